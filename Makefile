@@ -256,7 +256,7 @@ recovery: $(INSTALLED) $(TOOLS) #: Probe and fit drives of hidden values, and pr
 	@$(BIN)/python python/tests/recovery.py --drives $(or $(DRIVES),20)
 
 bench-live: $(INSTALLED) #: A served drive without delays beside nbdkit's memory plugin (needs fio and nbdkit): PAIRS=5
-	@$(BIN)/python python/tests/beside_nbdkit.py --wordline $(BIN)/wordline --pairs $(or $(PAIRS),5)
+	@$(BIN)/python python/tests/compare_nbdkit.py --wordline $(BIN)/wordline --pairs $(or $(PAIRS),5)
 
 # In seconds, without a network; SITE=mkdocs builds the same pages with mkdocs and Material.
 SITE ?= zensical

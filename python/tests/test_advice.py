@@ -183,7 +183,7 @@ def test_advice_of_the_command_line_can_be_followed(folder, binary):
     judge(entries, found)
 
 
-def test_advice_of_the_installed_script_can_be_followed(folder):
+def test_advice_of_script_can_be_followed(folder):
     entries = [e for e in ENTRIES if e.is_script]
     script = Script(folder)
     found = [wrong_of(entry, 1000 + n, script) for n, entry in enumerate(entries)]

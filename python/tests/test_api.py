@@ -49,7 +49,7 @@ def test_series_are_float_arrays_of_the_promised_shape(report):
     assert report.timeline.write_latency_us_mean.shape == rate.shape
 
 
-def test_a_report_follows_its_schema_and_a_doctored_one_does_not(report):
+def test_report_follows_schema(report):
     schema = json.loads((ROOT / "crates/report/report.schema.json").read_text())
     validator = jsonschema.Draft202012Validator(schema)
     validator.validate(report.to_dict())
@@ -71,7 +71,7 @@ def test_a_comparison_follows_its_schema():
         _ = comparison["slc"]
 
 
-def test_all_compatible_runs_what_the_device_admits_and_names_the_rest(tmp_path):
+def test_all_compatible_lists_refused_schemes(tmp_path):
     both = wl.compare(schemes=["slc-cache", "all-compatible"], **SMALL)
     ran = [r.scheme.name for r in both]
     assert ran[0] == "slc-cache"
@@ -95,7 +95,7 @@ def test_the_same_arguments_give_the_same_hash(report):
     assert wl.run(scheme="slc-cache", seed=9, **SMALL).result_hash != report.result_hash
 
 
-def test_replicas_give_means_with_intervals_and_the_first_is_the_run_itself(report):
+def test_replicas_have_means_and_intervals(report):
     many = wl.run(scheme="slc-cache", replicas=4, **SMALL)
     assert many.result_hash == report.result_hash
     assert many.replicas.seeds == [1, 2, 3, 4]
@@ -128,7 +128,7 @@ def test_replicas_of_a_comparison_are_paired_by_seed():
     assert wl.compare(schemes=["conventional"], **SMALL).differences_percent == {}
 
 
-def test_the_steady_state_is_judged_and_its_figures_stand_beside_the_whole(report):
+def test_steady_state_is_judged(report):
     assert report.steady_state.reached == "no"
     assert "fills up" in report.steady_state.why
     read = wl.run(
@@ -152,7 +152,7 @@ def test_a_report_reproduces_itself_from_a_file(report, tmp_path):
     assert wl.load(tmp_path / "comparison.json")[0].result_hash == report.result_hash
 
 
-def test_a_trace_that_has_changed_is_not_taken_for_the_recorded_one(trace):
+def test_changed_trace_is_refused(trace):
     report = wl.run(device="demo-8gb", scheme="conventional", workload=trace)
     assert wl.rerun(report).result_hash == report.result_hash
     moved = trace.with_name("elsewhere.csv")
@@ -171,7 +171,7 @@ def test_changes_reach_device_workload_and_scheme():
     assert report.config["workload"]["text"] == "bursty:read=50%"
 
 
-def test_exceptions_tell_the_users_mistake_from_a_refusal():
+def test_user_errors_differ_from_refusals():
     with pytest.raises(wl.UserError, match="did you mean"):
         wl.run(scheme="slc-cashe", **SMALL)
     with pytest.raises(wl.Refused, match="slc-cache does not support device mqsim-qd1"):
@@ -319,7 +319,7 @@ def test_inspect_says_what_a_trace_is(trace):
     assert found.unusable["count"] == 0
 
 
-def test_a_saved_drive_is_taken_up_and_one_of_another_scheme_is_refused(tmp_path):
+def test_saved_drive_needs_same_scheme(tmp_path):
     state = tmp_path / "aged.state"
     wl.run(scheme="slc-cache", save_state=state, initial="fill:90%", **SMALL)
     first = wl.run(scheme="slc-cache", from_state=state, check=True, **SMALL)
@@ -333,7 +333,7 @@ def test_a_saved_drive_is_taken_up_and_one_of_another_scheme_is_refused(tmp_path
         wl.run(scheme="slc-cache", from_state=state, initial="fresh", **SMALL)
 
 
-def test_a_run_is_a_value_that_does_what_its_arguments_do(report):
+def test_run_object_equals_run_call(report):
     described = wl.Run(scheme="slc-cache", check=True, **SMALL)
     assert described == wl.Run(scheme="slc-cache", check=True, **SMALL)
     assert {described: 1}[wl.Run(scheme="slc-cache", check=True, **SMALL)] == 1
@@ -356,7 +356,7 @@ def test_a_run_after_another_begins_with_its_drive(tmp_path):
         two.do()
 
 
-def test_lifetimes_have_figures_pictures_and_the_page_that_the_command_writes():
+def test_lifetimes_have_figures_and_page():
     seen = []
     lived = wl.lifetime(
         schemes=["conventional", "raro"],
@@ -381,7 +381,7 @@ def test_lifetimes_have_figures_pictures_and_the_page_that_the_command_writes():
     assert "DWPD over 5 years" in page
 
 
-def test_lives_that_are_kept_come_to_the_same_and_go_on(tmp_path):
+def test_stored_lifetimes_resume(tmp_path):
     how = {"schemes": ["conventional", "raro"], "acceleration": 100, "replicas": 2, **LIVED}
     whole = wl.lifetime(**how)
     kept = wl.lifetime(out=tmp_path, **how)

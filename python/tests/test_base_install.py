@@ -56,7 +56,7 @@ def test_the_package_is_whole_with_numpy_alone(tmp_path):
     assert done.stdout == "done\n", done.stderr
 
 
-def test_no_module_hides_a_function_of_its_package_from_type_checkers():
+def test_modules_do_not_hide_functions():
     for name in ("wordline", "wordline.search", "wordline.sweeps", "wordline.atlas"):
         package = import_module(name)
         modules = {module.name for module in pkgutil.iter_modules(package.__path__)}
@@ -64,7 +64,7 @@ def test_no_module_hides_a_function_of_its_package_from_type_checkers():
         assert not hidden, f"{name} has modules and functions called {hidden}"
 
 
-def test_what_installs_an_extra_is_no_package_of_an_index():
+def test_extras_install_from_clone():
     with pytest.raises(wl.UserError, match=r"pip install '\.\[sweep\]' in a clone"):
         commands.need("sweep", ("there_is_no_such_module",))
     texts = [*ROOT.glob("docs/**/*.md"), *ROOT.glob("*.md"), *ROOT.glob("python/**/*.py")]

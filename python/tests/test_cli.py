@@ -27,7 +27,7 @@ def test_the_script_and_the_native_binary_say_the_same(wordline, binary):
         assert (ours.code, ours.out, ours.err) == (theirs.code, theirs.out, theirs.err), args
 
 
-def test_the_version_is_that_of_the_package_and_comes_at_once(wordline):
+def test_version_prints_quickly(wordline):
     wordline("--version")
     begin = time.monotonic()
     done = ok(wordline("--version"))
@@ -36,7 +36,7 @@ def test_the_version_is_that_of_the_package_and_comes_at_once(wordline):
     assert time.monotonic() - begin < 1.0
 
 
-def test_compare_prints_a_table_and_nothing_else_in_a_pipe(wordline, small):
+def test_compare_prints_only_a_table_in_a_pipe(wordline, small):
     done = ok(wordline("compare", *small, "--scheme", "conventional", "--scheme", "slc-cache"))
     assert "conventional" in done.out
     assert "slc-cache" in done.out
@@ -53,7 +53,7 @@ def test_compare_prints_a_table_and_nothing_else_in_a_pipe(wordline, small):
         "--workload small.csv --set scheme.static_blocks=4 --fit wrap --replicas 2",
     ],
 )
-def test_the_printed_command_makes_the_same_result_again(wordline, trace, tmp_path, asked):
+def test_printed_command_reproduces_result(wordline, trace, tmp_path, asked):
     changes = ["gc.trigger=free_blocks < 5%", "gc.victim=fifo"]
     args = [*asked.split(), "--device", "demo-8gb"]
     args += ["--scheme", "conventional", "--scheme", "slc-cache:when_full=wait"]
@@ -109,7 +109,7 @@ def test_out_holds_page_pictures_data_and_json(wordline, small, tmp_path):
     assert (tmp_path / "c/report.json").exists()
 
 
-def test_rerun_gives_the_same_hash_or_says_that_it_does_not(wordline, small, tmp_path):
+def test_rerun_compares_hashes(wordline, small, tmp_path):
     args = [*small, "--set", "gc.victim=fifo", "--seed", "5", "--initial", "fill:50%,valid=90%"]
     ok(wordline("run", *args, "--scheme", "slc-cache", "--json", "r.json"))
     done = ok(wordline("rerun", "r.json", "--json", "again.json"))
@@ -153,14 +153,14 @@ def test_rerun_repeats_every_replica(wordline, small, tmp_path):
     assert "slc-cache: result differs, in the replicas with seed 3" in done.err
 
 
-def test_a_trace_has_nothing_random_and_its_replicas_say_so(wordline, trace):
+def test_replicas_of_a_trace_are_identical(wordline, trace):
     args = ["--device", "demo-8gb", "--scheme", "conventional", "--workload", trace]
     done = ok(wordline("run", *args, "--replicas", "3"))
     assert "all 3 replicas have identical results" in done.out
     assert "±" not in done.out
 
 
-def test_trace_inspect_names_the_format_and_the_bad_lines(wordline, trace):
+def test_trace_inspect_names_format_and_bad_lines(wordline, trace):
     done = ok(wordline("trace", "inspect", trace))
     assert "msr" in done.out
     assert "200" in done.out
@@ -232,7 +232,7 @@ BAD = [
 @pytest.mark.parametrize(
     ("change", "says"), BAD, ids=lambda v: " ".join(v) if isinstance(v, list) else v
 )
-def test_a_mistake_ends_with_2_and_a_message_that_helps(wordline, change, says):
+def test_user_error_exits_with_2_and_a_hint(wordline, change, says):
     args = {
         "--device": "demo-8gb",
         "--workload": "bursty",
@@ -289,7 +289,7 @@ def test_a_bad_trace_ends_with_2_and_says_where(wordline, tmp_path, name):
         assert word in done.err, done.err
 
 
-def test_a_request_beyond_the_drive_is_fitted_as_the_message_says(wordline, tmp_path):
+def test_request_beyond_drive_is_fitted(wordline, tmp_path):
     content, _ = traces()["beyond the drive"]
     (tmp_path / "far.csv").write_bytes(content)
     for fit in ("wrap", "compact"):
@@ -323,7 +323,7 @@ def test_an_old_report_survives_a_failed_run(wordline, tmp_path):
     assert (tmp_path / "r.json").read_text() == "before"
 
 
-def test_colour_is_for_terminals_and_not_where_it_is_refused(small):
+def test_color_is_for_terminals_only(small):
     pty = pytest.importorskip("pty")
     script = os.path.join(os.path.dirname(sys.executable), "wordline")
 
@@ -352,7 +352,7 @@ def test_the_demonstration_needs_nothing(wordline, tmp_path):
     assert "out/demo/report.html" in done.err
 
 
-def test_the_priority_of_a_job_reaches_a_scheme_that_is_guided_by_the_host(wordline, tmp_path):
+def test_job_priority_reaches_scheme(wordline, tmp_path):
     job = "[global]\nrw=randwrite\nbs=8k\nsize=64m\nnumber_ios=600\n[only]\n"
     shares = {}
     for prioclass in (0, 1):
@@ -371,7 +371,7 @@ def test_the_priority_of_a_job_reaches_a_scheme_that_is_guided_by_the_host(wordl
 
 
 @pytest.mark.parametrize("name", ["small-first", "x2"])
-def test_a_new_scheme_runs_as_it_is_and_so_does_its_test(wordline, tmp_path, name):
+def test_new_scheme_and_its_test_run_unchanged(wordline, tmp_path, name):
     done = wordline("scheme", "new", name)
     assert done.code == 0, done.err
     file = name.replace("-", "_")
@@ -388,7 +388,7 @@ def test_a_new_scheme_runs_as_it_is_and_so_does_its_test(wordline, tmp_path, nam
     assert wordline("scheme", "new", name, "--force").code == 0
 
 
-def test_a_new_scheme_in_rust_is_the_sample_under_its_name(wordline, tmp_path):
+def test_new_rust_scheme_is_renamed_sample(wordline, tmp_path):
     assert wordline("scheme", "new", "deep-idea", "--rust", "--out", ".").code == 0
     text = (tmp_path / "deep_idea.rs").read_text()
     sample = (ROOT / "crates/schemes/tests/sample/my_scheme.rs").read_text()
@@ -412,9 +412,7 @@ def test_a_scheme_of_a_wrong_name_is_refused(wordline, tmp_path, name, message):
     assert not list(tmp_path.iterdir())
 
 
-def test_lives_on_this_machine_are_kept_and_come_to_what_the_native_command_does(
-    wordline, binary, tmp_path
-):
+def test_local_lifetime_equals_native_command(wordline, binary, tmp_path):
     keys = [f"--set={key}={value}" for key, value in sorted(LIVED["set"].items())]
     life = ["lifetime", "--device", LIVED["device"], "--workload", LIVED["workload"], *keys]
     life += ["--requests", LIVED["requests"], "--acceleration", "100", "--scheme", "raro"]

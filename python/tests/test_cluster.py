@@ -148,7 +148,7 @@ def test_a_refusal_is_that_of_this_machine(workers, tmp_path):
     executor.shutdown()
 
 
-def test_a_worker_that_is_killed_loses_only_what_it_was_at(tmp_path):
+def test_killed_worker_loses_current_run_only(tmp_path):
     workers = Workers(tmp_path, 2)
     try:
         _, executor = cluster.at(workers.address)
@@ -169,7 +169,7 @@ def test_a_worker_that_is_killed_loses_only_what_it_was_at(tmp_path):
         workers.stop()
 
 
-def test_a_worker_with_another_build_is_refused_with_what_differs(workers, monkeypatch):
+def test_worker_with_other_build_is_refused(workers, monkeypatch):
     own = cluster.build()
     for what in own:
         monkeypatch.setattr(cluster, "build", lambda changed=what: {**own, changed: "0" * 64})
@@ -230,7 +230,7 @@ class Mine(wl.Scheme):
 """
 
 
-def test_a_class_travels_with_its_siblings_and_what_it_raises_comes_back_whole(workers, tmp_path):
+def test_class_and_siblings_reach_worker(workers, tmp_path):
     _, executor = cluster.at(workers.address)
     (tmp_path / "mine.py").write_text(MINE)
     (tmp_path / "helper.py").write_text("ONE = 1\n")
@@ -252,7 +252,7 @@ def test_a_class_travels_with_its_siblings_and_what_it_raises_comes_back_whole(w
     executor.shutdown()
 
 
-def test_a_script_without_a_main_guard_is_told_and_does_not_wait_for_itself(workers, tmp_path):
+def test_script_needs_main_guard(workers, tmp_path):
     script = tmp_path / "script.py"
     (tmp_path / "helper.py").write_text("ONE = 1\n")
     begins = f"executor = Cluster.connect({workers.address!r})\n"
@@ -270,7 +270,7 @@ def test_a_script_without_a_main_guard_is_told_and_does_not_wait_for_itself(work
 
 
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
-def test_a_worker_that_is_told_to_end_does_not_wait_for_its_run(tmp_path, sent):
+def test_stopping_worker_aborts_its_run(tmp_path, sent):
     workers = Workers(tmp_path, 1)
     try:
         _, executor = cluster.at(workers.address)
@@ -290,7 +290,7 @@ def test_a_worker_that_is_told_to_end_does_not_wait_for_its_run(tmp_path, sent):
 @pytest.mark.parametrize(
     ("on", "message"),
     [
-        ("dask://127.0.0.1:9", "no dask scheduler answers within"),
+        ("dask://127.0.0.1:9", "no dask scheduler replied within"),
         ("spark://x:1", "allowed: the number of runs in parallel on this machine, or"),
         ("0", "allowed: the number of runs in parallel on this machine, or"),
     ],

@@ -65,7 +65,7 @@ def has(name: str) -> bool:
     return hasattr(found, last) or last in inspect.get_annotations(found)
 
 
-def test_every_name_of_the_contract_in_rust_stands_in_the_table_and_no_other():
+def test_contract_table_matches_rust():
     there = {found for source in OWN for found in of_rust(source.read_text(encoding="utf-8"))}
     there = {
         (name, own) for name, own in there if name not in ("CloneScheme", "Answer", "OutOfReach")

@@ -43,7 +43,7 @@ def test_planted_fault_is_found_and_reduced(crash, fault):
     assert f"--state {failing['state']}" in failing["replay"]
 
 
-def test_store_without_a_fault_passes_and_its_check_notices_dropped_flushes(crash):
+def test_correct_store_passes(crash):
     states = str(max(60, int(STATES)))
     found = crash("store.py", "", "", "--states", states, "--drop-flushes")
     assert (found["code"], found["failing"]) == (0, None), found
@@ -75,7 +75,7 @@ def states(binary, tmp_path):
     return run
 
 
-def test_states_that_differ_only_in_unread_sectors_are_equal(states):
+def test_states_equal_in_read_sectors_are_equal(states):
     check = store("verify", "{uri}", "{acked}")
     found = states(store("run", "{uri}"), check, "--states", STATES, "--sector", "512B")
     assert (found["code"], found["failing"]) == (0, None), found
@@ -126,7 +126,7 @@ def test_cut_and_recovery_are_simulated_for_each_state(states):
     assert "allowed: a larger device" in found["error"]
 
 
-def test_recipes_are_run_and_compared_with_what_is_expected(binary):
+def test_recipes_give_expected_results(binary):
     command = [sys.executable, RECIPES / "recipes.py", "--wordline", binary, "--states", "30"]
     done = subprocess.run([*command, "store, torn"], capture_output=True, text=True, check=True)
     words = done.stdout.splitlines()[1].split()
@@ -168,7 +168,7 @@ can_mount = os.geteuid() == 0 and all(shutil.which(name) for name in ("nbdfuse",
 
 
 @pytest.mark.skipif(not (can_mount and os.path.exists("/dev/loop-control")), reason="needs root")
-def test_files_that_were_synced_survive_on_ext4_with_barriers_only(states):
+def test_ext4_needs_barriers(states):
     client, check = (
         f"sh {RECIPES}/files.sh run {{mnt}}",
         f"sh {RECIPES}/files.sh verify {{mnt}} {{acked}}",
@@ -192,7 +192,7 @@ def test_mount_without_its_programs_is_refused(binary, tmp_path):
     assert "needs root" in done.stderr or "is not installed\n  allowed: " in done.stderr
 
 
-def test_small_stores_in_three_languages_show_their_missing_flush(states, tmp_path):
+def test_small_stores_show_missing_flush(states, tmp_path):
     programs = {"python": f"{sys.executable} -S -E {RECIPES}/ten.py"}
     compilers = [("ten.rs", ["rustc", "-o"])]
     if int(STATES) > 40 and shutil.which("go"):  # its first build takes a minute

@@ -77,7 +77,7 @@ def first_table(comparison):
     return "\n".join(lines)
 
 
-def test_first_screen_shows_what_the_demonstration_wrote(wordline, tmp_path):
+def test_readme_table_matches_demo(wordline, tmp_path):
     wordline("demo", "--out", tmp_path / "demo")
     comparison = json.loads((tmp_path / "demo" / "comparison.json").read_text())
     drawn = runpy.run_path(str(ROOT / "docs" / "site" / "picture.py"))["picture"](comparison)
@@ -212,7 +212,7 @@ def test_what_a_page_shows_is_what_its_commands_print(page, tmp_path):
         assert part.is_printed(done.stdout), f"{part.command} prints\n{done.stdout}"
 
 
-def test_few_commands_are_not_run_and_each_says_why_and_is_spelt_right(wordline):
+def test_unrun_commands_have_reasons(wordline):
     parts = [part for page in SHOWING for part in shown((ROOT / page).read_text())]
     left_out = [part for part in parts if part.not_run is not None]
     # More of either: say so here.
@@ -232,7 +232,7 @@ def test_few_commands_are_not_run_and_each_says_why_and_is_spelt_right(wordline)
                 assert option in known, f"{part.command}: there is no {option}"
 
 
-def test_an_output_is_compared_line_by_line_but_for_what_is_marked():
+def test_output_is_compared_by_line():
     def fits(*lines):
         return bool(Shown("", list(lines)).is_printed("a\nb 1 s\nc\n"))
 

@@ -16,7 +16,7 @@ def drive():
     return wl.Drive(**HOW)
 
 
-def test_requests_go_in_one_by_one_and_end_in_their_own_time(drive):
+def test_requests_complete_at_their_times(drive):
     assert [drive.write(0, 64 * wl.KiB), drive.read(0, 4 * wl.KiB), drive.flush()] == [0, 1, 2]
     done = drive.run()
     assert [(c.number, c.op, c.offset, c.bytes) for c in sorted(done)] == [
@@ -44,7 +44,7 @@ def test_a_drive_played_comes_to_what_a_run_comes_to(drive):
     assert kept.result_hash == run.result_hash != again.result_hash
 
 
-def test_a_fork_goes_on_from_the_same_moment_and_for_itself(drive):
+def test_fork_continues_independently(drive):
     for i in range(40):
         drive.write(i * 128 * wl.KiB, 128 * wl.KiB)
     drive.run(most=10)
@@ -100,7 +100,7 @@ def test_what_is_wrong_is_told_and_the_drive_goes_on(drive, call, message):
     assert drive.run()[-1].outcome == "done"
 
 
-def test_every_request_of_a_run_is_a_row_as_the_file_has_it(tmp_path):
+def test_requests_match_completions_file(tmp_path):
     file = tmp_path / "done.csv"
     r = wl.run(
         device="demo-8gb", scheme="slc-cache", workload="bursty", requests=500, completions=file
@@ -135,14 +135,14 @@ def test_a_table_is_a_frame_of_either_library(drive, library):
     assert frame["live_bytes"].sum() == drive.look().live_bytes
 
 
-def test_requests_of_a_class_of_python_are_found_with_it():
+def test_requests_need_the_class():
     own = {"device": "demo-8gb", "workload": "bursty", "requests": 100}
     ended = [wl.run(scheme=s, **own).requests["completion_ns"] for s in ("slc-cache", SlcCachePy)]
     assert (ended[0] == ended[1]).all()
 
 
 @pytest.mark.parametrize("workload", ["twin:hm_0", "uniform:read=30%", "bursty"])
-def test_a_workload_that_is_fed_step_by_step_is_that_of_a_run(workload):
+def test_fed_workload_equals_run(workload):
     used = wl.Drive(device="fair-tlc", scheme="slc-cache", initial="fill:50%").fork()
     how = {"requests": 600, "fit": "wrap"}
     whole = used.play(workload, **how)
@@ -158,7 +158,7 @@ def test_a_workload_that_is_fed_step_by_step_is_that_of_a_run(workload):
             assert sum(times) / len(times) == pytest.approx(whole.latency_us[op].mean, rel=1e-9)
 
 
-def test_a_trace_is_fed_until_a_moment_and_from_the_drives_own_time(trace):
+def test_trace_is_fed_from_drive_time(trace):
     drive = wl.Drive(device="fair-tlc", scheme="slc-cache")
     drive.write(0, 4096)
     drive.run(until_ns=5_000_000)

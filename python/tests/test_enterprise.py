@@ -61,7 +61,7 @@ def test_what_rows_state_is_read_off() -> None:
     assert [r.name for r in steady_fit.low_rates(drive)] == ["L"]
 
 
-def test_a_list_of_several_runs_is_read_by_its_largest_figure() -> None:
+def test_list_of_runs_uses_largest_figure() -> None:
     runs = FILL.replace(",100,1.0,", ",50.0|100.0|70.0,0.5|1.0|0.7,")
     assert read(runs)["d"].capacity == 100e9
 
@@ -175,7 +175,7 @@ def test_a_hidden_drive_is_found_from_its_rows(tmp_path: Path) -> None:
     assert (tmp_path / "page" / "fill.svg").is_file()
 
 
-def test_a_drive_with_the_flash_of_another_is_judged_not_fitted() -> None:
+def test_drive_with_shared_flash_is_judged() -> None:
     other = [r.replace("F,d,,", "G,e,d,").replace("U,d,,", "V,e,d,") for r in (FILL, WRITES)]
     drives = read(*ROWS, *(r.replace(",100,1.0,", ",120,1.0,") for r in other))
     assert drives["e"].flash is drives["d"]
@@ -189,7 +189,7 @@ def test_a_drive_with_the_flash_of_another_is_judged_not_fitted() -> None:
 
 
 @pytest.mark.usefixtures("small")
-def test_the_judged_table_holds_a_named_drive_to_its_rows() -> None:
+def test_judged_table_has_rows_of_drive() -> None:
     files = judged.folder(DEVICES)
     (drive,) = judged.steady(["mp0"], files)
     assert [d.name for d in judged.steady([drive.device], files)] == ["mp0"]
@@ -211,7 +211,7 @@ def test_a_drive_that_no_table_has_is_refused(capsys: pytest.CaptureFixture[str]
     assert told.err.startswith("error: no drive sony\n  allowed: a name of the column device")
 
 
-def test_pick_knows_waf_where_the_drive_counts_its_media_writes(
+def test_pick_knows_waf_of_counted_drives(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(pick, "LEAST", 1e9)

@@ -33,7 +33,7 @@ def retries(rate, bit):
 
 
 @pytest.mark.parametrize("gamma", [3.73e-9, 1e-4])
-def test_every_read_of_a_log_takes_the_retries_of_the_formula(wordline, tmp_path, gamma):
+def test_logged_retries_match_formula(wordline, tmp_path, gamma):
     changes = {
         "errors.model": "raro",
         "errors.qlc.sigma_block": "0",
@@ -75,7 +75,7 @@ def test_every_read_of_a_log_takes_the_retries_of_the_formula(wordline, tmp_path
     assert report["flash"]["errors"]["retries"]["host"] > 0
 
 
-def test_a_log_with_retries_is_checked_and_a_doctored_one_is_found(wordline, tmp_path):
+def test_log_with_retries_is_checked(wordline, tmp_path):
     for number, more in enumerate(((), ("--set", "errors.retransfer=true"))):
         log = f"log{number}.csv"
         done = wordline(

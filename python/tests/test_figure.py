@@ -40,7 +40,7 @@ def test_a_new_figure_is_three_edits_that_apply():
         assert edit["find"] in edit["replace"], edit["name"]
 
 
-def test_every_figure_that_is_named_by_its_path_is_one_of_reports():
+def test_figure_paths_exist_in_reports():
     of = ("docs/**/*.md", "README.md", "python/wordline/**/*.py", "lab/wordline_lab/**/*.py")
     found = {}
     for file in (file for pattern in of for file in ROOT.glob(pattern)):

@@ -69,7 +69,7 @@ def test_length_that_is_not_known_is_not_guessed():
     assert "cannot be told" in words(found, 0.05, None)
 
 
-def test_groups_that_were_not_tried_take_as_long_as_the_others_at_most_as_the_slowest():
+def test_untried_groups_are_estimated():
     three = runs(3, 1)
     found = [Trial(three[0], 10.0), Trial(three[1], 30.0)]
     assert rest(found, three, 1) == (10 + 30 + 20, 10 + 30 + 30)

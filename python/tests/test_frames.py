@@ -27,7 +27,7 @@ def plain(monkeypatch):
     monkeypatch.setitem(sys.modules, "polars", SimpleNamespace(DataFrame=dict))
 
 
-def test_a_frame_has_a_row_for_each_scheme_with_each_seed(plain):
+def test_frame_has_a_row_per_scheme_and_seed(plain):
     both = wl.compare(**SMALL, schemes=BOTH, replicas=3)
     frame = both.to_frame("polars")
     assert frame["scheme"] == [s for s in BOTH for _ in range(3)]
@@ -55,7 +55,7 @@ def test_frames_are_of_the_library_that_is_asked_for(library):
     assert frame["waf.total"].to_list()[0] > 0
 
 
-def test_without_a_library_the_error_names_what_to_install(monkeypatch):
+def test_missing_library_error_says_what_to_install(monkeypatch):
     report = wl.run(**SMALL, scheme="slc-cache")
     for name in ("polars", "pandas"):
         monkeypatch.setitem(sys.modules, name, None)
@@ -113,7 +113,7 @@ def test_a_sweep_in_python_is_that_of_the_command(plain, wordline, tmp_path):
     }
 
 
-def test_a_sweep_goes_on_in_processes_and_keeps_nothing_where_no_folder_is_named(tmp_path):
+def test_sweep_without_folder_stores_nothing(tmp_path):
     here = wl.sweep(**SMALL, schemes=BOTH)
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
         there = wl.sweep(**SMALL, schemes=BOTH, executor=pool, out=tmp_path)
@@ -122,7 +122,7 @@ def test_a_sweep_goes_on_in_processes_and_keeps_nothing_where_no_folder_is_named
     assert (again.ran, again.found) == (0, 2)
 
 
-def test_a_sweep_that_is_asked_wrongly_says_so_in_the_terms_of_python():
+def test_sweep_errors_use_python_spelling():
     with pytest.raises(wl.UserError, match="pass a list of spellings"):
         wl.sweep(**SMALL, schemes="slc-cache")
     with pytest.raises(wl.UserError, match='device="demo-9gb": no built-in device'):
@@ -141,7 +141,7 @@ def test_a_sweep_that_is_asked_wrongly_says_so_in_the_terms_of_python():
 TWIN = Path(__file__).parents[2] / "crates/workload/twins/web_1.toml"
 
 
-def test_a_kept_run_is_found_wherever_the_files_that_it_reads_lie(tmp_path, trace, monkeypatch):
+def test_cached_run_is_found_after_files_move(tmp_path, trace, monkeypatch):
     key = Runner(tmp_path / "runs").key
     keys = []
     for place in ("one", "two/deep"):
@@ -169,7 +169,7 @@ def test_a_kept_run_is_found_wherever_the_files_that_it_reads_lie(tmp_path, trac
     assert str(tmp_path) not in json.dumps(identity)
 
 
-def test_pictures_have_the_figures_of_their_reports_and_return_their_axes():
+def test_plots_show_report_figures():
     c = wl.compare(
         device="demo-8gb", workload="bursty", requests=2000, schemes=["conventional", "slc-cache"]
     )
@@ -192,7 +192,7 @@ def test_pictures_have_the_figures_of_their_reports_and_return_their_axes():
         reads.plot.latency()
 
 
-def test_a_notebook_shows_figures_sweeps_and_devices_as_tables(tmp_path):
+def test_notebook_shows_tables(tmp_path):
     trace = tmp_path / "t.csv"
     trace.write_text("128166372000000000,h,0,Write,4096,4096,9\n")
     found = wl.inspect(trace)
@@ -210,7 +210,7 @@ def test_a_notebook_shows_figures_sweeps_and_devices_as_tables(tmp_path):
     assert grid._repr_html_().count("<tr>") == 3
 
 
-def test_a_frame_tells_experiments_apart_that_differ_in_anything(plain, tmp_path):
+def test_frame_distinguishes_experiments(plain, tmp_path):
     same = {"device": "fair-tlc", "requests": 200, "scheme": "slc-cache:static_blocks=8"}
     state = tmp_path / "a.state"
     wl.run(workload="uniform", save_state=state, **same)
@@ -243,7 +243,7 @@ def test_a_frame_tells_experiments_apart_that_differ_in_anything(plain, tmp_path
     assert rows[6][6] == "gc.victim=fifo"
 
 
-def test_a_scheme_has_one_name_in_frames_of_runs_comparisons_and_sweeps(plain):
+def test_scheme_has_one_name_in_all_frames(plain):
     how = {"device": "fair-tlc", "workload": "uniform", "requests": 200}
     mine = SmallFirst(threshold=8 * wl.KiB)
     alone = wl.run(scheme=mine, **how).to_frame("polars")
@@ -255,7 +255,7 @@ def test_a_scheme_has_one_name_in_frames_of_runs_comparisons_and_sweeps(plain):
     assert swept["initial"] == ["fill:50%,order=random,valid=100%"]
 
 
-def test_everything_that_a_run_comes_to_goes_through_a_pickle():
+def test_results_can_be_pickled():
     how = {"device": "fair-tlc", "workload": "uniform", "requests": 200}
     report = wl.run(scheme="slc-cache", replicas=2, **how)
     rows = report.requests
@@ -271,7 +271,7 @@ def test_everything_that_a_run_comes_to_goes_through_a_pickle():
     assert pickle.loads(pickle.dumps(drive.blocks())) == drive.blocks()
 
 
-def test_requests_take_few_bytes_and_data_frames_take_them_as_columns():
+def test_requests_are_compact_columns():
     report = wl.run(device="fair-tlc", workload="uniform", requests=2000, scheme="slc-cache")
     rows = report.requests
     assert (rows.rows, len(rows)) == (2000, 18)

@@ -18,7 +18,7 @@ def name(row):
 
 
 @pytest.mark.parametrize("row", rows(), ids=name)
-def test_the_release_package_comes_to_the_result_in_the_golden_table(row):
+def test_release_package_matches_golden_table(row):
     workload = row["workload"]
     if workload.endswith(".csv"):
         workload = str(FOLDER / workload)

@@ -70,7 +70,7 @@ def test_command_of_a_grid_makes_it_again():
     )
 
 
-def test_a_sweep_begins_with_measures_and_what_they_cost():
+def test_sweep_starts_with_measures_and_costs():
     swept = table(
         {("a", "1"): (10, 4), ("a", "2"): (20, 2), ("b", "1"): (30, 3), ("b", "2"): (40, 3)}
     )

@@ -26,7 +26,7 @@ def without(tmp_path):
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_native_binary_and_script_say_the_same_without_it(wordline, binary, without, command):
+def test_missing_laboratory_message_is_equal(wordline, binary, without, command):
     script, native = wordline(*command, env=without), call(binary, *command)
     assert script.code == native.code == 2
     assert script.err == native.err

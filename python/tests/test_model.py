@@ -15,7 +15,7 @@ DEVICE = str(Path(__file__).parents[2] / "crates/run/tests/golden/two-media.toml
 WORKLOAD = "zipf:read=30%,bs=4KiB,qd=2,requests=20k"
 
 
-def test_curves_are_those_of_the_formulas_at_every_utilisation():
+def test_curves_match_formulas():
     found = model.curves(device=DEVICE, workload="zipf:read=30%,bs=4KiB,requests=40k")
     points = found["points"]
     assert found["page_reads"] + found["page_writes"] == 40_000
@@ -31,7 +31,7 @@ def test_curves_are_those_of_the_formulas_at_every_utilisation():
     assert model.longest_life(points) is None  # the device file gives no endurance
 
 
-def test_a_unit_that_is_charged_a_whole_page_costs_more_where_pages_are_shared():
+def test_whole_page_charge_costs_more():
     least = {
         unit: model.least_cost(
             model.curves(device=DEVICE, workload=WORKLOAD, scheme=f"hyssd:tlc_unit={unit}")[
@@ -43,7 +43,7 @@ def test_a_unit_that_is_charged_a_whole_page_costs_more_where_pages_are_shared()
     assert least["mixed"] > least["packed"]
 
 
-def test_a_read_that_is_charged_costs_every_miss_as_much_again():
+def test_charged_read_costs_every_miss():
     free, charged = (
         model.curves(device=DEVICE, workload=WORKLOAD, scheme=f"hyssd:rest={rest}")["points"]
         for rest in ("free", "charged")
@@ -56,7 +56,7 @@ def test_a_read_that_is_charged_costs_every_miss_as_much_again():
     assert more[0] > 0
 
 
-def test_planes_that_are_level_on_the_border_of_two_classes_do_not_wait_for_collections():
+def test_level_planes_do_not_wait_for_gc():
     # Half of each die of SLC is spare, 2,048 pages: a whole number of sixteenths of a block. The
     # roomiest is then taken though it collects; `level` counts equals from the roomiest on.
     waits = {
@@ -76,14 +76,14 @@ def test_planes_that_are_level_on_the_border_of_two_classes_do_not_wait_for_coll
     assert waits["level"] < 0.5 * waits["roomiest"]
 
 
-def test_a_device_of_one_medium_and_another_scheme_are_met_with_what_would_do():
+def test_model_errors_suggest_devices():
     with pytest.raises(wl.Refused, match="two media"):
         model.curves(device="demo-8gb", workload="uniform:requests=10")
     with pytest.raises(wl.UserError, match="hyssd"):
         model.curves(device=DEVICE, workload="uniform:requests=10", scheme="slc-cache")
 
 
-def test_the_command_shows_the_model_beside_simulations_and_writes_the_picture(wordline, tmp_path):
+def test_model_command_writes_plot(wordline, tmp_path):
     arguments = ("--device", DEVICE, "--workload", WORKLOAD, "--simulate", "--out", "m")
     done = wordline("model", "hyssd", *arguments, timeout=600)
     assert done.code == 0, done.out + done.err

@@ -57,7 +57,7 @@ class Waiting(wl.Scheme):
         (("protected", "never", "1ms"), (True, "never", 1_000_000)),
     ],
 )
-def test_a_region_pads_its_groups_as_one_of_a_device_does(of_device, of_region, monkeypatch):
+def test_region_pads_groups_like_device(of_device, of_region, monkeypatch):
     how = {"device": GOLDEN / "hybrid.toml", "workload": "uniform:rate=2k", "requests": 1000}
     keys = ("buffer", "pad_after", "pad_host_after")
     settings = {f"program.{key}": value for key, value in zip(keys, of_device, strict=True)}
@@ -86,7 +86,7 @@ class BySector(wl.Scheme):
         return wl.to("dense", gather="as-is")
 
 
-def test_a_map_of_sectors_writes_only_what_the_host_does():
+def test_sector_map_writes_host_sectors_only():
     how = {"device": "fair-tlc", "workload": "uniform:bs=4KiB,qd=4", "requests": 3000}
     by_page = wl.run(scheme="conventional", **how)
     by_sector = wl.run(scheme=BySector, check=True, **how)

@@ -55,7 +55,7 @@ def test_measured_latencies_are_those_of_the_requests() -> None:
     assert measured.write_bytes == 4096 * sum(c.op == "write" for c in ended)
 
 
-def test_requests_of_others_are_not_counted_and_those_under_way_are() -> None:
+def test_outstanding_requests_are_counted() -> None:
     drive = wl.Drive(device="fair-tlc", scheme="conventional", initial="fill:90%")
     writes = drive.feed("uniform:read=0%,bs=4KiB,qd=16")
     reads = drive.feed("uniform:read=100%,bs=4KiB,qd=16", seed=2)

@@ -399,7 +399,7 @@ def test_a_trace_beyond_a_drive_gets_a_word_and_the_others_are_ranked(tmp_path: 
 
 def test_the_list_tells_measured_devices_from_others(wordline: Any) -> None:
     text = wordline("list", "devices").out
-    measured, _, others = text.partition("from papers, or invented:")
+    measured, _, others = text.partition("from papers, or hypothetical:")
     assert "samsung-980-pro-1tb" in measured
     assert "demo-8gb" in others
     entries = json.loads(wordline("list", "devices", "--json").out)

@@ -128,7 +128,7 @@ def test_a_real_log_of_every_scheme_has_no_violation(scheme, program, tmp_path):
 
 
 @pytest.mark.parametrize("scheme", [s.name for s in wl.schemes()])
-def test_the_log_of_a_run_from_a_saved_state_has_no_violation(scheme, tmp_path):
+def test_log_from_saved_state_is_valid(scheme, tmp_path):
     """Its header must tell what the drive held, in open blocks and in those of a cache too."""
     one_shot = {ONE_SHOT: "true", "medium.flash.tlc.program": "90us"}
     one_shot = {} if scheme in BY_PAGE else one_shot
@@ -147,9 +147,7 @@ def test_the_log_of_a_run_from_a_saved_state_has_no_violation(scheme, tmp_path):
 
 @pytest.mark.parametrize("scheme", ["conventional", "slc-cache", "hotness", "ips"])
 @pytest.mark.parametrize("cache", ["read", "program", "on"])
-def test_a_log_with_a_cache_register_has_no_violation_but_without_one_would(
-    scheme, cache, tmp_path
-):
+def test_log_with_cache_register_is_valid(scheme, cache, tmp_path):
     log, report = recorded(tmp_path, scheme, **{"medium.flash.cache_register": cache})
     lines = log.read_text().splitlines(keepends=True)
     assert replay.check(iter(lines), report.to_dict()).violations == []
@@ -192,7 +190,7 @@ def test_a_page_before_those_around_it_is_found(tmp_path):
     assert any("MSB page of wordline 0" in v and "CSB page of wordline 1" in v for v in says)
 
 
-def test_a_program_without_the_reads_of_the_earlier_bits_is_found(tmp_path):
+def test_missing_reread_is_found(tmp_path):
     lines = by_page("pa-ssd:US", tmp_path)
     header = json.loads(lines[0].removeprefix("#"))
     assert header["regions"][0]["rereads_earlier_bits"]
@@ -213,7 +211,7 @@ def test_a_program_above_the_current_window_is_found(tmp_path):
     assert any(v.startswith("window:") and "wordline 0 lacks bits" in v for v in says)
 
 
-def test_a_further_bit_before_the_window_is_used_up_is_found(tmp_path):
+def test_early_reprogram_is_found(tmp_path):
     lines = windowed(tmp_path)
     at = first(lines, kind="program", use="bus", slot=6, mode="slc")  # the second wordline
     lines = with_page(lines, at, 2)
@@ -233,7 +231,7 @@ def test_a_bit_that_is_added_twice_is_found(tmp_path):
     assert any(v.startswith("programmed twice: the CSB page of wordline 0") for v in says)
 
 
-def test_a_read_in_another_mode_than_the_wordline_is_in_is_found(tmp_path):
+def test_read_in_wrong_mode_is_found(tmp_path):
     lines = windowed(tmp_path)
     at = first(lines, kind="read", use="array", mode="slc")
     for i in [
@@ -245,7 +243,7 @@ def test_a_read_in_another_mode_than_the_wordline_is_in_is_found(tmp_path):
     assert any(v.startswith("time:") for v in says)
 
 
-def test_a_reprogram_without_the_read_of_the_old_bits_is_found(tmp_path):
+def test_reprogram_without_read_is_found(tmp_path):
     lines = by_page("ips:window=2,reprogram_read=3us", tmp_path)
     header = json.loads(lines[0].removeprefix("#"))
     assert header["regions"][0]["reread_ns"] == 3 * US
@@ -261,7 +259,7 @@ def test_windows_that_flash_would_not_bear_are_refused(tmp_path):
         found([f"# {json.dumps(header)}\n", *lines[1:]])
 
 
-def test_planes_that_work_on_their_own_are_told_from_dies(tmp_path):
+def test_independent_planes_are_distinguished(tmp_path):
     log, report = recorded(tmp_path, "conventional", **{"parallel.unit": "plane"})
     lines = log.read_text().splitlines(keepends=True)
     assert found(lines, report.to_dict()) == []
@@ -270,7 +268,7 @@ def test_planes_that_work_on_their_own_are_told_from_dies(tmp_path):
     assert any("array of die" in v for v in found([f"# {json.dumps(header)}\n", *lines[1:]]))
 
 
-def test_what_planes_do_together_is_alike_and_ends_together(tmp_path):
+def test_multiplane_operations_are_equal(tmp_path):
     changes = {"parallel.multiplane": "opportunistic"}
     log, report = recorded(tmp_path, "slc-cache", **changes)
     lines = log.read_text().splitlines(keepends=True)
@@ -302,7 +300,7 @@ def test_a_page_programmed_out_of_order_is_found(real):
     assert any(v.startswith("program order: slot 4") and "expected slot 2 next" in v for v in says)
 
 
-def test_a_page_programmed_twice_without_an_erase_is_found(real):
+def test_second_program_of_page_is_found(real):
     lines, _ = real
     erase = first(lines, kind="erase")
     block = columns(lines[erase])["block"]
@@ -341,7 +339,7 @@ def test_a_read_of_a_page_after_its_erase_is_found(real):
     assert any(v.startswith(wanted) and f"since its erase in line {erase + 1}" in v for v in says)
 
 
-def test_a_read_that_finds_another_page_than_it_wants_is_found(real):
+def test_read_of_wrong_page_is_found(real):
     lines, _ = real
     # Blocks that were used before time 0 hold what the log does not tell.
     used = set()
@@ -468,7 +466,7 @@ def test_counts_that_differ_from_the_reports_are_found(real):
     ]
 
 
-def test_more_programmed_than_erases_and_capacity_allow_is_found(real):
+def test_excess_programs_are_found(real):
     lines, _ = real
     says = found([line for line in lines if ",erase," not in line])
     assert any(v.startswith("count: ") and "0 of them erased" in v for v in says)
@@ -527,7 +525,7 @@ def test_a_compressed_log_holds_the_same_rows(real, name, tmp_path):
     assert text == "".join(lines)
 
 
-def test_a_run_with_a_log_has_the_result_of_one_without(tmp_path, real):
+def test_log_does_not_change_result(tmp_path, real):
     _, report = real
     device = tmp_path / "small.toml"
     device.write_text(device_file(SMALL))
@@ -559,13 +557,13 @@ def test_completions_have_a_row_for_every_request(wordline, small, tmp_path):
     assert mean == pytest.approx(done.json["latency_us"]["write"]["mean"], rel=1e-9)
 
 
-def test_a_log_that_cannot_be_written_is_known_before_the_run(wordline, small):
+def test_unwritable_log_fails_before_run(wordline, small):
     done = wordline("run", *small, "--scheme", "conventional", "--log", "no/such/folder.csv")
     assert done.code == 2
     assert "no/such/folder.csv: cannot be written" in done.err
 
 
-def test_a_full_disk_ends_the_run_and_is_no_fault_of_the_engine(wordline, small):
+def test_full_disk_ends_run(wordline, small):
     done = wordline("run", *small, "--scheme", "conventional", "--log", "/dev/full")
     assert done.code == 1
     assert "/dev/full: cannot be written" in done.err

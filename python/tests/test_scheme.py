@@ -146,7 +146,7 @@ def test_classes_of_files_are_parted_by_commas(tmp_path):
         assert len(classes) == 1
 
 
-def test_a_report_of_a_class_is_run_again_with_the_class_as_it_was():
+def test_rerun_refuses_changed_class():
     for scheme in (SmallFirst(threshold=4096), f"{wl.spelling.text(SmallFirst)}+ips"):
         report = wl.run(scheme=scheme, **SMALL)
         again = wl.rerun(report, classes=[SmallFirst])
@@ -168,7 +168,7 @@ def test_a_report_has_the_source_of_its_class():
     assert wl.rerun(found, classes=[SlcCachePy]).result_hash == found.result_hash
 
 
-def test_a_report_of_a_class_is_done_again_on_the_command_line(tmp_path, capfd):
+def test_command_line_reruns_class_report(tmp_path, capfd):
     file = tmp_path / "first.py"
     file.write_text(
         "import wordline as wl\n\n\nclass First(wl.Scheme):\n"

@@ -40,7 +40,7 @@ def test_check_runs_a_scheme_on_random_drives():
     assert found.refused > 0, "some drives have no SLC mode"
 
 
-def test_check_finds_a_broken_rule_and_says_how_to_come_there_again():
+def test_check_finds_broken_rule_and_replays():
     with pytest.raises(wl.Fault, match=r"illegal decision.*Lsb slots") as raised:
         wl.check(Lsb, cases=40)
     replay = str(raised.value).split("wordline.check(..., ")[1].split(")")[0]
@@ -63,7 +63,7 @@ class Forgets(SlcCachePy):
         return super().place(p, view)
 
 
-def test_check_cuts_the_power_and_starts_the_scheme_anew():
+def test_check_cuts_power_and_restarts_scheme():
     found = wl.check(SlcCachePy, cases=0, power_cuts=20, states=0)
     assert found == wl.check(SlcCachePy, cases=0, power_cuts=20, states=0)
     assert found.power_cuts > 20
@@ -93,7 +93,7 @@ def test_check_raises_what_the_scheme_raises():
         wl.check(Raises, cases=0, power_cuts=0, states=0)
 
 
-def test_a_hook_that_a_check_has_never_asked_is_warned_of():
+def test_check_warns_of_uncalled_hook():
     def never(self, view):
         raise RuntimeError
 
@@ -111,7 +111,7 @@ def test_a_hook_that_a_check_has_never_asked_is_warned_of():
         wl.check(asked, cases=10, power_cuts=2, states=0)
 
 
-def test_a_drive_that_runs_full_is_told_with_the_answers_that_came_to_nothing(capsys, monkeypatch):
+def test_full_drive_lists_ignored_actions(capsys, monkeypatch):
     full = made(
         place=lambda self, p, view: wl.to("slc"),
         collect=lambda self, region, plane, view: wl.Collect("dense"),

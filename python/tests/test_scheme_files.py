@@ -33,7 +33,7 @@ def written(folder, imports, size="SIZE", expected=1):
     return f"py:{file}#Mine"
 
 
-def test_a_scheme_imports_its_siblings_on_the_command_line_and_with_replicas(wordline, tmp_path):
+def test_scheme_imports_siblings(wordline, tmp_path):
     written(tmp_path / "plain", "from helper import SIZE")
     written(tmp_path / "pack", "from .helper import SIZE\nfrom pack import helper", expected=2)
     (tmp_path / "pack" / "__init__.py").touch()
@@ -56,7 +56,7 @@ def test_two_folders_may_have_a_helper_each(tmp_path):
     assert one.result_hash == two.result_hash == wl.run(scheme=first, **SMALL).result_hash
 
 
-def test_the_hash_of_a_class_is_that_of_the_files_it_imports_too(tmp_path):
+def test_class_hash_covers_imported_files(tmp_path):
     text = written(tmp_path / "c", "from helper import SIZE")
     [cls] = spelling.resolved(text)[1]
     before = scheme.source(cls)[1]
@@ -67,7 +67,7 @@ def test_the_hash_of_a_class_is_that_of_the_files_it_imports_too(tmp_path):
     assert scheme_files.read_with(tmp_path / "c" / "mine.py") == [tmp_path / "c" / "helper.py"]
 
 
-def test_an_import_that_leads_nowhere_is_told_with_what_is_allowed(tmp_path):
+def test_failed_import_error_says_what_is_allowed(tmp_path):
     text = written(tmp_path / "d", "import there_is_no_such_module")
     with pytest.raises(wl.UserError, match=r"no_such_module'\n  allowed: imports .* files in .*/d"):
         wl.run(scheme=text, **SMALL)

@@ -27,7 +27,7 @@ class Counting(wl.Scheme):
         return wl.to("dense") if self.seen % 7 == 0 or not p.is_host else wl.to("slc", "dense")
 
 
-def test_what_is_learnt_is_saved_with_the_drive_and_goes_on(tmp_path):
+def test_learned_state_is_saved_with_drive(tmp_path):
     whole = {"device": "fair-tlc", "scheme": Counting}
     state = tmp_path / "drive.state"
     wl.run(workload="uniform:requests=1001", save_state=state, **whole)
@@ -132,7 +132,7 @@ def test_every_hook_is_asked_and_answered():
         ("type", wl.UserError, "place.. returned 'slc'\n  allowed: what wordline.to"),
     ],
 )
-def test_what_a_hook_does_wrong_is_an_exception_of_its_own(what, error, message):
+def test_hook_errors_are_exceptions(what, error, message):
     Wrong.kept = None
     with pytest.raises(error, match=message) as raised:
         wl.run(scheme=Wrong(what=what), **SMALL)
@@ -153,13 +153,13 @@ def test_what_a_hook_does_wrong_is_an_exception_of_its_own(what, error, message)
         ("make_room", 7, "a list of wordline.Move"),
     ],
 )
-def test_what_a_hook_must_not_return_is_told_with_what_it_may(hook, answer, allowed):
+def test_invalid_hook_result_error_says_what_is_allowed(hook, answer, allowed):
     with pytest.raises(wl.UserError) as told:
         wl.run(**RESTS, scheme=made(**{hook: lambda *_: answer}))
     assert f"{hook}() returned {answer!r}\n  allowed: {allowed}" in str(told.value)
 
 
-def test_a_state_that_would_not_come_back_as_it_is_is_told_by_the_hook_that_fills_it():
+def test_unsaved_state_names_its_hook():
     def place(self, p, view):
         self.seen[p.lpn] = 1
         return wl.to("dense")
@@ -181,7 +181,7 @@ def test_a_method_that_is_nearly_a_hook_is_warned_of():
         wl.run(**RESTS, scheme=made(places=lambda self: 1, idle=lambda self, plane, view: None))
 
 
-def test_a_class_without_a_tick_runs_where_the_layout_asks_for_ticks():
+def test_class_without_tick_runs():
     plain = {"layout": lambda self, drive: wl.Layout.slc_cache(drive)}
     done = wl.run(device="consumer-qlc", workload="uniform", requests=5000, scheme=made(**plain))
     assert done.result_hash

@@ -11,7 +11,7 @@ from schemes import MINE, SMALL
 from wordline.examples.slc_cache import SlcCachePy
 
 
-def test_a_run_goes_to_other_processes_by_file_and_class(tmp_path):
+def test_run_is_sent_by_file_and_class(tmp_path):
     (tmp_path / "mine.py").write_text(MINE)
     run = wl.Run(scheme=f"py:{tmp_path}/mine.py#Mine:size=4KiB", **SMALL)
     here = pickle.loads(pickle.dumps(run)).do()
@@ -34,7 +34,7 @@ def without_speed(report):
     return found
 
 
-def test_replicas_go_in_processes_and_come_to_what_they_do_in_one():
+def test_replicas_in_processes_equal_one_process():
     how = {"device": "fair-tlc", "workload": "uniform:requests=4k", "replicas": 3}
     seen = []
     runs = {
@@ -75,7 +75,7 @@ class Late(wl.Scheme):
 """
 
 
-def test_what_a_scheme_raises_in_a_process_comes_with_its_traceback(tmp_path):
+def test_process_exception_has_traceback(tmp_path):
     (tmp_path / "late.py").write_text(MODULE)
     late = f"py:{tmp_path}/late.py#Late"
     how = {"replicas": 2, "threads": 2, **SMALL}

@@ -24,7 +24,7 @@ def search(**more):
     return wl.tune("slc-cache", **{"space": SPACE, "trials": 20, **HOW, **more})
 
 
-def test_a_search_comes_to_the_same_wherever_and_however_often_it_is_done():
+def test_search_is_reproducible():
     one, two = search(threads=1), search(threads=2)
     assert one == two
     assert [t.number for t in one.trials] == list(range(20))
@@ -46,7 +46,7 @@ def test_a_search_comes_to_the_same_wherever_and_however_often_it_is_done():
     assert repr(one).startswith(f"<Tuned in 20 trials: {best.scheme} against slc-cache: ")
 
 
-def test_search_and_judge_say_how_many_of_their_runs_are_steady():
+def test_search_and_judge_count_steady_runs():
     short = search(trials=2)
     runs = f"0 of {short.best.steady.runs + short.reference.runs} runs steady"
     needed = max(short.best.steady.needed, short.reference.needed)
@@ -70,7 +70,7 @@ def test_search_and_judge_say_how_many_of_their_runs_are_steady():
     assert found["answer"] == "latency_us.write.mean 1 times (1 to 1) (4 of 4 runs steady)"
 
 
-def test_a_search_that_is_broken_off_goes_on_to_the_same_and_runs_nothing_again(tmp_path):
+def test_interrupted_search_resumes(tmp_path):
     class Enough(Exception):
         pass
 
@@ -104,13 +104,13 @@ def test_a_run_in_place_of_a_workload_is_done_as_it_is(tmp_path):
     assert len(pairs) == 2
 
 
-def test_a_value_takes_the_place_of_the_one_that_a_spelling_has():
+def test_value_overrides_spelling():
     assert spelled("hyssd:perf,period=9", {"period": 7, "age": 2}) == "hyssd:perf,period=7,age=2"
     assert spelled("sector:static_blocks=9+pa-ssd", {"queue": 3}).endswith("=9+pa-ssd:queue=3")
     assert spelled("py:a/b:c.py#K:x=1", {"x": 2}) == "py:a/b:c.py#K:x=2"
 
 
-def test_several_objectives_have_a_frontier_that_nothing_beats():
+def test_objectives_have_a_pareto_front():
     found = search(objectives=["latency_us.write.mean", "+throughput.iops"])
     costs = [t.costs for t in found.frontier]
     assert costs == sorted(set(costs))
@@ -118,7 +118,7 @@ def test_several_objectives_have_a_frontier_that_nothing_beats():
         assert any(all(a <= b for a, b in zip(best, t.costs, strict=True)) for best in costs)
 
 
-def test_what_a_device_refuses_is_left_out_with_its_reason():
+def test_refused_candidates_have_reasons():
     found = search(space={"static_blocks": [1, 8, 5000]})
     left = {t.parameters["static_blocks"]: t.left_out for t in found.trials if t.left_out}
     assert "a cache of 1 blocks" in left[1]
@@ -152,7 +152,7 @@ def judged(scheme, **more):
     return wl.judge(scheme, **{**HOW, "seeds": 2, "cases": 5, **more})
 
 
-def test_a_scheme_is_judged_on_other_seeds_with_an_interval():
+def test_scheme_is_judged_on_other_seeds():
     own = judged("slc-cache", against="slc-cache")
     assert own["verdict"] == "sound"
     assert own["overall"]["latency_us.write.mean"] == {"ratio": 1, "low": 1, "high": 1}

@@ -100,7 +100,7 @@ def test_names_and_links_reach_the_site(site):
 
 
 @BUILT
-def test_build_refuses_links_and_anchors_that_lead_nowhere(tmp_path):
+def test_build_refuses_broken_links_and_anchors(tmp_path):
     folder = tmp_path / "pages"
     folder.mkdir()
     config = CONFIG.read_text().partition("\nnav:")[0]
@@ -125,7 +125,7 @@ def test_no_page_loads_anything_from_elsewhere(site):
 
 @BUILT
 @NEEDED
-def test_search_from_a_file_finds_words_without_a_network(site, browser):  # noqa: F811
+def test_search_works_from_file_without_network(site, browser):  # noqa: F811
     context = browser.new_context(offline=True)
     tab = context.new_page()
     asked = []

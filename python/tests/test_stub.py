@@ -9,7 +9,7 @@ from wordline import _wordline
 STUB = ast.parse(Path(wordline.__file__).with_name("_wordline.pyi").read_text(encoding="utf-8"))
 
 
-def test_the_stub_has_every_name_of_the_native_half_and_no_other():
+def test_stub_has_exactly_the_native_names():
     named = set()
     for node in STUB.body:
         if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
@@ -20,7 +20,7 @@ def test_the_stub_has_every_name_of_the_native_half_and_no_other():
     assert named == set(dir(_wordline)) - of_any_module
 
 
-def test_the_stub_has_every_function_with_its_parameters():
+def test_stub_has_all_parameters():
     functions = {node.name: node for node in STUB.body if isinstance(node, ast.FunctionDef)}
     for name, node in functions.items():
         native = inspect.signature(getattr(_wordline, name)).parameters.values()

@@ -62,7 +62,7 @@ def test_every_combination_is_a_row_with_its_interval(wordline, tmp_path):
     assert [r["result_hash"] for r in table] == [r["result_hash"] for r in rows]
 
 
-def test_what_has_been_run_is_found_and_only_the_rest_is_run(wordline):
+def test_sweep_runs_only_missing_runs(wordline):
     assert "2 runs done and 0 found" in wordline("sweep", *SMALL, *BOTH).out
     assert "0 runs done and 2 found" in wordline("sweep", *SMALL, *BOTH).out
     more = wordline("sweep", *SMALL, *BOTH, "--scheme", "slc-cache:static_blocks=8")
@@ -71,7 +71,7 @@ def test_what_has_been_run_is_found_and_only_the_rest_is_run(wordline):
     assert "2 runs done and 0 found" in other.out
 
 
-def test_a_dry_run_says_how_many_and_how_long_and_keeps_what_it_tried(wordline, tmp_path):
+def test_dry_run_counts_and_estimates(wordline, tmp_path):
     asked = ["sweep", *SMALL, *BOTH, "--replicas", "4", "--jobs", "2", "--out", "s"]
     told = wordline(*asked, "--dry-run")
     assert told.code == 0, told.err
@@ -92,7 +92,7 @@ def test_a_page_and_a_numbered_frontier_are_written(wordline, tmp_path):
     assert "higher is better" in (tmp_path / "s" / "frontier.svg").read_text()
 
 
-def test_what_is_refused_is_told_and_the_others_are_run(wordline):
+def test_refused_rows_do_not_stop_sweep(wordline):
     schemes = ["--scheme", "conventional", "--scheme", "pa-ssd"]
     done = wordline("sweep", *SMALL, *schemes)
     assert done.code == 0, done.err
@@ -184,14 +184,14 @@ def test_all_compatible_is_a_row_for_every_scheme():
         (["--figure", "waf.totl"], "waf.total"),
     ],
 )
-def test_wrong_input_ends_with_2_and_says_what_is_allowed(wordline, arguments, message):
+def test_invalid_input_exits_with_2(wordline, arguments, message):
     done = wordline("sweep", *SMALL, *BOTH, *arguments)
     assert done.code == 2
     assert message in done.err
     assert "Traceback" not in done.err
 
 
-def test_a_comma_between_brackets_or_quotes_belongs_to_its_value():
+def test_comma_in_brackets_belongs_to_value():
     assert grid.values("a.b=1, 2") == ("a.b", ["1", "2"])
     assert grid.values('p=["1us", "2us"],["3us", "4us"]')[1] == ['["1us", "2us"]', '["3us", "4us"]']
     assert grid.values("t='a,b',c")[1] == ["'a,b'", "c"]
@@ -235,7 +235,7 @@ def test_workers_of_another_kind_leave_the_same(tmp_path):
     assert [here[r].result_hash for r in runs] == [there[r].result_hash for r in runs]
 
 
-def test_a_run_that_is_broken_off_leaves_nothing_behind(tmp_path):
+def test_interrupted_run_leaves_no_files(tmp_path):
     class Enough(Exception):
         pass
 
@@ -261,7 +261,7 @@ def interrupted(tmp_path, *workloads):
     return process.communicate(timeout=60)[1], process.returncode
 
 
-def test_an_interrupted_sweep_keeps_what_has_ended_and_says_how_to_go_on(tmp_path):
+def test_interrupted_sweep_resumes(tmp_path):
     told, code = interrupted(tmp_path, "uniform:requests=1k", "uniform:requests=2G")
     assert code == 130, told
     assert "stopped: finished runs are kept in s" in told
@@ -270,13 +270,13 @@ def test_an_interrupted_sweep_keeps_what_has_ended_and_says_how_to_go_on(tmp_pat
     assert [f.suffix for f in (tmp_path / "s" / "runs").iterdir()] == [".json"]
 
 
-def test_a_sweep_that_is_interrupted_before_a_run_has_ended_leaves_nothing(tmp_path):
+def test_early_interrupt_leaves_no_files(tmp_path):
     told, code = interrupted(tmp_path, "uniform:requests=2G")
     assert code == 130, told
     assert not list(tmp_path.iterdir())
 
 
-def test_identity_is_the_configuration_that_a_report_has():
+def test_identity_equals_report_configuration():
     asked = {"device": "demo-8gb", "scheme": "slc-cache", "workload": "bursty", "requests": 500}
     identity = wl.identity(**asked)
     config = wl.run(**asked).config.to_dict()
@@ -312,7 +312,7 @@ class Fails(wl.Scheme):
 """
 
 
-def test_a_combination_that_fails_is_a_row_with_its_seed_and_traceback(wordline, tmp_path):
+def test_failed_combination_is_a_row(wordline, tmp_path):
     (tmp_path / "fails.py").write_text(FAILS)
     asked = ["sweep", *SMALL, *BOTH, "--scheme", "py:fails.py#Fails:many=40", "--replicas", "2"]
     done = wordline(*asked, "--out", "s")
@@ -333,7 +333,7 @@ def test_a_combination_that_fails_is_a_row_with_its_seed_and_traceback(wordline,
     )
 
 
-def test_a_dry_run_sees_what_fails_with_its_first_request(wordline, tmp_path):
+def test_dry_run_finds_early_failures(wordline, tmp_path):
     (tmp_path / "fails.py").write_text(FAILS)
     asked = ["sweep", *SMALL, "--scheme", "conventional", "--scheme", "py:fails.py#Fails"]
     asked += ["--scheme", "pa-ssd", "--replicas", "2", "--dry-run"]
@@ -347,7 +347,7 @@ def test_a_dry_run_sees_what_fails_with_its_first_request(wordline, tmp_path):
     assert "2 failed: pa-ssd · seed 1, pa-ssd · seed 2: scheme pa-ssd" in told.out
 
 
-def test_where_every_run_fails_the_first_error_ends_the_sweep(tmp_path):
+def test_sweep_ends_if_every_run_fails(tmp_path):
     (tmp_path / "fails.py").write_text(FAILS)
     with pytest.raises(ZeroDivisionError, match="of my own") as told:
         wl.sweep(
@@ -359,7 +359,7 @@ def test_where_every_run_fails_the_first_error_ends_the_sweep(tmp_path):
     assert "in the run of py:" in told.value.__notes__[-1]
 
 
-def test_differences_are_paired_by_seed_as_those_of_a_comparison(tmp_path):
+def test_differences_are_paired_by_seed(tmp_path):
     how = {"device": "demo-8gb", "workload": "bursty", "requests": 500, "replicas": 3}
     both = ["conventional", "slc-cache"]
     swept = wl.sweep(schemes=both, out=tmp_path / "s", **how)

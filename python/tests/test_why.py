@@ -157,7 +157,7 @@ def test_a_window_of_a_timeline_is_what_lies_in_it(tmp_path):
         ({"timeline": "t.json", "around": 4000}, "no such request"),
     ],
 )
-def test_a_wrong_window_is_an_error_that_says_how_it_is_spelled(tmp_path, wrong, says):
+def test_window_error_shows_spelling(tmp_path, wrong, says):
     if "timeline" in wrong:
         wrong = wrong | {"timeline": tmp_path / wrong["timeline"]}
     with pytest.raises(wl.UserError, match=says):
@@ -165,7 +165,7 @@ def test_a_wrong_window_is_an_error_that_says_how_it_is_spelled(tmp_path, wrong,
     assert not list(tmp_path.iterdir())
 
 
-def test_the_slowest_requests_are_told_by_what_the_timeline_shows(wordline, tmp_path):
+def test_stories_match_timeline(wordline, tmp_path):
     report = wl.run(**BUSY, log=tmp_path / "log.csv")
     (tmp_path / "report.json").write_text(report.json)
     done = wordline(
@@ -281,7 +281,7 @@ def test_a_summary_of_nothing_says_so(wordline, small, arguments, message):
     assert "panicked" not in done.err
 
 
-def test_a_page_or_a_folder_stands_for_the_report_beside_it(wordline, small, tmp_path):
+def test_page_or_folder_names_its_report(wordline, small, tmp_path):
     wordline("run", *small, "--scheme", "conventional", "--out", "one")
     wordline("compare", *small, "--scheme", "conventional", "--scheme", "slc-cache", "--out", "two")
     for named in ("one", "one/report.html", "one/report.json"):
@@ -295,7 +295,7 @@ def test_a_page_or_a_folder_stands_for_the_report_beside_it(wordline, small, tmp
     assert "2 runs; select one" in which.err
     chosen = wordline("why", "two", "--scheme", "slc-cache", "--stories", "1")
     assert "slc-cache on demo-8gb" in chosen.out
-    with pytest.raises(wl.UserError, match="say scheme= with one of conventional, slc-cache"):
+    with pytest.raises(wl.UserError, match="pass scheme= with one of conventional, slc-cache"):
         wl.why(tmp_path / "two")
     assert wl.why(tmp_path / "two", scheme="slc-cache", stories=0)["scheme"] == "slc-cache"
     (tmp_path / "none").mkdir()

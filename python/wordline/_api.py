@@ -1,4 +1,4 @@
-"""Runs, several of them, and lives."""
+"""Run, compare and sweep schemes, and wear drives out."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def run(
     around: int | None = None,
     progress: Progress | bool | None = None,
 ) -> Report:
-    """Run one scheme on one device under one workload: make a `Run` and do it.
+    """Run one scheme on one device under one workload.
 
     Parameters
     ----------
@@ -63,56 +63,53 @@ def run(
         Path of a trace or name of a built-in workload (see `workloads`), perhaps with options:
         ``"zipf:theta=1.1,read=70%"``, ``"trace.csv:speedup=10"``, ``"twin:hm_0"``.
     seed
-        From which every random stream is derived, 0 to 2**64 - 1.
+        Seed of every random stream, 0 to 2**64 - 1.
     replicas
-        How often to run, with seeds counted on from ``seed``, 1 to 1000. The report is that of the
+        Number of runs, 1 to 1000, with consecutive seeds from ``seed``. The report is that of the
         first; ``report.replicas.figures`` has the means with their intervals.
     requests
-        Requests to issue, in place of ``requests=`` of the workload; a trace may end before.
+        Number of requests; overrides ``requests=`` of the workload. A trace may end earlier.
     set
-        Changes by dotted path: keys of the device (``{"gc.victim": "fifo"}``), ``workload.KEY``
-        and ``scheme.KEY``. Quantities are text with a unit, as in device files; of a size also
-        what `wordline.KiB`, `MiB` and `GiB` make, such as ``6 * wl.GiB``.
+        Settings by dotted path: keys of the device (``{"gc.victim": "fifo"}``), ``workload.KEY``
+        and ``scheme.KEY``. Quantities are strings with a unit, as in device files; sizes can also
+        be computed from `wordline.KiB`, `MiB` and `GiB`, such as ``6 * wl.GiB``.
     initial
-        The drive before the first request: ``fresh``, ``preload``,
-        ``fill:90%[,order=seq|random][,valid=80%]``, ``steady[:90%]`` (as the workload leaves it in
-        the long run), ``aged_invalid:70%``, ``aged_blocks:70%``, ``aged_windows``,
-        ``pe:tlc=500``, several joined by ``+``.
+        State of the drive before the first request: ``fresh``, ``preload``,
+        ``fill:90%[,order=seq|random][,valid=80%]``, ``steady[:90%]`` (the steady state of the
+        workload), ``aged_invalid:70%``, ``aged_blocks:70%``, ``aged_windows``, ``pe:tlc=500``,
+        several joined by ``+``.
     from_state
-        A file that `save_state` wrote, in place of `initial`: the drive with what it holds and its
-        wear, under the same device and scheme. Time and counts begin at zero.
+        State file written by `save_state`, instead of `initial`: the drive with its data and wear,
+        for the same device and scheme. Time and counters start at zero.
     save_state
-        Where the state of the drive goes after the run.
+        File for the state of the drive after the run.
     traces
-        A folder with original traces: one that is named as a twin's original goes before the twin.
+        Folder of original traces; an original replaces its twin.
     fit
-        What to do with requests beyond the drive: ``error``, ``wrap`` or ``compact``.
+        How to handle requests beyond the capacity: ``error``, ``wrap`` or ``compact``.
     check
         Recount every invariant of the drive after the run.
     threads
-        Runs that go at once; as many as there are cores if not given. The reports are the same,
-        but for the speed of the engine.
+        Number of runs in parallel, by default the number of cores. Results do not depend on it.
     log
-        File for every use of an array and a bus, times in nanoseconds; names in ``.gz`` and
-        ``.zst`` are compressed. ``pandas.read_csv(log, comment="#")`` reads it, and
-        ``wordline check-log`` checks it.
+        File for every use of arrays and buses, times in nanoseconds; ``.gz`` and ``.zst`` compress
+        it. ``pandas.read_csv(log, comment="#")`` reads it, and ``wordline check-log`` checks it.
     completions
-        File with a row for every request that ends: number, op, lba and blocks (512 bytes),
-        arrival and completion in nanoseconds, outcome, and the parts of its latency in
-        nanoseconds, which add up to it. A name in ``.parquet`` gives a table of Parquet, with what
-        is known of the run under the key ``wordline`` of its metadata; any other CSV, compressed
-        as `log` is.
+        File with a row for each completed request: number, op, lba and blocks (512 bytes), arrival
+        and completion in nanoseconds, outcome, and the parts of its latency in nanoseconds, which
+        add up to it. ``.parquet`` selects Parquet, with the configuration of the run under the key
+        ``wordline`` of its metadata; any other name is CSV, compressed as `log`.
     timeline
-        File with the uses of planes and buses, and the requests, for a trace viewer such as
-        Perfetto (Chrome's trace events as JSON); a name in ``.gz`` is compressed.
+        File with requests and the uses of planes and buses for a trace viewer such as Perfetto
+        (Chrome trace events as JSON); ``.gz`` compresses it.
     window
-        The part of simulated time that `timeline` shows, as in ``"1.2s..1300ms"``.
+        Simulated time that `timeline` covers, such as ``"1.2s..1300ms"``.
     around
-        The number of a request, from 0: `timeline` shows what happened while it was in the drive.
+        Number of a request, from 0: `timeline` covers the time from its arrival to its completion.
     progress
-        Called now and then with the number of the run (its scheme's position times ``replicas``,
-        plus its replica's), the requests completed and the simulated time in seconds. What it
-        raises ends the run. ``True`` shows a bar of tqdm.
+        Callable that receives the number of the run (position of the scheme times ``replicas``,
+        plus that of the replica), the completed requests and the simulated time in seconds. An
+        exception that it raises ends the run. ``True`` shows a tqdm bar.
 
     Returns
     -------
@@ -124,12 +121,12 @@ def run(
     UserError
         The input is wrong; the message says where, and what is allowed.
     Refused
-        Scheme and device do not go together.
+        The scheme does not support the device.
     Fault
         An illegal decision of a scheme, or a bug of Wordline; the message has a command that
-        leads there again.
+        reproduces it.
     OSError
-        `log`, `completions` or `timeline` could not be written on.
+        `log`, `completions` or `timeline` could not be written.
     """
     files = (from_state, traces)
     described = _described(
@@ -170,18 +167,18 @@ def compare(
     Parameters
     ----------
     device, workload, seed, replicas, requests, set, initial, from_state
-        As for `run`. Replicas of one number have the same seed in all schemes.
+        As for `run`. The n-th replica has the same seed under every scheme.
     traces, fit, check, threads, progress
         As for `run`.
     schemes
-        Spellings of the schemes; the first is the baseline. ``all-compatible`` stands for every
-        scheme that the device admits; the others are in ``refused``.
+        Spellings of the schemes; the first is the baseline. ``all-compatible`` selects every scheme
+        that supports the device; the others are in ``refused``.
 
     Returns
     -------
     Comparison
-        A report for each scheme, in the order given. With replicas, ``differences_percent`` has
-        what differs from the baseline, paired by seed.
+        A report for each scheme, in the order given. With replicas, ``differences_percent`` has the
+        differences from the baseline, paired by seed.
 
     Raises
     ------
@@ -229,36 +226,36 @@ def sweep(
     device, workload, initial
         As for `run`, one or a list of them.
     schemes
-        Spellings of the schemes. ``all-compatible`` stands for every one; those that a device
-        refuses have no reports, and say why.
+        Spellings of the schemes. ``all-compatible`` selects every scheme; those that do not support
+        a device have no reports but the reason.
     set
-        As for `run`; a list or tuple holds the values that its key is to take.
+        As for `run`; a list or tuple has the values of its key.
     seed, replicas
-        Each combination is run with the seeds from ``seed`` to ``seed + replicas - 1``.
+        Each combination runs with the seeds ``seed`` to ``seed + replicas - 1``.
     requests, traces, fit, check
         As for `run`, the same in all runs.
     figures
-        The figures of the table, by their paths in a report, such as ``latency_us.write.mean``; if
-        none is named, mean and 99.9 % latencies of writes and reads, WAF and IOPS.
+        Figures of the table, by their paths in a report, such as ``latency_us.write.mean``; by
+        default mean and p99.9 latency of writes and reads, WAF and IOPS.
     out
-        A folder in whose ``runs`` each report is kept, named by what decides the run. A sweep that
-        was broken off goes on from there, and one with further values does only those; ``wordline
-        sweep --out`` is the same folder. Without it nothing is kept.
+        Folder whose ``runs`` caches each report under the hash of its configuration. An interrupted
+        sweep resumes, and one with more values runs only the new combinations. ``wordline sweep
+        --out`` uses the same folder. Without it nothing is cached.
     threads
-        Runs that go at once; as many as there are cores if not given.
+        Number of runs in parallel, by default the number of cores.
     executor
-        A `concurrent.futures.Executor` in place of threads, such as a ``ProcessPoolExecutor``; its
-        workers must see the files that the runs read. `wordline.cluster.Cluster.connect` makes one
-        of a Dask scheduler, whose workers need see nothing.
+        A `concurrent.futures.Executor` instead of threads, such as a ``ProcessPoolExecutor``; its
+        workers must have access to the files that the runs read. `wordline.cluster.Cluster.connect`
+        returns one for a Dask scheduler, whose workers need no such access.
     progress
-        Called as each run ends, with how many have ended and how many there are. What it raises
-        ends the sweep. ``True`` shows a bar of tqdm.
+        Callable that receives the number of completed runs and their total after each run. An
+        exception that it raises ends the sweep. ``True`` shows a bar of tqdm.
 
     Returns
     -------
     Sweep
-        A sequence of combinations with their reports; ``to_frame()`` has a row for each run,
-        ``columns()`` means and intervals, ``frontier()`` what nothing else beats.
+        The combinations with their reports; ``to_frame()`` has a row per run, ``columns()`` means
+        and intervals, ``frontier()`` the Pareto front.
 
     Raises
     ------
@@ -320,32 +317,32 @@ def lifetime(
     executor: Executor | None = None,
     progress: Progress | None = None,
 ) -> Lifetimes:
-    """Repeat a workload on a drive until it is over, under each scheme.
+    """Repeat a workload on a drive until the drive wears out, under each scheme.
 
     Parameters
     ----------
     device, workload, seed, replicas, requests, set, initial, from_state, traces, fit, check
-        As for `run`; ``requests`` are those of one pass of the workload. The device file must know
+        As for `run`; ``requests`` applies to one pass of the workload. The device file must state
         the endurance of its flash.
     schemes
         Spellings of the schemes; the first is the baseline.
     acceleration
-        Cycles that each simulated erase stands for; the device's ``wear.acceleration`` if not
-        given. The first seed is simulated again at half of it.
+        P/E cycles that each simulated erase counts as; by default ``wear.acceleration`` of the
+        device. The first seed is repeated at half of it.
     shelf
-        Time on the shelf after each pass, such as ``"30d"``; data grow older by that much.
+        Power-off time after each pass, such as ``"30d"``, by which the data age.
     end
-        What ends a life besides a write that finds no place: ``"capacity"`` (the blocks left hold
-        less than the drive's capacity), ``"usable:80%"``, ``"spare:10%"``, ``"uncorrectable"``, or
-        ``"out-of-space"`` for nothing besides.
+        End condition besides a write that finds no space: ``"capacity"`` (the remaining blocks hold
+        less than the capacity), ``"usable:80%"``, ``"spare:10%"``, ``"uncorrectable"``, or
+        ``"out-of-space"`` for no other condition.
     progress
-        Called now and then with the position of a scheme, the seed, and the drive writes so far.
-        What it raises ends the lives.
+        Callable that receives the position of a scheme, the seed, and the drive writes so far. An
+        exception that it raises ends the runs.
 
     Returns
     -------
     Lifetimes
-        What each drive took until it was over, and how it aged.
+        Host writes of each drive until the end, and how it aged.
 
     Raises
     ------
@@ -386,7 +383,7 @@ def identity(
     fit: str | None = None,
     check: bool = False,
 ) -> dict[str, Any]:
-    """Say what decides the outcome of a run, without running it.
+    """Return everything that determines the result of a run, without running it.
 
     Parameters
     ----------
@@ -396,8 +393,8 @@ def identity(
     Returns
     -------
     dict
-        The configuration with every default filled in, and the hash of each file that is read. Two
-        runs of one build of Wordline with equal identities come to the same.
+        The configuration with every default filled in, and the hash of each file that is read. With
+        the same build of Wordline, runs with equal identities have equal results.
 
     Raises
     ------
@@ -417,7 +414,7 @@ def _no_text(schemes: Sequence[AnyScheme]) -> None:
 
 
 def _several(given: object) -> list[Any]:
-    """Return a list as it is, and anything else as the only one of its list."""
+    """Return a list unchanged, and any other value as a list of one."""
     return list(given) if isinstance(given, (list, tuple)) else [given]
 
 

@@ -1,4 +1,4 @@
-"""Parts of reports: figures by attribute, series as arrays of NumPy, means with their intervals."""
+"""Parts of reports: figures as attributes, series as NumPy arrays, means with intervals."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 class Figures(Mapping[str, Any]):
     """A part of a report, with its figures as attributes and as items.
 
-    Numbers are Python's; what does not exist is ``None``. Lists of numbers are arrays of
-    ``float64``, shape ``(n,)`` or ``(n, 2)``, with ``nan`` where there is nothing.
+    Numbers are Python numbers; a missing figure is ``None``. Lists of numbers are ``float64``
+    arrays of shape ``(n,)`` or ``(n, 2)``, with ``nan`` for missing values.
     """
 
     def __init__(self, data: Mapping[str, Any]) -> None:
-        """Take a part of a report as JSON has it; a copy, but for what lies deeper."""
+        """Take a part of a report from its JSON; a shallow copy."""
         self._data = dict(data)
 
     def __getitem__(self, key: str) -> Any:
@@ -31,7 +31,7 @@ class Figures(Mapping[str, Any]):
         Raises
         ------
         KeyError
-            There is no such figure.
+            Unknown figure.
         """
         return _shown(self._data[key])
 
@@ -49,7 +49,7 @@ class Figures(Mapping[str, Any]):
         Raises
         ------
         AttributeError
-            There is no such figure; the message has those that there are.
+            Unknown figure; the message lists the known ones.
         """
         if name.startswith("_"):
             raise AttributeError(name)
@@ -82,7 +82,7 @@ _MOST_SHOWN = 60
 
 
 def _leaves(tree: Mapping[str, Any], path: str = "") -> Iterator[list[str]]:
-    """Give the path and the value of every figure; lists by their lengths."""
+    """Yield the path and value of every figure; for lists their lengths."""
     for key, value in tree.items():
         if isinstance(value, Mapping):
             yield from _leaves(value, f"{path}{key}.")
@@ -125,7 +125,7 @@ class Timeline(Figures):
         Raises
         ------
         KeyError
-            There is no such series.
+            Unknown series.
         """
         value = self._data[key]
         if isinstance(value, list):
@@ -146,8 +146,8 @@ def current(data: dict[str, Any]) -> dict[str, Any]:
 class Metrics(Figures):
     """Metrics that a scheme records, by name.
 
-    Each series is an array of ``float64``, shape ``(n, 2)``: pages that the host wrote, and the
-    value from then on.
+    Each series is a ``float64`` array of shape ``(n, 2)``: host page writes, and the value from
+    then on.
     """
 
     def __getitem__(self, name: str) -> NDArray[np.float64]:
@@ -184,7 +184,7 @@ class LatencyCdf(NamedTuple):
     """Cumulative distributions of latency, arrays of shape ``(n, 2)``.
 
     The first column is a latency in microseconds, the second the fraction of requests at or below
-    it. ``n`` is 0 where no such request completed.
+    it. ``n`` is 0 if no such request completed.
     """
 
     read: NDArray[np.float64]
@@ -216,7 +216,7 @@ class Estimates(Mapping[str, Estimate]):
         Raises
         ------
         KeyError
-            There is none; the message has paths that are spelled alike.
+            Unknown figure; the message lists similar paths.
         """
         try:
             return Estimate(**self._data[path])
@@ -230,7 +230,7 @@ class Estimates(Mapping[str, Estimate]):
         return iter(self._data)
 
     def __len__(self) -> int:
-        """Return of how many figures there are estimates."""
+        """Return the number of figures with estimates."""
         return len(self._data)
 
     def __repr__(self) -> str:
@@ -244,8 +244,8 @@ class Replicas:
     Attributes
     ----------
     figures : Estimates
-        Mean, standard deviation and 95 % confidence half-width by path; empty where all replicas
-        have the same result, since what does not depend on the seed has no interval.
+        Mean, standard deviation and half-width of the 95 % confidence interval by path; empty if
+        all replicas have the same result.
     seeds : list of int
     result_hashes : list of str
     """
@@ -273,7 +273,7 @@ class Replicas:
     def values(self, path: str) -> NDArray[np.float64]:
         """Return a figure of each replica by its path, shape ``(replicas,)``.
 
-        ``nan`` where a replica has no such figure.
+        ``nan`` for replicas without this figure.
         """
         import numpy as np
 

@@ -1,4 +1,4 @@
-"""Tables for the data-frame library that is installed; none is needed by anything else."""
+"""Tables for the installed data-frame library; nothing else needs one."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NOT_FIGURES = ("config", "followed", "latency_cdf", "metrics", "timeline", "rep
 
 
 def frame(rows: Sequence[Mapping[str, Any]], library: str | None) -> Any:
-    """Return rows, each a plain value by column, as a data frame; what a row lacks is null.
+    """Return rows, each a dictionary of plain values, as a data frame; missing values are null.
 
     The library is ``"polars"`` or ``"pandas"``; if not given the first of them that is installed.
     Raises `UserError`: the library is not installed, or is another.
@@ -74,14 +74,14 @@ def columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
 
 
 def _alike(values: list[Any]) -> list[Any]:
-    """Make a column of whole and broken numbers one of broken ones."""
+    """Convert a column of integers and floats to floats."""
     if any(isinstance(v, float) for v in values):
         return [float(v) if isinstance(v, int) and not isinstance(v, bool) else v for v in values]
     return values
 
 
 def rows_of(report: Mapping[str, Any], before: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Give a row for each run of a ``report.json``, one or one for each seed.
+    """Yield a row for each run of a ``report.json``, one per seed.
 
     It has the columns of `before` first.
     """
@@ -98,9 +98,9 @@ def rows_of(report: Mapping[str, Any], before: Mapping[str, Any]) -> Iterator[di
 
 
 def experiment(report: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what decides the runs of a report, but for the seed, as it was spelled.
+    """Return everything except the seed that determines the runs of a report.
 
-    Two reports of one build that have the same here, and one seed, have the same result.
+    Reports of one build with equal values here and equal seeds have equal results.
     """
     config, command = report.get("config", {}), report.get("command", [])
     options: dict[str, list[str]] = {}
@@ -125,7 +125,7 @@ def experiment(report: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def numbers(tree: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, float | int]]:
-    """Give every number of a report with its path."""
+    """Yield every number of a report with its path."""
     for key, value in tree.items():
         if isinstance(value, Mapping):
             yield from numbers(value, f"{path}{key}.")

@@ -31,7 +31,7 @@ _ESCAPED = {
 
 
 def escape(text: str) -> str:
-    """Return a text as LaTeX prints it, whatever characters it has."""
+    """Return a text escaped for LaTeX."""
     return "".join(_ESCAPED.get(char, char) for char in text)
 
 
@@ -43,9 +43,9 @@ def table(
     caption: str | None = None,
     label: str | None = None,
 ) -> str:
-    """Return rows as a table: their names to the left, then a column a figure, units in the heads.
+    """Return rows as a table: names on the left, one column per figure, units in the heads.
 
-    With a caption or a label it is a ``table`` that floats, else a ``tabular`` alone.
+    With a caption or a label it is a floating ``table``, else a ``tabular``.
     """
     scales = _scales(rows, paths)
     lines = [
@@ -72,7 +72,7 @@ def table(
 def _scales(
     rows: Sequence[tuple[Sequence[str], Mapping[str, Figure | None]]], paths: Sequence[str]
 ) -> list[tuple[Measure, float]]:
-    """Return the unit of each column: those of one name side by side have the same."""
+    """Return the unit of each column: neighbors with the same name share it."""
     scales = []
     for _, of_a_name in itertools.groupby(paths, lambda path: measure(path).name):
         group = list(of_a_name)
@@ -83,7 +83,7 @@ def _scales(
 
 
 def _heads(heads: Sequence[str], measures: Sequence[Measure]) -> list[str]:
-    """Return the heads: figures of one name and unit side by side have it once, above them."""
+    """Return the heads: neighbors with the same name and unit share one head."""
 
     def key(measure: Measure) -> tuple[str, str]:
         return measure.name, measure.unit
@@ -107,7 +107,7 @@ def _heads(heads: Sequence[str], measures: Sequence[Measure]) -> list[str]:
 
 
 def _cells(column: Sequence[Figure | None], by: float) -> list[str]:
-    """Return the cells of a column: where no figure has an interval, all have as many decimals."""
+    """Return the cells of a column, with equal decimals if no figure has an interval."""
     scaled_by = [figure and (figure[0] / by, figure[1] and figure[1] / by) for figure in column]
     means = [abs(figure[0]) for figure in scaled_by if figure]
     decimals = None

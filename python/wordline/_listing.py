@@ -1,4 +1,4 @@
-"""What there is to run, and what is in a trace."""
+"""Lists of devices, schemes and workloads, and the contents of traces."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from wordline._figures import Figures
 
 
 class Entry(NamedTuple):
-    """A thing with a name, and one line about it."""
+    """A name with a one-line description."""
 
     name: str
     description: str
 
 
 def inspect(trace: str | os.PathLike[str]) -> Figures:
-    """Say what a trace is and what is in it.
+    """Inspect a trace: its format and contents.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def inspect(trace: str | os.PathLike[str]) -> Figures:
     Raises
     ------
     UserError
-        It cannot be read or recognised.
+        The trace cannot be read or recognized.
     """
     return Figures(json.loads(_wordline.inspect(os.fspath(trace))))
 

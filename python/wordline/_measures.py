@@ -1,4 +1,4 @@
-"""Names, units and good ends of the figures of a report that tables and plots are asked for."""
+"""Names, units and better directions of figures in tables and plots."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _POINTS = {"p50": "p50", "p99": "p99", "p999": "p99.9", "mean": "mean", "max": "
 
 
 def measure(path: str) -> Measure:
-    """Return how a figure is called, by its path; of one that has no name, the path itself."""
+    """Return the name of a figure by its path, or the path if it has no name."""
     match path.split("."):
         case ["latency_us", kind, point] if point in _POINTS:
             return Measure(f"{kind} latency", _POINTS[point], "µs", "lower")
@@ -61,7 +61,7 @@ def measure(path: str) -> Measure:
 
 
 def scaled(path: str, values: Sequence[float]) -> tuple[Measure, float]:
-    """Return the measure in a unit that suits all of its values, and by what they are divided."""
+    """Return the measure in a unit that suits all values, and their divisor."""
     found = measure(path)
     most = max(map(abs, values), default=0.0)
     if found.unit == "µs" and most >= 10_000:
@@ -72,7 +72,7 @@ def scaled(path: str, values: Sequence[float]) -> tuple[Measure, float]:
 
 
 def shown(figure: tuple[float, float | None] | None) -> str:
-    """Return a figure with its interval as people read it."""
+    """Return a figure with its interval, rounded for display."""
     if figure is None:
         return "–"  # noqa: RUF001
     mean, half = figure
@@ -100,7 +100,7 @@ _PLAIN, _FINE = (1e-4, 1e7), 1e-3
 
 
 def rounded(number: float, half: float) -> str:
-    """Return a number with no more decimals than its interval, whose second digit is the last."""
+    """Round a number to the second significant digit of its interval."""
     digits = 1 - math.floor(math.log10(half))
     return f"{round(number, digits):,.{max(digits, 0)}f}"
 
@@ -113,7 +113,7 @@ def _significant(number: float) -> str:
 
 
 def _half(number: float) -> str:
-    """Return half an interval to two digits, written out where people can read that."""
+    """Return the half-width of an interval to two significant digits."""
     if not number or not 1e-4 <= number < 1e7:
         return f"{number:.2g}"
     return rounded(number, number)
@@ -136,7 +136,7 @@ def value(report: Mapping[str, Any], path: str) -> float | None:
 
 
 def unknown(path: str, known: Iterable[str]) -> UserError:
-    """Return the error of a path that is that of no figure, with those that are spelled alike."""
+    """Return the error for an unknown path, with similar ones."""
     near = difflib.get_close_matches(path, list(known), n=3) or sorted(FIGURES)
     return UserError(
         f"{path}: unknown figure; similar: {', '.join(near)}\n"

@@ -1,4 +1,4 @@
-"""Pictures of reports on matplotlib, in the colours of the pages; each returns its axes."""
+"""Matplotlib plots of reports in the colors of the pages; each returns its axes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _UNITS = {"us": "µs", "mb_per_s": "MB/s", "requests": "requests a bin", "blocks
 
 
 class Plot:
-    """Ways to draw a report, or several side by side.
+    """Plots of one report, or of several.
 
     Every method takes ``ax``, matplotlib axes to draw on; new ones are made if it is not given,
     ``width`` wide: ``column`` (3.35 in) or ``page`` (7 in). Saved as PDF they embed Type 42 fonts.
@@ -43,9 +43,9 @@ class Plot:
     def latency(self, op: str = "write", *, ax: Axes | None = None, width: str = "page") -> Axes:
         """Draw the cumulative distribution of latencies, in microseconds on a logarithmic scale.
 
-        The share is even up to 90 %, above it each step is ten times rarer, up to p99.99, as on
-        the pages. Of several replicas the curve is the first's; bars at p50, p99, p99.9 and p99.99
-        are the 95 % intervals of the means over all.
+        The scale is linear up to 90 %; above, each step is ten times rarer, up to p99.99, as on the
+        pages. Of several replicas, the curve is that of the first; bars at p50, p99, p99.9 and
+        p99.99 are the 95 % intervals of the means over all.
 
         Parameters
         ----------
@@ -55,7 +55,7 @@ class Plot:
         Raises
         ------
         UserError
-            There is no such kind of request, or no run has completed any.
+            Unknown request type, or no run completed any.
         """
         if op not in ("read", "write"):
             raise _wordline.UserError(f"op={op!r}: allowed are read, write")
@@ -100,7 +100,7 @@ class Plot:
         Raises
         ------
         UserError
-            There is no such series; the message has those that there are.
+            Unknown series; the message lists the known ones.
         """
         import numpy as np
 
@@ -118,7 +118,7 @@ class Plot:
         return self._legend(at)
 
     def metrics(self, name: str, *, ax: Axes | None = None, width: str = "page") -> Axes:
-        """Draw a metric that schemes record, over the pages that the host wrote.
+        """Draw a scheme metric over host page writes.
 
         Parameters
         ----------
@@ -185,7 +185,7 @@ class Plot:
         return at
 
     def _named(self) -> list[tuple[str, Any]]:
-        """Return the reports with names that tell them apart."""
+        """Return the reports with distinct names."""
         names = [r.config.scheme.spelling for r in self._reports]
         return list(zip(names, self._reports, strict=True))
 
@@ -215,7 +215,7 @@ def _spreads(at: Axes, report: Any, op: str, ink: str) -> None:
 
 
 def _height(share: Any) -> Any:
-    """Return where a share in per cent stands, from 0 to 1."""
+    """Return the position of a share in percent, from 0 to 1."""
     import numpy as np
 
     share = np.asarray(share, dtype=float)
@@ -225,7 +225,7 @@ def _height(share: Any) -> Any:
 
 
 def _share(height: Any) -> Any:
-    """Return the share in per cent that stands at a height."""
+    """Return the share in percent at a position."""
     import numpy as np
 
     height = np.asarray(height, dtype=float)
@@ -235,7 +235,7 @@ def _share(height: Any) -> Any:
 
 
 def _label(series: str) -> str:
-    """Return a series' name in words, with its unit behind it."""
+    """Return the name of a series in words, followed by its unit."""
     for key, unit in _UNITS.items():
         if found := re.fullmatch(rf"(.*?)_?{key}(?:_(mean|max))?", series):
             words = " ".join(w for w in (found[2], found[1].replace("_", " ")) if w)

@@ -1,4 +1,4 @@
-"""Reports that are read, asked about, and done again."""
+"""Load reports, rerun them, and explain their slow requests."""
 
 from __future__ import annotations
 
@@ -32,17 +32,16 @@ def rerun(
     report
         A report, or its JSON.
     workload
-        Where the trace is now, if it is not where the report found it. It must be the same file,
-        by its SHA-256.
+        Current path of the trace, if it has moved. Its SHA-256 must be the same.
     classes
-        Those of Python that its scheme is of. One whose source has changed since is refused.
+        Python classes of its scheme. A class whose source has changed is refused.
     threads, progress
         As for `run`.
 
     Returns
     -------
     Report
-        The new report, with the ``result_hash`` of the old if nothing has changed.
+        The new report; its ``result_hash`` equals the old one if nothing has changed.
 
     Raises
     ------
@@ -70,46 +69,46 @@ def why(
     workload: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
-    """Tell why requests took so long, by doing a report's run again with a watcher.
+    """Explain slow requests: rerun a report with tracing and show where the time went.
 
     Parameters
     ----------
     report
-        A report or a comparison, its JSON, or a path as for `load`. Of replicas it is the first.
+        A report or a comparison, its JSON, or a path as for `load`. Of replicas, the first is
+        rerun.
     numbers
-        Numbers of requests, counted from 0, as in the files of `completions`.
+        Numbers of requests, from 0, as in `completions`.
     slowest
-        Where none is named, how many of the slowest reads, and of the writes, are summed up: a
-        number, or a share such as ``"0.1%"``; at most 100,000.
+        Without `numbers`, how many of the slowest reads and writes to summarize: a number, or a
+        share such as ``"0.1%"``; at most 100,000.
     stories
-        Of how many of the slowest the stories are told; a number given as ``slowest`` if it is at
-        most 1000, else 3.
+        How many of the slowest requests to explain one by one; by default the number in ``slowest``
+        if it is at most 1000, else 3.
     op
-        Of the slowest, only ``"read"``, ``"write"``, ``"trim"`` or ``"flush"``.
+        Consider only ``"read"``, ``"write"``, ``"trim"`` or ``"flush"``.
     scheme
-        Which run of a comparison, by its scheme as the report spells it.
+        Run of a comparison, by its scheme as in the report.
     workload, progress
         As for `rerun`.
 
     Returns
     -------
     dict
-        ``summaries`` has one for reads and one for writes, or that of ``op``: how many are the
-        slowest (``slowest``, out of ``of``), the least latency among them (``over_ns``), and shares
-        of their time, 0 to 1, by ``parts`` of the latency and by ``ways``, which is what was in the
-        way; each beside the share of the time of all. ``causes`` has what was in the way in the
-        end, the largest first: of a wait for the write buffer or the queue what the planes did
-        meanwhile, with the region, its victims and the pace of migration. ``stories`` has one for
-        each request: its times in nanoseconds, the parts of its latency (``parts_ns``), the
-        operation that ended last (``last``), and ``stretches`` of its time from arrival to
-        completion, each with what stood in its way (``behind``) or what the planes did
-        (``meanwhile``). The operations are those of the run's ``log`` and ``timeline``.
-        ``wordline why`` puts it in words.
+        ``summaries`` has one for reads and one for writes, or that of ``op``: their number
+        (``slowest``, out of ``of``), the least latency among them (``over_ns``), and shares of
+        their time, 0 to 1, by latency part (``parts``) and by cause of waiting (``ways``), each
+        with the share of all requests. ``causes`` has the root causes, largest first: for a wait
+        for write buffer or queue, what the planes did meanwhile, with the region, its victims and
+        the migration rate. ``stories`` has one for each request: its times in nanoseconds, the
+        parts of its latency (``parts_ns``), the operation that ended last (``last``), and
+        ``stretches`` of its time from arrival to completion, each with what stood in its way
+        (``behind``) or what the planes did (``meanwhile``). The operations are those of the run's
+        ``log`` and ``timeline``. ``wordline why`` prints it as text.
 
     Raises
     ------
     UserError
-        The run has no such request, or came out otherwise than in the report.
+        The run has no such request, or its result differs from the report.
     Refused, Fault
         As for `run`.
     """
@@ -120,7 +119,7 @@ def why(
 
 
 def _one_report(report: Report | Comparison | str | os.PathLike[str], scheme: str | None) -> Report:
-    """Return the report that is meant: of a comparison that of a scheme."""
+    """Return the report; of a comparison, that of a scheme."""
     found: Report | Comparison
     if isinstance(report, (Report, Comparison)):
         found = report
@@ -140,7 +139,7 @@ def _one_report(report: Report | Comparison | str | os.PathLike[str], scheme: st
     names = [r.scheme.name for r in found]
     if scheme is None or scheme not in names:
         given = "which run is meant" if scheme is None else f"no run of {scheme!r} is in it"
-        raise _wordline.UserError(f"{given}: say scheme= with one of {', '.join(names)}")
+        raise _wordline.UserError(f"{given}: pass scheme= with one of {', '.join(names)}")
     return found[scheme]
 
 
@@ -150,17 +149,17 @@ def load(path: str | os.PathLike[str]) -> Report | Comparison | Sweep:
     Parameters
     ----------
     path
-        The file, the folder that it is in, or the page beside it.
+        The file, its folder, or the page next to it.
 
     Returns
     -------
     Report, Comparison or Sweep
-        As the file is; of a sweep with the reports of its runs.
+        The content of the file; a sweep includes the reports of its runs.
 
     Raises
     ------
     UserError
-        There is no such file, or it is not a report of Wordline.
+        The file does not exist, or is not a Wordline report.
     OSError
         The file cannot be read.
     """

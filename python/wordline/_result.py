@@ -1,4 +1,4 @@
-"""What a run came to: figures by attribute, series as NumPy arrays, pictures as SVG."""
+"""Results of runs: figures as attributes, series as NumPy arrays, pictures as SVG."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ class Figure(NamedTuple):
 
 
 class _Kept(ABC):
-    """What has JSON and a page, and can be written to files."""
+    """A result with JSON and a page, which can be written to files."""
 
     json: Any
 
     @abstractmethod
     def html(self) -> str:
-        """Return the page for a browser, with nothing outside it."""
+        """Return the page as self-contained HTML."""
 
     def save_html(self, path: str | os.PathLike[str]) -> None:
         """Write the page to a file."""
@@ -66,17 +66,17 @@ class _Kept(ABC):
 
 
 class _Shown(_Kept):
-    """What a report and a comparison have in common: the ways to look at them."""
+    """Common interface of reports and comparisons."""
 
     @abstractmethod
     def _runs(self) -> list[Report]:
-        """Give the report of each run that is shown."""
+        """Yield the report of each displayed run."""
 
     def _texts(self) -> list[str]:
         return [report.json for report in self._runs()]
 
     def _refused(self) -> list[tuple[str, str]]:
-        """Give the schemes that the device does not admit, each with the reason."""
+        """Return the schemes that do not support the device, each with the reason."""
         return []
 
     def __str__(self) -> str:
@@ -86,8 +86,8 @@ class _Shown(_Kept):
     def table(self, *, all: bool = False, width: int = 100) -> str:
         """Return the table as the terminal shows it.
 
-        Several runs: the rows that decide, or all of them. One run: always all of it. `width` is
-        in columns.
+        With several runs, the decisive rows or all of them; with one run always all. `width` is in
+        columns.
         """
         return _wordline.table(self._texts(), self._refused(), all, width)
 
@@ -106,17 +106,17 @@ class _Shown(_Kept):
         Returns
         -------
         polars.DataFrame or pandas.DataFrame
-            What was run, as it was spelled: columns ``device``, ``workload``, ``scheme`` (with its
+            The configuration as given: columns ``device``, ``workload``, ``scheme`` (with its
             parameters; ``scheme_source`` is the hash of a class of Python), ``initial``, ``fit``,
             ``set``, ``requests``, ``seed``. Then ``result_hash``, and every figure of
             ``report.json`` that is a single number, named by its path, such as
-            ``latency_us.write.p99`` or ``waf.total``: units are in the names. Null where a run has
-            no such figure. Series are left out: see ``latency_cdf``, ``timeline`` and ``metrics``.
+            ``latency_us.write.p99`` or ``waf.total``: units are in the names. Missing figures are
+            null. Series are not included: see ``latency_cdf``, ``timeline`` and ``metrics``.
 
         Raises
         ------
         UserError
-            The library is not installed, or is another.
+            The library is not installed or not supported.
         """
         found = (json.loads(text) for text in self._texts())
         return _frame.frame([row for data in found for row in _frame.rows_of(data, {})], library)
@@ -129,11 +129,11 @@ class _Shown(_Kept):
         return Plot(self._runs())
 
     def figures(self) -> list[Figure]:
-        """Return every picture for which there are data, as SVG with the data as CSV."""
+        """Return every picture that has data, as SVG with its data as CSV."""
         return [Figure(*f) for f in _wordline.figures(self._texts())]
 
     def html(self) -> str:
-        """Return the report as one page for a browser, with nothing outside it."""
+        """Return the report as self-contained HTML."""
         return _wordline.html(self._texts(), self._refused())
 
 
@@ -162,7 +162,7 @@ class _Read:
         Raises
         ------
         AttributeError
-            There is none of that name; the message has those that there are.
+            Unknown name; the message lists the known ones.
         """
         if name.startswith("_"):
             raise AttributeError(name)
@@ -173,7 +173,7 @@ class _Read:
         return [*super().__dir__(), *self._data]
 
     def __getstate__(self) -> dict[str, str]:
-        """Return what a pickle has: the JSON, from which all else is read again."""
+        """Return the JSON for a pickle."""
         return {"json": self.json}
 
 
@@ -195,7 +195,7 @@ class Report(_Read, Parts, _Shown):
 
     @cached_property
     def hints(self) -> list[str]:  # type: ignore[override]  # no part can be set
-        """Advice, a sentence each, with options as keyword arguments of `run`.
+        """Advice, one sentence each, with options as keyword arguments of `run`.
 
         The JSON has them as options of the command.
         """
@@ -203,10 +203,10 @@ class Report(_Read, Parts, _Shown):
 
     @cached_property
     def requests(self) -> Table:
-        """Every request of the run, in the order in which they ended; of replicas of the first.
+        """Every request of the run in order of completion; of replicas, the first.
 
-        The run is done once more for it, to the same bits; the report of a drive that is in memory
-        only has none. A trace must be where it was, and of a class of Python its file.
+        This repeats the run to the same bits, so the trace and the file of a Python class must
+        still exist. A report of a drive in memory has no requests.
 
         Returns
         -------
@@ -218,30 +218,29 @@ class Report(_Read, Parts, _Shown):
         Raises
         ------
         UserError
-            The run cannot be done again, or comes out otherwise.
+            The run cannot be repeated, or its result differs.
         """
         return self.requests_with()
 
     def requests_with(self, *columns: str) -> Table:
-        """Return every request of the run, with some of its columns only: they take less room.
+        """Return every request of the run with selected columns, to save memory.
 
-        The run is done once more for it at each call; nothing of it is kept.
+        Each call repeats the run; nothing is cached.
 
         Parameters
         ----------
         columns
-            Names of columns of `requests`, in the order in which they are wanted; all if none is
-            named.
+            Columns of `requests`, in the desired order; by default all.
 
         Returns
         -------
         Table
-            As `requests`, of eight bytes a row at most for each column.
+            As `requests`, at most eight bytes per row and column.
 
         Raises
         ------
         UserError
-            There is no such column, the run cannot be done again, or comes out otherwise.
+            Unknown column, or the run cannot be repeated, or its result differs.
         """
         from wordline import spelling
         from wordline._table import Table
@@ -250,7 +249,7 @@ class Report(_Read, Parts, _Shown):
         return Table(_wordline.requests(self.json, columns, None, None, classes))
 
     def __repr__(self) -> str:
-        """Say of what the report is, with its ``result_hash``."""
+        """Return device, scheme, workload and ``result_hash`` in a line."""
         who = f"{self.scheme.name} on {self.device.name} under {self.workload.name}"
         return f"<Report: {who}, {self.host.completed} requests, {self.result_hash}>"
 
@@ -281,20 +280,19 @@ class Report(_Read, Parts, _Shown):
 
     @property
     def replicas(self) -> Replicas | None:
-        """The run repeated with other seeds, if it was; all else is of its own seed alone."""
+        """The repeats with other seeds, if any; all other figures are those of the first seed."""
         return Replicas(self._data) if self._data.get("replicas") else None
 
 
 class Comparison(_Shown, Sequence[Report]):
     """Reports of several schemes on one device and workload, the baseline first.
 
-    A sequence of reports; a text as index finds the report of that scheme.
+    A sequence of reports; a string index selects the report of that scheme.
 
     Attributes
     ----------
     refused : dict of str to str
-        Schemes that the device does not admit, each with the reason, where ``all-compatible`` was
-        asked for.
+        With ``all-compatible``, the schemes that do not support the device, each with the reason.
     """
 
     def __init__(self, reports: Sequence[Report], refused: Mapping[str, str] | None = None) -> None:
@@ -313,14 +311,14 @@ class Comparison(_Shown, Sequence[Report]):
     @overload
     def __getitem__(self, index: slice) -> list[Report]: ...
     def __getitem__(self, index: int | str | slice) -> Report | list[Report]:
-        """Return the report of a place, or of a scheme by its name; of a slice a list.
+        """Return the report at an index, of a scheme by name, or a list for a slice.
 
         Raises
         ------
         KeyError
-            No scheme of that name is compared.
+            No scheme of that name was compared.
         IndexError
-            There is no such place.
+            The index is out of range.
         """
         if isinstance(index, str):
             for report in self.reports:
@@ -340,7 +338,7 @@ class Comparison(_Shown, Sequence[Report]):
 
     @property
     def differences_percent(self) -> dict[str, Estimates]:
-        """By scheme, by how many per cent each figure differs from the baseline's.
+        """By scheme, the difference of each figure from the baseline in percent.
 
         Means over the replicas, paired by seed; empty without replicas.
         """
@@ -355,22 +353,22 @@ class Comparison(_Shown, Sequence[Report]):
         caption: str | None = None,
         label: str | None = None,
     ) -> str:
-        r"""Return a table as LaTeX with booktabs: a row a scheme, units in the heads.
+        r"""Return a LaTeX table with booktabs: a row per scheme, units in the heads.
 
-        With replicas figures are means with half of their 95 % intervals.
+        With replicas, figures are means ± half-width of the 95 % confidence interval.
 
         Parameters
         ----------
         figures
-            Paths of numbers of ``report.json``, such as ``latency_us.write.p99``; means and p99.9
-            of latencies, WAF and IOPS if not given, without those that no run has.
+            Paths of numbers of ``report.json``, such as ``latency_us.write.p99``; by default means
+            and p99.9 of latencies, WAF and IOPS, as far as any run has them.
         caption, label
             Put the ``tabular`` into a ``table``; the label is not escaped, all other text is.
 
         Raises
         ------
         UserError
-            A path is that of no number of any report.
+            No report has a number at this path.
         """
         data = [report.to_dict() for report in self.reports]
         estimates: list[Mapping[str, Estimate]] = [
@@ -405,8 +403,8 @@ class Lifetimes(_Read, _Kept):
 
     Its parts are attributes, as in ``lifetime.json``: ``schemes``, ``logical_bytes``,
     ``acceleration``, ``shelf_s``, ``config`` and so on; units are in the names. Each of ``schemes``
-    has ``scheme.name``, ``lives`` (one a seed, with ``total_bytes_written``, ``drive_writes``,
-    ``years`` and ``phases``) and ``check``, the first life again at half the acceleration.
+    has ``scheme.name``, ``lives`` (one per seed, with ``total_bytes_written``, ``drive_writes``,
+    ``years`` and ``phases``) and ``check``, the first life repeated at half the acceleration.
 
     Attributes
     ----------
@@ -415,7 +413,7 @@ class Lifetimes(_Read, _Kept):
     """
 
     def __repr__(self) -> str:
-        """Say which drive lived under which schemes."""
+        """Return device and schemes in a line."""
         names = ", ".join(s["scheme"]["name"] for s in self._data["schemes"])
         return f"<Lifetimes of {self._data['device']['name']} under {names}>"
 
@@ -446,7 +444,7 @@ def read(path: str | os.PathLike[str]) -> Report | Comparison:
 
 
 def parsed(text: str) -> Report | Comparison:
-    """Return what a text of JSON is, a report or a comparison."""
+    """Return the report or comparison in a JSON text."""
     texts, refused = _wordline.reports(text)
     reports = [Report(r) for r in texts]
     is_comparison = json.loads(text).get("schema", "").startswith("wordline.comparison/")

@@ -1,4 +1,4 @@
-"""One run: what decides what comes out, and doing it."""
+"""One run: everything that determines its result, and its execution."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ Progress = Callable[[int, int, float], object]
 
 @dataclass(frozen=True)
 class Run:
-    """One run: what decides what comes out, and nothing else.
+    """One run: everything that determines its result, and nothing else.
 
-    It is plain and does not change, so that runs can be compared, be keys of a dictionary and go to
-    other processes. `run` makes one of its arguments and does it.
+    It is immutable plain data, so runs can be compared, used as dictionary keys and sent to other
+    processes.
 
     Attributes
     ----------
@@ -30,7 +30,8 @@ class Run:
     set
         Changes as for `run`, in pairs of key and value, both text.
     after
-        A run whose drive this one begins with, in place of ``initial`` and ``from_state``.
+        A run after which this one continues with its drive, instead of ``initial`` and
+        ``from_state``.
 
     Examples
     --------
@@ -64,19 +65,19 @@ class Run:
         around: int | None = None,
         progress: Progress | bool | None = None,
     ) -> Report:
-        """Do it, and before it the run that it comes after.
+        """Execute the run, and before it the run in ``after``.
 
         Parameters
         ----------
         replicas, save_state, threads, log, completions, timeline, window, around, progress
-            As for `run`. Of a run ``after`` another only the last is recorded and has replicas;
+            As for `run`. Of a run ``after`` another, only the last is recorded and repeated;
             `progress` is called for both.
 
         Returns
         -------
         Report
-            As for `run`. That of a run ``after`` another names a state that is gone by then: use
-            ``save_state`` and ``from_state`` where the report is to be run again.
+            As for `run`. The report of a run ``after`` another cannot be rerun, because its state
+            is temporary; use ``save_state`` and ``from_state`` for that.
 
         Raises
         ------
@@ -122,12 +123,13 @@ class Run:
         return self.do(save_state=save_state, threads=1, progress=progress).json
 
     def identity(self) -> dict[str, Any]:
-        """Say what decides the outcome, without running anything.
+        """Return everything that determines the result, without running anything.
 
         Returns
         -------
         dict
-            As for `wordline.identity`. What a run ``after`` another begins with is not in it.
+            As for `wordline.identity`. The initial drive of a run ``after`` another is not
+            included.
 
         Raises
         ------
@@ -144,12 +146,12 @@ def native(run: Run) -> str:
 
 
 def beginning_with(run: Run, state: str) -> Run:
-    """Return a run on the drive of a saved state, in place of that of the run before it."""
+    """Return a run that starts from a saved state instead of another run."""
     return replace(run, initial=_wordline.DEFAULT_INITIAL, from_state=state, after=None)
 
 
 def parallel_runs(threads: int | None) -> int:
-    """Return how many runs go at once; as many as there are cores if that is not said."""
+    """Return the number of runs in parallel, by default the number of cores."""
     return threads if threads is not None else os.cpu_count() or 1
 
 
@@ -161,7 +163,7 @@ def asked(
     Raises
     ------
     UserError
-        A number is out of its bounds, or the run is to begin with two drives.
+        A number is out of range, or the run has two initial states.
     """
     if not 0 <= run.seed < 2**64:
         raise _wordline.UserError(f"seed={run.seed} is not between 0 and 2**64 - 1")

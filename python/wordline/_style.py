@@ -1,4 +1,4 @@
-"""One style for pictures of papers: what a report and a sweep draw on matplotlib."""
+"""Style of the matplotlib plots of reports and sweeps."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ def axes(ax: Axes | None, width: str) -> Axes:
 
 
 def looks(names: Sequence[str], marked: bool = True) -> dict[str, dict[str, Any]]:
-    """Return colour, line and marker of each name; the first, the baseline, has the pages' colour.
+    """Return color, line and marker of each name; the first is the baseline.
 
-    Colours come again where names are many; with line and marker each of 42 looks its own way.
+    Colors repeat for many names; with line and marker, 42 names are distinct.
     """
     baseline, schemes = _wordline.colours()
     found = {}
@@ -64,7 +64,7 @@ def looks(names: Sequence[str], marked: bool = True) -> dict[str, dict[str, Any]
 
 
 def legend(at: Axes, count: int, longest: int = 0) -> Axes:
-    """Put the names of several lines above the axes, where they cover nothing."""
+    """Put the legend above the axes, where it covers nothing."""
     if count > 1:
         wide = at.get_figure(root=True).get_figwidth()  # type: ignore[union-attr]
         most = 2 if wide < 5 else 4

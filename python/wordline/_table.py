@@ -1,4 +1,4 @@
-"""Tables with a row for each request or block, which data frames take without copying."""
+"""Tables with a row per request or block, which data frames use without a copy."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ _SHOWN = 5
 
 
 class _Stream:
-    """Rows as Arrow takes them, and nothing that would be taken for a dictionary."""
+    """Rows for Arrow's interface, without the methods of a dictionary."""
 
     def __init__(self, columns: _wordline.Columns) -> None:
         """Take columns of the native half."""
         self._columns = columns
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """Return a capsule with the rows as Arrow's stream; a requested schema is not heeded."""
+        """Return a capsule with the rows as an Arrow stream; a requested schema is ignored."""
         return self._columns.stream()
 
 
 class Table(_Stream, dict[str, Any]):
-    """Rows by column: a dictionary of arrays, all of one length, which does not change.
+    """Rows by column: an immutable mapping of names to arrays of equal length.
 
-    Anything that takes Arrow's interface for Python takes it, such as ``pyarrow.table(table)`` and
-    ``duckdb``; ``pandas.DataFrame(table)`` and ``polars.DataFrame(table)`` take it as a dictionary,
-    and `to_frame` is faster. Numbers are kept in four bytes where they fit and words in one, and
-    become eight bytes and texts for whoever asks.
+    Libraries that use Arrow's Python interface accept it, such as ``pyarrow.table(table)`` and
+    ``duckdb``. ``pandas.DataFrame(table)`` and ``polars.DataFrame(table)`` accept it as a mapping;
+    `to_frame` is faster. Numbers are stored in four bytes if they fit, and words in one; columns
+    are returned as 8-byte numbers and strings.
     """
 
     # Pandas tells a dictionary of columns by its type. Nothing is ever in this one itself.
@@ -44,7 +44,7 @@ class Table(_Stream, dict[str, Any]):
         Raises
         ------
         UserError
-            There is no column of that name; the message has those that there are.
+            Unknown column; the message lists the known ones.
         """
         import numpy as np
 
@@ -62,7 +62,7 @@ class Table(_Stream, dict[str, Any]):
         return len(self._columns.names)
 
     def __contains__(self, name: object) -> bool:
-        """Return whether there is a column of that name."""
+        """Return whether a column of that name exists."""
         return name in self._columns.names
 
     def __eq__(self, other: object) -> bool:
@@ -86,7 +86,7 @@ class Table(_Stream, dict[str, Any]):
         return Mapping.items(self)
 
     def get(self, name: str, default: Any = None) -> Any:
-        """Return a column, or something else where there is none of that name."""
+        """Return a column, or a default if it does not exist."""
         try:
             return self[name]
         except _wordline.UserError:
@@ -112,16 +112,16 @@ class Table(_Stream, dict[str, Any]):
 
     @property
     def rows(self) -> int:
-        """How many rows there are."""
+        """Number of rows."""
         return len(self._columns)
 
     @property
     def nbytes(self) -> int:
-        """How many bytes they take here."""
+        """Memory of the table in bytes."""
         return self._columns.nbytes
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Return how a pickle makes it again."""
+        """Return the constructor call for a pickle."""
         return _read_back, (type(self), self._columns.written())
 
     def to_frame(self, library: str | None = None) -> Any:

@@ -1,9 +1,9 @@
-"""Runs on an existing Dask cluster, of which no worker sees a folder of the driver.
+"""Runs on an existing Dask cluster, whose workers need no access to local folders.
 
-What a run reads travels to each worker once, by the hash of its content, the files of its classes
-of Python too; reports, and states of drives, come back by value. A worker with another build of
-Wordline is refused by its name, since its reports would be kept under the key of this one; one that
-comes later gets no runs.
+Input files, including those of Python classes, are sent to each worker once, by the hash of their
+content; reports and drive states are returned by value. A worker with another build of Wordline is
+refused, because its reports would be cached under the key of this one; a worker that joins later
+gets no runs.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ Work = Callable[..., str]
 
 
 def at(on: str | None, jobs: int | None = None) -> tuple[int | None, Executor | None]:
-    """Return how many runs go at once on this machine, or the cluster on which they go.
+    """Return the number of parallel runs on this machine, or the cluster.
 
-    ``on`` is a number, or ``dask://HOST:PORT`` of a scheduler; without it there are `jobs`.
-    Raises `UserError`: it is neither, or nobody answers there.
+    ``on`` is a number, or ``dask://HOST:PORT`` of a scheduler; without it there are `jobs`. Raises
+    `UserError`: invalid value, or no reply from the scheduler.
     """
     if on is None:
         return jobs, None
@@ -79,7 +79,7 @@ class OtherBuild(Exception):
 
 @dataclass
 class Cluster(Executor):
-    """The workers of a Dask scheduler, in the shape of an executor that only does runs."""
+    """The workers of a Dask scheduler, as an executor for runs only."""
 
     address: str
     client: Any
@@ -91,13 +91,13 @@ class Cluster(Executor):
 
     @staticmethod
     def connect(on: str) -> Cluster:
-        """Reach a scheduler, and see that its workers have this build of the engine.
+        """Connect to a scheduler, and verify that its workers have this build.
 
         Raises
         ------
         UserError
-            Dask is not installed, nobody answers, there is no worker, or one has another build. Or
-            it is called by a script that a worker loads for its classes.
+            Dask is not installed, the scheduler does not reply, it has no worker, a worker has
+            another build, or a worker is loading this script for its classes.
         """
         if spelling.is_loading():
             raise UserError(
@@ -114,7 +114,7 @@ class Cluster(Executor):
             )
         except (OSError, ValueError) as e:
             raise UserError(
-                f"--on {on}: no dask scheduler answers within {_TIMEOUT} s; dask scheduler "
+                f"--on {on}: no dask scheduler replied within {_TIMEOUT} s; dask scheduler "
                 "starts one, and dask worker HOST:PORT a worker of it"
             ) from e
         found = Cluster(on, client)
@@ -139,7 +139,7 @@ class Cluster(Executor):
     def submit(  # type: ignore[override]
         self, fn: Work, /, run: Run, *args: Any, **kwargs: Any
     ) -> Future[Any]:
-        """Send a run with what it reads; its report comes back, its state is put in its place.
+        """Submit a run with its input files; returns its report and stores its state.
 
         ``fn`` takes what `wordline.runs` gives it: parts to leave out, and the files of the states
         before and after.
@@ -186,7 +186,7 @@ class Cluster(Executor):
         return outer
 
     def _leave_out(self, other: OtherBuild) -> None:
-        """Give a worker no runs any more, and say so once."""
+        """Stop using a worker, and report that once."""
         if other.worker not in self._others:
             self._others[other.worker] = other
             print(f"warning: {other}; it gets no runs", file=sys.stderr, flush=True)
@@ -202,7 +202,7 @@ class Cluster(Executor):
         return found
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Let go of the scheduler; what is under way there is dropped."""
+        """Disconnect from the scheduler; runs in progress are dropped."""
         self.client.close()
 
     def _send(self, path: Path, name: str | None = None) -> _Sent:
@@ -220,7 +220,7 @@ class Cluster(Executor):
 
 
 def _told(error: BaseException) -> BaseException:
-    """Return what became of a run, with a cluster's loss of workers as a fault of the run."""
+    """Return the result of a run; lost workers are a fault of the run."""
     if hasattr(error, "traceback_there") or isinstance(
         error, (UserError, Refused, Fault, KeyboardInterrupt)
     ):
@@ -257,8 +257,7 @@ def _build_there() -> dict[str, str]:
 def _files_of_classes(run: Run) -> dict[str, dict[Path, str]]:
     """Return the files of a run's classes of Python by the path that it names.
 
-    Of each the file itself first, and those beside it that it imports, with their names below the
-    folder that all of them lie in.
+    For each class, its file first and then the files it imports, relative to their common folder.
     """
     found: dict[str, dict[Path, str]] = {}
     for file in spelling.files(run.scheme):
@@ -273,7 +272,7 @@ def _files_of_classes(run: Run) -> dict[str, dict[Path, str]]:
 
 
 def _differs(here: Mapping[str, str], there: Mapping[str, str]) -> str:
-    """Say what of two builds differs, with the beginnings of hashes; nothing if all is alike."""
+    """Return the differences of two builds, with shortened hashes; empty if equal."""
     return ", ".join(
         f"SHA-256 of its {what} begins with {there.get(what, 'nothing')[:12]}, here with {own[:12]}"
         for what, own in here.items()
@@ -291,7 +290,7 @@ def _remote(
     run: Run,
     leave_out: Sequence[str],
 ) -> tuple[str, bytes]:
-    """Do a run on a worker: put what it reads beside it, and give back what came out."""
+    """Execute a run on a worker: write its input files and return its result."""
     from distributed import get_worker
 
     here_is = get_worker()
@@ -338,7 +337,7 @@ class _Leaves(Exception):
 
 
 def _while_it_serves(worker: Any) -> Callable[..., None]:
-    """Return what breaks a run off once its worker was told to end, which would wait for it."""
+    """Return a callable that aborts a run when its worker is asked to stop."""
     from distributed.core import Status
 
     def progress(*_: object) -> None:

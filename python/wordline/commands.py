@@ -1,4 +1,4 @@
-"""Commands that are done in Python: what they need beyond the package, and how they end."""
+"""Commands implemented in Python: their dependencies and exit codes."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ def provided(name: str) -> Callable[..., int] | None:
 def perform(
     name: str, modules: Sequence[str], work: Callable[[], int | None], *, extra: str | None = None
 ) -> int:
-    """Do the work of a command once the modules that it imports are there.
+    """Execute a command after checking that its modules are installed.
 
-    The extra that has them is called as the command if not given. Returns the exit code: what the
-    work returns, or 0; 2 where the input is wrong; 1 after a fault, a refusal or an error of a
-    file, each told on standard error.
+    By default the extra has the name of the command. Returns the exit code: what the work returns,
+    or 0; 2 where the input is wrong; 1 after a fault, a refusal or a file error, each printed on
+    standard error.
     """
     try:
         need(name, modules, extra)
@@ -53,7 +53,7 @@ def show(error: Exception) -> None:
 
 
 def message(error: Exception) -> str:
-    """Return what an error says to one who typed a command, with options as those are spelled."""
+    """Return an error message with options spelled as on the command line."""
     return getattr(error, "on_command_line", str(error))
 
 
@@ -66,7 +66,7 @@ def installs(extra: str) -> str:
 
 
 def need(name: str, modules: Sequence[str], extra: str | None = None) -> None:
-    """Refuse to go on without a package, and say how to get it.
+    """Raise an error for a missing package that says how to install it.
 
     Raises `UserError`: a module cannot be imported.
     """

@@ -1,4 +1,4 @@
-"""A drive that goes on as it is told: request by request, forked at any moment."""
+"""A drive that advances only by calls: request by request, forked at any moment."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LBA = 512
 
 
 class Completion(NamedTuple):
-    """A request that has ended: its place in the order of submission, what was asked, and when.
+    """A completed request: its number in order of submission, operation, address and times.
 
     Places and sizes are in bytes, times in nanoseconds of the drive's clock. ``outcome`` is
     ``done``, ``out_of_space``, ``uncorrectable`` or ``worn_out``.
@@ -46,11 +46,11 @@ def _completions(ended: Sequence[tuple[int, str, int, int, int, int, str]]) -> l
 
 
 class Feed:
-    """A workload on its way into a drive, as far as is wanted: `Drive.feed` begins one.
+    """A workload that is submitted to a drive step by step; `Drive.feed` returns one.
 
-    Requests go in as in a run: each when it arrives, or, in a closed loop, when one has ended; no
-    more at a time than the drive's queue takes. The drive may be asked, looked at and forked
-    between steps, and other requests may be submitted.
+    Requests are submitted as in a run: at their arrival or, in a closed loop, when one completes;
+    never more than the queue of the drive accepts. Between steps you can inspect and fork the
+    drive, and submit other requests.
     """
 
     def __init__(self, drive: Drive, native: _wordline.Feed) -> None:
@@ -59,24 +59,25 @@ class Feed:
 
     @property
     def is_over(self) -> bool:
-        """Whether all requests have gone in; `Drive.run` then lets the last of them end."""
+        """Whether all requests were submitted; `Drive.run` then completes the last ones."""
         return self._native.is_over
 
     def step(self, count: int | None = None, *, until_ns: int | None = None) -> list[Completion]:
-        """Let requests go in, and return those that have ended meanwhile.
+        """Submit requests, and return those that completed meanwhile.
 
         Parameters
         ----------
         count
-            How many go in at most; all if not given.
+            Maximum number of requests to submit; by default all.
         until_ns
-            A moment in nanoseconds of the drive's clock, which becomes the drive's: none goes in
-            after it. If not given, time goes on to the arrival of the last that goes in.
+            Time on the drive's clock, in nanoseconds, to advance to; no request is submitted after
+            it. By default, the arrival of the last submitted request.
 
         Raises
         ------
         UserError
-            The trace cannot be read on, a request does not fit the drive, or the time has passed.
+            The trace cannot be read further, a request is beyond the drive, or the time is in the
+            past.
         Fault
             As for `Drive.run`.
         """
@@ -87,7 +88,7 @@ class Feed:
         return _completions(self._native.step(self._drive._native, most, until_ns)[1])
 
     def measure(self, *, until_ns: int | None = None) -> Figures:
-        """Let requests go in, as `step`, and return what their latencies were.
+        """Submit requests as `step` does, and return a summary of their latencies.
 
         Parameters
         ----------
@@ -98,8 +99,8 @@ class Feed:
         -------
         Figures
             ``seconds``, ``requests`` and ``failed`` (counts), ``read_bytes``, ``write_bytes``, and
-            ``latency_us`` by operation as in a report, in microseconds; of this workload's requests
-            alone that have ended meanwhile.
+            ``latency_us`` by operation as in a report, in microseconds; only requests of this
+            workload that completed meanwhile.
 
         Raises
         ------
@@ -111,14 +112,14 @@ class Feed:
 
 
 class Drive:
-    """A drive under one scheme, with its own clock, which stands still until it is told to go on.
+    """A drive under one scheme, with its own clock, which advances only by calls.
 
     Parameters
     ----------
     device, scheme, seed, set, initial, from_state
         As for `wordline.run`.
     workload
-        What ``initial="steady"`` needs to know: the workload that has left the drive as it is.
+        The workload whose steady state the drive starts in, for ``initial="steady"``.
 
     Raises
     ------
@@ -164,7 +165,7 @@ class Drive:
         return self._native.now()
 
     def submit(self, op: str, offset: int = 0, size: int = 0, *, at_ns: int | None = None) -> int:
-        """Submit a request; what is due until its arrival happens first.
+        """Submit a request; the drive first advances to its arrival.
 
         Parameters
         ----------
@@ -173,7 +174,7 @@ class Drive:
         offset, size
             In bytes, multiples of 512; a flush has none.
         at_ns
-            When it arrives, in nanoseconds; the drive's time if not given.
+            Arrival in nanoseconds; by default the drive's time.
 
         Returns
         -------
@@ -183,7 +184,7 @@ class Drive:
         Raises
         ------
         UserError
-            It reaches beyond the drive, or the time has passed.
+            The request is beyond the drive, or the time is in the past.
         """
         for value, name in ((offset, "offset"), (size, "size")):
             if value < 0 or value % _LBA:
@@ -209,15 +210,14 @@ class Drive:
         return self.submit("flush", at_ns=at_ns)
 
     def run(self, *, until_ns: int | None = None, most: int | None = None) -> list[Completion]:
-        """Let time go on, and return the requests that have ended, in the order in which they did.
+        """Advance time, and return the completed requests in order of completion.
 
         Parameters
         ----------
         until_ns
-            A moment, in nanoseconds, which becomes the drive's; if not given, until nothing is left
-            to happen.
+            Time in nanoseconds to advance to; by default until no event is left.
         most
-            Stop when so many requests have ended.
+            Stop after this many completions.
 
         Raises
         ------
@@ -231,21 +231,21 @@ class Drive:
         return _completions(self._native.run(until_ns, limit))
 
     def _not_before(self, until_ns: int | None) -> None:
-        """Refuse a moment that has passed."""
+        """Reject a time in the past."""
         if until_ns is not None and until_ns < self.now_ns:
             raise _wordline.UserError(
                 f"until_ns={until_ns} has passed: the drive is at {self.now_ns}"
             )
 
     def drain(self) -> None:
-        """Let all end that is under way, and the scheme's idle work until it has none."""
+        """Complete all outstanding work, and the scheme's idle work until none is left."""
         self._native.drain()
 
     def fork(self) -> Drive:
-        """Return the same drive once more, with all that it has under way.
+        """Return a copy of the drive with its outstanding work.
 
-        Each goes on by itself; what both hold they share, so that a fork costs the memory of what
-        it changes.
+        Both continue independently and share unchanged data, so a fork costs the memory of what it
+        changes.
         """
         return Drive._over(self._native.fork(), self)
 
@@ -261,19 +261,21 @@ class Drive:
         keep: bool = False,
         progress: Progress | bool | None = None,
     ) -> Report:
-        """Run a workload on a fork of the drive, and report; time and counts begin at zero.
+        """Run a workload on a fork of the drive and return its report.
+
+        Time and counters start at zero.
 
         Parameters
         ----------
         workload, seed, requests, fit, traces, check, progress
             As for `wordline.run`.
         keep
-            Go on as that fork: the drive is then as the workload has left it.
+            Continue as that fork: the drive is then in the state after the workload.
 
         Raises
         ------
         UserError
-            The drive has work under way (`drain` ends it), or as for `wordline.run`.
+            The drive has outstanding work (`drain` completes it), or as for `wordline.run`.
         Fault
             As for `wordline.run`.
         """
@@ -293,23 +295,23 @@ class Drive:
         fit: str | None = None,
         traces: str | os.PathLike[str] | None = None,
     ) -> Feed:
-        """Begin to step through a trace or another workload on this drive.
+        """Start to feed a trace or another workload to this drive step by step.
 
         Parameters
         ----------
         workload, seed, requests, fit, traces
-            As for `wordline.run`. The first moment of a trace is the drive's present one.
+            As for `wordline.run`. A trace starts at the current time of the drive.
 
         Returns
         -------
         Feed
-            Its ``step`` lets requests go in.
+            A feed, whose ``step`` submits requests.
 
         Raises
         ------
         UserError
-            The workload is wrong, or is one whose requests are not known one by one: the jobs of a
-            job file, and clients that think.
+            The workload is invalid, or its requests depend on completions: a fio job file, or a
+            client with think time.
 
         Examples
         --------
@@ -338,7 +340,7 @@ class Drive:
         return asked(described)
 
     def look(self) -> Figures:
-        """Return how the drive stands.
+        """Return the current state of the drive.
 
         Returns
         -------

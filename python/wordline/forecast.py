@@ -23,7 +23,7 @@ Do = Callable[[Run, Progress], str]
 
 
 class _Enough(Exception):
-    """A run has been tried for as long as it may."""
+    """A trial has reached its time limit."""
 
 
 @dataclass(frozen=True)
@@ -39,12 +39,12 @@ class Trial:
 
 
 def group(run: Run) -> tuple[object, ...]:
-    """Return what runs of one pace have in common: all but the seed."""
+    """Return the key of runs with the same speed: everything but the seed."""
     return run.device, run.scheme, run.workload, run.initial, run.set, run.requests
 
 
 def spread(runs: Iterable[Run], most: int) -> list[Run]:
-    """Return one run of each group, at most so many of them, evenly spread."""
+    """Return one run per group, at most this many, evenly spread."""
     firsts = list({group(run): run for run in reversed(list(runs))}.values())[::-1]
     step = max(1.0, len(firsts) / most)
     return [firsts[int(i * step)] for i in range(min(most, len(firsts)))]
@@ -61,8 +61,7 @@ def trials(
 ) -> list[Trial]:
     """Try a few of the runs, `jobs` in parallel, for `budget` seconds of wall time in all.
 
-    The requests expected of a run are 0 where that is not known. Errors that are no refusals are
-    raised.
+    The expected number of requests is 0 if unknown. Errors that are no refusals are raised.
     """
     tried = spread(runs, MOST)
     each = budget * jobs / max(len(tried), jobs)
@@ -100,10 +99,12 @@ def _predicted(seen: Sequence[tuple[float, int]], expected: int) -> float | None
 
 
 def rest(found: Sequence[Trial], runs: Sequence[Run], jobs: int) -> tuple[float, float] | None:
-    """Return how long runs take, from and to, in seconds; ``None`` where it cannot be told.
+    """Return the least and greatest expected time of runs, in seconds.
 
-    A run of a group that was not tried takes as long as the mean of those that were, at the most as
-    long as the slowest of them.
+    ``None`` if it is unknown.
+
+    A group without a trial is assumed to take the mean of the others, and at most as long as the
+    slowest.
     """
     known = {group(t.run): t.seconds for t in found if t.seconds is not None}
     if not known:

@@ -13,22 +13,23 @@ __all__ = ["DriveInfo", "Layout", "Overlay", "Pool", "Region"]
 
 @dataclass(frozen=True)
 class DriveInfo:
-    """What `layout` is given.
+    """The drive, as `Scheme.layout` receives it.
 
     Attributes
     ----------
     spec
-        The device file, resolved, as ``identity()["device"]`` has it.
+        The resolved device file, as in ``identity()["device"]``.
     logical_pages, page_bytes
-        What the host can address.
+        Number of logical pages, and bytes of each.
     planes
-        Of all media.
+        Number of planes in all media.
     modes, blocks_per_plane, sectors_per_page
-        Of each medium its modes, from ``slc`` up, its blocks a plane, and the sectors of a page.
+        For each medium its cell modes from ``slc`` up, its blocks per plane, and the sectors of a
+        page.
     geometry
         The drive's numbering.
     slc_cache_trigger
-        When the device file wants its SLC cache collected; none without one.
+        Trigger of the device file for GC of the SLC cache; ``None`` without a cache.
     """
 
     spec: Mapping[str, Any]
@@ -54,9 +55,9 @@ class DriveInfo:
 
 @dataclass(frozen=True)
 class Pool:
-    """Blocks of one medium that may change owner or mode: how many of each plane.
+    """Blocks of one medium that can change owner and mode: how many per plane.
 
-    Of its erased blocks the one erased first is opened next, or the one erased least often.
+    The erased block that was erased first is opened next, or the one with the fewest erases.
     """
 
     blocks: int
@@ -66,45 +67,45 @@ class Pool:
 
 @dataclass(frozen=True)
 class Region:
-    """Owns blocks of a pool, and gives them their mode and order of programs.
+    """A region owns blocks of a pool and sets their cell mode and program rule.
 
     Attributes
     ----------
     name
-        As `to` names it.
+        Name for `to`.
     mode
         ``slc``, ``mlc``, ``tlc`` or ``qlc``.
     pool
-        Where its blocks come from, by position.
+        Index of its pool.
     rule
-        ``device`` (as the flash programs that mode), ``sequential``, ``one-shot``, ``relaxed``,
+        ``device`` (the rule of the flash for that mode), ``sequential``, ``one-shot``, ``relaxed``,
         ``strict-diagonal``, or with a window ``reprogram-window``.
     blocks
-        The most of each plane that it may own; no limit if not given.
+        Maximum number of blocks per plane; by default no limit.
     trigger, victim
-        As in a device file, such as ``free_blocks < 50%`` and ``greedy``; by default the device's.
-        The trigger may be ``last-block``, too: when the last block is opened that it may own.
+        As in a device file, such as ``free_blocks < 50%`` and ``greedy``; by default those of the
+        device. The trigger can also be ``last-block``: when the region opens its last block.
     evicts_to_other_pool
-        Whether all that is collected here goes to another pool.
+        Whether GC moves all data to another pool.
     window
         Wordlines and layers of a window, for the rule ``reprogram-window``: its wordlines serve as
-        SLC first and get their further bits later, in place.
+        SLC first and are reprogrammed later.
     earlier_bits, reread_ns
-        Where the earlier bits of a wordline are when it gets a further one: ``buffered`` in RAM, or
-        ``reread``, each on the die that programs; or all of them are read in so long.
+        Source of the earlier bits when a wordline gets a further one: ``buffered`` in RAM, or
+        ``reread`` one by one from flash; with reread_ns all of them in this time.
     partial_victims
-        Whether a block that still has free slots may be collected.
+        Whether a block with free slots can be a victim.
     slots
-        The most slots of each plane that may be programmed in its blocks; no limit if not given.
+        Maximum number of programmed slots per plane; by default no limit.
     pad_after_ns, pad_host_after_ns
-        How long data wait for the rest of a one-shot group before it is padded: those that no
-        request waits for, or ``never``, and those that one does. The device's if not given.
+        Time before an incomplete one-shot program is padded: for data that no request waits for (or
+        ``never``), and for data that a request waits for. By default those of the device.
     protected
-        Whether pages that wait for a one-shot program are safe from a power cut. The device's if
-        not given.
+        Whether pages that wait for a one-shot program survive a power cut. By default as the
+        device.
     moved_in
-        How logical pages that are moved here share a page of the flash: ``packed``, a number for
-        packed through a buffer of so many, ``alone``, or ``rewritten`` with the other of a pair.
+        How moved logical pages share a flash page: ``packed``, a number (packed through a buffer of
+        this many pages), ``alone``, or ``rewritten`` with the other of a pair.
     """
 
     name: str
@@ -127,9 +128,9 @@ class Region:
 
 
 class Overlay(NamedTuple):
-    """A map of pages, and over it runs of sectors: those in some regions, in so many slots at most.
+    """A page map with runs of sectors over it, in some regions and at most this many slots.
 
-    There several logical pages share a slot. A sector has its place in a run, else in its page.
+    Several logical pages share such a slot. A sector has its place in a run, else in its page.
     """
 
     regions: Sequence[str]
@@ -145,24 +146,25 @@ class Layout:
     regions
         At most 15.
     pools
-        The blocks of each medium, in the order in which they lie in each plane.
+        Pools of each medium, in block order.
     home
-        The region where data lie at rest.
+        The region for data at rest.
     tick_every_writes
-        After how many host write requests `Scheme.tick` is asked; 0 for never.
+        Host write requests between calls of `Scheme.tick`; 0: never.
     idle_after_ns
-        How long the drive must have had no request before `Scheme.idle` is asked.
+        Idle time before `Scheme.idle` is called.
     map
         ``page``, one place for each logical page; ``sector``, one for each sector; ``extent``, one
-        for each logical page with the sectors that it has there, of which several may share a slot;
+        per logical page with its sectors there, several of which may share a slot;
         or an `Overlay`.
     merges
-        Which open page of the merge buffer a part of a page joins (`into_buffer`): the ``first``,
-        the first of the ``same-key``, or that on the ``fewest-channels``. Without it there is none.
+        Which open page of the merge buffer a partial page joins (`into_buffer`): the ``first``, the
+        first of the ``same-key``, or the one on the ``fewest-channels``. By default there is no
+        merge buffer.
     second_home
-        Another region where data lie at rest, and how many of the logical pages, drawn by chance.
+        Another region for data at rest, and its number of logical pages, drawn at random.
     enabled_hooks
-        Of the optional hooks that the class has, those that are asked; all if not given.
+        Optional hooks of the class that are called; by default all.
     """
 
     regions: Sequence[Region]
@@ -177,23 +179,23 @@ class Layout:
 
     @staticmethod
     def one_region(drive: DriveInfo, *, mode: str | None = None, **region: Any) -> Layout:
-        """Return one region, ``dense``, on all blocks of the only medium."""
+        """Return one region, ``dense``, on all blocks of a single medium."""
         _only_medium(drive)
         dense = Region("dense", mode or drive.dense, **region)
         return Layout([dense], [Pool(drive.blocks_per_plane[0])], "dense")
 
     @staticmethod
     def shared(drive: DriveInfo, names: Sequence[str], home: str) -> Layout:
-        """Return regions of the densest mode that share all blocks of the only medium."""
+        """Return regions in the densest mode that share all blocks of a single medium."""
         _only_medium(drive)
         regions = [Region(name, drive.dense) for name in names]
         return Layout(regions, [Pool(drive.blocks_per_plane[0])], home)
 
     @staticmethod
     def cache_blocks(drive: DriveInfo) -> tuple[int, int]:
-        """Return the blocks of each plane that the device file gives an SLC cache.
+        """Return the size of the SLC cache in the device file, in blocks per plane.
 
-        Those that it always has, and those that it has besides while the drive is empty.
+        The static blocks, and the further ones of an empty drive.
 
         Raises
         ------
@@ -215,20 +217,20 @@ class Layout:
     ) -> Layout:
         """Return an SLC cache, ``slc``, in front of a region ``dense``.
 
-        A cache of fixed size has blocks of its own. One with dynamic blocks shares them: then
-        `Scheme.tick` is asked every 1024 writes, and is to return a `SetQuota`.
+        A cache of fixed size has blocks of its own. A dynamic cache shares blocks: `Scheme.tick` is
+        called every 1024 writes and should return a `SetQuota`.
 
         Parameters
         ----------
         drive
-            As `Scheme.layout` is given it.
+            The argument of `Scheme.layout`.
         blocks, dynamic_blocks
-            Blocks of each plane, always and while the drive is empty; if no blocks are given, both
-            are the device file's.
+            Static blocks per plane, and further ones of an empty drive; by default both from the
+            device file.
         least
-            The fewest blocks of each plane that a dynamic cache may own at first.
+            Minimum initial blocks per plane of a dynamic cache.
         trigger
-            When the cache is collected; the device file's, or half of it free.
+            GC trigger of the cache; by default that of the device file, else half of it free.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""Lives of drives, each kept as soon as it has ended, on this machine or a cluster."""
+"""Lifetime runs, each stored as soon as it ends, on this machine or a cluster."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from wordline.runs import Runner, write_whole
 
 @dataclass(frozen=True)
 class Life(Run):
-    """One drive under one scheme, a workload repeated on it until it is over."""
+    """One drive under one scheme, with a workload repeated until it wears out."""
 
     acceleration: int = 1  #: Cycles that each of its erases stands for.
     shelf: str | None = None  #: Time on the shelf after each pass of the workload.
     end: str = "capacity"  #: What ends it, as for `wordline.lifetime`.
 
     def identity(self) -> dict[str, Any]:
-        """Say what decides how it goes, without living it; errors as of a run."""
+        """Return everything that determines the result, without running; errors as for a run."""
         worn = (("wear.enforce", "true"), ("wear.acceleration", str(self.acceleration)))
         run = Run.identity(replace(self, set=(*self.set, *worn)))
         return {**run, "shelf": self.shelf, "end": self.end}
 
     def kept(self, save_state: str | None, progress: Progress | None) -> str:
-        """Live it in this thread; return lifetimes of it alone as JSON; errors as of a run."""
+        """Execute it in this thread and return its lifetime as JSON; errors as for a run."""
 
         def told(_: int, __: int, drive_writes: float) -> None:
             if progress is not None:
@@ -69,7 +69,7 @@ def live(
     runner: Runner,
     begin: Callable[[int], None] = lambda count: None,
 ) -> Lifetimes:
-    """Live what is not kept yet, and put all lives together.
+    """Execute the lifetime runs that are not stored yet, and combine all.
 
     They have a run's device, workload and first seed in common; the first scheme is the baseline.
     ``life`` is what `asked_life` returns, and ``begin`` is told how many lives there are.

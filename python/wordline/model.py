@@ -1,7 +1,7 @@
-"""The analytic model of HySSD, without a simulation and beside one: ``wordline model``.
+"""The analytic model of HySSD, alone or with simulations: ``wordline model``.
 
-The formulas are the engine's own (``crates/schemes/src/cost_model.rs``), by which the scheme
-decides; here they are asked for a device and a workload, shown and drawn.
+The formulas are those of the scheme (``crates/schemes/src/cost_model.rs``), evaluated for a device
+and a workload.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def curves(
     fit: str | None = None,
     traces: str | None = None,
 ) -> dict[str, Any]:
-    """Return what the model of a scheme foretells of a device under a workload.
+    """Return the prediction of a scheme's model for a device and workload.
 
     Parameters
     ----------
@@ -83,10 +83,11 @@ def longest_life(points: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | Non
 
 
 def simulated_us(report: Report, accesses: int) -> float:
-    """Return the time that the flash worked for a page access, in microseconds.
+    """Return the flash time per page access, in microseconds.
 
     The sum over all reads, programs, copies within a plane and erases of a run, each with its time
-    by the device file, over `accesses` pages that the host read and wrote: what C_HYSSD foretells.
+    by the device file, over `accesses` pages that the host read and wrote: the measured counterpart
+    of C_HYSSD.
     """
     total = 0.0
     for region in report.flash.regions:
@@ -210,7 +211,7 @@ def _simulated(
     asked: Mapping[str, Any],
     jobs: int | None,
 ) -> dict[float, float]:
-    """Simulate fixed utilisations; return the time that the flash works for a page access by u."""
+    """Simulate fixed utilizations; return the flash time per page access by u."""
     import tempfile
 
     from wordline.progress import Bars

@@ -1,4 +1,4 @@
-"""A page for a browser from Markdown: one file, with the pictures in it.
+"""A page from Markdown: one HTML file, with its pictures embedded.
 
 Sheet, script and heading block are those of every other page; the extension module has them
 (``crates/report/assets``, ``crates/report/src/page/parts.rs``).
@@ -140,7 +140,7 @@ def copied(command: str) -> str:
 
 
 def body(markdown: str, folder: Path = Path()) -> str:
-    """Return what stands below the heading of a page; pictures are those of a folder."""
+    """Return the body of a page below its heading; pictures come from a folder."""
     # What looks like HTML is text: a page has no markup but its own.
     text = MarkdownIt("commonmark", {"html": False}).enable("table").render(markdown)
     text = re.sub(FOLD, r"<details>\n<summary>\1</summary>", text).replace(*_END_OF_FOLD)
@@ -236,7 +236,7 @@ class _Pictures:
         )
 
     def _data(self, source: str) -> str:
-        """Return a link that saves the data of a picture, where they lie beside it as CSV."""
+        """Return a link to the data of a picture, if its CSV exists."""
         path = self.folder / source.replace(".svg", ".csv")
         if not path.is_file():
             return ""

@@ -1,4 +1,4 @@
-"""What a class of a scheme declares: parameters, and what it learns, which is saved and forked."""
+"""Declarations of a scheme class: parameters, and state that is saved and forked."""
 
 from __future__ import annotations
 
@@ -17,10 +17,13 @@ __all__ = ["GiB", "KiB", "MiB", "Param", "State"]
 
 
 class Size(int):
-    """Bytes. What is made of sizes by numbers is a size, too, so that settings have their unit."""
+    """Bytes.
+
+    Products and quotients of a size are sizes too, so that settings keep their unit.
+    """
 
     def __mul__(self, number: int) -> Size:
-        """Return so many times the size."""
+        """Return the size times a number."""
         return self._sized(int(self) * number)
 
     __rmul__ = __mul__
@@ -40,7 +43,7 @@ class Size(int):
         return self._sized(int(self) // number)
 
     def __truediv__(self, number: float) -> Any:
-        """Return a part of the size: a size where it is whole bytes, else a number."""
+        """Return a fraction of the size: a size if it is whole bytes, else a number."""
         return self._sized(int(self) / number)
 
     @property
@@ -54,7 +57,7 @@ class Size(int):
 
 
 def spelled(value: object) -> str:
-    """Return a value of a setting as it is spelled; of a size with its unit."""
+    """Return the spelling of a setting; a size with its unit."""
     if isinstance(value, Size):
         return value.spelled
     return str(value).lower() if isinstance(value, bool) else str(value)
@@ -77,20 +80,20 @@ class Param(Generic[Given]):
     Parameters
     ----------
     default
-        Its default, of which it has the type: a whole number, a number, a truth value, or a text.
-        A size such as ``"8KiB"`` stands for its bytes, a whole number, wherever one is allowed.
-        Where the default is a size, a text takes a unit, as in all settings that are sizes.
+        Default, which also sets the type: an integer, a number, a bool, or a string. A size such as
+        ``"8KiB"`` is an integer number of bytes wherever one is allowed. If the default is a size,
+        a string needs a unit.
     about
-        What it means, with its unit.
+        Its meaning, with its unit.
     choices
-        The values that are allowed, if only a few are.
+        Allowed values.
     minimum, maximum
-        The least and the greatest number that is allowed, itself included.
+        Least and greatest allowed number, inclusive.
 
     Raises
     ------
     UserError
-        The default is of another type, or is not allowed itself, or has bounds and is not a number.
+        The default has another type, is not allowed, or has bounds but is not a number.
     """
 
     def __init__(
@@ -119,7 +122,7 @@ class Param(Generic[Given]):
         self.maximum: Any = None
         if isinstance(self.default, (bool, str)) and not (minimum is None and maximum is None):
             raise UserError(
-                f"a parameter of the default {default!r} has bounds, which only numbers can have"
+                f"a parameter with the default {default!r} has bounds, which only numbers can have"
             )
         self.minimum = None if minimum is None else self.checked(minimum)
         self.maximum = None if maximum is None else self.checked(maximum)
@@ -212,13 +215,13 @@ class Param(Generic[Given]):
 
 
 class State(Generic[Value]):
-    """What a scheme learns while it runs: saved with a drive's state, and copied for forks.
+    """State of a scheme that is saved with the drive and copied for forks.
 
     Parameters
     ----------
     default
-        What it is at first; each run begins with a copy. Whatever JSON holds: numbers, texts, truth
-        values, lists, and dictionaries with keys of text; or an array of numpy by itself.
+        Initial value; each run starts with a copy. A JSON value: numbers, strings, bools, lists,
+        and dictionaries with string keys; or a NumPy array.
     """
 
     @overload
@@ -255,7 +258,7 @@ class State(Generic[Value]):
 
 
 def lost(value: Any) -> str | None:
-    """Say what of a value would not come back as it is; nothing if all does."""
+    """Return the part of a value that would not be restored unchanged, if any."""
     if value is None or isinstance(value, (bool, int, float, str)):
         return None
     if isinstance(value, dict):

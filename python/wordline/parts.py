@@ -1,4 +1,4 @@
-"""Parts of pages: sectors, and the merge buffer in which they find company."""
+"""Partial pages: sectors, and the merge buffer in which they wait for others."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _sectors(mask: int) -> tuple[int, ...]:
 class Span(NamedTuple):
     """Some sectors of a logical page: the bits of ``mask``, the lowest for the first sector.
 
-    ``offset`` is where they begin within their place on flash, under a map of sectors.
+    ``offset`` is the first sector within their place on flash, under a sector map.
     """
 
     lpn: int
@@ -37,14 +37,14 @@ def sectors(mask: int) -> list[int]:
 def into_buffer(key: int = 0, *, gather: str = "as-is", plane: str = "home") -> Place:
     """Return a place in the merge buffer of `Layout.merges`, for parts of pages.
 
-    They wait there for company, and are placed again as ``sealed`` when their page is full or has
-    waited long enough. A page that the host completes part by part, each while the others wait with
-    the same key, is placed once more as the host's.
+    They wait there for others, and are placed again as ``sealed`` when their page is full or has
+    waited long enough. A page that the host completes part by part under the same key is placed
+    again as host data.
 
     Parameters
     ----------
     key
-        0 to 255; what it means, the layout's ``merges`` says.
+        0 to 255; its meaning depends on the layout's ``merges``.
     gather, plane
         As for `to`.
 

@@ -1,4 +1,4 @@
-"""How pictures look: one style and one set of colours for all that is drawn in Python."""
+"""One style and one set of colors for all plots in Python."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def style(**changes: Any) -> Iterator[None]:
 
 
 def colours(names: list[str], baseline: str | None = None) -> dict[str, str]:
-    """Give each name a colour, grey to the baseline; colours come again where names are many."""
+    """Give each name a color, gray for the baseline; colors repeat for many names."""
     others = [n for n in names if n != baseline]
     found = {n: SCHEMES[i % len(SCHEMES)] for i, n in enumerate(others)}
     return found if baseline is None else {baseline: BASELINE, **found}
@@ -97,7 +97,7 @@ def markers(names: list[str]) -> dict[str, str]:
 
 
 def footnote(figure: Any, text: str) -> None:
-    """Write what a reader must know of the data below a picture with a constrained layout."""
+    """Write a footnote below a plot with a constrained layout."""
     if text:
         # A character of this size is about half as wide as it is high.
         text = textwrap.fill(text, int(figure.get_figwidth() * 72 / 4.15))

@@ -1,4 +1,4 @@
-"""How far many runs are: bars where somebody watches, a line for each run that ends elsewhere."""
+"""Progress of many runs: bars on a terminal, else a line per completed run."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def rate(per_second: float) -> str:
 
 
 class _Left(ProgressColumn):
-    """The time that is left, once it can be told."""
+    """The remaining time, once it is known."""
 
     def render(self, task: Task) -> Text:
         left = task.time_remaining
@@ -46,7 +46,7 @@ class Bars:
     """Shows runs on standard error while they go. A context manager."""
 
     def __init__(self, total: int, name: Callable[[Run], str]) -> None:
-        """Take how many runs there are, and how each is called on its bar."""
+        """Take the number of runs, and the name of a run on its bar."""
         self._name = name
         self._total = total
         self._done = 0

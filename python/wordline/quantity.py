@@ -1,4 +1,4 @@
-"""Quantities with a unit, as a resolved configuration spells them."""
+"""Quantities with a unit, as in a resolved configuration."""
 
 from __future__ import annotations
 

@@ -19,10 +19,10 @@ __all__ = ["Checked", "check"]
 
 
 class Checked(NamedTuple):
-    """What `check` came to.
+    """Result of `check`.
 
-    How many drives went well, the first seed, and how many drives were refused before those; how
-    often the power was cut on others; and through how many states of a small drive the search went.
+    Drives that passed, the first seed, unsuitable drives that were skipped, power cuts on further
+    drives, and explored states of a small drive.
     """
 
     cases: int
@@ -40,7 +40,7 @@ _EVERY = 10.0
 def _told(
     progress: Callable[[str, int, int], object] | bool,
 ) -> Iterator[Callable[[str, int, int], object]]:
-    """Give what is called with how far a check is; of ``True`` it says so now and then."""
+    """Return the progress callback; ``True`` prints progress every ten seconds."""
     if not isinstance(progress, bool):
         yield progress
         return
@@ -77,51 +77,49 @@ def check(
 ) -> Checked:
     """Run a scheme on random drives under random workloads, with every check of the engine.
 
-    Each case is a drive of a few hundred pages with a shape, options and first state of its own,
-    and up to some hundred requests: parts of pages, trims, flushes, full drives, idle time. Every
-    read is compared with a plain array, every program and erase with a ledger of the flash by its
-    rules, and all counts are taken again in the end.
+    Each case has its own small drive of a few hundred pages, options, initial state, and up to some
+    hundred requests: partial pages, trims, flushes, full drives, idle time. Every read is compared
+    with a plain array and every program and erase with a ledger of the flash; all counters are
+    recounted at the end.
 
-    Then drives with power cuts now and then: programs, erases and requests are torn where they
-    stand, what is not protected is lost, and the drive starts again from what the flash holds. What
-    was acknowledged or flushed must be there, no torn page may be found, and the map must be the
-    one that was committed. The scheme begins anew each time, as after a start of the firmware.
+    Further drives have power cuts: programs and erases are torn, unprotected data are lost, and the
+    drive recovers from flash. Acknowledged or flushed data must survive, no torn page may be read,
+    and the map must equal the committed one. The scheme starts afresh each time.
 
-    At last the smallest drive that the scheme takes, without a clock: whatever may happen next
-    does, each in turn, from every state that was come to, breadth first. No read may find old data,
-    and nothing may stop or go round in a circle.
+    Finally, the smallest drive that the scheme supports is explored without a clock: every possible
+    next event from every reached state, breadth first. No read may return old data, and neither
+    deadlock nor livelock may occur.
 
     Parameters
     ----------
     scheme
         The class, with the defaults of its parameters, or an instance with others.
     cases
-        How many drives.
+        Number of drives.
     power_cuts
-        How many drives with power cuts, each some times.
+        Number of drives with power cuts, several each.
     states
-        Through how many states of the smallest drive to go; what a scheme learns is part of one.
+        Number of states of the smallest drive to explore, including the state of the scheme.
     seed
-        Of the first of either; the others follow.
+        Seed of the first drive of each kind; the others are consecutive.
     progress
-        Called before each drive with what is checked now, how many have been, and how many will
-        be; what it raises ends the check. ``True`` says so on standard error every ten seconds,
-        ``False`` says nothing.
+        Callable that receives the kind of check, the number done and the total before each drive;
+        an exception that it raises ends the check. ``True`` prints progress on standard error every
+        ten seconds, ``False`` prints nothing.
 
     Raises
     ------
     Fault
-        A read was wrong, a rule was broken, data were lost, or the drive did not go on; with the
-        seed that replays it, or with the events that lead there. Where a write found no place it
-        has the scheme's moves and collections that came to nothing, by why. What the scheme raises
-        itself comes as it is, with the seed as a note.
+        A wrong read, a broken rule, lost data, or no progress; with the seed that replays it, or
+        the events that lead to it. If a write found no space, the message has the ignored scheme
+        actions by reason. An exception of the scheme is passed on with the seed as a note.
     UserError
-        The scheme takes none of the drives that are drawn.
+        The scheme supports none of the random drives.
 
     Warns
     -----
     UserWarning
-        A hook that the class has was never asked.
+        A hook of the class was never called.
     """
     counts = {"cases": cases, "power_cuts": power_cuts, "states": states}
     if min(counts.values()) < 0 or not any(counts.values()) or not 0 <= seed < 2**64:

@@ -11,7 +11,7 @@
             return wl.to("slc", "dense") if small else wl.to("dense")
 
 The hooks are those of the trait ``Scheme`` in ``crates/ftl/src/scheme.rs``, by the same names; the
-engine asks only those that a class has.
+engine calls only those that a class defines.
 """
 
 from __future__ import annotations
@@ -52,31 +52,30 @@ def to(
     plane: str = "home",
     avoid: Sequence[int] = (),
 ) -> Place:
-    """Return where data go: the first of up to four regions that has room.
+    """Return a place: the first of up to four regions that has free space.
 
-    Which has is asked when the plane is ready for the program.
+    The region is selected when the plane starts the program.
 
     Parameters
     ----------
     regions
-        Names of the layout's. A slot of its own stands behind a slash: ``"windows/slc"``.
+        Region names of the layout. A slash adds a slot class: ``"windows/slc"``.
     slot
-        ``next``, or ``lsb``, ``csb``, ``msb``, ``tsb`` under rules that tell bits apart, ``slc``
-        and ``reprogram`` in windows.
+        ``next``, or ``lsb``, ``csb``, ``msb``, ``tsb`` under rules with page types, ``slc`` and
+        ``reprogram`` in windows.
     gather
-        What becomes of the sectors of a page that the data lack: ``fill`` (they are read first),
-        ``as-is``, or ``whole`` (collected data only: all that the page has elsewhere goes along).
+        How to treat missing sectors of a page: ``fill`` (read them first), ``as-is``, or ``whole``
+        (GC only: gather all parts of the page).
     plane
-        ``home``, ``any`` (whichever has least to do), ``next-channel`` (that which lies as the home
-        does on the next channel that is not avoided, from the home's on), or ``most-free``.
+        ``home``, ``any`` (the plane with the least work), ``next-channel`` (the plane at the
+        position of the home plane on the next channel that is not avoided), or ``most-free``.
     avoid
-        Channels to keep away from where others have room, with ``plane="any"`` or
-        ``plane="next-channel"``.
+        Channels to avoid if others have space, with ``plane="any"`` or ``plane="next-channel"``.
 
     Raises
     ------
     UserError
-        A word is not known, or there is no region.
+        An argument is unknown, or no region is given.
     """
     return _place(regions, slot, gather, plane, tuple(avoid) if avoid else ())
 
@@ -94,9 +93,9 @@ class Move(NamedTuple):
 
 
 class Collect(NamedTuple):
-    """A region, or one block of it, to collect; ``grain`` is how idle work gives way.
+    """A region, or one block of it, to collect.
 
-    After each ``page``, or not until the ``block`` is done.
+    Idle work yields to requests after each ``page`` or after the ``block`` (``grain``).
     """
 
     region: str
@@ -105,9 +104,9 @@ class Collect(NamedTuple):
 
     @staticmethod
     def least_live(view: View, regions: Sequence[str], plane: int) -> Collect | None:
-        """Return the victim of a plane with the least live data, of the best of each region.
+        """Return the victim of a plane with the least valid data over several regions.
 
-        Of equals that of the first region; none where there is no victim.
+        Ties go to the first region; ``None`` without a victim.
         """
         victims = [(name, view.best(name, plane)) for name in regions]
         found = [(view.live_sectors(b), name, b) for name, b in victims if b is not None]
@@ -118,7 +117,7 @@ class Collect(NamedTuple):
 
 
 class SetQuota(NamedTuple):
-    """The most blocks of each plane that a region may own from now on, or slots it may program."""
+    """New limit of a region: blocks per plane that it can own, or slots that it can program."""
 
     region: str
     blocks: int | None = None
@@ -128,9 +127,8 @@ class SetQuota(NamedTuple):
 class Request(NamedTuple):
     """A host request: its kind, its first block of 512 bytes, its bytes, its arrival in ns.
 
-    And what the host says beside: how urgent it is (``none``, ``short``, ``medium``, ``long``),
-    whether the answer waits until the data are on flash, with which stream they will die (0 for
-    none), and of which volume or job it is.
+    Also its attributes: latency hint (``none``, ``short``, ``medium``, ``long``), FUA, stream (0
+    for none), and the number of its volume or job.
     """
 
     op: str
@@ -150,7 +148,7 @@ class Request(NamedTuple):
 
 
 class ReadSeen(NamedTuple):
-    """A host read of a page that has ended: where, in which mode, and after how many retries."""
+    """A completed host read of a page: its place, cell mode and number of retries."""
 
     lpn: int
     ppn: int
@@ -161,19 +159,19 @@ class ReadSeen(NamedTuple):
 class Scheme(ABC):
     """A scheme: where host data and collected pages go, and when pages move.
 
-    A class has `layout` and `place`; the other hooks are asked only if it has them: ``admit``,
-    ``make_room``, ``split_write``, ``read``, ``collect``, ``idle``, ``tick``, ``on_trim``; and
-    ``seed``, which begins its own random numbers before the first request. A hook is given a view
-    of the drive, which is good for that call.
+    A class has `layout` and `place`; the other hooks are optional: ``admit``, ``make_room``,
+    ``split_write``, ``read``, ``collect``, ``idle``, ``tick``, ``on_trim``; and ``seed``, which
+    seeds its own random numbers before the first request. The view that a hook receives is valid
+    for that call only.
 
-    One that has ``routes`` decides beforehand: it returns a dictionary with a place, a `BySize`, a
-    `ByPage` or a `Compiled` for ``host``, ``sealed``, ``collected`` or ``moved`` data, and `place`
-    is asked only for origins that it leaves out. It is asked once the drive is laid out, and again
-    after each ``tick``. One that has ``metrics`` returns a dictionary of what it has followed, for
-    the report: by name pairs of the host's page writes and the value from then on.
+    ``routes`` decides in advance: it returns a dictionary with a place, a `BySize`, a `ByPage` or a
+    `Compiled` for ``host``, ``sealed``, ``collected`` or ``moved`` data, and `place` is called only
+    for missing origins. It is called after the layout and after each ``tick``. ``metrics``
+    returns the scheme's metrics for the report: for each name, pairs of host page writes and the
+    value from then on.
 
-    What a scheme learns it keeps in attributes declared as `State`; any other is refused once the
-    drive has been laid out.
+    A scheme keeps what it learns in attributes declared as `State`; other attributes are rejected
+    after `layout`.
     """
 
     #: The name in tables and reports; made of the class's if not given.
@@ -197,7 +195,7 @@ class Scheme(ABC):
         Raises
         ------
         UserError
-            There is no such parameter, or its value is wrong.
+            Unknown parameter, or invalid value.
         """
         known = self._params
         self._values = {}
@@ -221,26 +219,26 @@ class Scheme(ABC):
         Raises
         ------
         Refused
-            The drive does not suit the scheme; with the reason.
+            The scheme does not support the drive, with the reason.
         """
 
     @abstractmethod
     def place(self, p: Parcel, view: View) -> Place:
-        """Find a home for host data or for a collected page: what `to` returns."""
+        """Return the place of host data or of a page that GC copies, made by `to`."""
 
     if TYPE_CHECKING:
         # For type checkers alone: the engine asks only the hooks that a class has.
 
         def admit(self, request: Request, view: View, /) -> int:
-            """Mark the data of a write, 0 to 255."""
+            """Return a tag for the data of a write, 0 to 255."""
             raise NotImplementedError
 
         def make_room(self, p: Parcel, view: View, /) -> Sequence[Move]:
-            """Return moves that go before data of the host are placed."""
+            """Return moves to perform before host data are placed."""
             raise NotImplementedError
 
         def split_write(self, span: Span, view: View, /) -> int:
-            """Return the bits of the sectors of a part of a page that go to one place."""
+            """Return the sectors of a partial page that go to one place, as bits."""
             raise NotImplementedError
 
         def read(self, seen: ReadSeen, view: View, /) -> Move | None:
@@ -248,11 +246,11 @@ class Scheme(ABC):
             raise NotImplementedError
 
         def collect(self, region: str, plane: int, view: View, /) -> Collect | None:
-            """Return what to collect where a plane runs short in a region."""
+            """Return the victim when a region runs short in a plane."""
             raise NotImplementedError
 
         def idle(self, plane: int, view: View, /) -> Move | Collect | None:
-            """Return work for a die that has nothing to do."""
+            """Return work for an idle die."""
             raise NotImplementedError
 
         def tick(self, view: View, /) -> Sequence[SetQuota | Move]:
@@ -260,7 +258,7 @@ class Scheme(ABC):
             raise NotImplementedError
 
         def on_trim(self, lpn: int, /) -> None:
-            """Take in that a page was trimmed."""
+            """Note that a page was trimmed."""
             raise NotImplementedError
 
         def seed(self, seed: int, /) -> None:
@@ -268,15 +266,15 @@ class Scheme(ABC):
             raise NotImplementedError
 
         def metrics(self) -> Mapping[str, Sequence[Sequence[float]]]:
-            """Return what was followed."""
+            """Return the metrics of the scheme."""
             raise NotImplementedError
 
         def routes(self) -> Mapping[str, Place | ByPage | BySize | Compiled]:
-            """Decide beforehand, by origin of the data."""
+            """Return places by origin of the data."""
             raise NotImplementedError
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """Refuse what would be lost when the drive is saved or forked, where it is set."""
+        """Reject attributes that would be lost when the drive is saved or forked."""
         if name in self._states:
             if type(value) not in PLAIN:
                 self._keeps(name, value)
@@ -296,7 +294,7 @@ class Scheme(ABC):
 
     @property
     def spelling(self) -> str:
-        """How runs and reports spell it: its name with the parameters that are given."""
+        """Its spelling in runs and reports: the name with the given parameters."""
         known = self._params
         given = ",".join(f"{k}={known[k].text(v)}" for k, v in self._values.items())
         return self._name() + (f":{given}" if given else "")
@@ -332,7 +330,7 @@ class Scheme(ABC):
 
     @classmethod
     def _described(cls) -> str:
-        """Say what the docstring says, and what of a class the engine does not know."""
+        """Return the docstring, and methods that the engine does not know."""
         says = "\n".join(inspect.cleandoc(cls.__doc__ or "").split("\n")[1:]).strip("\n")
         own = {
             "routes": "It decides beforehand, by origin, size or page (routes).",
@@ -398,7 +396,7 @@ class Scheme(ABC):
         return {name: self.__dict__[name] for name in self._states}
 
     def _keeps(self, name: str, value: Any) -> None:
-        """Refuse a value of a `State` which a drive that is saved or forked would lose."""
+        """Reject a value of a `State` that a saved or forked drive would lose."""
         if what := lost(value):
             raise UserError(
                 f"{type(self).__name__}.{name} {what}, which a drive that is saved or forked "
@@ -424,7 +422,7 @@ class Scheme(ABC):
 
 
 def _misspelt(cls: type[Scheme]) -> list[tuple[str, str]]:
-    """Return methods of a class that are nearly called like a hook that it lacks, and the hook."""
+    """Return methods whose names nearly match a missing hook, with that hook."""
     hooks = [h for h in (*HOOKS, "seed", "metrics", "routes") if not hasattr(cls, h)]
     own = [n for n, f in vars(cls).items() if inspect.isfunction(f) and not n.startswith("_")]
     plain = {name: name.removeprefix("on_").removesuffix("_hook") for name in own}

@@ -1,6 +1,6 @@
-//! Advice as it reaches a user: what errors allow and hint at, what reports and notes propose. `Console` prints all of it,
-//! and where `WORDLINE_ADVICE` names a file each text is appended there with its command, a JSON object a line. So tests
-//! learn of all advice that is given, and follow it.
+//! Advice for users: what errors allow and suggest, and what reports and notes propose. `Console` prints all of it, and
+//! where `WORDLINE_ADVICE` names a file each text is appended there with its command, a JSON object a line. So tests
+//! can collect all advice and follow it.
 
 use serde_json::json;
 use std::ffi::OsString;
@@ -15,7 +15,7 @@ const FILE: &str = "WORDLINE_ADVICE";
 pub(crate) enum Source {
     /// An error.
     Error,
-    /// What a command says beside its result.
+    /// Text of a command besides its result.
     Note,
     /// A report, in a table.
     Report,
@@ -31,7 +31,7 @@ impl Source {
     }
 }
 
-/// Where advice on one command is recorded, if it is.
+/// Where the advice of a command is recorded, if anywhere.
 #[derive(Debug)]
 pub(crate) struct Record {
     file: Option<OsString>,
@@ -39,7 +39,7 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    /// Of a command, as its words without the program's name.
+    /// The words of a command without the program's name.
     pub(crate) fn of(args: &[OsString]) -> Record {
         Record {
             file: std::env::var_os(FILE).filter(|name| !name.is_empty()),
@@ -47,7 +47,7 @@ impl Record {
         }
     }
 
-    /// Append a text. A file that cannot be written is no reason to end a command.
+    /// Append a text. A file that cannot be written is not a reason to end a command.
     pub(crate) fn add(&self, source: Source, text: &str) {
         let Some(file) = &self.file else { return };
         let line = json!({ "command": self.command, "source": source.name(), "text": text });

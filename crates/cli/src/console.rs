@@ -1,4 +1,4 @@
-//! The terminal: what may be coloured, how wide it is, and the progress of a run.
+//! The terminal: colors, width, and the progress of a run.
 
 use crate::advice::{Record, Source};
 use crate::error::Failure;
@@ -45,7 +45,7 @@ impl Console {
         &self.registry
     }
 
-    /// What does runs elsewhere, if anything does.
+    /// The executor of runs in other processes, if any.
     pub(crate) fn executor(&self) -> Option<&Executor> {
         self.executor.as_ref()
     }
@@ -78,7 +78,7 @@ impl Console {
         self.record.add(Source::Note, text);
     }
 
-    /// Take down what reports advise, which stands in the table or summary that is their text.
+    /// Record the advice in reports, which their table or summary prints.
     pub(crate) fn advised(&self, reports: &[Report]) {
         for text in wordline_report::advice(reports) {
             self.record.add(Source::Report, &text);
@@ -115,7 +115,7 @@ impl Console {
         bar
     }
 
-    /// The same for a run of so many requests.
+    /// The same for a run of this many requests.
     pub(crate) fn bar_of(&self, requests: u64) -> Bar {
         self.bar_of_runs(1, Some(requests))
     }
@@ -140,7 +140,7 @@ impl Console {
 fn style(template: &str) -> ProgressStyle {
     let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
     style.with_key("rate", |state: &ProgressState, out: &mut dyn fmt::Write| {
-        // A bar that cannot be drawn is no reason to end a run.
+        // A bar that cannot be drawn is not a reason to end a run.
         let _ = out.write_str(&rate(state.per_sec()));
     })
 }

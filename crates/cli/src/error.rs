@@ -5,14 +5,14 @@ use std::fmt;
 use std::io;
 use wordline_run::{Blame, RunError};
 
-/// Why a command did not do what it was asked.
+/// Why a command failed.
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// The run.
     Run(RunError),
     /// The user's input, besides that of a run.
     Input(String),
-    /// A second run of a report came out otherwise.
+    /// The result of a rerun differs.
     Differs(String),
     /// A file could not be written.
     Output(String),
@@ -35,7 +35,7 @@ impl Failure {
         }
     }
 
-    /// Whether a signal led to it, and what is kept all the same.
+    /// Whether a signal caused it, and what was saved nevertheless.
     pub(crate) fn interruption(&self) -> Option<&str> {
         match self {
             Failure::Stopped(kept) => Some(kept),

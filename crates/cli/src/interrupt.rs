@@ -1,5 +1,5 @@
-//! Signals: the first Ctrl-C or SIGTERM asks what is under way to end, which then clears away what is not whole;
-//! a second one ends the process at once.
+//! Signals: the first Ctrl-C or SIGTERM asks current work to stop and remove incomplete output; a second one ends the
+//! process immediately.
 
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::{SigId, flag};
@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// The code that shells give for the end by a signal is this and the signal's number.
+/// Base of the exit code after a signal in shells; the signal's number is added.
 const BY_SIGNAL: i32 = 128;
 
 struct Signals {
@@ -15,13 +15,13 @@ struct Signals {
     signal: Arc<AtomicUsize>,
     /// A further signal ends the process.
     hurried: Arc<AtomicBool>,
-    /// What sets that with the first one.
+    /// Handler of the first signal.
     hurries: Mutex<Vec<SigId>>,
 }
 
 static SIGNALS: OnceLock<Signals> = OnceLock::new();
 
-/// Listens to the signals from now on. Where they cannot be had they end the process as ever.
+/// Listens to the signals from now on. If handlers cannot be installed, signals end the process as usual.
 pub(crate) fn listen() {
     let signals = SIGNALS.get_or_init(|| {
         let signals = Signals {
@@ -48,8 +48,8 @@ pub(crate) fn listen() {
     wordline_units::stop_when(is_asked);
 }
 
-/// From now on a further signal soon after the first, as supervisors and closed terminals send them, ends nothing by itself; and
-/// SIGHUP asks, too. Who ends calls [`hurry`] when that should be over.
+/// From now on, a further signal soon after the first, as supervisors and closed terminals send, is ignored; SIGHUP
+/// also asks to stop. A caller that stops calls [`hurry`] when the grace period should end.
 #[cfg(feature = "live")]
 pub(crate) fn be_patient() {
     use signal_hook::consts::SIGHUP;
@@ -75,7 +75,7 @@ pub(crate) fn is_asked() -> bool {
     SIGNALS.get().is_some_and(|s| s.asked.load(Ordering::Relaxed))
 }
 
-/// The exit code of an end by the signal that came: 130 for Ctrl-C, 143 for SIGTERM.
+/// The exit code after the received signal: 130 for Ctrl-C, 143 for SIGTERM.
 pub(crate) fn exit_code() -> i32 {
     let signal = SIGNALS.get().map_or(0, |s| s.signal.load(Ordering::Relaxed));
     BY_SIGNAL + if signal == 0 { SIGINT } else { signal as i32 }

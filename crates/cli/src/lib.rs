@@ -2,8 +2,8 @@
 //! installs. Results go to standard output, everything else to standard error; a mistake of the
 //! user ends with exit code 2, a fault with 1.
 //!
-//! This is the one crate that prints. `args` is the tree, one module a command does the work,
-//! `console` knows the terminal, `output` writes files so that none is ever half there.
+//! This is the one crate that prints. `args` is the tree, one module per command does the work, `console` knows the
+//! terminal, `output` writes files so that none is ever half there.
 
 #![allow(clippy::disallowed_methods, reason = "progress and forecasts are on a wall clock")]
 
@@ -34,20 +34,20 @@ use std::io::Write;
 use wordline_run::Executor;
 use wordline_schemes::Registry;
 
-/// Do what the arguments say, the first of which is the program's name. Returns the exit code.
+/// Execute the arguments, the first of which is the program's name. Returns the exit code.
 pub fn main(args: impl Iterator<Item = OsString>) -> i32 {
     main_with_schemes(args, Registry::standard(), None)
 }
 
-/// What a Python interpreter does for the command line.
+/// Services of a Python interpreter for the command line.
 pub struct Interpreter<'a> {
-    /// Does a command that is done in Python; returns its exit code, or `None` where what it calls is not installed.
+    /// Executes a command implemented in Python; returns its exit code, or `None` if a dependency is not installed.
     pub call: &'a dyn Fn(&Call) -> Option<i32>,
     /// Does runs of its own schemes in processes of their own.
     pub executor: Option<Executor>,
 }
 
-/// The same with the schemes of a registry, wherever a scheme is named or listed, and perhaps with an interpreter.
+/// The same with the schemes of a registry, and optionally an interpreter.
 pub fn main_with_schemes(
     args: impl Iterator<Item = OsString>,
     registry: Registry,
@@ -137,7 +137,7 @@ pub fn show_error(args: &[OsString], text: &str) {
     Console::new(Registry::standard(), None, Record::of(args)).error(&Failure::Input(text.to_string()));
 }
 
-/// What a command that is done in Python keeps when it is stopped, and how it goes on.
+/// What a stopped Python command has saved, and how to resume it.
 fn kept_by(command: &Command) -> String {
     let runs = |out: &std::path::Path| {
         format!("finished runs are kept in {}; the same command resumes with the others", out.display())

@@ -28,7 +28,7 @@ fn refused(path: &Path, e: &io::Error) -> Failure {
     Failure::Input(format!("{}: cannot be written: {e}{hint}", path.display()))
 }
 
-/// A nameless file beside the one that it will become.
+/// A nameless file next to its final path.
 fn temporary(path: &Path) -> io::Result<NamedTempFile> {
     let folder = path.parent().unwrap_or(Path::new(""));
     let mut builder = tempfile::Builder::new();
@@ -67,7 +67,7 @@ impl Sink {
         Ok(Sink::File(path))
     }
 
-    /// The same, where a file that is there already is replaced only if that is asked for.
+    /// The same; an existing file is replaced only if requested.
     pub(crate) fn open_new(target: &str, force: bool) -> Result<Sink, Failure> {
         if !force && Path::new(target).is_file() {
             return Err(Failure::Input(format!("{target}: file exists; --force overwrites it")));
@@ -79,8 +79,8 @@ impl Sink {
         matches!(self, Sink::Stdout)
     }
 
-    /// Let `write` write it piece by piece, and give its answer with the number of bytes. If it fails
-    /// nothing has been written, but to something that is not a file.
+    /// Let `write` write it in pieces; returns its result with the number of bytes. If it fails nothing has
+    /// been written, but to something that is not a file.
     pub(crate) fn fill<T>(
         self,
         write: impl FnOnce(&mut dyn Write) -> Result<T, Failure>,
@@ -126,7 +126,7 @@ impl Sink {
     }
 }
 
-/// The folder that `--out` names. Of the folders made for it those that stay empty are taken away again.
+/// The folder that `--out` names. Created folders that stay empty are removed.
 pub(crate) struct Folder {
     path: PathBuf,
     /// The outermost first.

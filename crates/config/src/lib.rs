@@ -1,10 +1,10 @@
-//! Reading configuration for people: every problem is collected with its place, the value given
-//! and what is allowed, and all of them are reported at once.
+//! Configuration files: every problem is collected with its place, the given value and what is allowed, and
+//! all are reported together.
 //!
-//! A [`Section`] hands out typed values by key and remembers what was asked for, so that what is
-//! left over is unknown and can be named with the key that was probably meant. Device files and twins
-//! use it through [`Section::from_toml`]; the parameters of schemes, which come as `key=value`,
-//! through [`Section::from_pairs`].
+//! A [`Section`] returns typed values by key and records which keys were read, so that the rest are unknown
+//! keys, reported with the most similar known one. Device files and twins use it through
+//! [`Section::from_toml`]; the parameters of schemes, which come as `key=value`, through
+//! [`Section::from_pairs`].
 
 mod problem;
 mod section;

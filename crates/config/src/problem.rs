@@ -1,15 +1,14 @@
-//! What is wrong with a configuration, and where.
+//! Problems of a configuration, and their places.
 
 use std::cell::RefCell;
 use std::fmt;
 use std::sync::Arc;
 use wordline_units::{Face, Opt};
 
-/// Where a value was given. Places order as a reader meets them: the file from the top, then what
-/// was given beside it.
+/// Where a value was given. Places are in reading order: the file from the top, then arguments.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Place {
-    /// A file as a whole, where something is missing from it.
+    /// The file as a whole, for a missing part.
     File(Arc<str>),
     /// A line of a file, counted from 1.
     Line {
@@ -17,7 +16,7 @@ pub enum Place {
         origin: Arc<str>,
         /// Its line.
         line: usize,
-        /// The character within the line, counted from 1, where it helps.
+        /// The character within the line, from 1, if useful.
         column: Option<usize>,
     },
     /// A part of an argument, as it was given.
@@ -27,7 +26,7 @@ pub enum Place {
 }
 
 impl Place {
-    /// Whether the value came as an argument rather than from a file.
+    /// Whether the value came from an argument instead of a file.
     pub fn is_argument(&self) -> bool {
         matches!(self, Place::Argument(_) | Place::Setting(_))
     }
@@ -50,12 +49,12 @@ impl fmt::Display for Place {
     }
 }
 
-/// One thing that is wrong.
+/// One problem.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Problem {
     /// Where.
     pub place: Place,
-    /// What was given, what is allowed, and how to mend it.
+    /// What was given, what is allowed, and how to fix it.
     pub text: String,
 }
 
@@ -75,15 +74,15 @@ impl Problems {
         self.0.borrow_mut().push(Problem { place: place.clone(), text: text.into() });
     }
 
-    /// Whether there is none so far.
+    /// Whether there is no problem so far.
     pub fn is_empty(&self) -> bool {
         self.0.borrow().is_empty()
     }
 
-    /// The value, if nothing is wrong; else all that is wrong, by place.
+    /// The value if there is no problem, else all problems by place.
     ///
     /// # Errors
-    /// When a problem was added, or there is no value.
+    /// If a problem was added, or there is no value.
     pub fn finish<T>(self, value: Option<T>) -> Result<T, ConfigErrors> {
         let mut problems = self.0.into_inner();
         problems.sort_by(|a, b| a.place.cmp(&b.place));
@@ -95,7 +94,7 @@ impl Problems {
     }
 }
 
-/// All that is wrong with a configuration, one problem a line.
+/// All problems of a configuration, one per line.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ConfigErrors {
     /// The problems, by place.
@@ -103,7 +102,7 @@ pub struct ConfigErrors {
 }
 
 impl ConfigErrors {
-    /// The problems as one face spells the places that are options.
+    /// The problems with options spelled as in the given interface.
     pub fn on(&self, face: Face) -> String {
         let line = |problem: &Problem| format!("{}: {}", problem.place.on(face), problem.text);
         self.problems.iter().map(line).collect::<Vec<_>>().join("\n")
@@ -118,8 +117,8 @@ impl fmt::Display for ConfigErrors {
 
 impl std::error::Error for ConfigErrors {}
 
-/// The candidate that was probably meant, if one is near enough: a slip or so for every five
-/// letters, or the beginning of one another.
+/// The candidate that was probably meant, if it is similar enough: about one typo per five letters, or one is
+/// a prefix of the other.
 pub fn closest<'a>(given: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let letters = given.chars().count();
     if letters < 3 {

@@ -6,8 +6,7 @@ use std::fmt::Display;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
-/// A table whose keys are taken one by one. [`Section::finish`] then names those that nobody
-/// asked for.
+/// A table whose keys are read one by one; [`Section::finish`] then reports those that were not read.
 #[must_use = "call `finish`, which refuses unknown keys"]
 #[derive(Debug)]
 pub struct Section<'p> {
@@ -19,9 +18,9 @@ pub struct Section<'p> {
 }
 
 impl<'p> Section<'p> {
-    /// The whole of a TOML text, after `overrides` (dotted path, value) have changed it. The
-    /// tables inside the table `named` are things with names of their own, which an override finds
-    /// by name, number or `*`. `None` where the text is not TOML; the problems say why.
+    /// A whole TOML text after applying `overrides` (dotted path, value). The tables inside the table `named`
+    /// are named items, which an override selects by name, number or `*`. `None` if the text is not TOML; the
+    /// problems say why.
     pub fn from_toml(
         text: &str,
         origin: &str,
@@ -36,8 +35,8 @@ impl<'p> Section<'p> {
         Some(Section::new(String::new(), Place::File(origin.into()), entries, problems))
     }
 
-    /// Keys and values that were given as arguments, for the thing called `name`. Later values of
-    /// a key replace earlier ones.
+    /// Keys and values given as arguments, for the item called `name`. Later values of a key replace earlier
+    /// ones.
     pub fn from_pairs(name: &str, pairs: &[(String, String)], problems: &'p Problems) -> Section<'p> {
         let mut entries: Vec<Entry> = Vec::new();
         for (key, value) in pairs {
@@ -66,22 +65,22 @@ impl<'p> Section<'p> {
         self.entries.iter().find(|e| e.key == key)
     }
 
-    /// Where this section stands.
+    /// The path of this section.
     pub fn place(&self) -> &Place {
         &self.place
     }
 
-    /// Where a key was given, or this section where it was not.
+    /// The place of a key, or of this section if the key is absent.
     pub fn place_of(&self, key: &str) -> Place {
         self.entries.iter().find(|e| e.key == key).map_or(&self.place, |e| &e.place).clone()
     }
 
-    /// Whether a key was given.
+    /// Whether a key is present.
     pub fn has(&self, key: &str) -> bool {
         self.entries.iter().any(|e| e.key == key)
     }
 
-    /// Whether a key was given as an argument, which may leave others of the file without a meaning.
+    /// Whether a key was given as an argument, which can make others of the file meaningless.
     pub fn overrides(&self, key: &str) -> bool {
         self.has(key) && self.place_of(key).is_argument()
     }
@@ -97,7 +96,7 @@ impl<'p> Section<'p> {
         self.problems.add(&self.place, format!("missing key {key:?}{table}, such as {key} = {example}"));
     }
 
-    /// The text of a value, if the key was given.
+    /// The text of a value, if the key is present.
     pub fn text(&mut self, key: &str) -> Option<String> {
         let entry = self.find(key)?;
         match &entry.node {
@@ -110,7 +109,7 @@ impl<'p> Section<'p> {
         }
     }
 
-    /// A value of any type with a text form, if the key was given and is right.
+    /// A value of any type with a text form, if the key is present and valid.
     pub fn take<T: FromStr<Err: Display>>(&mut self, key: &str) -> Option<T> {
         let text = self.text(key)?;
         match text.parse() {
@@ -125,7 +124,7 @@ impl<'p> Section<'p> {
         }
     }
 
-    /// A value, or its default where the key was not given.
+    /// A value, or its default if the key is absent.
     pub fn take_or<T: FromStr<Err: Display>>(&mut self, key: &str, default: T) -> T {
         self.take(key).unwrap_or(default)
     }
@@ -140,7 +139,7 @@ impl<'p> Section<'p> {
         self.take(key)
     }
 
-    /// A value within limits, if the key was given and is right.
+    /// A value within limits, if the key is present and valid.
     pub fn take_within<T>(&mut self, key: &str, limits: RangeInclusive<T>) -> Option<T>
     where
         T: FromStr<Err: Display> + PartialOrd + Display,
@@ -153,7 +152,7 @@ impl<'p> Section<'p> {
         None
     }
 
-    /// A whole number within limits, if the key was given and is right.
+    /// A whole number within limits, if the key is present and valid.
     pub fn whole(&mut self, key: &str, limits: RangeInclusive<u32>) -> Option<u32> {
         let text = self.text(key)?;
         match text.parse::<u64>() {
@@ -166,7 +165,7 @@ impl<'p> Section<'p> {
         }
     }
 
-    /// A whole number within limits that must be there.
+    /// A required whole number within limits.
     pub fn require_whole(&mut self, key: &str, limits: RangeInclusive<u32>) -> Option<u32> {
         if !self.has(key) {
             self.find(key);
@@ -176,7 +175,7 @@ impl<'p> Section<'p> {
         self.whole(key, limits)
     }
 
-    /// One of a few words, or the default where the key was not given.
+    /// One of a few words, or the default if the key is absent.
     pub fn choice<T: Copy>(&mut self, key: &str, words: &[(&str, T)], default: T) -> T {
         let Some(text) = self.text(key) else { return default };
         if let Some((_, value)) = words.iter().find(|(word, _)| *word == text) {
@@ -189,7 +188,7 @@ impl<'p> Section<'p> {
         default
     }
 
-    /// One value or a list (also as a text with commas, which is how an argument gives it).
+    /// One value or a list (also as text with commas, as in an argument).
     pub fn take_list<T: FromStr<Err: Display>>(&mut self, key: &str) -> Option<Vec<T>> {
         let entry = self.find(key)?;
         let texts: Vec<String> = match &entry.node {
@@ -211,7 +210,7 @@ impl<'p> Section<'p> {
         (values.len() == texts.len()).then_some(values)
     }
 
-    /// The table behind a key, if the key was given. The word `off` stands for no table.
+    /// The table of a key, if present. The word `off` stands for no table.
     pub fn section(&mut self, key: &str) -> Option<Section<'p>> {
         self.find(key);
         let index = self.entries.iter().position(|e| e.key == key)?;
@@ -226,13 +225,13 @@ impl<'p> Section<'p> {
         }
     }
 
-    /// The table behind a key, or an empty one in its place.
+    /// The table of a key, or an empty one.
     pub fn section_or_empty(&mut self, key: &str) -> Section<'p> {
         self.section(key)
             .unwrap_or_else(|| Section::new(self.dotted(key), self.place.clone(), Vec::new(), self.problems))
     }
 
-    /// The tables of a section whose keys are names, in the order in which they were written.
+    /// The tables of a section whose keys are names, in file order.
     pub fn named_sections(self) -> Vec<(String, Section<'p>)> {
         let mut all = Vec::new();
         for (index, entry) in self.entries.iter().enumerate() {

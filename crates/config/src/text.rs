@@ -1,6 +1,6 @@
-//! Values as they are written into a file that is read again.
+//! Values in the form of a file that is read again.
 
-/// A basic string of TOML, whatever is in the text.
+/// A TOML basic string for any text.
 pub fn quoted(text: &str) -> String {
     let mut out = String::from("\"");
     for c in text.chars() {
@@ -17,7 +17,7 @@ pub fn quoted(text: &str) -> String {
     out
 }
 
-/// A text as it may stand in a comment of TOML: on one line, without characters that control.
+/// A text for a TOML comment: on one line, without control characters.
 pub fn comment(text: &str) -> String {
     text.replace(char::is_control, " ")
 }

@@ -1,5 +1,5 @@
-//! A configuration as a tree of keys that know their place: parsed from TOML, then changed by
-//! `--set a.b=v` before anything is read from it.
+//! A configuration as a tree of keys with their places: parsed from TOML, then changed by `--set a.b=v`
+//! before anything is read.
 
 use crate::problem::{Place, Problems, closest};
 use std::sync::Arc;
@@ -14,21 +14,21 @@ pub(super) struct Entry {
     pub(super) node: Node,
 }
 
-/// What stands behind a key.
+/// The value of a key.
 #[derive(Clone, Debug)]
 pub(super) enum Node {
-    /// A text, number or truth value, as text: quantities are read from their text form.
+    /// A string, number or bool, as text: quantities are parsed from text.
     Scalar(String),
     /// A list of such.
     List(Vec<String>),
-    /// A table, in the order in which it was written.
+    /// A table, in file order.
     Table(Vec<Entry>),
-    /// What no configuration uses, by its name.
+    /// An unsupported type, by its name.
     Other(&'static str),
 }
 
 impl Node {
-    /// How a person would call it.
+    /// Its name for people.
     pub(super) fn kind(&self) -> &'static str {
         match self {
             Node::Scalar(_) => "a value",
@@ -69,7 +69,7 @@ impl Lines {
     }
 }
 
-/// The keys of a TOML text; `None` where its syntax is broken, with each break in `problems`.
+/// The keys of a TOML text; `None` for broken syntax, with each error in `problems`.
 pub(super) fn parse(text: &str, origin: &str, problems: &Problems) -> Option<Vec<Entry>> {
     let lines = Lines::new(text, origin);
     let (table, errors) = DeTable::parse_recoverable(text);
@@ -121,8 +121,8 @@ fn scalar(value: &DeValue<'_>) -> Option<String> {
     }
 }
 
-/// Change the tree as `--set path=value` says. The children of the table `named` are things with
-/// names: they are found by name, number or `*` (all of them), and never made.
+/// Change the tree as `--set path=value` says. The children of the table `named` are named items: selected by
+/// name, number or `*` (all), and never created.
 pub(super) fn set(root: &mut Vec<Entry>, path: &str, value: &str, named: &str, problems: &Problems) {
     let place = Place::Setting(format!("{path}={value}").into());
     let segments: Vec<&str> = path.split('.').map(str::trim).collect();

@@ -1,4 +1,4 @@
-//! Sums of time and of energy, as they are counted.
+//! Sums of time and energy in counters.
 
 use serde::{Deserialize, Serialize};
 use std::ops::AddAssign;

@@ -1,8 +1,8 @@
-//! By what is counted: the cause of an operation, its kind, and why a block is written anew.
+//! The keys of counters: the cause of an operation, its kind, and the reason of a refresh.
 
 use serde::{Deserialize, Serialize};
 
-/// Why an operation was done.
+/// The cause of an operation.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[repr(u8)]
@@ -13,7 +13,7 @@ pub enum Cause {
     Gc = 1,
     /// A move to another region.
     Migrate = 2,
-    /// The part of a page that was programmed with nothing in it.
+    /// The unused part of a programmed page.
     Pad = 3,
     /// The drive's own tables.
     Metadata = 4,
@@ -27,7 +27,7 @@ impl Cause {
     /// All of them.
     pub const ALL: [Cause; Cause::COUNT] =
         [Cause::Host, Cause::Gc, Cause::Migrate, Cause::Pad, Cause::Metadata, Cause::Rmw];
-    /// Causes of page reads; the last where the map is on flash.
+    /// Causes of page reads; the last if the mapping table is on flash.
     pub const READS: [Cause; 5] = [Cause::Host, Cause::Rmw, Cause::Gc, Cause::Migrate, Cause::Metadata];
     /// Causes of programs.
     pub const PROGRAMS: [Cause; 5] = [Cause::Host, Cause::Gc, Cause::Migrate, Cause::Pad, Cause::Metadata];
@@ -46,7 +46,7 @@ impl Cause {
     }
 }
 
-/// What the die does.
+/// The operation of the die.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[repr(u8)]
 pub enum OpKind {
@@ -70,7 +70,7 @@ impl OpKind {
     }
 }
 
-/// Why a block is written anew.
+/// The reason of a data refresh.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[repr(u8)]
 pub enum Due {

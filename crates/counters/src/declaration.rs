@@ -1,10 +1,12 @@
-//! How counters are declared.
+//! Declaration of counters.
 
-/// Declares structs of counters with the structs of figures that reports have of them.
+/// Declares structs of counters together with the structs of figures in reports.
 ///
-/// `name: type` is the same in both. `name: type => other = function` is of another type in reports, made by a function.
-/// `[attributes]` behind it are serde's for the report: `default` for a counter that older reports lack, `flatten` for
-/// counters within counters. Nobody else can put figures together field by field, since they are `non_exhaustive`.
+/// other = function` is of another type in reports, made by a function. => `name: type => other = function` has another
+/// type in reports, converted by a function.` is the same in both. `name: type => other = function` is of another type
+/// in reports, made by a function. `[attributes]` after it are serde's for the report: `default` for a counter that
+/// older reports lack, `flatten` for nested counters. Other crates cannot build figures field by field, since they are
+/// `non_exhaustive`.
 macro_rules! counters {
     ($(
         $(#[$about:meta])*
@@ -34,7 +36,7 @@ macro_rules! counters {
         }
 
         impl $counts {
-            /// What a report says of it.
+            /// The figures of a report.
             pub fn figures(&self) -> $figures {
                 $figures { $($field: counters!(@value self.$field $(, $by)?),)* }
             }

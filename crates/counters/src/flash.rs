@@ -10,9 +10,9 @@ use wordline_units::CellMode;
 counters! {
     /// Reads that RAM answers.
     pub struct FlashCounts => FlashFigures {
-        /// Host reads, in logical pages, that were answered from RAM.
+        /// Host reads served from RAM, in logical pages.
         reads_from_ram: u64,
-        /// Pages of host reads that were wholly or partly in the read cache; absent where the drive has none.
+        /// Host-read pages that were wholly or partly in the read cache; absent without one.
         reads_cached: Option<u64> [default, skip_serializing_if = "Option::is_none"],
     }
 
@@ -20,7 +20,7 @@ counters! {
     pub struct MapCounts => MapFigures {
         /// Pages of the host's that were looked up.
         lookups: u64,
-        /// Those whose page of the map was in RAM.
+        /// Look-ups whose page of the mapping table was in RAM.
         hits: u64,
     }
 
@@ -28,37 +28,36 @@ counters! {
     pub struct ProgramCounts => ProgramFigures {
         /// Program operations; a one-shot program writes several pages.
         program_operations: u64 [default],
-        /// Of these, copies within a plane by the flash itself, which read no page on their own.
+        /// Those that were copy-backs within a plane, without a separate read.
         copy_backs: u64 [default],
     }
 
-    /// What else happened in a region.
+    /// Further counters of a region.
     pub struct RegionCounts => RegionFigures {
         /// Blocks erased.
         erases: u64,
-        /// Parts of pages that the host wrote while what they replace lay here: up to a quarter of a page, a half,
-        /// three quarters, more. Left out where there were none, and on drives of one region or of pages without parts.
+        /// Partial pages that the host wrote while the replaced data were in this region: up to a quarter of a page, a
+        /// half, three quarters, more. Omitted if there were none, on drives with one region, or without partial pages.
         updates: [u64; 4] => Vec<u64> = if_any [default, skip_serializing_if = "Vec::is_empty"],
-        /// Pages read here for pages of the map that the host read whole. Left out where there were none, and on drives of one
+        /// Pages of this region read for whole-page host reads. Left out where there were none, and on drives of one
         /// region or of pages without parts.
         whole_page_reads: u64 => Option<u64> = if_not_zero [default, skip_serializing_if = "Option::is_none"],
     }
 
-    /// What errors cost the reads.
+    /// Cost of read errors.
     pub struct ErrorCounts => ErrorFigures {
-        /// Pages that the host read, by the mode in which their cells were (`slc`, `mlc`, `tlc`, `qlc`): how many
-        /// needed no retry, one, two and so on.
+        /// Host-read pages by cell mode (`slc`, `mlc`, `tlc`, `qlc`): how many needed no retry, one, two and so on.
         host_pages: Vec<u64> => BTreeMap<String, Vec<u64>> = lists_by_mode,
-        /// Retries by the cause of the read: `host`, `rmw`, `gc`, `migration`.
+        /// Retries by cause of the read: `host`, `rmw`, `gc`, `migration`.
         retries: [u64; Cause::COUNT] => BTreeMap<String, u64> = by_reader,
-        /// Reads that failed after the last retry, by cause. The host is told of its own; what collection and
-        /// moves found so goes on as if it had been read.
+        /// Uncorrectable reads after the last retry, by cause. Uncorrectable host reads are reported to the host; GC
+        /// and moves continue with the data as if they were correct.
         uncorrectable: [u64; Cause::COUNT] => BTreeMap<String, u64> = by_reader,
     }
 
-    /// Blocks that were written anew, so that reads of their data take fewer retries.
+    /// Blocks whose data were rewritten so that reads take fewer retries.
     pub struct RefreshCounts => RefreshFigures {
-        /// Blocks by why they were due: the `age` of their data, `reads`, or the `retries` of a page.
+        /// Blocks by reason: the `age` of their data, `reads`, or the `retries` of a page.
         blocks: [u64; Due::COUNT] => BTreeMap<String, u64> = by_due,
     }
 
@@ -99,14 +98,14 @@ impl MapCounts {
 }
 
 impl MultiplaneCounts {
-    /// The share of so many operations that were part of such a command; `None` where there was none.
+    /// The share of operations that were part of such a command; `None` where there was none.
     pub fn share(&self, all: u64) -> Option<f64> {
         (all > 0).then(|| self.operations.iter().sum::<u64>() as f64 / all as f64)
     }
 }
 
 impl ErrorCounts {
-    /// Nothing yet, with so many retries at most.
+    /// Nothing yet, with this many retries at most.
     pub fn new(most_retries: usize) -> ErrorCounts {
         ErrorCounts {
             host_pages: vec![0; CellMode::ALL.len() * (most_retries + 1)],
@@ -114,13 +113,13 @@ impl ErrorCounts {
         }
     }
 
-    /// Pages in a mode that the host read, by retries.
+    /// Host-read pages of a mode, by retries.
     pub fn of_mode(&self, mode: CellMode) -> &[u64] {
         let length = self.host_pages.len() / CellMode::ALL.len();
         &self.host_pages[mode.index() * length..][..length]
     }
 
-    /// A page has been read, with so many retries, in vain or not.
+    /// A page was read with this many retries, successfully or not.
     pub fn count(&mut self, cause: Cause, mode: CellMode, retries: usize, failed: bool) {
         let length = self.host_pages.len() / CellMode::ALL.len();
         if cause == Cause::Host {
@@ -130,7 +129,7 @@ impl ErrorCounts {
         self.uncorrectable[cause as usize] += u64::from(failed);
     }
 
-    /// Retries of a page that the host read, on average; `None` where it read none.
+    /// Mean retries per page that the host read; `None` where it read none.
     pub fn retries_per_host_page(&self) -> Option<f64> {
         let pages: u64 = self.host_pages.iter().sum();
         (pages > 0).then(|| self.retries[Cause::Host as usize] as f64 / pages as f64)
@@ -144,18 +143,18 @@ impl EnergyOf {
     }
 }
 
-/// Pages that were wanted whole, by the flash pages in which their sectors lay: one, two, three, four and more. On drives
-/// with several regions and pages of several sectors; no hash has it.
+/// Whole-page reads, by the number of flash pages over which their sectors were spread: one, two, three, four and more.
+/// On drives with several regions and pages of several sectors; not part of any hash.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Places {
-    /// Those that the host read.
+    /// Host reads.
     pub host: [u64; 4],
-    /// Those that collections gathered.
+    /// Reads by GC.
     pub gathered: [u64; 4],
 }
 
 impl Places {
-    /// What a report says of them: by who wanted the pages, without those of whom there are none.
+    /// The figures of a report by reader, without zero entries.
     pub fn figures(&self) -> BTreeMap<String, [u64; 4]> {
         let all = [("host", self.host), ("gathered", self.gathered)];
         all.into_iter()

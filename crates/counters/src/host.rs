@@ -1,4 +1,4 @@
-//! Counters of what the host asks and is given.
+//! Counters of host requests.
 
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
@@ -19,7 +19,7 @@ counters! {
 
     /// Pages of what the host writes.
     pub struct HostCounts => HostFigures {
-        /// Bytes of the mapping pages that completed writes touched: the base of the WAF.
+        /// Bytes of the mapping pages that completed writes touched: the denominator of WAF.
         write_page_bytes: u64,
         /// Writes that touch more than one mapping unit.
         multi_page_writes: u64 [default],
@@ -65,7 +65,7 @@ impl Requests {
 pub struct Bytes {
     /// Bytes of completed reads.
     pub read_bytes: u64,
-    /// Bytes of completed writes, as the host counts them.
+    /// Bytes of completed writes, as requested.
     pub write_bytes: u64,
 }
 

@@ -10,14 +10,14 @@ use std::collections::BTreeMap;
 use wordline_units::SimDuration;
 
 counters! {
-    /// What idle time was used for, and what that cost the requests that came meanwhile. The time in which the
-    /// drive empties itself at the end of the run does not count.
+    /// Use of idle time, and its cost for requests that arrived meanwhile. Time in which the drive empties
+    /// itself at the end of the run does not count.
     pub struct IdleCounts => IdleTime {
         /// Times that the drive was found idle.
         periods: u64,
-        /// How long it then was until the next request, in seconds, summed.
+        /// Total time from that moment to the next request, in seconds.
         idle_s: Nanoseconds => f64 = Nanoseconds::seconds,
-        /// How long planes worked meanwhile, in seconds, summed, by cause.
+        /// Total busy time of planes meanwhile, in seconds, by cause.
         worked_s: [Nanoseconds; Cause::COUNT] => BTreeMap<String, f64> = seconds_by_cause,
         /// Bytes programmed, by cause.
         program_bytes: [u64; Cause::COUNT] => BTreeMap<String, u64> = by_cause,
@@ -33,27 +33,27 @@ counters! {
 pub struct DelayCounts {
     /// Requests that waited.
     pub requests: u64,
-    /// How long, in all.
+    /// Total duration.
     pub sum: Nanoseconds,
     /// The longest wait.
     pub longest: Nanoseconds,
 }
 
-/// What a report says of them.
+/// The figures of a report.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[non_exhaustive]
 pub struct Delays {
     /// Requests that found such work in their way.
     pub delayed_requests: u64,
-    /// How long these waited for it, in microseconds; null where there are none.
+    /// Mean wait of these requests, in microseconds; null if there are none.
     pub delay_us_mean: Option<f64>,
     /// The longest such wait, in microseconds.
     pub delay_us_max: f64,
 }
 
 impl DelayCounts {
-    /// A request has ended of which a part stood behind idle work for so long.
+    /// A request completed that waited for idle work for this long.
     #[inline(always)]
     pub fn count(&mut self, wait: SimDuration) {
         if wait.0 > 0 {

@@ -1,6 +1,5 @@
-//! What a drive counts, each counter declared once: its name, its type and the sentence that explains it. `ftl` and `sim`
-//! count in these structs, and a report embeds their figures, so its JSON, its schema and the types that Python has of it
-//! follow from the declaration.
+//! Counters of a drive, each declared once: name, type and explanation. `ftl` and `sim` count in these structs, and a
+//! report embeds their figures, so that its JSON, schema and Python types follow from the declaration.
 
 #[macro_use]
 mod declaration;

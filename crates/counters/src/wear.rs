@@ -3,9 +3,9 @@
 counters! {
     /// Blocks that are lost.
     pub struct LostCounts => LostFigures {
-        /// Those that were bad from the beginning.
+        /// Factory bad blocks.
         bad: u32 => u64 = widened,
-        /// Those that have retired, since their lives were used up.
+        /// Blocks retired at the end of their life.
         retired: u32 => u64 = widened,
         /// Blocks whose data static wear levelling moved.
         levelled: u64,
@@ -13,8 +13,8 @@ counters! {
 
     /// Blocks that change between modes.
     pub struct CapacityCounts => CapacityFigures {
-        /// Moves that would have turned a block to a mode with fewer bits where the drive needs it for what the
-        /// host may store.
+        /// Moves that would have converted a block to a mode with fewer bits although the drive needs its
+        /// capacity for host data.
         conversions_refused: u64,
     }
 }

@@ -176,7 +176,7 @@ impl<'a> Check<'a> {
             }
             Some(status) => status.to_string(),
             None if stops() => return Err(CrashError::Stopped),
-            None => format!("no end after {} s", self.spec.most.as_secs()),
+            None => format!("did not end within {} s", self.spec.most.as_secs()),
         };
         Ok(Verdict::Failed { how, said: tail(said) })
     }

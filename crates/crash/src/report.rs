@@ -81,9 +81,9 @@ impl Coverage {
         let some = self.intervals - self.two_lost - self.one_lost;
         let mut parts = vec![];
         for (count, what) in [
-            (self.two_lost, "at most two lost writes complete in"),
-            (self.one_lost, "at most one in"),
-            (some, "in part in"),
+            (self.two_lost, "up to two lost writes checked in"),
+            (self.one_lost, "up to one in"),
+            (some, "samples only in"),
         ] {
             if count > 0 {
                 parts.push(format!("{what} {}", grouped(count as u64)));
@@ -120,7 +120,9 @@ impl Failing {
             });
         }
         if !self.again {
-            text.push_str("  the same state passed when it was checked again: the check depends on more than the state\n");
+            text.push_str(
+                "  the same state passed on a second check: the check depends on more than the state\n",
+            );
         }
         if self.is_unread {
             text.push_str("  a state that differs only in sectors that the check does not read passed: the check depends on more than the state\n");

@@ -134,7 +134,7 @@ fn check_that_fails_with_nothing_lost_is_the_users_mistake() {
     assert!(none.to_string().contains("--check: it cannot be started"), "{none}");
     let slow = SearchSpec { most: Duration::from_millis(50), ..spec() };
     let slow = search(&commit(true), &check("sleep 60; cat {image}"), &slow, &|| false, &|_| {}).unwrap_err();
-    assert!(slow.to_string().contains("no end after"), "{slow}");
+    assert!(slow.to_string().contains("did not end within"), "{slow}");
 }
 
 #[test]

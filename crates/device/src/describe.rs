@@ -1,5 +1,4 @@
-//! A device for people: what it is built of, what it holds, and how long one operation takes on it
-//! when nothing else is going on.
+//! A device as text: its structure, capacity, and the duration of one operation on an idle drive.
 
 use crate::spec::buffers::{Ack, Flush};
 use crate::spec::drive::DeviceSpec;
@@ -7,12 +6,13 @@ use crate::spec::gc::WhenFull;
 use crate::spec::parallel::{Multiplane, MultiplanePages, Packing, ParallelUnit, PartialPages, Superblock};
 use crate::tables::dram::{MAP_ENTRY, map_pages};
 use crate::tables::wear::WearSpec;
+use crate::tables::words::spaced;
 use std::fmt::Write;
 use wordline_flash::{CacheRegister, Medium, ModeTiming};
-use wordline_units::{Bytes, CellMode, Fraction, PageType, SimDuration};
+use wordline_units::{CellMode, Energy, Fraction, PageType, SimDuration};
 
-/// Latency of a read of one whole page of `kind` on an idle device: command, array, bus, host.
-/// `None` where the medium does not offer the mode.
+/// Latency of a read of one whole page of `kind` on an idle device: command, array, bus, host. `None` if the
+/// medium does not support the mode.
 pub fn unloaded_read(
     spec: &DeviceSpec,
     medium: &Medium,
@@ -25,9 +25,9 @@ pub fn unloaded_read(
     Some(flash + spec.host.rate.time_for(page) + spec.host.read_overhead + spec.host.read_latency)
 }
 
-/// Latency of a write of what one program of a page of `kind` holds (the pages of a wordline, if
-/// one-shot) on an idle device that acknowledges when the program ends: command, bus, array, host.
-/// `None` where the medium does not offer the mode.
+/// Latency of a write of one program of a page of `kind` (of all pages of the wordline, if one-shot) on an
+/// idle device that acknowledges after the program: command, bus, array, host. `None` where the medium does
+/// not offer the mode.
 pub fn unloaded_program(
     spec: &DeviceSpec,
     medium: &Medium,
@@ -55,55 +55,53 @@ fn write_all(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
     writeln!(out)?;
     writeln!(
         out,
-        "  host sees        {} of {} ({:.1} % over-provisioning), in units of {} and sectors of {}",
+        "  capacity         {} logical, {} physical ({:.1} % over-provisioning)",
         size(logical),
         size(physical),
-        spare * 100.0,
-        spec.unit,
-        spec.sector
+        spare * 100.0
     )?;
+    writeln!(out, "  mapping          units of {}, sectors of {}", size(spec.unit.0), size(spec.sector.0))?;
     if spec.partial == PartialPages::ValidSectors {
-        writeln!(out, "  partial writes   read only the sectors that were written before")?;
+        writeln!(out, "  partial writes   read-modify-write reads only valid sectors")?;
     }
     if spec.packing == Packing::Page {
-        writeln!(out, "  packing          writes share pages until these are full")?;
+        writeln!(out, "  packing          several small writes share a page")?;
     }
     let host = spec.host;
     writeln!(
         out,
         "  host link        {}, {} per read, {} per write{}, {} outstanding requests",
         rate(host.rate),
-        host.read_overhead,
-        host.write_overhead,
-        if host.link.are_shared() { "" } else { ", of each queue" },
+        spaced(host.read_overhead),
+        spaced(host.write_overhead),
+        if host.link.are_shared() { "" } else { ", for each queue" },
         host.queue_depth
     )?;
     if [host.read_latency, host.write_latency] != [SimDuration::ZERO; 2] {
-        writeln!(out, "  controller       {} per read, {} per write", host.read_latency, host.write_latency)?;
+        let (read, write) = (spaced(host.read_latency), spaced(host.write_latency));
+        writeln!(out, "  controller       {read} per read, {write} per write")?;
     }
     if let Some(arbitration) = &spec.arbitration {
-        writeln!(out, "  takes turns      {}", crate::tables::queues::describe(arbitration))?;
+        writeln!(out, "  arbitration      {}", crate::tables::queues::describe(arbitration))?;
     }
     let ack = match spec.ack {
-        Ack::Program => "when its program ends".to_string(),
+        Ack::Program => "after their program".to_string(),
         Ack::Merge => {
-            format!(
-                "when its program ends, of parts of pages from a merge buffer of {} pages",
-                spec.merge.pages
-            )
+            format!("after their program; partial pages are merged in a buffer of {} pages", spec.merge.pages)
         }
-        Ack::Buffer(pages) => format!("from a buffer of {pages} pages"),
+        Ack::Buffer(pages) => format!("in a write buffer of {pages} pages"),
     };
-    writeln!(out, "  write completes  {ack}")?;
+    writeln!(out, "  writes complete  {ack}")?;
     if let Some(Flush { high, low, idle }) = spec.flush {
-        let idle = idle.map_or(String::new(), |idle| format!(", and after {idle} without a request"));
-        writeln!(out, "  write buffer     flushes from {high} full down to {low}{idle}")?;
+        let idle = idle
+            .map_or(String::new(), |idle| format!(", and completely after {} of idle time", spaced(idle)));
+        writeln!(out, "  write buffer     flushes from {high} down to {low}{idle}")?;
     }
     if spec.media.iter().flat_map(|m| m.modes.iter().flatten()).any(|t| t.pages_per_program > 1) {
-        writeln!(out, "  wordlines        {}", wordlines(spec))?;
+        writeln!(out, "  program buffer   {}", wordlines(spec))?;
     }
     if spec.dram.read_cache.0 > 0 {
-        writeln!(out, "  read cache       {} of the data read last", size(spec.dram.read_cache.0))?;
+        writeln!(out, "  read cache       {} of the data that were read last", size(spec.dram.read_cache.0))?;
     }
     if spec.dram.map_cache.0 > 0 {
         let journal = spec.dram.map_journal.map_or("all pending changes".to_string(), |bytes| {
@@ -116,21 +114,21 @@ fn write_all(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
         )?;
     }
     let unit = match (spec.parallel_unit, spec.multiplane, spec.multiplane_pages) {
-        (ParallelUnit::Die, Multiplane::Off, _) => "a die at a time",
+        (ParallelUnit::Die, Multiplane::Off, _) => "one operation per die, no multi-plane operations",
         (ParallelUnit::Die, Multiplane::Opportunistic, MultiplanePages::Any) => {
-            "one operation per die, planes with like operations together"
+            "one operation per die, multi-plane for the same operation"
         }
         (ParallelUnit::Die, Multiplane::Opportunistic, MultiplanePages::Same) => {
-            "one operation per die, planes with like operations on the same page number together"
+            "one operation per die, multi-plane for the same operation on the same page number"
         }
-        (ParallelUnit::Plane, ..) => "a plane at a time",
+        (ParallelUnit::Plane, ..) => "one operation per plane",
     };
     writeln!(out, "  parallelism      {unit}; allocation order {}", spec.allocation)?;
     if spec.superblock != Superblock::Off {
         writeln!(out, "  superblocks      over {}", superblocks(spec))?;
     }
     if !spec.service.is_usual() {
-        writeln!(out, "  serves           {}", crate::tables::service::describe(&spec.service))?;
+        writeln!(out, "  service          {}", crate::tables::service::describe(&spec.service))?;
     }
     let gc = spec.gc;
     writeln!(
@@ -160,7 +158,7 @@ fn write_all(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
             cache.trigger,
             match cache.when_full {
                 WhenFull::Wait => "wait",
-                WhenFull::Direct => "go to the densest cells",
+                WhenFull::Direct => "bypass it",
             }
         )?;
     }
@@ -170,7 +168,7 @@ fn write_all(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
         writeln!(out, "  errors           model {}; at most {} retries", e.name, most.join(", "))?;
     }
     if !spec.wear.is_off() {
-        writeln!(out, "  wears            {}", wear(&spec.wear))?;
+        writeln!(out, "  wear             {}", wear(&spec.wear))?;
     }
     for medium in &spec.media {
         write_medium(spec, medium, out)?;
@@ -178,17 +176,22 @@ fn write_all(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
     Ok(())
 }
 
-/// Where pages wait for the rest of their wordline, and how long.
+/// Where pages wait for the rest of their wordline, and the padding timeout.
 fn wordlines(spec: &DeviceSpec) -> String {
-    let buffer = spec.program_buffer.key();
+    let (buffer, host) = (spec.program_buffer.key(), spaced(spec.pad_host_after));
     match spec.pad_after {
-        None if matches!(spec.ack, Ack::Buffer(_)) => format!("are filled from {buffer} RAM"),
+        None if matches!(spec.ack, Ack::Buffer(_)) => format!("{buffer} RAM"),
         None => {
-            format!("are filled from {buffer} RAM; waiting writes are padded after {}", spec.pad_host_after)
+            format!("{buffer} RAM; wordlines that a host write waits for are padded after {host}")
         }
-        Some(after) if after == spec.pad_host_after => format!("wait in {buffer} RAM, padded after {after}"),
+        Some(after) if after == spec.pad_host_after => {
+            format!("{buffer} RAM; wordlines are padded after {host}")
+        }
         Some(after) => {
-            format!("wait in {buffer} RAM, padded after {after}, and {} for a request", spec.pad_host_after)
+            let after = spaced(after);
+            format!(
+                "{buffer} RAM; wordlines are padded after {after}, or after {host} if a host write waits for them"
+            )
         }
     }
 }
@@ -203,10 +206,11 @@ fn superblocks(spec: &DeviceSpec) -> String {
     each.join("; ")
 }
 
-/// What wear does, in a line.
+/// The wear settings in a line.
 fn wear(w: &WearSpec) -> String {
     let mut says = vec![
-        if w.enforce { "blocks retire at the end of their endurance" } else { "without end" }.to_string(),
+        if w.enforce { "blocks retire at the end of their endurance" } else { "no block retires" }
+            .to_string(),
     ];
     if w.enforce && w.spread > Fraction::ZERO {
         says.push(format!("endurance spread {}", w.spread));
@@ -218,7 +222,7 @@ fn wear(w: &WearSpec) -> String {
         says.push(format!("{} factory bad blocks", w.bad_blocks));
     }
     if w.dynamic {
-        says.push("the least worn erased block is opened first".to_string());
+        says.push("the erased block with the fewest P/E cycles is opened first".to_string());
     }
     if let Some(beyond) = w.static_beyond {
         says.push(format!("static wear leveling when a block is {beyond} cycles behind"));
@@ -242,7 +246,9 @@ fn write_medium(spec: &DeviceSpec, m: &Medium, out: &mut String) -> std::fmt::Re
     writeln!(
         out,
         "  {} blocks per plane, {} wordlines per block, pages of {}",
-        m.blocks_per_plane, m.wordlines_per_block, m.page
+        m.blocks_per_plane,
+        m.wordlines_per_block,
+        size(m.page.0)
     )?;
     let peak = if m.bus.is_off() {
         "not modelled".to_string()
@@ -258,10 +264,13 @@ fn write_medium(spec: &DeviceSpec, m: &Medium, out: &mut String) -> std::fmt::Re
         let modes = CellMode::ALL.into_iter().filter_map(|mode| Some((mode, e.modes[mode.index()]?)));
         let each = modes.map(|(mode, of)| {
             let bits = mode.bits() as usize;
-            let (read, program) = (range(&of.read[..bits]), range(&of.program[..bits]));
-            format!("{mode} {read} per read, {program} per program, {} per erase", of.erase)
+            let (read, program) = (microjoules(&of.read[..bits]), microjoules(&of.program[..bits]));
+            format!(
+                "{mode} {read} uJ per read, {program} uJ per program, {} uJ per erase",
+                microjoules(&[of.erase])
+            )
         });
-        writeln!(out, "  energy           {} per byte transferred", e.byte)?;
+        writeln!(out, "  energy           {} per byte transferred", spaced(e.byte))?;
         for mode in each {
             writeln!(out, "                   {mode}")?;
         }
@@ -282,12 +291,12 @@ fn write_medium(spec: &DeviceSpec, m: &Medium, out: &mut String) -> std::fmt::Re
             "pages/block",
             "block",
             "all blocks",
-            "read",
-            "program",
-            "erase",
-            "P/E",
-            "idle read",
-            "idle write",
+            "read, us",
+            "program, us",
+            "erase, us",
+            "P/E cycles",
+            "idle read, us",
+            "idle write, us",
         ]
         .map(String::from),
     ];
@@ -308,7 +317,7 @@ fn row(spec: &DeviceSpec, m: &Medium, mode: CellMode, timing: &ModeTiming) -> [S
     let kinds = &PageType::ALL[..bits];
     let over = |f: &dyn Fn(PageType) -> Option<SimDuration>| {
         let times: Vec<SimDuration> = kinds.iter().filter_map(|k| f(*k)).collect();
-        range(&times)
+        microseconds(&times)
     };
     let star = if timing.pages_per_program > 1 { "*" } else { "" };
     let all = m.topology.planes() as u64 * m.blocks_per_plane as u64 * m.block_bytes(mode);
@@ -317,16 +326,16 @@ fn row(spec: &DeviceSpec, m: &Medium, mode: CellMode, timing: &ModeTiming) -> [S
         m.pages_per_block(mode).to_string(),
         size(m.block_bytes(mode)),
         size(all),
-        range(&timing.read[..bits]),
-        format!("{}{star}", range(&timing.program[..bits])),
-        timing.erase.to_string(),
+        microseconds(&timing.read[..bits]),
+        format!("{}{star}", microseconds(&timing.program[..bits])),
+        microseconds(&[timing.erase]),
         if timing.endurance == 0 { "-".into() } else { timing.endurance.to_string() },
         over(&|k| unloaded_read(spec, m, mode, k)),
         over(&|k| unloaded_program(spec, m, mode, k)),
     ]
 }
 
-/// Columns as wide as their widest cell, numbers to the right.
+/// Columns as wide as their widest cell, numbers right-aligned.
 fn write_table(rows: &[[String; 10]], out: &mut String) -> std::fmt::Result {
     let width = |column: usize| rows.iter().map(|r| r[column].chars().count()).max().unwrap_or(0);
     for r in rows {
@@ -342,15 +351,32 @@ fn write_table(rows: &[[String; 10]], out: &mut String) -> std::fmt::Result {
     Ok(())
 }
 
-fn range<T: Ord + std::fmt::Display>(values: &[T]) -> String {
-    match (values.iter().min(), values.iter().max()) {
-        (Some(low), Some(high)) if low != high => format!("{low}..{high}"),
-        (Some(low), _) => low.to_string(),
+/// Times in microseconds: one value, or minimum and maximum.
+fn microseconds(times: &[SimDuration]) -> String {
+    in_unit(times.iter().map(|t| t.0), 1_000)
+}
+
+/// Energies in microjoules: one value, or minimum and maximum.
+fn microjoules(energies: &[Energy]) -> String {
+    in_unit(energies.iter().map(|e| e.0), 1_000_000)
+}
+
+/// Minimum and maximum of some numbers in a unit, exact and without trailing zeros.
+fn in_unit(values: impl Iterator<Item = u64> + Clone, unit: u64) -> String {
+    let digits = unit.ilog10() as usize;
+    let number = |value: u64| {
+        let text = format!("{}.{:0digits$}", value / unit, value % unit);
+        text.trim_end_matches('0').trim_end_matches('.').to_string()
+    };
+    match (values.clone().min(), values.max()) {
+        (Some(low), Some(high)) if low != high => format!("{}..{}", number(low), number(high)),
+        (Some(low), _) => number(low),
         _ => "-".into(),
     }
 }
 
-/// The geometry as a drawing, and what follows from the device file: rates at the most, and sizes of tables.
+/// A drawing of the geometry, and properties derived from the device file: upper bounds of rates, and table
+/// sizes.
 pub fn drawing(spec: &DeviceSpec) -> String {
     let mut out = String::new();
     // Writing to a String cannot fail.
@@ -358,7 +384,7 @@ pub fn drawing(spec: &DeviceSpec) -> String {
     out
 }
 
-/// Of more alike channels, chips or dies only the first and the last are drawn.
+/// Of many equal channels, chips or dies only the first and last are drawn.
 fn ends(count: u32) -> Vec<Option<u32>> {
     if count <= 4 { (0..count).map(Some).collect() } else { vec![Some(0), Some(1), None, Some(count - 1)] }
 }
@@ -409,7 +435,7 @@ fn draw_all(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
                 format!("{} pages as {mode} ({})", m.pages_per_block(mode), size(m.block_bytes(mode)))
             })
             .collect();
-        writeln!(out, "  block: {}, {} each", pages.join(", "), m.page)?;
+        writeln!(out, "  block: {}, {} each", pages.join(", "), size(m.page.0))?;
     }
     writeln!(out, "\nupper bounds")?;
     let mb = |bytes: f64, time: SimDuration| {
@@ -433,7 +459,12 @@ fn draw_all(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
             let at_once = works * m.page.0 as f64;
             let read = mb(at_once, mean(&timing.read[..bits]));
             let program = mb(at_once * timing.pages_per_program as f64, mean(&timing.program[..bits]));
-            writeln!(out, "  arrays, {:<9}{read} read, {program} programmed ({})", mode.to_string(), m.name)?;
+            writeln!(
+                out,
+                "  arrays, {:<9}{read} reading, {program} programming ({})",
+                mode.to_string(),
+                m.name
+            )?;
         }
     }
     let (physical, logical) = (spec.physical_bytes(), spec.logical_bytes());
@@ -441,7 +472,7 @@ fn draw_all(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
     writeln!(out, "\nderived")?;
     writeln!(
         out,
-        "  over-provisioning {:.1} % ({} beyond {})",
+        "  over-provisioning   {:.1} % ({} in addition to {})",
         spare * 100.0,
         size(physical.saturating_sub(logical)),
         size(logical)
@@ -449,13 +480,13 @@ fn draw_all(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
     let (pages, sectors) = (logical / spec.unit.0, logical / spec.sector.0);
     let table =
         |entries: u64| format!("{} for {entries} entries of {MAP_ENTRY} B", size(entries * MAP_ENTRY));
-    writeln!(out, "  page-level map    {}", table(pages))?;
-    writeln!(out, "  sector-level map  {}", table(sectors))?;
+    writeln!(out, "  page-level table    {}", table(pages))?;
+    writeln!(out, "  sector-level table  {}", table(sectors))?;
     if spec.dram.map_cache.0 > 0 {
         let on_flash = map_pages(pages, spec.unit);
         writeln!(
             out,
-            "  map cache         {}: {} of its {on_flash} pages, and the flash address of each{}",
+            "  mapping cache       {}: {} of {on_flash} pages, and the flash address of each{}",
             size(spec.dram.map_bytes(pages, spec.unit)),
             (spec.dram.map_cache.0 / spec.unit.0).min(on_flash),
             spec.dram.map_journal.map_or(String::new(), |_| ", and the journal".to_string())
@@ -465,11 +496,11 @@ fn draw_all(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
         for mode in CellMode::ALL.into_iter().filter(|mode| m.mode(*mode).is_some()) {
             let kinds = &PageType::ALL[..mode.bits() as usize];
             let over = |f: &dyn Fn(PageType) -> Option<SimDuration>| {
-                range(&kinds.iter().filter_map(|k| f(*k)).collect::<Vec<_>>())
+                microseconds(&kinds.iter().filter_map(|k| f(*k)).collect::<Vec<_>>())
             };
             writeln!(
                 out,
-                "  unloaded, {:<8}{} per read, {} per write ({})",
+                "  unloaded, {:<10}{} us per read, {} us per write ({})",
                 mode.to_string(),
                 over(&|k| unloaded_read(spec, m, mode, k)),
                 over(&|k| unloaded_program(spec, m, mode, k)),
@@ -484,12 +515,12 @@ fn rate(rate: wordline_units::Rate) -> String {
     if rate.is_off() { "not modelled".into() } else { format!("{:.0} MB/s", rate.mb_per_s()) }
 }
 
-/// A size in the largest binary unit that it reaches, to two decimals where it is not whole.
+/// A size in the largest binary unit below it, with two decimals unless whole.
 fn size(bytes: u64) -> String {
     const UNITS: [(&str, u64); 4] = [("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
     match UNITS.iter().find(|(_, u)| bytes >= *u) {
         Some((name, u)) if bytes.is_multiple_of(*u) => format!("{} {name}", bytes / u),
         Some((name, u)) => format!("{:.2} {name}", bytes as f64 / *u as f64),
-        None => Bytes(bytes).to_string(),
+        None => format!("{bytes} B"),
     }
 }

@@ -5,13 +5,13 @@ const PAGE: &str = include_str!("../../../devices/README.md");
 /// A part of a path that stands for a name of the user's own.
 const ANY: &str = "NAME";
 
-/// Where the column of defaults has none.
+/// Entries of the column of defaults that mean no default.
 const NONE: [&str; 2] = ["", "none"];
 
 /// The tables of a device file that one heading of the page documents, and its rows as sentences.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct KeyTable {
-    /// Paths of the tables: `gc`, or `medium.NAME.slc` and its brothers.
+    /// Paths of the tables: `gc`, or `medium.NAME.slc` and its siblings.
     pub paths: Vec<String>,
     /// A sentence for each key, with its default in brackets; Markdown.
     pub sentences: Vec<String>,
@@ -31,8 +31,8 @@ pub fn key_tables() -> Vec<KeyTable> {
     all
 }
 
-/// What is said of a table (`gc`, `medium.flash.tlc`), of those within it (`host`), or of a key by its path
-/// (`gc.victim`) or by its name alone (`victim`). Empty if there is nothing of that name.
+/// The documentation of a table (`gc`, `medium.flash.tlc`), of those within it (`host`), or of a key by its
+/// path (`gc.victim`) or by its name alone (`victim`). Empty if there is nothing of that name.
 pub fn keys_of(name: &str) -> Vec<KeyTable> {
     let asked: Vec<&str> = name.trim_start_matches('[').trim_end_matches(']').split('.').collect();
     let found: Vec<KeyTable> = key_tables().into_iter().filter_map(|table| table.within(&asked)).collect();
@@ -49,7 +49,7 @@ impl KeyTable {
         self.sentences.iter().map(|sentence| subject(sentence)).collect()
     }
 
-    /// All of it if `asked` leads to it or to a table around it, the sentences of a key if it leads into it.
+    /// The whole table if `asked` names it or a table around it, the sentences of a key if it names one.
     fn within(self, asked: &[&str]) -> Option<KeyTable> {
         let alike =
             |path: &str| path.split('.').zip(asked).all(|(ours, theirs)| ours == ANY || ours == *theirs);
@@ -68,7 +68,7 @@ impl KeyTable {
     }
 }
 
-/// `gc` of `` `[gc]` ``; after `` `[medium.NAME.slc]` `` a `` `.mlc` `` is its brother.
+/// `gc` of `` `[gc]` ``; after `` `[medium.NAME.slc]` `` a `` `.mlc` `` is its sibling.
 fn paths(head: &str) -> Vec<String> {
     let mut all: Vec<String> = vec![];
     for word in head.split('`').skip(1).step_by(2) {

@@ -1,9 +1,10 @@
 //! The description of a drive and how it is read from TOML: typed, with units, every problem of a
 //! file reported at once.
 //!
-//! [`DeviceSpec`] is the resolved description, [`DeviceSpec::from_toml`] reads it, [`to_toml`]
-//! writes it back, [`describe`] and [`drawing`] show it to people, and [`builtin`] lists the drives that come
-//! with Wordline. A [`Draft`] makes a device file of a few facts, [`import`] one of another simulator's. [`config`] is the reader itself, which schemes use for their parameters.
+//! [`DeviceSpec`] is the resolved description, [`DeviceSpec::from_toml`] reads it, [`to_toml`] writes it back,
+//! [`describe`] and [`drawing`] show it to people, and [`builtin`] lists the drives that come with Wordline. A
+//! [`Draft`] makes a device file from a few facts, [`import`] from a file of another simulator. [`config`] is the
+//! reader itself, which schemes use for their parameters.
 
 mod builtin;
 mod describe;

@@ -1,4 +1,4 @@
-//! A drive of a few blocks, as text, and what the host asks of it.
+//! A drive of a few blocks, as text, and the requests of its host.
 
 use crate::media::Versions;
 use wordline_device::DeviceSpec;
@@ -8,13 +8,13 @@ use wordline_ftl::{DriveInfo, Ftl, Refusal, Scheme};
 /// A drive and its numbering.
 #[derive(Clone)]
 pub struct Drive {
-    /// As its file says.
+    /// As named in its file.
     pub spec: DeviceSpec,
-    /// Where its places are.
+    /// Positions of its places.
     pub geometry: Geometry,
 }
 
-/// What all drives have; keys are set over it.
+/// Common settings of all drives; keys of a line override them.
 const TEXT: &str = r#"
 [device]
 name = "few blocks"
@@ -82,8 +82,8 @@ erase = "70us"
 "#;
 
 impl Drive {
-    /// The drive with other values for some keys. Three words are no keys of a device: `one-shot`, `qlc` and `fast` (a
-    /// second medium of SLC).
+    /// The drive with other values for some keys. Three words are not keys of a device: `one-shot`, `qlc` and `fast`
+    /// (a second medium of SLC).
     ///
     /// # Errors
     /// What is wrong with them.

@@ -1,9 +1,9 @@
-//! Every order of events on drives of a few blocks.
+//! Model checker: explores every order of events on drives of a few blocks.
 //!
-//! A [`World`] is a translation layer and what is pending, without a clock: whatever may happen next may. A [`Search`]
-//! goes breadth first through all states that it can come to, and looks for stops, for circles, and for reads of old data.
-//! A [`Shape`] is a scheme on a drive with what the host asks, as a line of text. What two states are told apart by, what
-//! is abstracted and what counts as a fault is in `docs/engine/exploration.md`.
+//! A [`World`] is a translation layer with its pending events, without a clock: any pending event may happen next. A
+//! [`Search`] explores all reachable states breadth-first, and looks for deadlocks, livelocks, and reads of stale
+//! data. A [`Shape`] is a scheme on a drive with the requests of its host, as a line of text.
+//! `docs/engine/exploration.md` states which states are equal, what is abstracted, and what counts as a fault.
 
 #![allow(clippy::disallowed_methods, reason = "a search says how long it took")]
 

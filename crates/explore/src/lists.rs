@@ -1,7 +1,7 @@
-//! The drives that are gone through, each a line: [`crate::Shape::new`] says what one says. Where a scheme does not fit
-//! the smallest drive, its line has as many blocks as its layout wants.
+//! The explored drives, one per line, in the form that [`crate::Shape::new`] reads. If a scheme does not fit the
+//! smallest drive, its line has as many blocks as its layout needs.
 
-/// What `make test` goes through.
+/// Explored by `make test`.
 pub(crate) const THIN: &[&str] = &[
     "conventional:mode=slc capacity.logical=5KiB write:0,2 requests:2",
     "conventional:mode=slc capacity.logical=4KiB write:0 read:0 trim:0 flush requests:1",
@@ -20,7 +20,7 @@ pub(crate) const THIN: &[&str] = &[
     "slc-cache:static_blocks=2,dynamic_blocks=0+conventional medium.flash.wordlines_per_block=1 medium.flash.blocks_per_plane=5 capacity.logical=2KiB write:0 requests:2",
 ];
 
-/// What `make explore` goes through beside those.
+/// Explored by `make explore` in addition.
 pub(crate) const ALL: &[&str] = &[
     "conventional:mode=slc capacity.logical=1KiB write:0,1 requests:2",
     "conventional:mode=slc parallel.superblock=die capacity.logical=1KiB write:0 requests:1",

@@ -1,4 +1,4 @@
-//! Media that keep of each place only which write its data are from, so that a read is known to find the newest.
+//! Media that store, for each place, only the version of its data, so that a read of stale data is detected.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -6,7 +6,7 @@ use std::io;
 use wordline_ftl::{Loader, Media, MediaError, Oob, PageData, Saver, StateError};
 use wordline_units::{BlockId, Lpn, Ppn};
 
-/// The version of what was programmed last of each page at each place.
+/// Version of the data programmed last, for each page and place.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Versions {
     /// By place and page.

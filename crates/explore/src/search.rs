@@ -1,4 +1,4 @@
-//! Breadth first through every state that a drive can come to, and for circles in what was found.
+//! Breadth-first search of all reachable states of a drive, and of livelocks among them.
 
 use crate::world::{Event, World};
 use rustc_hash::FxHashMap;
@@ -22,11 +22,11 @@ pub struct Limits {
 pub struct Fault {
     /// What it is.
     pub what: String,
-    /// How often one like it was met.
+    /// How often a state like it was reached.
     pub times: usize,
     /// The events that lead there, each in words.
     pub path: Vec<String>,
-    /// What is pending then.
+    /// Pending events in it.
     pub state: String,
 }
 
@@ -37,31 +37,31 @@ pub struct Found {
     pub states: usize,
     /// Events that led from one to another.
     pub transitions: usize,
-    /// The most events on the shortest way to any.
+    /// Maximum number of events on the shortest path to any state.
     pub depth: usize,
-    /// How long it took.
+    /// Duration of the search.
     pub time: Duration,
-    /// Whether every state was gone on from.
+    /// Whether every state has been expanded.
     pub is_whole: bool,
     /// Faults of different kinds.
     pub faults: Vec<Fault>,
-    /// The most bytes that the states in hand took.
+    /// Maximum number of bytes of the states in memory.
     pub bytes: usize,
 }
 
-/// How a state was come to first.
+/// How a state was first reached.
 struct Node {
     from: u32,
     event: Event,
     depth: u32,
 }
 
-/// An event without the host and without an answer to it.
+/// An event of the drive that completes no request.
 #[derive(Clone, Copy)]
 struct Step {
     from: u32,
     to: u32,
-    /// The bit of who did it: a plane, or a timer.
+    /// The bit of its actor: a plane, or a timer.
     actor: u16,
 }
 
@@ -89,7 +89,7 @@ fn actor(event: Event) -> u16 {
 }
 
 impl Search {
-    /// A search from a drive as it is now.
+    /// A search from the current state of a drive.
     pub fn new(mut world: World) -> Search {
         let root = world.pack();
         Search {
@@ -103,7 +103,7 @@ impl Search {
         }
     }
 
-    /// Go through all states, or as many as the limits allow.
+    /// Explore all states, or as many as the limits allow.
     pub fn run(mut self, limits: Limits) -> Found {
         let begun = Instant::now();
         let mut front: VecDeque<Vec<u8>> = VecDeque::new();
@@ -167,7 +167,7 @@ impl Search {
             if !event.is_of_host() && ended == 0 && helps {
                 self.steps.push(Step { from: at, to, actor: actor(event) });
             } else if !helps && self.world.is_asked() {
-                self.note("stop: the last resort changes nothing".into(), at, None);
+                self.note("deadlock: the last resort changes nothing".into(), at, None);
             }
         }
     }
@@ -178,7 +178,7 @@ impl Search {
         }
     }
 
-    /// A fault has been met. Those of one kind differ in numbers only.
+    /// A fault has been met. States of one kind differ in numbers only.
     fn note(&mut self, what: String, at: u32, event: Option<Event>) {
         let kind = |what: &str| what.chars().filter(|c| !c.is_ascii_digit()).collect::<String>();
         let like = self.found.faults.iter_mut().find(|fault| kind(&fault.what) == kind(&what));
@@ -190,7 +190,7 @@ impl Search {
         self.found.faults.push(Fault { what, times: 1, path, state });
     }
 
-    /// The events that lead to a state, and one after it, in words; and what is pending then.
+    /// The events on the path to a state, and one after it, in words; and the events pending then.
     fn way_to(&mut self, at: u32, event: Option<Event>) -> (Vec<String>, String) {
         let mut events: Vec<Event> = event.into_iter().collect();
         let mut node = at as usize;
@@ -212,8 +212,8 @@ impl Search {
         (path, state)
     }
 
-    /// Circles of events without the host in which nothing is answered, and which no plane and no timer can break
-    /// that gets its turn: each of them does something in the circle, or has nothing to do somewhere in it.
+    /// Livelocks: cycles of events of the drive in which no request completes, and which fair scheduling does not
+    /// leave: every plane and timer acts in the cycle, or has nothing to do in one of its states.
     fn find_circles(&mut self, expanded: usize) {
         let mut first = vec![0usize; expanded + 1];
         for step in &self.steps {
@@ -242,7 +242,7 @@ impl Search {
             (0..count).filter(|c| acts[*c] != 0 && always[*c] & !acts[*c] == 0).map(|c| least[c]).collect();
         circles.sort_unstable();
         for at in circles {
-            self.note("circle: events go on without end, and nothing is answered".into(), at, None);
+            self.note("livelock: events continue forever, and no request completes".into(), at, None);
         }
     }
 }

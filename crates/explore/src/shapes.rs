@@ -7,28 +7,28 @@ use crate::world::{Host, World};
 use wordline_device::DeviceSpec;
 use wordline_schemes::Registry;
 
-/// A scheme on a drive, and what the host asks.
+/// A scheme on a drive, and the requests of its host.
 #[derive(Clone, Debug)]
 pub struct Shape {
     /// The scheme's spelling.
     pub scheme: String,
-    /// Keys of the drive, of those that all have set otherwise.
+    /// Keys of the drive that differ from the common settings.
     pub keys: Vec<(String, String)>,
-    /// What the host asks.
+    /// Requests of the host.
     pub host: Host,
 }
 
-/// Wordlines of a block and blocks of a plane, as many as a scheme wants.
+/// Wordlines per block and blocks per plane, as many as a scheme needs.
 const WORDLINES: [u32; 4] = [1, 2, 4, 8];
 const BLOCKS: [u32; 10] = [4, 5, 6, 7, 8, 12, 16, 20, 24, 32];
 
 impl Shape {
-    /// A shape by its text: the scheme's spelling, keys of the drive as `key=value`, and what the host asks as
-    /// `write:0,1`, `part:0`, `read:0`, `trim:0`, `flush`, `requests:2` at once,
-    /// `in-all:20`; with spaces between them.
+    /// Parse a shape: the scheme with its parameters, keys of the drive as `key=value`, and host requests as
+    /// `write:0,1`, `part:0`, `read:0`, `trim:0`, `flush`, `requests:2` at once, `in-all:20`; separated by
+    /// spaces.
     ///
     /// # Errors
-    /// The word that is none of these.
+    /// The first word that is none of these.
     pub fn new(text: &str) -> Result<Shape, String> {
         let mut words = text.split_whitespace();
         let scheme = words.next().ok_or("a shape begins with a scheme")?.to_string();
@@ -59,7 +59,7 @@ impl Shape {
         Ok(Shape { scheme, keys, host })
     }
 
-    /// Small drives for a scheme, the smallest first, before a host that writes, reads, trims and flushes.
+    /// Small drives for a scheme, the smallest first, with a host that writes, reads, trims and flushes.
     pub fn small(scheme: &str) -> impl Iterator<Item = Shape> {
         let media: [&[&str]; 3] = [&[], &["qlc"], &["fast"]];
         let flashes = WORDLINES.iter().flat_map(|wordlines| BLOCKS.map(|blocks| (wordlines, blocks)));
@@ -108,7 +108,7 @@ impl Shape {
         Ok(Search::new(self.world(schemes)?).run(limits))
     }
 
-    /// The drive in few words: planes, blocks of each, pages of each, logical pages.
+    /// Summary of the drive: planes, blocks per plane, pages per block, logical pages.
     ///
     /// # Errors
     /// Why there is no such drive.
@@ -125,12 +125,12 @@ impl Shape {
 }
 
 impl Shape {
-    /// What `make test` goes through, by text: some seconds.
+    /// Shapes that `make test` explores, as text; takes seconds.
     pub fn thin() -> &'static [&'static str] {
         THIN
     }
 
-    /// What `make explore` goes through: each scheme, and pairs of them.
+    /// Shapes that `make explore` explores: each scheme, and pairs of them.
     pub fn all() -> &'static [&'static str] {
         ALL
     }

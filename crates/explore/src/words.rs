@@ -1,11 +1,11 @@
-//! What is pending, and what happens, in words.
+//! Pending and executed events, in words.
 
 use crate::world::{Event, World};
 use wordline_ftl::{OpId, OpKind};
 use wordline_units::Ppn;
 
 impl World {
-    /// What is pending, in words.
+    /// Pending events, in words.
     pub fn told(&self) -> String {
         let op = |id: &OpId| self.told_op(*id);
         let queues: Vec<String> = self.pending.queues.iter().flatten().flatten().map(op).collect();
@@ -44,7 +44,7 @@ impl World {
         )
     }
 
-    /// An event in words, as it is about to happen.
+    /// An event in words, just before it happens.
     pub fn told_event(&self, event: Event) -> String {
         match event {
             Event::Begin(plane) => match self.first(u32::from(plane)) {

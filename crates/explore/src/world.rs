@@ -1,4 +1,4 @@
-//! A drive at work, without a clock: what is pending, what may happen next, and what happens then.
+//! A running drive without a clock: its pending events, the events that may happen next, and their effects.
 
 use crate::drive::Drive;
 use crate::media::Versions;
@@ -10,18 +10,18 @@ use wordline_ftl::{
 };
 use wordline_units::{HostOp, HostRequest, Lpn, PlaneId, Ppn, SimTime};
 
-/// What may happen next.
+/// An event that may happen next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Event {
-    /// A plane begins the first operation of its queue.
+    /// A plane starts the first operation of its queue.
     Begin(u8),
     /// A plane's operation ends.
     End(u8),
-    /// A timer is due, by its place among those that are set.
+    /// A timer is due, by its position among those that are set.
     Ring(u8),
     /// The drive has had no request for long.
     Idle,
-    /// Nothing else is pending: what waits for space is let go, sent elsewhere or given up.
+    /// Nothing else is pending: operations that wait for space are released, redirected or abandoned.
     LastResort,
     /// The host writes a page, whole or its first sector.
     Write(u8),
@@ -31,12 +31,12 @@ pub enum Event {
     Read(u8),
     /// The host trims a page.
     Trim(u8),
-    /// The host asks for all to be on flash.
+    /// The host issues a FLUSH.
     Flush,
 }
 
 impl Event {
-    /// Whether the host does it.
+    /// Whether it is an event of the host.
     pub fn is_of_host(self) -> bool {
         matches!(self, Event::Write(_) | Event::WritePart(_) | Event::Read(_) | Event::Trim(_) | Event::Flush)
     }
@@ -47,28 +47,28 @@ impl Event {
 pub(crate) struct Asked {
     number: u8,
     request: HostRequest,
-    /// Of a read, the version that it must find.
+    /// The version that a read must return.
     expected: u64,
 }
 
-/// Operations in the device, and what the host knows.
+/// Operations in the device, and the host's knowledge.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Pending {
-    /// By plane and class, first come first served.
+    /// By plane and class, in order of arrival.
     pub queues: Vec<[Vec<OpId>; Class::COUNT]>,
     pub current: Vec<Option<OpId>>,
-    /// Programs that found no slot, and requests that a full buffer holds up.
+    /// Programs that found no slot, and requests blocked by a full buffer.
     pub waiting: Waiting,
     pub timers: Vec<Timer>,
     asked: Vec<Asked>,
     idle: bool,
-    /// Requests that the host has left, where they are counted.
+    /// Remaining requests of the host, if limited.
     left: u16,
-    /// The version of the newest write of each page; 0 where it was trimmed.
+    /// Version of the newest write of each page; 0 if trimmed.
     newest: Vec<u64>,
 }
 
-/// What the host may ask, and how much of it at once.
+/// Requests that the host may issue, and how many at once.
 #[derive(Clone, Debug, Default)]
 pub struct Host {
     /// Pages that are written.
@@ -83,7 +83,7 @@ pub struct Host {
     pub flushes: bool,
     /// Requests at once.
     pub at_once: usize,
-    /// Requests in all, where what a scheme learns would go on for ever.
+    /// Total number of requests, for schemes whose learning never ends.
     pub in_all: Option<u16>,
 }
 
@@ -93,9 +93,9 @@ pub struct World {
     pub(crate) pending: Pending,
     pub(crate) drive: Drive,
     host: Host,
-    /// Whether each read's data can be told by their version.
+    /// Whether the version identifies the data of each read.
     checks_reads: bool,
-    /// Requests that have ended since the last event began.
+    /// Requests completed since the last event started.
     ended: u32,
     wrong: Option<String>,
 }
@@ -132,7 +132,7 @@ impl World {
         &mut self.ftl
     }
 
-    /// All pages are written once, each on flash before the next, as far as there is room.
+    /// Write all pages once, each to flash before the next, as far as there is room.
     ///
     /// # Errors
     /// When one finds no place.
@@ -145,7 +145,7 @@ impl World {
         Ok(())
     }
 
-    /// What is pending happens, first come first served, until nothing is.
+    /// Process pending events in order of arrival, until none is left.
     ///
     /// # Errors
     /// What goes wrong.
@@ -206,7 +206,7 @@ impl World {
         queues.iter().enumerate().find_map(|(class, queue)| Some((class, *queue.first()?)))
     }
 
-    /// Something happens. Returns how many requests have ended, and whether that changed anything.
+    /// Something happens. Returns the number of completed requests, and whether that changed anything.
     ///
     /// # Errors
     /// What has gone wrong.
@@ -222,7 +222,7 @@ impl World {
             }
             Event::LastResort => {
                 if !drive::last_resort(self, self.is_asked()) && self.is_asked() {
-                    return Err("stop: requests wait, and nothing can happen".into());
+                    return Err("deadlock: requests wait, and no event is pending".into());
                 }
             }
             _ => self.ask(event),
@@ -266,7 +266,7 @@ impl World {
         (request.lba.0 / (self.drive.spec.unit.0 / 512)) as usize
     }
 
-    /// What live data leave free, in words.
+    /// Free space in addition to valid data, in words.
     fn room(&mut self) -> String {
         let mapped = self.ftl.view().mapped();
         format!("{mapped} pages are mapped of {}", self.drive.logical_pages())
@@ -292,7 +292,7 @@ impl World {
         drive::settle(self);
     }
 
-    /// A read of the host has ended: what lies there is what it must find.
+    /// A host read has ended: check the version that it returned.
     fn check_read(&mut self, id: OpId) {
         let Some(request) = self.ftl.request_of(id).map(|pending| (pending.request.op, pending.number))
         else {
@@ -318,7 +318,7 @@ impl World {
         drive::release_idle_dies(self);
     }
 
-    /// The state as bytes, without what only tells of its past.
+    /// The state as bytes, without its history.
     pub fn pack(&mut self) -> Vec<u8> {
         let reading = |ftl: &Ftl, id: &OpId| (ftl.op(*id).kind == OpKind::Read).then(|| ftl.op(*id).ppn);
         let mut read: Vec<Ppn> = vec![];
@@ -357,7 +357,7 @@ impl World {
     /// Become a state again.
     ///
     /// # Errors
-    /// When the bytes are of another drive.
+    /// If the bytes are of another drive.
     pub fn unpack(&mut self, bytes: Vec<u8>) -> Result<(), String> {
         self.wrong = None;
         let state = StateFile::packed(bytes);

@@ -1,7 +1,6 @@
-//! How many bits of a page are read wrong, and how often it must be read again until they can be
-//! corrected: from wear, retention and read disturb to a raw bit error rate, and from that to retries.
-//! Pure functions of a block's past; nothing is drawn and nothing is stored for a page, since how pages
-//! and blocks differ follows from their numbers.
+//! Bit errors of a page and its read retries: from wear, retention and read disturb to a raw bit error rate, and
+//! from that to retries. Pure functions of a block's history; nothing is drawn or stored per page, since
+//! variation between pages and blocks is a hash of their numbers.
 
 use libm::{erfc, exp, log, pow, sqrt};
 use serde::{Deserialize, Serialize};
@@ -11,16 +10,16 @@ use wordline_units::{CellMode, SimDuration};
 
 use crate::timing::MAX_BITS;
 
-/// The most retries that a mode's table of read voltages may have.
+/// Maximum length of a mode's retry table.
 pub const MOST_RETRIES: usize = 31;
 
-/// One hour, in which retention is counted.
+/// One hour, the unit of retention.
 const HOUR: SimDuration = SimDuration(3_600_000_000_000);
-/// Raw bit error rate of cells that hold nothing readable.
+/// Raw bit error rate of unreadable cells.
 const WORST_RBER: f64 = 0.5;
-/// Variation of blocks and pages is cut off here, in standard deviations.
+/// Variation of blocks and pages is truncated here, in standard deviations.
 const CLIP: f64 = 2.5;
-/// Values that the variation of a page or a block can have.
+/// Number of distinct variations of a page or block.
 const QUANTILES: usize = 4096;
 
 /// Coefficients of the raw bit error rate
@@ -32,17 +31,17 @@ pub struct Rber {
     pub epsilon: f64,
     /// α: of wear.
     pub alpha: f64,
-    /// Exponent of the cycles in the term of wear.
+    /// Exponent of P/E cycles in the wear term.
     pub k: f64,
     /// β: of retention.
     pub beta: f64,
-    /// Exponent of the cycles in the term of retention.
+    /// Exponent of P/E cycles in the retention term.
     pub m: f64,
     /// Exponent of the time.
     pub n: f64,
     /// γ: of read disturb.
     pub gamma: f64,
-    /// Exponent of the cycles in the term of read disturb.
+    /// Exponent of P/E cycles in the read disturb term.
     pub p: f64,
     /// Exponent of the reads.
     pub q: f64,
@@ -61,11 +60,10 @@ impl Rber {
     }
 }
 
-/// What a block has been through.
+/// History of a block.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Stress {
-    /// Program/erase cycles in the densest mode of the flash, those in others counted by the share of a life that
-    /// they cost.
+    /// P/E cycles in the densest mode of the flash; those in other modes count by their share of the life.
     pub cycles: f64,
     /// Whole hours since its data were programmed.
     pub hours: u64,
@@ -73,79 +71,77 @@ pub struct Stress {
     pub reads: u64,
 }
 
-/// What becomes of a read that needs more retries than there are.
+/// Outcome of a read that needs more retries than the table has.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Beyond {
-    /// The last retry corrects it: the model says no more than that it is among the worst.
+    /// The last retry corrects it: the model only says that it is among the worst.
     Clamp,
     /// It fails after the last retry.
     Uncorrectable,
 }
 
-/// How pages in one cell mode err.
+/// Error model of pages in one cell mode.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct ModeErrors {
-    /// The raw bit error rate of an average page.
+    /// Raw bit error rate of an average page.
     pub rber: Rber,
-    /// Read voltages that sensing a page applies, by page type from the LSB on: the Gray code. Pages err
-    /// in proportion.
+    /// Number of read voltages of a page type, from the LSB on, by the Gray code. Pages err in proportion.
     pub senses: [u8; MAX_BITS],
-    /// Standard deviation of the logarithm of a block's rate.
+    /// Standard deviation of the logarithm of a block's error rate.
     pub sigma_block: f64,
-    /// Standard deviation of the logarithm of a wordline's rate within its block.
+    /// Standard deviation of the logarithm of a wordline's error rate within its block.
     pub sigma_page: f64,
     /// The most retries, at most [`MOST_RETRIES`].
     pub most_retries: u8,
-    /// What becomes of a read that needs more.
+    /// Outcome of a read that needs more.
     pub beyond: Beyond,
 }
 
 /// The error model of a drive.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct ErrorModel {
-    /// Its name among the built-in ones from which it comes.
+    /// Name of the built-in model from which it is derived.
     pub name: String,
-    /// What the coefficients count retention in.
+    /// Unit of retention time of the coefficients.
     pub t_unit: SimDuration,
-    /// Share of the errors that each retry takes away (δ).
+    /// Share of the errors that each retry removes (δ).
     pub delta: f64,
-    /// Bits of a codeword that can be corrected (E).
+    /// Correctable bits of a codeword (E).
     pub correctable: u32,
     /// Bits of a codeword.
     pub codeword: u32,
-    /// How long a die waits before each retry, for the decoder to fail.
+    /// Wait of a die before each retry, until decoding has failed.
     pub decode: SimDuration,
-    /// Whether each attempt brings its data out to a decoder at the other end of the bus. If not, the
-    /// chip learns of a failure without.
+    /// Whether each attempt transfers its data over the bus to the decoder. If not, the chip detects a failure
+    /// itself.
     pub retransfer: bool,
-    /// When data are written anew.
+    /// When data are rewritten.
     #[serde(default, skip_serializing_if = "Refresh::is_never")]
     pub refresh: Refresh,
     /// By cell mode, [`CellMode::index`]; `None` where nothing is known.
     pub modes: [Option<ModeErrors>; 4],
 }
 
-/// When the drive writes the data of a block anew, so that reads of them take fewer retries; never, where none
-/// of these is given.
+/// When the drive rewrites the data of a block to reduce retries; never, if none of these is set.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Refresh {
-    /// As soon as they are so old.
+    /// At this age.
     pub age: Option<SimDuration>,
-    /// As soon as so many of its pages have been read (read reclaim).
+    /// After this many reads of its pages (read reclaim).
     pub reads: Option<u32>,
-    /// As soon as a page takes so many retries, and would take fewer just written.
+    /// When a page takes this many retries and would take fewer if freshly written.
     pub retries: Option<u8>,
 }
 
 impl Refresh {
-    /// Whether data are left as they are.
+    /// Whether data are never refreshed.
     pub fn is_never(&self) -> bool {
         *self == Refresh::default()
     }
 }
 
-/// Exponents of 72-layer TLC, which the fitted sets keep.
+/// Exponents of 72-layer TLC, used by the fitted sets.
 const EXPONENTS: Rber =
     Rber { epsilon: 0.0, alpha: 0.0, k: 2.05, beta: 0.0, m: 0.14, n: 0.54, gamma: 0.0, p: 0.33, q: 1.71 };
 
@@ -192,7 +188,7 @@ const FIG6_QLC: ModeErrors = ModeErrors {
     ..RARO_QLC
 };
 
-/// As a public code base that cites Kim et al. carries it; it counts hours.
+/// As in a public code base that cites Kim et al.; it counts hours.
 const TLC_72: ModeErrors = ModeErrors {
     rber: fitted(1.48e-3, 3.90e-10, 6.28e-5, 3.73e-9),
     most_retries: 16,
@@ -200,7 +196,7 @@ const TLC_72: ModeErrors = ModeErrors {
     ..RARO_TLC
 };
 
-/// Recalled from the literature and not read again: do not rely on it.
+/// Recalled from the literature without verification: do not rely on it.
 const MLC_3X: ModeErrors = ModeErrors {
     rber: Rber {
         epsilon: 5.06e-8,
@@ -217,8 +213,7 @@ const MLC_3X: ModeErrors = ModeErrors {
     ..TLC_72
 };
 
-/// Recalled from the literature and not read again: do not rely on it. In hours it would come to more
-/// than 1 within a year.
+/// Recalled from the literature and not read again: do not rely on it. In hours it would exceed 1 within a year.
 const MLC_2Y: ModeErrors = ModeErrors {
     rber: Rber {
         epsilon: 8.34e-5,
@@ -234,7 +229,7 @@ const MLC_2Y: ModeErrors = ModeErrors {
     ..MLC_3X
 };
 
-/// So many retries of every page.
+/// This many retries of every page.
 fn always(mode: CellMode, most_retries: u8) -> ModeErrors {
     let mut senses = [0; MAX_BITS];
     senses[..mode.bits() as usize].fill(1);
@@ -245,7 +240,7 @@ impl ErrorModel {
     /// The names of the built-in models.
     pub const NAMES: [&str; 5] = ["raro", "fig6_all_pages", "tlc_72_layer", "mlc_3x_nm", "mlc_2y_nm"];
 
-    /// A built-in model by its name, or `fixed:N`, under which every read takes N retries.
+    /// A built-in model by name, or `fixed:N`, with N retries for every read.
     pub fn builtin(name: &str) -> Option<ErrorModel> {
         let day = SimDuration(24 * HOUR.0);
         let fixed = name.strip_prefix("fixed:").map(str::parse::<u8>);
@@ -275,37 +270,36 @@ impl ErrorModel {
         })
     }
 
-    /// How a mode errs, where that is known.
+    /// Error model of a mode, if known.
     pub fn mode(&self, mode: CellMode) -> Option<&ModeErrors> {
         self.modes[mode.index()].as_ref()
     }
 }
 
-/// How often a page is read again, and whether that is enough.
+/// Number of retries of a page, and whether they suffice.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Retries {
     /// Reads after the first.
     pub count: u8,
-    /// Whether the last of them still leaves more errors than can be corrected.
+    /// Whether more errors than can be corrected remain after the last of them.
     pub failed: bool,
 }
 
-/// A mode's errors in the unit in which retries are counted: the logarithm of the errors that one retry
-/// takes away. A page with errors of at most 0 steps over what can be corrected needs no retry; one with
-/// more needs as many as it has steps, rounded up (RARO, eq. 3).
+/// Error model of a mode in *steps*: the logarithm of the errors that one retry removes. A page with at most 0
+/// steps above the correctable errors needs no retry; otherwise as many as its steps, rounded up (RARO, eq. 3).
 #[derive(Clone, Debug)]
 pub struct RetryLaw {
     rber: Rber,
     /// Whole hours to units of the coefficients' time.
     per_hour: f64,
-    /// Bits of a codeword over those that can be corrected.
+    /// Bits of a codeword over correctable bits.
     words: f64,
     /// 1 / -ln(1 - δ).
     steps_per_log: f64,
     sigma_block: f64,
-    /// Of a page in its block, in steps.
+    /// Variation of a page within its block, in steps.
     sigma_page: f32,
-    /// What page types are off, in steps.
+    /// Offsets of page types, in steps.
     by_type: [f32; MAX_BITS],
     most_retries: f32,
     beyond: Beyond,
@@ -345,7 +339,7 @@ impl RetryLaw {
         ((log(rate * self.words) + varied) * self.steps_per_log) as f32
     }
 
-    /// Retries of a page, given those steps of its block, its wordline and its type.
+    /// Retries of a page, from the steps of its block, wordline and type.
     #[inline]
     pub fn of_page(&self, block_steps: f32, block: u32, wordline: u32, bit: usize) -> Retries {
         let page = (block as u64) << 32 | wordline as u64;
@@ -361,16 +355,16 @@ impl RetryLaw {
     }
 }
 
-/// Keeps the numbers of blocks apart from those of pages.
+/// Separates the hashes of blocks from those of pages.
 const BLOCKS: u64 = 0x626c_6f63_6b73;
 
-/// Which of the equally likely parts of a distribution a hash chooses.
+/// The quantile selected by a hash.
 #[inline(always)]
 fn quantile(hash: u64) -> usize {
     (hash >> 52) as usize % QUANTILES
 }
 
-/// The deviate of the standard normal distribution that a hash chooses, of [`QUANTILES`] equally likely ones.
+/// The standard normal deviate selected by a hash, of [`QUANTILES`] equally likely ones.
 pub fn standard_normal(hash: u64) -> f32 {
     normal()[quantile(hash)]
 }
@@ -380,7 +374,7 @@ fn normal() -> &'static [f32; QUANTILES] {
     NORMAL.get_or_init(normal_quantiles)
 }
 
-/// The middle of each of [`QUANTILES`] equally likely parts of the standard normal distribution.
+/// The midpoint of each of [`QUANTILES`] equally likely parts of the standard normal distribution.
 fn normal_quantiles() -> Box<[f32; QUANTILES]> {
     let mut z = 0.0;
     let mut quantiles = Box::new([0.0; QUANTILES]);

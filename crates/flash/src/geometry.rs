@@ -1,10 +1,9 @@
-//! How a drive is built: media, each with channels, chips, dies, planes and blocks, and the
-//! numbering of planes, blocks and places that the rest of Wordline uses.
+//! Geometry of a drive: media with channels, chips, dies, planes and blocks, and the numbering of planes, blocks and
+//! slots that all of Wordline uses.
 //!
-//! Planes are numbered through the whole drive, medium by medium, in the order channel, chip, die,
-//! plane; blocks plane by plane. A physical place is `block << slot_shift | slot`, so that finding
-//! a place's block is a shift. A slot is a place for one mapping unit; a page holds
-//! `units_per_page` of them side by side.
+//! Planes are numbered across the drive, medium by medium, in the order channel, chip, die, plane; blocks plane by
+//! plane. A physical place is `block << slot_shift | slot`, so that its block is a shift. A slot holds one mapping
+//! unit; a page holds `units_per_page` of them.
 
 use crate::slot::BlockShape;
 use crate::timing::{CacheRegister, CommandOverhead, MediumEnergy, ModeTiming};
@@ -12,12 +11,12 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use wordline_units::{BlockId, Bytes, CellMode, ChannelId, DieId, PlaneId, Ppn, Rate};
 
-/// A geometry that cannot be built, or not be numbered in 32 bits.
+/// A geometry that cannot be built, or exceeds 32-bit numbers.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error("{0}")]
 pub struct GeometryError(pub String);
 
-/// How many of each there are, one inside the other.
+/// Number of each level within the next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Topology {
     /// Channels, each with its own bus.
@@ -51,20 +50,20 @@ pub struct Medium {
     pub topology: Topology,
     /// Blocks in a plane.
     pub blocks_per_plane: u32,
-    /// Wordlines in a block; a block in a mode of b bits has b pages for each.
+    /// Wordlines in a block; a block in a mode of b bits has b pages per wordline.
     pub wordlines_per_block: u32,
     /// Bytes of a page.
     pub page: Bytes,
-    /// Times by mode, [`CellMode::index`]; `None` where the flash does not offer the mode.
+    /// Times by mode, [`CellMode::index`]; `None` if the flash does not support the mode.
     pub modes: [Option<ModeTiming>; 4],
     /// Rate of one channel's bus.
     pub bus: Rate,
     /// Time of the commands themselves.
     pub command: CommandOverhead,
-    /// What each further plane of a multi-plane command adds to it; [`Medium::further_plane`] where none is given.
+    /// Command time of each further plane of a multi-plane command; by default [`Medium::further_plane`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command_further: Option<CommandOverhead>,
-    /// What the second register of each plane is used for.
+    /// Use of the second register of each plane.
     #[serde(default, skip_serializing_if = "CacheRegister::is_off")]
     pub cache_register: CacheRegister,
     /// What its operations take from the supply; `None` where that is not known.
@@ -371,7 +370,7 @@ impl Geometry {
         self.units_per_page[medium]
     }
 
-    /// Slots of the largest block, which is the stride of slot numbers rounded down to what is used.
+    /// Slots of the largest block: the stride of slot numbers rounded down to the used part.
     pub fn slot_stride(&self) -> u32 {
         1 << self.slot_shift
     }

@@ -1,6 +1,6 @@
-//! What the chip can do: how a drive is built, which page of a block may be programmed next, how long
-//! each operation takes, and how often a page must be read again. It refuses the illegal with an
-//! error and never panics; who decides what to program, and when, lives further down the data path.
+//! Capabilities of the chip: geometry, which page of a block can be programmed next, operation times, and
+//! read retries. Illegal operations return an error, never a panic; later stages of the data path decide what
+//! to program and when.
 
 mod errors;
 mod geometry;

@@ -1,17 +1,15 @@
-//! Which page of a block may be programmed next.
+//! Program rules: which page of a block can be programmed next.
 //!
-//! A rule is a pure function of a few counters of the block. It offers, for each class of slot
-//! that it knows, at most one page: the only one of that class that may be programmed now. A block
-//! may offer pages of several classes at once.
+//! A rule is a pure function of a few counters of the block. For each class of slot it offers at most one page: the
+//! only page of that class that can be programmed now. A block can offer pages of several classes at a time.
 //!
-//! The pages of one bit are always programmed in the order of their wordlines, so under every rule
-//! that programs page by page one counter a bit says all. A further bit of a wordline waits until
-//! the bit before it stands in that wordline and in its neighbours: then what interferes with a
-//! finished wordline is at most one program of the next. The strict order is the one sequence that
-//! keeps this with the fewest unfinished wordlines; the relaxed rule is the condition itself.
+//! Pages of one bit are always programmed in wordline order, so under every page-wise rule one counter per bit is
+//! enough. A further bit of a wordline waits until the previous bit is programmed in that wordline and its neighbors:
+//! then a finished wordline suffers the interference of at most one program of the next. The strict order is the only
+//! sequence that satisfies this with the fewest incomplete wordlines; the relaxed rule is the condition itself.
 //!
-//! Under a reprogram window a few wordlines are programmed as SLC first, and get their further bits
-//! later, pass by pass, before any wordline above them is programmed at all.
+//! Under a reprogram window, a few wordlines are programmed as SLC first and get their further bits later, pass by
+//! pass, before any wordline above them is programmed.
 
 use crate::slot::{BlockShape, BlockState, SlotClass};
 use crate::window::{MOST_WINDOW_LAYERS, RuleError, Window};
@@ -24,7 +22,7 @@ use thiserror::Error;
 pub struct IllegalProgram {
     /// The block's rule.
     pub rule: ProgramRule,
-    /// The page that was to be programmed, the first of them for a one-shot program.
+    /// The page to be programmed, or the first of a one-shot program.
     pub page: u32,
     /// The class under which it was asked for.
     pub class: SlotClass,
@@ -32,26 +30,25 @@ pub struct IllegalProgram {
     pub state: BlockState,
 }
 
-/// The order in which the pages of a block may be programmed.
+/// The order in which the pages of a block can be programmed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ProgramRule {
     /// Page by page, wordline by wordline.
     Sequential,
-    /// The k pages of a wordline in one operation, wordline by wordline.
+    /// All pages of a wordline in one operation, wordline by wordline.
     OneShot(u8),
-    /// Page by page along the diagonals: step t programs bit 0 of wordline t, bit 1 of wordline
-    /// t - 1, bit 2 of wordline t - 2 and so on, as far as there are such (W. Zhang et al., "PA-SSD",
-    /// ICS 2018, Fig. 4; L. Grupp et al., "The Harey Tortoise", USENIX ATC 2013).
+    /// Page by page along the diagonals: step t programs bit 0 of wordline t, bit 1 of wordline t - 1, bit 2 of
+    /// wordline t - 2 and so on, where they exist (W. Zhang et al., "PA-SSD", ICS 2018, Fig. 4; L. Grupp et al., "The
+    /// Harey Tortoise", USENIX ATC 2013).
     StrictDiagonal,
-    /// Each bit in the order of the wordlines; bit k of wordline i once bit k - 1 stands in wordlines
-    /// i - 1, i and i + 1, as far as there are such (PA-SSD, section 4.3.1, three constraints for
-    /// three bits; J. Park et al., "flexFTL", DAC 2016, for two).
+    /// Each bit in wordline order; bit k of wordline i after bit k - 1 of wordlines i - 1, i and i + 1, where they
+    /// exist (PA-SSD, section 4.3.1, three constraints for three bits; J. Park et al., "flexFTL", DAC 2016, for two).
     Relaxed,
-    /// Window by window upward. A window is programmed as SLC, wordline by wordline ([`SlotClass::Slc`]);
-    /// once all of it is, each pass adds a bit to its wordlines in turn ([`SlotClass::Reprogram`]). A window
-    /// that holds nothing may instead be written wordline by wordline with all its bits
-    /// ([`SlotClass::Next`]) (X. Yang et al., "In-place Switch", section IV-A).
+    /// Window by window upward. A window is programmed as SLC, wordline by wordline ([`SlotClass::Slc`]); once it is
+    /// full, each pass adds a bit to its wordlines in turn ([`SlotClass::Reprogram`]). An empty window can also be
+    /// written wordline by wordline with all bits ([`SlotClass::Next`]) (X. Yang et al., "In-place Switch", section
+    /// IV-A).
     ReprogramWindow(Window),
 }
 
@@ -59,7 +56,7 @@ impl ProgramRule {
     /// Whether blocks of a shape can follow the rule.
     ///
     /// # Errors
-    /// Where a window does not fit them, or the flash would not bear it.
+    /// If a window does not fit the blocks, or exceeds the limits of the flash.
     pub fn check(self, shape: BlockShape) -> Result<(), RuleError> {
         let ProgramRule::ReprogramWindow(Window { wordlines, layers }) = self else { return Ok(()) };
         if wordlines == 0 || wordlines as u16 > shape.wordlines {
@@ -71,7 +68,7 @@ impl ProgramRule {
         if shape.bits < 2 { Err(RuleError::OneBit) } else { Ok(()) }
     }
 
-    /// The page that may be programmed next in a class, if any.
+    /// The next programmable page of a class, if any.
     #[inline]
     pub fn next(self, shape: BlockShape, state: &BlockState, class: SlotClass) -> Option<u32> {
         match (self, class) {
@@ -101,7 +98,7 @@ impl ProgramRule {
     /// Record that `page` is programmed (with the pages that follow it in a one-shot program).
     ///
     /// # Errors
-    /// When the rule does not offer that page in that class now; the state is then unchanged.
+    /// If the rule does not offer that page in that class now; the state is then unchanged.
     #[inline]
     pub fn apply(
         self,
@@ -117,7 +114,7 @@ impl ProgramRule {
         Ok(())
     }
 
-    /// Program the page that a class offers next, if it offers any: which page that is.
+    /// Program the next page of a class, if any, and return it.
     #[inline]
     pub fn take(self, shape: BlockShape, state: &mut BlockState, class: SlotClass) -> Option<u32> {
         let page = self.next(shape, state, class)?;
@@ -151,25 +148,25 @@ impl ProgramRule {
         }
     }
 
-    /// Whether bits of a wordline are programmed at different times, so that they are counted apart.
+    /// Whether bits of a wordline are programmed at different times, and so counted separately.
     #[inline(always)]
     pub const fn by_bit(self) -> bool {
         self.tells_types() || self.reprograms()
     }
 
-    /// Whether a page is as fast as its type from the beginning, so that it tells which one data get.
+    /// Whether the speed of a page follows from its type, so that the type of data can be reported.
     #[inline(always)]
     pub const fn tells_types(self) -> bool {
         matches!(self, ProgramRule::StrictDiagonal | ProgramRule::Relaxed)
     }
 
-    /// Whether wordlines that serve as SLC get further bits later.
+    /// Whether wordlines in SLC mode get further bits later.
     #[inline(always)]
     pub const fn reprograms(self) -> bool {
         matches!(self, ProgramRule::ReprogramWindow(_))
     }
 
-    /// Bits that the cells of a page's wordline are read by now: one while it serves as SLC.
+    /// Current bits per cell of a page's wordline: one while it serves as SLC.
     #[inline]
     pub fn cell_bits(self, shape: BlockShape, state: &BlockState, page: u32) -> u8 {
         let wordline = page / shape.bits as u32;
@@ -178,7 +175,7 @@ impl ProgramRule {
         if as_slc { 1 } else { shape.bits }
     }
 
-    /// The classes a block under this rule can offer.
+    /// The slot classes of a block under this rule.
     pub fn classes(self, shape: BlockShape) -> &'static [SlotClass] {
         match self {
             ProgramRule::Relaxed => &SlotClass::ALL[1..=shape.bits as usize],
@@ -187,14 +184,14 @@ impl ProgramRule {
         }
     }
 
-    /// Whether an erased block would offer a page of a class.
+    /// Whether an erased block offers a page of a class.
     #[inline]
     pub fn begins_with(self, shape: BlockShape, class: SlotClass) -> bool {
         self.next(shape, &BlockState::default(), class).is_some()
     }
 
-    /// Whether a block still has pages of a class, legal now or later. Under a reprogram window only what
-    /// is legal now counts: the window is for one class at a time.
+    /// Whether a block has pages of a class left, legal now or later. Under a reprogram window only pages legal now
+    /// count: the window serves one class at a time.
     #[inline]
     pub fn has_left(self, shape: BlockShape, state: &BlockState, class: SlotClass) -> bool {
         match (self, class) {
@@ -207,8 +204,7 @@ impl ProgramRule {
         }
     }
 
-    /// Pages of each bit that are not yet programmed. One-shot and sequential rules, which finish a
-    /// wordline before the next, give those of all bits by wordline.
+    /// Unprogrammed pages of each bit. Rules that finish a wordline before the next return all bits by wordline.
     pub fn left(self, shape: BlockShape, state: &BlockState) -> [u32; 4] {
         let mut left = [0; 4];
         for (bit, left) in left.iter_mut().enumerate().take(shape.bits as usize) {
@@ -232,9 +228,8 @@ impl ProgramRule {
         }
     }
 
-    /// The state of a block after so many pages, programmed in the block's own order; under the
-    /// relaxed rule that of the diagonals, which it allows, and under a reprogram window wordline by
-    /// wordline.
+    /// The state of a block after this many pages in its own order: diagonal order under the relaxed rule, wordline by
+    /// wordline under a reprogram window.
     pub fn filled(self, shape: BlockShape, pages: u32) -> BlockState {
         match self {
             ProgramRule::Sequential | ProgramRule::OneShot(_) => {
@@ -267,8 +262,7 @@ impl ProgramRule {
         }
     }
 
-    /// Pages by which a block may be part full when its pages are taken in the order of their numbers:
-    /// under rules that leave wordlines unfinished, only the whole of it.
+    /// Granularity in pages of a partly filled block: under rules with incomplete wordlines, only the whole block.
     pub const fn fills_by(self, shape: BlockShape) -> u32 {
         match self {
             ProgramRule::StrictDiagonal | ProgramRule::Relaxed => shape.pages(),
@@ -277,14 +271,14 @@ impl ProgramRule {
         }
     }
 
-    /// Pages by which a block may be part full when nothing in it is live.
+    /// Granularity in pages of a partly filled block without valid data.
     pub const fn ages_by(self, shape: BlockShape) -> u32 {
         if self.tells_types() { 1 } else { self.fills_by(shape) }
     }
 
-    /// The state of a block in which these pages are found programmed. With a torn page among them,
-    /// the last of which is named, its wordline takes no more: cells of unknown charge hold no
-    /// further bit. Since counters know no gaps, each bit then goes on behind that wordline.
+    /// The state of a block in which these pages were found programmed. If some are torn, the last of which is given,
+    /// their wordline takes no further bits: cells with unknown charge cannot hold one. Since counters have no gaps,
+    /// each bit continues after that wordline.
     pub fn found(
         self,
         shape: BlockShape,
@@ -316,7 +310,7 @@ impl ProgramRule {
         }
     }
 
-    /// Whether a page has been programmed since the last erase.
+    /// Whether a page was programmed since the last erase.
     #[inline]
     pub fn is_programmed(self, shape: BlockShape, state: &BlockState, page: u32) -> bool {
         match self {

@@ -1,9 +1,9 @@
-//! The slots of a block: their classes, how many there are, and how far the block is programmed.
+//! Slots of a block: their classes and number, and the program state of the block.
 
 use serde::{Deserialize, Serialize};
 use wordline_units::PageType;
 
-/// The kind of slot that a decision asks for. A rule offers some of them.
+/// The slot class requested by a decision. A rule offers some of them.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[repr(u8)]
 pub enum SlotClass {
@@ -17,17 +17,17 @@ pub enum SlotClass {
     Msb = 3,
     /// The next page of the fourth bit.
     Tsb = 4,
-    /// The next wordline of the window, with one bit as SLC.
+    /// The next wordline of the window, with one bit (SLC).
     Slc = 5,
-    /// A further bit for a wordline of a window that is full as SLC.
+    /// A further bit for a wordline of a window whose SLC pages are used up.
     Reprogram = 6,
 }
 
 impl SlotClass {
-    /// How many classes there are.
+    /// Number of classes.
     pub const COUNT: usize = 7;
 
-    /// How many there are that ask for a type of page, or leave it to the block: the first ones.
+    /// Number of classes that request a page type, or leave it to the block: the first ones.
     pub const BY_TYPE: usize = 5;
 
     /// All classes, in the order of their numbers.
@@ -44,7 +44,7 @@ impl SlotClass {
         SlotClass::ALL[page as usize + 1]
     }
 
-    /// The bit of its wordline that the class asks for; `None` where it leaves that to the block.
+    /// The bit of its wordline that the class requests; `None` where it leaves that to the block.
     #[inline(always)]
     pub const fn bit(self) -> Option<usize> {
         match self as usize {
@@ -54,12 +54,12 @@ impl SlotClass {
     }
 }
 
-/// Wordlines of a block and bits of a wordline in its present mode.
+/// Wordlines of a block and bits per cell in its current mode.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct BlockShape {
     /// Wordlines.
     pub wordlines: u16,
-    /// Bits a cell holds, the pages of a wordline.
+    /// Bits per cell, the pages of a wordline.
     pub bits: u8,
 }
 
@@ -83,13 +83,12 @@ impl BlockShape {
     }
 }
 
-/// What a rule remembers of a block.
+/// Counters of a block for its program rule.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 pub struct BlockState {
-    /// Pages programmed so far: all of them in the first place under a rule that goes wordline by
-    /// wordline, otherwise by bit.
+    /// Programmed pages: all of them in the first entry under wordline-wise rules, otherwise by bit.
     pub programmed: [u16; 4],
-    /// 1 while a window is written wordline by wordline with all its bits, else 0.
+    /// 1 1 while a window is written wordline by wordline with all bits, else 0.
     pub direct: u16,
 }

@@ -1,4 +1,4 @@
-//! How long a die is busy with an operation, by cell mode and page type.
+//! Operation times of a die, by cell mode and page type.
 
 use serde::{Deserialize, Serialize};
 use wordline_units::{Energy, SimDuration};
@@ -9,43 +9,42 @@ pub const MAX_BITS: usize = 4;
 /// Array times of a block in one cell mode.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ModeTiming {
-    /// Time to sense a page, by page type (LSB first); entries past the mode's bits are unused.
+    /// Time to sense a page, by page type (LSB first); entries beyond the mode's bits are unused.
     pub read: [SimDuration; MAX_BITS],
-    /// Time to program, by page type; a one-shot program takes the entry of the LSB.
+    /// Time to program, by page type; a one-shot program uses the LSB entry.
     pub program: [SimDuration; MAX_BITS],
     /// Time to erase a block.
     pub erase: SimDuration,
-    /// Time to copy a page within its plane, where the flash offers that: a read and a program without a
-    /// transfer.
+    /// Copy-back time of a page within its plane, if supported: a read and a program without a transfer.
     pub copy_back: Option<SimDuration>,
-    /// Program/erase cycles a block endures in this mode; 0 where not known.
+    /// Endurance in P/E cycles in this mode; 0 if unknown.
     pub endurance: u32,
     /// Pages of a wordline that one program writes together: 1, or the mode's bits (one-shot).
     pub pages_per_program: u8,
 }
 
-/// What the operations of a medium take from the supply.
+/// Energy of the operations of a medium.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct MediumEnergy {
-    /// To move a byte over the bus, at both ends.
+    /// Per byte transferred over the bus, at both ends.
     pub byte: Energy,
-    /// Of the array by mode, [`CellMode::index`]; `None` where the flash does not offer the mode.
+    /// Of the array by mode, [`CellMode::index`]; `None` if the flash does not support the mode.
     pub modes: [Option<ModeEnergy>; 4],
 }
 
-/// What the operations of an array take in one cell mode.
+/// Energy of array operations in one cell mode.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ModeEnergy {
-    /// To sense a page, by page type (LSB first); entries past the mode's bits are unused.
+    /// To sense a page, by page type (LSB first); entries beyond the mode's bits are unused.
     pub read: [Energy; MAX_BITS],
-    /// To program, by page type; a one-shot program takes the entry of the LSB.
+    /// To program, by page type; a one-shot program uses the LSB entry.
     pub program: [Energy; MAX_BITS],
     /// To erase a block.
     pub erase: Energy,
 }
 
-/// Time that a command itself takes, besides array and data: for a read and an erase on the die,
-/// for a program on the bus, ahead of the data.
+/// Command time, besides array and data: on the die for a read and an erase, on the bus before the data for a
+/// program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct CommandOverhead {
     /// Of a read.
@@ -56,17 +55,17 @@ pub struct CommandOverhead {
     pub erase: SimDuration,
 }
 
-/// What the second register of a plane, between its page register and the bus, is used for: data stand in it
-/// while the array works on the next page.
+/// Use of the second register of a plane, between page register and bus: it holds data while the array works
+/// on the next page.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CacheRegister {
-    /// Nothing: a plane has one operation at a time.
+    /// Unused: a plane has one operation at a time.
     #[default]
     Off,
-    /// Cache read: the next page is sensed while one is brought out.
+    /// Cache read: the next page is sensed during a transfer out.
     Read,
-    /// Cache program: the next page is brought in while one is programmed.
+    /// Cache program: the next page is transferred in during a program.
     Program,
     /// Both.
     On,
@@ -91,12 +90,12 @@ impl CacheRegister {
         *self == CacheRegister::Off
     }
 
-    /// Whether the next page is sensed while one is brought out.
+    /// Whether the next page is sensed during a transfer out.
     pub fn reads(self) -> bool {
         matches!(self, CacheRegister::Read | CacheRegister::On)
     }
 
-    /// Whether the next page is brought in while one is programmed.
+    /// Whether the next page is transferred in during a program.
     pub fn programs(self) -> bool {
         matches!(self, CacheRegister::Program | CacheRegister::On)
     }

@@ -1,4 +1,4 @@
-//! Windows of In-place Switch: how many layers are open at once, and how often a wordline may be programmed again.
+//! Windows of In-place Switch: the number of open layers, and the number of reprograms of a wordline.
 
 use crate::slot::{BlockShape, BlockState, SlotClass};
 use serde::Serialize;
@@ -13,27 +13,28 @@ pub struct Window {
     pub layers: u8,
 }
 
-/// Layers within which cells may be reprogrammed in any order (C. Gao et al., MICRO 2019, by way of
-/// X. Yang et al., "In-place Switch", section II-B).
+/// Layers within which cells can be reprogrammed in any order (C. Gao et al., MICRO 2019, cited by X. Yang et
+/// al., "In-place Switch", section II-B).
 pub const MOST_WINDOW_LAYERS: u8 = 2;
 
 /// Reprograms of a cell between two erases (as before).
 pub const MOST_REPROGRAMS: u32 = 4;
 
-/// Programs of neighbouring wordlines that a wordline tolerates between two of its own
-/// (In-place Switch, section IV-D1: twelve times the interference).
+/// Programs of neighboring wordlines that a wordline tolerates between two of its own (In-place Switch,
+/// section IV-D1: twelve times the interference).
 pub const MOST_INTERFERENCE: u32 = 12;
 const _: () = assert!(crate::timing::MAX_BITS as u32 - 1 <= MOST_REPROGRAMS);
 const _: () = assert!(interference(crate::timing::MAX_BITS as u32) <= MOST_INTERFERENCE);
 
-/// Programs of a neighbouring wordline between two of a wordline's own, at most, under a reprogram window.
-/// Within a window it is one of each neighbour, twice that of one program as section IV-D1 of In-place
-/// Switch has it; the first wordline of the next window gets all its bits after the last of this is done.
+/// Maximum number of programs of a neighboring wordline between two of a wordline's own, under a reprogram
+/// window. Within a window it is one per neighbor, twice that of a single program as in section IV-D1 of
+/// In-place Switch; the first wordline of the next window gets all its bits after the last of this one is
+/// complete.
 pub const fn interference(bits: u32) -> u32 {
     if bits > 2 { bits } else { 2 }
 }
 
-/// A rule that no block of a shape can follow.
+/// A rule that blocks of a shape cannot follow.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
 pub enum RuleError {
     /// Its window has no wordlines, or more than the block.
@@ -44,7 +45,7 @@ pub enum RuleError {
         /// Of the block.
         wordlines: u16,
     },
-    /// Its window has too many layers, or a part of one.
+    /// Its window has too many layers, or a fraction of one.
     #[error(
         "a window of {wordlines} wordlines over {layers} layers: at most {MOST_WINDOW_LAYERS} layers can \
          be reprogrammed safely, each with an equal number of wordlines"
@@ -61,7 +62,7 @@ pub enum RuleError {
 }
 
 impl Window {
-    /// The first wordline of the current window that is not finished, and the one behind the window.
+    /// The first incomplete wordline of the current window, and the one after the window.
     #[inline]
     pub(crate) fn unfinished(self, shape: BlockShape, state: &BlockState) -> (u16, u16) {
         let floor = state.programmed[shape.bits as usize - 1];

@@ -1,5 +1,5 @@
-//! The translation layer as the device sees it: requests and completions go in, operations come
-//! out. It has neither clock nor queue: it is called at a time ([`Ftl::at`]).
+//! The translation layer as the device sees it: requests and completions enter, operations leave. It has neither clock
+//! nor queue: it is called at a time ([`Ftl::at`]).
 
 use crate::file::saved::{Saved, saved};
 use crate::media::boxed::{BoxedMedia, OtherMedia};
@@ -38,7 +38,7 @@ pub struct Ftl {
     pub(crate) scheme: Box<dyn Scheme>,
     pub(crate) layout: Layout,
     pub(crate) enabled_hooks: Hooks,
-    /// What is kept of data.
+    /// The stored data.
     pub(crate) store: Store,
     pub(crate) requests: Requests,
     /// What the operation has been through that ends in this call, told before it; none otherwise.
@@ -48,7 +48,7 @@ pub struct Ftl {
     pub(crate) idle_jobs: IdleJobs,
     pub(crate) moves: Moves,
     pub(crate) merge_buffer: MergeBuffer,
-    /// What waits in the write buffer, where it does not empty at once.
+    /// Contents of the write buffer, if it delays writes.
     pub(crate) write_buffer: Option<Box<WriteBuffer>>,
     pub(crate) read_cache: ReadCache,
     pub(crate) gathering: Gathering,
@@ -90,7 +90,7 @@ impl fmt::Debug for Ftl {
 }
 
 impl Ftl {
-    /// A fresh, empty drive under a scheme, of which nothing is kept but times and counts.
+    /// A fresh, empty drive under a scheme, which stores only times and counts.
     ///
     /// # Errors
     /// A refusal with its reason where scheme and device do not fit.
@@ -98,7 +98,7 @@ impl Ftl {
         Ftl::over(drive, scheme, BoxedMedia::none())
     }
 
-    /// The same over media that hold nothing of this drive yet.
+    /// The same over empty media.
     ///
     /// # Errors
     /// A refusal with its reason where scheme and device do not fit.
@@ -169,20 +169,20 @@ impl Ftl {
         }
     }
 
-    /// Data grow older by so much, while the drive lies on the shelf.
+    /// Data grow older by this much, while the drive lies on the shelf.
     pub fn age_by(&mut self, time: SimDuration) {
         self.state.aging.age_by(time);
         self.state.refreshing.start_anew();
     }
 
-    /// The layer at a time, for whoever calls it then. Time never runs backwards.
+    /// The layer at a time, for the caller. Time never runs backwards.
     #[inline(always)]
     pub fn at(&mut self, now: SimTime) -> &mut Ftl {
         self.state.now = now;
         self
     }
 
-    /// Whether a call has left anything to be carried out, or a request that has ended.
+    /// Whether a call has left consequences, or a completed request.
     #[inline(always)]
     pub fn has_effects(&self) -> bool {
         !self.out.is_empty()
@@ -230,7 +230,7 @@ impl Ftl {
         &mut self.requests[id]
     }
 
-    /// What has been counted.
+    /// The counters.
     pub fn counters(&self) -> &Counters {
         &self.state.counters
     }
@@ -261,7 +261,7 @@ impl Ftl {
         self.state.ops.live() > 0
     }
 
-    /// Whether a collection holds any die.
+    /// Whether a job holds any die.
     pub fn holds_a_die(&self) -> bool {
         self.held_dies.any()
     }
@@ -276,7 +276,7 @@ impl Ftl {
         self.out.fail(|| Fault::IllegalDecision { scheme: scheme.to_string(), decision, time, state });
     }
 
-    /// Whether the scheme, asked by this hook, has said that it cannot decide: then nothing is done.
+    /// Whether the scheme has failed in this hook: then nothing is done.
     #[inline(always)]
     pub(crate) fn has_failed(&mut self, hook: &'static str) -> bool {
         self.state.complaint.get().is_some() && self.undecided(hook)
@@ -299,7 +299,7 @@ impl Ftl {
         self.store.media()
     }
 
-    /// The media as what they are, to be changed.
+    /// The media by their type, mutable.
     ///
     /// # Errors
     /// When they are others, or none.
@@ -307,8 +307,8 @@ impl Ftl {
         self.store.media_mut()
     }
 
-    /// Have the media do something. Their failure stops the drive: its tables say what the media do not hold, as long
-    /// as it goes on, and there is no other place where that could be put. Nothing more is asked of them then.
+    /// Have the media do something. A media failure stops the drive: its tables would claim data that the media do not
+    /// hold. Nothing more is asked of them then.
     pub(crate) fn ask_media<T>(
         &mut self,
         what: impl FnOnce(&mut Store) -> Result<T, MediaError>,
@@ -337,7 +337,7 @@ impl Ftl {
         &self.read_errors
     }
 
-    /// What a queue has to know of an operation.
+    /// The part of an operation that a queue needs.
     #[inline(always)]
     pub fn entry_of(&self, id: OpId) -> QueueEntry {
         QueueEntry::of(id, &self.state.ops[id], self.array.has_windows)
@@ -363,7 +363,7 @@ impl Ftl {
         id
     }
 
-    /// Hand the device an operation that its plane goes on with at once.
+    /// Hand the device an operation that its plane continues with at once.
     pub(crate) fn go_on_with(&mut self, id: OpId) {
         let op = self.state.ops.stamp(id);
         self.state.backlog.add(op.plane, op.kind);

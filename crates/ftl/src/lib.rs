@@ -1,7 +1,6 @@
-//! The translation layer: the mechanism that every scheme shares, and the [`Scheme`] trait by which
-//! a scheme decides.
+//! The translation layer: the mechanism shared by all schemes, and the [`Scheme`] trait for their decisions.
 //!
-//! It owns all state of the drive: the map and its inverse, block modes and counters, pools,
+//! It owns all state of the drive: the mapping table and its inverse, block modes and counters, pools,
 //! regions and their open blocks, the staging index, jobs. It has neither clock nor queue.
 //!
 //! Two rules carry it. **Bound late**: a decision names region, slot class and plane, and the page
@@ -9,7 +8,7 @@
 //! ends, and only if nothing newer was committed; a relocation commits only what the map still finds
 //! at its source.
 //!
-//! Its files stand in rooms, each of which imports only from those above it: ARCHITECTURE.md has the list, and
+//! Its files are in rooms, each of which imports only from those above it: ARCHITECTURE.md has the list, and
 //! `tests/it/house.rs` holds it.
 
 pub mod drive;

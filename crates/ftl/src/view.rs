@@ -1,4 +1,4 @@
-//! What a scheme sees: the drive's state, read-only.
+//! A scheme's view of the drive's state, read-only.
 
 use crate::plan::decision::Answer;
 use crate::plan::region::RegionId;
@@ -13,7 +13,7 @@ use wordline_units::{BlockId, DieId, Lpn, PlaneId, Ppn, SectorMask, SimTime};
 #[derive(Clone, Copy)]
 pub struct View<'a> {
     state: &'a State,
-    /// The region that a scheme's own numbers name, where it has a part of a layout; all of it otherwise.
+    /// The region of a scheme's own number, if it has a part of a layout; otherwise the same number.
     named: Option<&'a [RegionId]>,
     /// The time.
     pub now: SimTime,
@@ -24,7 +24,7 @@ impl<'a> View<'a> {
         View { state, named: None, now: state.now }
     }
 
-    /// The same for a scheme that has a part of a layout: its region of each number is called so here.
+    /// The same for a scheme that has a part of a layout, with its numbering of regions.
     pub fn named(self, regions: &'a [RegionId]) -> View<'a> {
         View { named: Some(regions), ..self }
     }
@@ -37,9 +37,9 @@ impl<'a> View<'a> {
         }
     }
 
-    /// What a hook decided, or the reason why it could not: then the run ends with an error that names the scheme, the
-    /// hook, the time and the reason, and nothing is done of what the hook would have decided. So a hook may leave its work
-    /// to a method with `?` in it, as in `view.answer(self.find(parcel, view))`.
+    /// The decision of a hook, or the reason why it failed: then the run ends with an error that names the scheme, the
+    /// hook, the time and the reason, and the decision is not executed. So a hook can call a method with `?` in it, as
+    /// in `view.answer(self.find(parcel, view))`.
     #[inline]
     pub fn answer<T: Answer>(&self, decided: Result<T, impl Display>) -> T {
         decided.unwrap_or_else(|reason| {
@@ -63,8 +63,8 @@ impl<'a> View<'a> {
         Some((self.state.buffer_pages? as u64).saturating_sub(self.state.buffered))
     }
 
-    /// Pages of each bit that a region can still program: those left in open blocks, and those of the
-    /// erased blocks that it could open. Zeros under rules that do not tell bits apart.
+    /// Programmable pages of each bit in a region: those left in open blocks, and those of the erased blocks that it
+    /// could open. Zeros under rules without page types.
     pub fn free_pages(&self, region: RegionId) -> [u64; 4] {
         let r = &self.state.regions[self.region(region).index()];
         let mut pages = r.left;
@@ -81,33 +81,33 @@ impl<'a> View<'a> {
         self.state.outstanding
     }
 
-    /// Erased blocks that a region could still open in a plane; none in a plane of another medium.
+    /// Erased blocks that a region can still open in a plane; none in a plane of another medium.
     pub fn free_blocks(&self, region: RegionId, plane: PlaneId) -> u32 {
         let region = self.region(region);
         if self.state.reaches(region, plane) { self.state.free_blocks(region, plane) } else { 0 }
     }
 
-    /// Slots not yet programmed in a region's open blocks and in the blocks it could still open; none in a plane of
-    /// another medium.
+    /// Free slots in a region's open blocks and in the blocks that it can still open; none in a plane of another
+    /// medium.
     pub fn free_slots(&self, region: RegionId, plane: PlaneId) -> u64 {
         let region = self.region(region);
         if self.state.reaches(region, plane) { self.state.free_slots(region, plane) } else { 0 }
     }
 
-    /// The same in all planes of a region.
+    /// The same over all planes of a region.
     pub fn free_slots_in(&self, region: RegionId) -> u64 {
         let region = self.region(region);
         self.planes_of(region).map(|p| self.state.free_slots(region, p)).sum()
     }
 
-    /// The planes that a region of the drive has blocks in.
+    /// The planes in which a region has blocks.
     fn planes_of(&self, region: RegionId) -> impl Iterator<Item = PlaneId> + use<> {
         let r = &self.state.regions[region.index()];
         (r.first_plane..r.first_plane + r.planes.len() as u32).map(PlaneId)
     }
 
-    /// The full blocks of a plane of a region that no collection has. All blocks of the plane are looked at, so
-    /// this is for decisions that have time.
+    /// The full blocks of a plane of a region that are not being collected. It scans all blocks of the plane, so it is
+    /// for infrequent decisions.
     pub fn full_blocks(&self, region: RegionId, plane: PlaneId) -> impl Iterator<Item = BlockId> + use<'a> {
         let (state, region) = (self.state, self.region(region));
         let is_full = move |b: &BlockId| {
@@ -124,12 +124,12 @@ impl<'a> View<'a> {
         (0..slots).filter_map(move |slot| state.map.page_at(state.geometry.ppn(block, slot)))
     }
 
-    /// How often a block has been erased.
+    /// Erase count of a block.
     pub fn erases(&self, block: BlockId) -> u32 {
         self.state.blocks[block.index()].erases
     }
 
-    /// Bytes that the drive can hold now, each block in its mode, an erased one in the densest of its pool.
+    /// Current capacity of the drive in bytes, each block in its mode, an erased one in the densest of its pool.
     pub fn usable_bytes(&self) -> u64 {
         self.state.physical_bytes() - self.state.shrunk
     }
@@ -139,28 +139,29 @@ impl<'a> View<'a> {
         self.state.owned(self.region(region), plane)
     }
 
-    /// The block of a plane of a region that would take the next program of a class, if one is open.
+    /// The block for the next program of a class in a plane of a region, if one is open.
     pub fn frontier(&self, region: RegionId, plane: PlaneId, class: SlotClass) -> Option<BlockId> {
         self.state.at(self.region(region), plane).open[class as usize].front().map(|b| BlockId(*b))
     }
 
-    /// The block that a collection in a plane of a region is emptying, if one is.
+    /// The block that GC empties in a plane of a region, if any.
     pub fn collecting(&self, region: RegionId, plane: PlaneId) -> Option<BlockId> {
         self.state.at(self.region(region), plane).job.map(|job| job.block)
     }
 
-    /// The block that a plane of a region is filling, while no program into it is under way.
+    /// The open block of a plane of a region, while no program into it is in progress.
     pub fn quiet_frontier(&self, region: RegionId, plane: PlaneId) -> Option<BlockId> {
         let quiet = |b: &BlockId| self.state.blocks[b.index()].writers == 0;
         self.frontier(region, plane, SlotClass::Next).filter(quiet)
     }
 
-    /// The same once the run is over: what empties a cache at the end begins with the full blocks and then takes this.
+    /// The same once the run is over: a cache that is emptied at the end starts with the full blocks and then takes
+    /// this.
     pub fn last_frontier(&self, region: RegionId, plane: PlaneId) -> Option<BlockId> {
         self.quiet_frontier(region, plane).filter(|_| self.draining())
     }
 
-    /// The first live page of a block of a region that has no base image, and where it lies.
+    /// The first valid page of a block of a region without a base image, and its place.
     pub fn first_page_in(&self, block: BlockId) -> Option<(Lpn, Ppn)> {
         if self.live_sectors(block) == 0 {
             return None;
@@ -170,13 +171,12 @@ impl<'a> View<'a> {
         places.find_map(|ppn| Some((self.state.map.page_at(ppn)?, ppn)))
     }
 
-    /// Of the full blocks of a plane of a region whose victims are first in, first out, the one that was
-    /// filled first.
+    /// Among the full blocks of a plane of a FIFO region, the one filled first.
     pub fn oldest(&self, region: RegionId, plane: PlaneId) -> Option<BlockId> {
         self.state.oldest_victim(self.region(region), plane)
     }
 
-    /// Blocks that a region owns in all planes, and slots programmed in them.
+    /// Blocks that a region owns in all planes, and their programmed slots.
     pub fn taken(&self, region: RegionId) -> (u64, u64) {
         let region = self.region(region);
         self.planes_of(region).fold((0, 0), |(blocks, slots), p| {
@@ -184,24 +184,22 @@ impl<'a> View<'a> {
         })
     }
 
-    /// The sectors of a logical page that hold data, in RAM or on flash.
+    /// The sectors of a logical page with data, in RAM or on flash.
     pub fn sectors(&self, lpn: Lpn) -> SectorMask {
         self.state.staging.mask(lpn).union(self.state.map.held(lpn))
     }
 
-    /// The place of a logical page on flash, under a page map or beneath an overlay; newer data may be on their
-    /// way.
+    /// The place of a logical page on flash, under a page map or beneath an overlay; newer data can be in flight.
     pub fn locate(&self, lpn: Lpn) -> Option<Ppn> {
         self.state.map.locate(lpn)
     }
 
-    /// Whether data of a logical page are in RAM, or on their way to flash.
+    /// Whether data of a logical page are in RAM, or in flight to flash.
     pub fn is_staged(&self, lpn: Lpn) -> bool {
         self.state.staging.find(lpn).is_some()
     }
 
-    /// The plane that a place lies in, and the region that owns its block; [`RegionId::OTHER`] for one that is
-    /// not the scheme's.
+    /// The plane of a place, and the region that owns its block; [`RegionId::OTHER`] for one that is not the scheme's.
     pub fn owner(&self, ppn: Ppn) -> (PlaneId, RegionId) {
         let block = self.state.geometry.block_of(ppn);
         let region = self.state.region_of(block);
@@ -215,7 +213,7 @@ impl<'a> View<'a> {
         (self.state.geometry.plane_of(block), own)
     }
 
-    /// Cycles that the blocks of a region's pool have behind them, on the mean.
+    /// Mean P/E cycles of the blocks of a region's pool.
     pub fn mean_erases(&self, region: RegionId) -> f64 {
         let pool = self.state.pool_of(self.region(region));
         let planes = pool.first_plane..pool.first_plane + pool.free.len() as u32;
@@ -227,12 +225,12 @@ impl<'a> View<'a> {
         sum as f64 / n.max(1) as f64
     }
 
-    /// Bytes programmed in a region, by cause, since the run began.
+    /// Bytes programmed in a region, by cause, since the start of the run.
     pub fn program_bytes(&self, region: RegionId) -> &'a [u64; Cause::COUNT] {
         &self.state.counters.regions[self.region(region).index()].program_bytes
     }
 
-    /// Whether a region takes a moved page now, or its buffer of them is full.
+    /// Whether a region accepts a moved page now, or its move buffer is full.
     pub fn takes_moves(&self, region: RegionId) -> bool {
         !self.state.has_full_buffer(self.region(region))
     }
@@ -242,13 +240,12 @@ impl<'a> View<'a> {
         self.state.backlog_of_die(die)
     }
 
-    /// The block that a region's own rule would collect next.
+    /// The next victim by a region's own rule.
     pub fn best(&self, region: RegionId, plane: PlaneId) -> Option<BlockId> {
         self.state.best_victim(self.region(region), plane)
     }
 
-    /// Share of its life that a block has used up, its erases in each mode counted by what the mode endures; 0
-    /// where that is not known.
+    /// Share of life used of a block, its erases in each mode counted by the endurance of the mode; 0 if unknown.
     pub fn life_used(&self, block: BlockId) -> f64 {
         crate::state::aging::lives(self.state.blocks[block.index()].life_used)
     }
@@ -258,7 +255,7 @@ impl<'a> View<'a> {
         self.state.blocks[block.index()].live
     }
 
-    /// Units of the map that live in a plane of a region.
+    /// Valid mapping units in a plane of a region.
     pub fn live_units(&self, region: RegionId, plane: PlaneId) -> u64 {
         self.state.at(self.region(region), plane).live / self.state.geometry.sectors_per_unit as u64
     }

@@ -1,11 +1,10 @@
-//! A permutation of `0 .. n` in constant memory: a Feistel network over the next even number of bits, walked until it
-//! falls inside.
+//! A permutation of `0 .. n` in constant memory: a Feistel network over the next even number of bits, iterated until
+//! the result is in range.
 
 /// Rounds of the network.
 pub const ROUNDS: usize = 4;
 
-/// The network over a domain, without its keys: what a round adds to a half is the caller's function of its number and
-/// the other half.
+/// The network over a domain, without keys: the round function of the round number and the other half is the caller's.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Feistel {
     /// Numbers of the domain.
@@ -34,7 +33,7 @@ impl Feistel {
         }
     }
 
-    /// Where `x < n` goes.
+    /// The image of `x < n`.
     #[inline]
     pub fn forward(self, x: u64, round: impl Fn(usize, u64) -> u64) -> u64 {
         let mask = (1u64 << self.half) - 1;
@@ -42,7 +41,7 @@ impl Feistel {
         self.walk(x, |left, right| on(3, on(2, on(1, on(0, (left, right))))))
     }
 
-    /// What comes to `y < n`.
+    /// The preimage of `y < n`.
     #[inline]
     pub fn inverse(self, y: u64, round: impl Fn(usize, u64) -> u64) -> u64 {
         let mask = (1u64 << self.half) - 1;

@@ -1,6 +1,6 @@
-//! Numbers that look random and follow from what goes in, the same bits on every machine: the output function of
-//! SplitMix64 and its stream, FNV-1a of names, and a permutation by a Feistel network. Chips draw their weak pages by
-//! them, drives their initial state, workloads their streams; so they stand below them all.
+//! Pseudo-random numbers as pure functions, with the same bits on every machine: the output function of SplitMix64
+//! and its stream, FNV-1a of names, and a permutation by a Feistel network. Chips draw their weak pages with them,
+//! drives their initial state, workloads their streams, so this crate is below all of these.
 
 mod feistel;
 mod fnv;

@@ -11,13 +11,13 @@ pub const fn mix(x: u64) -> u64 {
     x ^ (x >> 31)
 }
 
-/// A hash of a number: what SplitMix64 gives first from this state.
+/// A hash of a number: the first output of SplitMix64 from this state.
 #[inline]
 pub const fn splitmix(x: u64) -> u64 {
     mix(x.wrapping_add(GOLDEN))
 }
 
-/// The stream, by its state: a sum, so that a draw is a function of where it began and of its number.
+/// The stream, by its state: a sum, so that a draw is a function of the start and its number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SplitMix64(pub u64);
 

@@ -1,4 +1,4 @@
-//! Where a drive is served, as it is spelled.
+//! Address of a served drive, and its syntax.
 
 use std::fmt;
 use std::net::{SocketAddr, ToSocketAddrs};
@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-/// Where a drive is served.
+/// Address of a served drive.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Address {
     /// A socket in the file system.
@@ -19,7 +19,7 @@ impl Address {
     /// A TCP address: `PORT` on the loopback, or `HOST:PORT`.
     ///
     /// # Errors
-    /// When it is neither, or unknown host.
+    /// When it is neither, or the host is unknown.
     pub fn tcp(text: &str) -> Result<Address, String> {
         let wrong = |why: &str| {
             format!("{text:?}: {why}\n  allowed: PORT on the loopback, or HOST:PORT, as in 127.0.0.1:10809")
@@ -33,13 +33,13 @@ impl Address {
 }
 
 impl Address {
-    /// The URI with which clients find it, of a server that takes none without TLS.
+    /// The URI for clients, of a server that requires TLS.
     pub(crate) fn uri(&self, encrypted: bool) -> String {
         let uri = self.to_string();
         if encrypted { uri.replacen("nbd", "nbds", 1) } else { uri }
     }
 
-    /// As options of `wordline` and commands of a control socket spell it.
+    /// The syntax of options of `wordline` and of commands of a control socket.
     pub fn spelled(&self) -> String {
         match self {
             Address::Unix(path) => format!("unix:{}", path.display()),
@@ -64,7 +64,8 @@ impl FromStr for Address {
 }
 
 impl fmt::Display for Address {
-    /// The URI of the NBD protocol (its document "uri.md"); what a URI cannot hold of a path is percent-encoded (RFC 3986).
+    /// The NBD URI (the protocol's document "uri.md"); characters of a path that a URI cannot contain are
+    /// percent-encoded (RFC 3986).
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Address::Unix(path) => {

@@ -1,5 +1,5 @@
-//! TLS of a connection, by rustls: the certificates of a server, and the session of each client. Nothing here waits: what the
-//! socket does not take stays in the session until it does.
+//! TLS of a connection, by rustls: the certificates of a server, and the session of each client. Nothing here
+//! blocks: data that the socket does not accept stay in the session until it does.
 
 use crate::error::ServeError;
 use crate::lock;
@@ -14,16 +14,16 @@ use std::io::{self, IoSlice, IoSliceMut, Read, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-/// The files of a folder of certificates, as other servers and clients of the protocol name them.
+/// The files of a folder of certificates, named as for other NBD servers and clients.
 const CA: &str = "ca-cert.pem";
 const CRL: &str = "ca-crl.pem";
 const CERTIFICATE: &str = "server-cert.pem";
 const KEY: &str = "server-key.pem";
 
-/// Bytes that are encrypted and not sent, at most.
+/// Maximum number of bytes that are encrypted and not sent.
 const WAITING: usize = 256 << 10;
 
-/// The server's certificate and key, and of whom it takes connections.
+/// The server's certificate and key, and the clients that it accepts.
 #[derive(Clone)]
 pub struct Certificates(Arc<ServerConfig>);
 
@@ -72,10 +72,11 @@ impl Files<'_> {
 }
 
 impl Certificates {
-    /// Those of a folder; with `verifies`, only clients are served whose certificate its authority has signed.
+    /// The certificates of a folder; with `verifies`, only clients with a certificate signed by its authority are
+    /// accepted.
     ///
     /// # Errors
-    /// When a file cannot be read, or is not what its name says.
+    /// If a file cannot be read or has the wrong content.
     pub fn load(folder: &Path, verifies: bool) -> Result<Certificates, ServeError> {
         let files = Files(folder);
         let provider = Arc::new(rustls::crypto::ring::default_provider());
@@ -106,7 +107,7 @@ impl Certificates {
         Ok(Certificates(Arc::new(config)))
     }
 
-    /// A session with a client that has not said anything yet.
+    /// A session with a client that has sent nothing yet.
     pub(crate) fn begin(&self) -> io::Result<Session> {
         let mut connection = ServerConnection::new(Arc::clone(&self.0)).map_err(io::Error::other)?;
         connection.set_buffer_limit(Some(WAITING));
@@ -151,7 +152,7 @@ fn flush(session: &mut ServerConnection, socket: &Stream) -> io::Result<bool> {
 }
 
 impl Session {
-    /// Read what has come; nothing where that is to be waited for, and 0 bytes where the client has left.
+    /// Read the received data; nothing if the socket would block, and 0 bytes if the client has disconnected.
     pub(crate) fn try_read(&self, socket: &Stream, into: &mut [IoSliceMut<'_>]) -> io::Result<Option<usize>> {
         let mut session = lock(&self.0);
         let Some(room) = into.iter_mut().find(|room| !room.is_empty()) else { return Ok(Some(0)) };
@@ -176,7 +177,8 @@ impl Session {
         }
     }
 
-    /// Encrypt and send parts, as far as there is room for them. Returns how many bytes of them are on their way.
+    /// Encrypt and send parts, as far as there is room for them. Returns the number of their bytes accepted for
+    /// sending.
     pub(crate) fn send(&self, socket: &Stream, parts: &[IoSlice<'_>]) -> Result<usize, Errno> {
         let mut session = lock(&self.0);
         let failed = |e: &io::Error| Errno::from_io_error(e).unwrap_or(Errno::IO);

@@ -4,7 +4,7 @@ use crate::reply_queue::ReplyQueue;
 use crate::socket::Socket;
 use std::sync::Arc;
 
-/// A client, as those know it who end its connection.
+/// A handle of a client, used to end its connection.
 pub(crate) struct Client {
     /// That of its connection.
     pub number: u64,
@@ -16,7 +16,7 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    /// End its connection; whichever of its threads waits for something wakes up.
+    /// End its connection; its blocked threads wake up.
     pub(crate) fn end(&self) {
         match &self.reply_queue {
             Some(reply_queue) => reply_queue.close(),

@@ -1,15 +1,15 @@
-//! Wall time and the drive's time: how the one follows from the other.
+//! Conversion between wall time and the drive's time.
 
 use std::time::{Duration, Instant};
 use wordline_units::{SimDuration, SimTime};
 
-/// How many seconds of wall time a second of the drive takes. At 0 the drive takes none: whatever is asked ends at once, and
-/// its own time goes on only by what it does.
+/// Seconds of wall time per second of drive time. At 0 the drive takes no time: requests complete at once, and its
+/// own time advances only by its operations.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct TimeScale(f64);
 
 impl TimeScale {
-    /// As fast as the model says.
+    /// Speed of the model.
     pub const REAL: TimeScale = TimeScale(1.0);
     /// No time at all.
     pub const NONE: TimeScale = TimeScale(0.0);
@@ -23,12 +23,12 @@ impl TimeScale {
         self.0
     }
 
-    /// So much of the drive's time as clients are told of it: as wall time, or as it is where the drive takes none.
+    /// A duration of the drive as reported to clients: in wall time, or in drive time if the drive takes none.
     pub(crate) fn told(self, modelled: SimDuration) -> SimDuration {
         if self == TimeScale::NONE { modelled } else { SimDuration(self.wall(modelled).as_nanos() as u64) }
     }
 
-    /// So much of the drive's time as wall time.
+    /// A duration of the drive in wall time.
     pub(crate) fn wall(self, modelled: SimDuration) -> Duration {
         Duration::from_nanos((modelled.0 as f64 * self.0) as u64)
     }
@@ -66,7 +66,7 @@ impl Clock {
         self.scale
     }
 
-    /// The drive's time at an instant; nothing where it takes no time.
+    /// The drive's time at an instant; nothing if the drive takes no time.
     #[inline]
     pub(crate) fn drive_time(&self, wall: Instant) -> Option<SimTime> {
         let since = wall.saturating_duration_since(self.origin.0).as_nanos() as u64;
@@ -78,7 +78,7 @@ impl Clock {
         Some(SimTime(self.origin.1.0.saturating_add(modelled)))
     }
 
-    /// When, in the drive's time, something arrives that may have come before this clock begins, as in a recovery.
+    /// Drive time of an arrival that may precede the start of this clock, as during recovery.
     pub(crate) fn arrival(&self, wall: Instant) -> Option<SimTime> {
         let early = self.origin.0.saturating_duration_since(wall);
         if early.is_zero() || self.scale == TimeScale::NONE {
@@ -87,7 +87,7 @@ impl Clock {
         Some(SimTime(self.origin.1.0.saturating_sub((early.as_nanos() as f64 / self.scale.0) as u64)))
     }
 
-    /// The instant of a time of the drive; nothing where it takes no time, or that is never.
+    /// The instant of a time of the drive; nothing if the drive takes no time, or for a time that never comes.
     #[inline]
     pub(crate) fn instant(&self, drive: SimTime) -> Option<Instant> {
         if self.scale == TimeScale::NONE || drive == SimTime::NEVER {

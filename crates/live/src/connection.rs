@@ -1,4 +1,5 @@
-//! One client: its handshake, then its requests. All that its socket has brought is parsed at once and submitted together.
+//! One client: its handshake, then its requests. All requests received from its socket are parsed at once and submitted
+//! together.
 
 use crate::client::Client;
 use crate::engine::command::weight;
@@ -18,19 +19,20 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 use wordline_ftl::HeldData;
 
-/// How long a client may take for a step of the handshake.
+/// Time limit of a client for a step of the handshake.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How long a client is waited for that does not take its last answers, when the server stops.
+/// How long to wait at shutdown for a client that does not read its last replies.
 const LAST_WORDS: Duration = Duration::from_millis(300);
 /// Connections at once.
 const MOST: usize = 64;
-/// Bytes that are read from a socket at once.
+/// Bytes per read of a socket.
 const READ: usize = 128 << 10;
-/// Data from this length on come to where they stay, and not by way of those bytes; and how much is read behind them.
+/// Data of at least this length are received directly into their final buffer, and not through the socket buffer; also
+/// the number of bytes read after them.
 const LARGE: usize = 32 << 10;
 const LITTLE: usize = 4 << 10;
 
-/// Serve a client until it leaves, or its connection is ended.
+/// Serve a client until it disconnects, or its connection is ended.
 pub(crate) fn serve(shared: &Arc<Shared>, socket: Socket, from: &str) {
     let socket = Arc::new(socket);
     let number = shared.next_connection.fetch_add(1, Ordering::Relaxed);
@@ -110,7 +112,7 @@ fn shake(shared: &Shared, socket: &Arc<Socket>) -> Result<Option<Agreed>, Broken
     Ok(agreed)
 }
 
-/// What a socket has brought and has not been parsed.
+/// Received bytes that have not been parsed.
 struct Incoming {
     bytes: Box<[u8]>,
     from: usize,
@@ -176,7 +178,7 @@ fn listen(
     }
 }
 
-/// Receive the data of a request into where they stay, and behind them what the client has sent next.
+/// Receive the data of a request into their final buffer, followed by the next bytes of the client.
 fn receive(
     shared: &Shared,
     watch: &mut Watch,
@@ -205,7 +207,7 @@ fn receive(
 }
 
 impl Incoming {
-    /// The head of the next request, if all of it is there.
+    /// The head of the next request, if all of it has been received.
     fn request(&mut self) -> Result<Option<Request>, Broken> {
         let Some(head) = self.bytes[self.from..self.to].first_chunk::<HEAD>() else { return Ok(None) };
         let request = request::request(head)?;
@@ -213,7 +215,7 @@ impl Incoming {
         Ok(Some(request))
     }
 
-    /// Where what comes next has room: little behind data that came to where they stay, since more of these may follow.
+    /// Space for the next bytes: little after data received directly, since more of these may follow.
     fn room(&mut self) -> IoSliceMut<'_> {
         self.bytes.copy_within(self.from..self.to, 0);
         self.to -= self.from;
@@ -222,7 +224,7 @@ impl Incoming {
         IoSliceMut::new(&mut self.bytes[self.to..end])
     }
 
-    /// So much has come. Returns whether it is anything; if not, the client has left.
+    /// Note the number of received bytes. Returns false at the end of the stream: the client has disconnected.
     fn fill(&mut self, read: usize) -> Result<bool, Broken> {
         if read == 0 && self.to > 0 {
             return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into());

@@ -1,4 +1,4 @@
-//! The control socket: one line asks, one object of JSON answers, and the connection ends.
+//! The control socket: each connection carries a command of one line and a reply of one JSON object.
 
 use crate::control_command::ControlCommand;
 use crate::engine::core::Engine;
@@ -16,12 +16,12 @@ use wordline_units::{BlockId, DieId};
 
 /// No line is as long.
 const LINE: usize = 4096;
-/// How long either side may take.
+/// Time limit of either side.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How often is looked whether the server stops.
+/// How often to check whether the server stops.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Do what one client of the control socket asks.
+/// Execute the command of one client of the control socket.
 pub(crate) fn serve(shared: &Shared, mut stream: UnixStream) -> io::Result<()> {
     stream.set_write_timeout(Some(PATIENCE))?;
     let line = line(shared, &stream)?;
@@ -55,8 +55,7 @@ fn order(line: &str) -> Result<ControlCommand, String> {
     line.parse()
 }
 
-/// What comes up to the end of a line, without that, as much as there may be of it, for as long as may be waited and the server
-/// does not stop.
+/// Read up to the end of a line (excluded), within limits of length and time, unless the server stops.
 fn line(shared: &Shared, mut stream: &UnixStream) -> io::Result<Vec<u8>> {
     stream.set_read_timeout(Some(LOOK))?;
     let until = Instant::now() + PATIENCE;
@@ -181,7 +180,7 @@ fn stopped(engine: &Engine) -> Option<Value> {
     engine.stopped.as_ref().map(|why| json!({ "error": format!("the drive has stopped: {why}") }))
 }
 
-/// Take back a cut or a fault by its number, or all cuts.
+/// Cancel a power cut or a fault by its number, or all cuts.
 fn disarm(engine: &mut Engine, number: Option<u64>) -> Value {
     let (cuts, faults) = (&mut engine.power.armed, &mut engine.faults.read_errors);
     let before = cuts.len() + faults.len();
@@ -200,7 +199,7 @@ fn disarm(engine: &mut Engine, number: Option<u64>) -> Value {
     json!({ "error": format!("{number}: no cut or fault has this number\n  allowed: {numbers}") })
 }
 
-/// Plant a fault in one of so many dies or blocks.
+/// Inject a fault into one of this many dies or blocks.
 fn planted(
     number: u32,
     count: u32,
@@ -217,10 +216,10 @@ fn planted(
     }
 }
 
-/// Ask the server of a control socket something, in words. Returns its answer, JSON.
+/// Send a command, as text, to the server of a control socket. Returns its answer, JSON.
 ///
 /// # Errors
-/// When nobody answers there, or the server does not know what is asked.
+/// If nothing listens there, or the server does not know the command.
 pub fn ask(path: &Path, order: &str) -> Result<String, ServeError> {
     // What is no order is refused here, whether or not anybody listens.
     self::order(order).map_err(ServeError::Input)?;

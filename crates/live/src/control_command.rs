@@ -1,4 +1,4 @@
-//! What is asked on the control socket, as words.
+//! Commands of the control socket, as text.
 
 use crate::address::Address;
 use crate::clock::TimeScale;
@@ -7,12 +7,12 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use wordline_units::{Bytes, SimDuration};
 
-/// What is asked on the control socket.
+/// A command of the control socket.
 #[derive(Clone, PartialEq, Debug)]
 pub enum ControlCommand {
     /// Tell everything.
     Stats,
-    /// Cut the power, and draw by a seed what is lost of a volatile cache.
+    /// Cut the power; the seed determines which data of a volatile cache are lost.
     Cut(CutWhen, Option<u64>),
     /// A line of the client's for the session.
     Mark(String),
@@ -37,11 +37,11 @@ pub enum ControlCommand {
         /// How many.
         count: u64,
     },
-    /// Let a die be slower than it should be.
+    /// Slow down a die.
     SlowDie {
         /// Its number.
         die: u32,
-        /// How many times; 1 is as it should be.
+        /// Factor; 1 is the normal speed.
         factor: u32,
     },
     /// Let a block retire at its next erase.
@@ -49,13 +49,13 @@ pub enum ControlCommand {
         /// Its number.
         block: u32,
     },
-    /// Plant no faults any more, and cut no power.
+    /// Cancel all faults and power cuts.
     Clear,
-    /// Cut the power and leave the connections: what is under way fails, and all that is asked for a time.
+    /// Cut the power and keep the connections: outstanding requests fail, and so do new ones for a time.
     Reset(Option<u64>, SimDuration),
-    /// Tell which cuts are waited for, and which faults are planted.
+    /// List armed power cuts and injected faults.
     Armed,
-    /// Take back one of them by its number, or all cuts.
+    /// Cancel one of them by its number, or all cuts.
     Disarm(Option<u64>),
     /// Tell which forks are served.
     Forks,
@@ -63,24 +63,24 @@ pub enum ControlCommand {
     End(Address),
     /// Tell the statistics as Prometheus reads them.
     Metrics,
-    /// Keep the drive as it is under a name that no snapshot has.
+    /// Save the drive under a new snapshot name.
     Snapshot(String),
     /// Keep a snapshot no longer.
     Drop(String),
-    /// Serve what a snapshot kept, or the drive as it is, at an address of its own.
+    /// Serve a snapshot, or the current drive, at an address of its own.
     Fork(Fork),
 }
 
-/// Another drive that goes on from a moment of this one.
+/// A fork: a second drive that continues from a state of this one.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Fork {
-    /// The snapshot; as the drive is now if none is named.
+    /// The snapshot; by default the current state of the drive.
     pub of: Option<String>,
-    /// Where clients find it.
+    /// Address for clients.
     pub at: Address,
     /// The path of its control socket.
     pub control: Option<PathBuf>,
-    /// How fast its time goes on; as that of the drive if nothing is said.
+    /// Speed of its time; by default that of the drive.
     pub time_scale: Option<TimeScale>,
 }
 
@@ -88,7 +88,7 @@ const CUT: &str = "cut [seed=N]; cut writes=N [seed=N]; cut flushes=N [seed=N]; 
 const SHOWN_MARK: &str = "mark TEXT";
 const INJECT: &str = "inject read-error [offset=BYTES] [length=BYTES] [count=N]; inject early-flush [count=N]; inject no-space \
      [count=N]; inject slow-die die=N factor=N; inject retire block=N; inject clear";
-/// How long what is asked of a drive fails at least that was reset, in nanoseconds: 100 ms.
+/// Minimum time, in nanoseconds, for which requests fail after a reset: 100 ms.
 const DOWN: u64 = 100_000_000;
 /// A die may be so many times slower.
 const FACTOR: u32 = 100_000;
@@ -99,7 +99,7 @@ const FORKS: &str = "forks; end nbd=unix:PATH";
 const RESET: &str = "reset [seed=N] [down=TIME]";
 const ARMED: &str = "armed; disarm [NUMBER]";
 
-/// All that is allowed.
+/// Allowed characters.
 fn allowed() -> String {
     format!(
         "stats; metrics; {CUT}; {RESET}; {ARMED}; {SHOWN_MARK}; {INJECT}; {SET}; {SNAPSHOT}; {FORK}; {FORKS}"
@@ -143,7 +143,7 @@ impl<'a> Values<'a> {
     }
 }
 
-/// Whether a word can be the name of a snapshot.
+/// Whether a word is valid as the name of a snapshot.
 fn is_name(word: &str) -> bool {
     word.chars().all(|c| c.is_alphanumeric() || "-_.".contains(c))
 }

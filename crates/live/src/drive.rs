@@ -447,7 +447,7 @@ fn other(then: &Value, now: &Value) -> Option<String> {
                 keys.into_iter().find_map(|key| first(below(key), &value(then, key), &value(now, key)))
             }
             _ if then == now => None,
-            _ => Some(format!("{at} is {then} in the folder and {now} in the command")),
+            _ => Some(format!("{at} is {then} in the folder but {now} in the command")),
         }
     }
     // What a user named comes before what follows from it.

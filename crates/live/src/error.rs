@@ -1,26 +1,26 @@
-//! What goes wrong in serving a drive, and whose fault it is.
+//! Errors in serving a drive, by cause.
 
 use std::io;
 use std::time::Duration;
 use thiserror::Error;
 use wordline_run::RunError;
 
-/// Why a drive cannot be served, or a session not be run again.
+/// Why a drive cannot be served, or a session not be rerun.
 #[derive(Debug, Error)]
 pub enum ServeError {
     /// The device, the scheme or the initial state.
     #[error(transparent)]
     Run(#[from] RunError),
-    /// Something else that was given is wrong: where, what, what is allowed.
+    /// Another invalid argument: where, what, what is allowed.
     #[error("{0}")]
     Input(String),
-    /// The machine: a socket, a thread or a file.
+    /// A fault of the system: a socket, a thread or a file.
     #[error("{0}")]
     Machine(String),
 }
 
 impl ServeError {
-    /// The exit code of a command that ends with it: 2 for what the user can mend, 1 for the rest.
+    /// The exit code of a command that fails with it: 2 for errors that the user can fix, 1 for the rest.
     pub fn exit_code(&self) -> i32 {
         match self {
             ServeError::Run(e) => e.exit_code(),
@@ -30,7 +30,7 @@ impl ServeError {
     }
 }
 
-/// Why a connection ends other than by the client's wish. One line of the log.
+/// Why a connection ends other than by disconnection of the client. One line of the log.
 #[derive(Debug, Error)]
 pub(crate) enum Broken {
     /// The client does not keep to the protocol.
@@ -51,7 +51,7 @@ impl Broken {
         Broken::Protocol { what: what.into(), section }
     }
 
-    /// Where it ends in the handshake, in which a client is not waited for as long as it likes.
+    /// For an end during the handshake, in which waiting for a client is limited.
     pub(crate) fn in_handshake(self, patience: Duration) -> Broken {
         match self {
             Broken::Io(e) if [io::ErrorKind::WouldBlock, io::ErrorKind::TimedOut].contains(&e.kind()) => {
@@ -62,7 +62,7 @@ impl Broken {
         }
     }
 
-    /// Whether the client has just gone away, which needs no line.
+    /// Whether the client has just disconnected, which is not logged.
     pub(crate) fn is_quiet(&self) -> bool {
         use io::ErrorKind::{BrokenPipe, ConnectionReset, UnexpectedEof};
         matches!(self, Broken::Io(e) if [BrokenPipe, ConnectionReset, UnexpectedEof].contains(&e.kind()))

@@ -1,6 +1,6 @@
-//! A database on a drive whose power fails at every single end of a program: SQLite works on the drive through a file system
-//! of three files, and whenever a program has ended, a fork of the drive is cut there, recovers, and must hold a whole database
-//! with every transaction that was committed. A drive whose FLUSH lies must be caught at it.
+//! A database on a drive with a power cut at the end of every single program: SQLite runs on the drive through a file
+//! system of three files, and after each program a fork of the drive loses power, recovers, and must hold an intact
+//! database with every committed transaction. A drive whose FLUSH does nothing must be detected.
 
 use crate::data::flash::Flash;
 use crate::drive::Drive;
@@ -265,7 +265,7 @@ fn wrong_with(vfs: &str, journal: &str, committed: u64) -> Option<String> {
         let (last, count) =
             (one("SELECT coalesce(max(n), 0) FROM transfer")?, one("SELECT count(*) FROM transfer")?);
         if last != count || !(committed..=committed + 1).contains(&(last as u64)) {
-            return Ok(Some(format!("{count} transfers, the last is {last}; {committed} were committed")));
+            return Ok(Some(format!("{count} transfers, last {last}; {committed} were committed")));
         }
         let sum = one("SELECT sum(balance) FROM account")?;
         Ok((sum != ACCOUNTS * EACH).then(|| format!("the accounts hold {sum}")))

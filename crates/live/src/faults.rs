@@ -1,4 +1,4 @@
-//! Faults that are planted: reads that fail, writes without space, flushes that lie, and the moment at which the power goes.
+//! Injected faults: reads that fail, writes without space, ignored flushes, and the time of a power cut.
 
 use std::ops::Range;
 use wordline_units::SimTime;
@@ -8,11 +8,11 @@ use wordline_units::SimTime;
 pub enum CutWhen {
     /// At once.
     Now,
-    /// When so many more writes have been answered; the answer of the last has been sent.
+    /// After this many more writes have been acknowledged; the last reply has been sent.
     AfterWrites(u64),
     /// When so many more flushes have been.
     AfterFlushes(u64),
-    /// At a moment of the drive's time, drawn from a seed within so many nanoseconds from now.
+    /// At a time of the drive, drawn by a seed within this many nanoseconds from now.
     Drawn {
         /// The seed.
         seed: u64,
@@ -21,16 +21,16 @@ pub enum CutWhen {
     },
 }
 
-/// A cut that is waited for, and the seed by which it draws what is lost.
+/// An armed power cut, and the seed that determines its losses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Armed {
-    /// By which it is disarmed.
+    /// Number by which it is cancelled.
     pub number: u64,
     pub due: Due,
     pub seed: Option<u64>,
 }
 
-/// What a cut waits for.
+/// Condition of an armed power cut.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Due {
     Writes(u64),
@@ -38,10 +38,10 @@ pub(crate) enum Due {
     At(SimTime),
 }
 
-/// A part of the drive that cannot be read.
+/// An unreadable part of the drive.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct ReadError {
-    /// By which it is taken back.
+    /// Number by which it is cancelled.
     pub number: u64,
     /// In bytes.
     pub range: Range<u64>,
@@ -74,13 +74,13 @@ impl Times {
     }
 }
 
-/// What is planted now.
+/// Faults injected now.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Faults {
     pub read_errors: Vec<ReadError>,
     /// How many reads have met one.
     pub failed_reads: u64,
-    /// Flushes that are acknowledged without being asked of the drive.
+    /// Flushes that are acknowledged but not executed.
     pub early_flushes: Times,
     /// Writes that find no space.
     pub no_space: Times,

@@ -1,4 +1,5 @@
-//! Which large parts of a drive are known to hold nothing, so that a map of an empty drive is told without looking at each page.
+//! Large parts of a drive that are known to be empty, so that the map of an empty drive is reported without examining
+//! each page.
 
 use std::ops::Range;
 

@@ -1,15 +1,15 @@
-//! A server whose clients may be on the same host: what their file systems write back comes here, and must not wait for
-//! itself.
+//! A server whose clients may be on the same host: their file systems write back to it, and it must not wait for its
+//! own write-back.
 
 use rustix::mm::{MlockAllFlags, mlockall};
 
-/// Have this process get SIGTERM when the one that started it ends. Returns whether that one is still there.
+/// Send this process SIGTERM when its parent ends. Returns whether that one is still there.
 pub fn end_with_parent() -> bool {
     let asked = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::TERM));
     asked.is_ok() && std::os::unix::process::parent_id() != 1
 }
 
-/// What the system grants a server, as far as it is allowed to ask (root, or CAP_SYS_RESOURCE and CAP_IPC_LOCK).
+/// Privileges granted by the system to a server (as root, or with CAP_SYS_RESOURCE and CAP_IPC_LOCK).
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Granted {
     /// Memory for it is found without writing anything back, which it might have to do itself.

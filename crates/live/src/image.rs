@@ -1,4 +1,4 @@
-//! A drive begins with the contents of a file: what of it is not zero is written before anybody is served.
+//! Initial contents of a drive from a file: its nonzero parts are written before clients are served.
 
 use crate::drive::Drive;
 use crate::error::ServeError;

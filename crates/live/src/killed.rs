@@ -1,5 +1,5 @@
-//! A drive in a folder whose server is killed between two commits, and again in the recovery that follows, and in the one after
-//! that: what was answered is there, and what was found once stays as it was found.
+//! A drive in a folder whose server is killed between two commits, again in the recovery that follows, and again in the
+//! next: acknowledged data are present, and data read once stay the same.
 
 use crate::data::folder::Folder;
 use crate::drive::Drive;

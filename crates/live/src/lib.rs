@@ -1,10 +1,10 @@
-//! The live drive: a simulated drive that serves real bytes over NBD, answers at the modelled instants, and can be cut off
-//! its power.
+//! The live drive: a simulated drive that serves real bytes over NBD, completes requests at the modelled times, and
+//! supports power cuts.
 //!
-//! The one crate that reads a clock. A request comes in on a thread of its connection (`connection.rs`), goes into the drive
-//! under one lock (`engine/`), and its answer leaves when the drive's time has come to its end (`shared.rs`), on the thread
-//! whose watch it is (`watch.rs`): that of the connection that asked last, where there is one. Bytes lie by physical page
-//! ([`wordline_ftl::Bytes`]), so that a fault of the map is wrong data that a client sees.
+//! The one crate that reads a clock. A request arrives on a thread of its connection (`connection.rs`), enters the
+//! drive under one lock (`engine/`), and its reply is sent when the drive's time has reached its end (`shared.rs`), by
+//! the thread on watch (`pacer.rs`): that of the connection with the latest request, if any. Bytes are stored by
+//! physical page ([`wordline_ftl::Bytes`]), so that a fault of the map becomes wrong data for a client.
 
 #![allow(clippy::disallowed_methods, reason = "a served drive answers on a wall clock")]
 

@@ -1,4 +1,5 @@
-//! Waiting: of a connection's thread for its client, while what is due happens; of the thread of its own for what is due.
+//! Waiting: a connection's thread waits for its client and processes due events meanwhile; a separate thread waits for
+//! due events alone.
 
 use crate::lock;
 use crate::pacer::{Watch, be_punctual};
@@ -7,7 +8,7 @@ use crate::socket::Socket;
 use std::io::{self, IoSliceMut, Read};
 use std::time::{Duration, Instant};
 
-/// So long before an instant nothing is looked at any more but the clock.
+/// From this long before an instant, only the clock is checked.
 const LAST: Duration = Duration::from_micros(2);
 
 impl Shared {

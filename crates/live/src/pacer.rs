@@ -1,5 +1,5 @@
-//! Who lets things happen at their instants: the connection's thread that asked last, while it waits for its client, and a
-//! thread of its own where there is none. So beside a client one thread is at work, and not two.
+//! Decides which thread processes due events: that of the connection with the latest request, while it waits for its
+//! client, or else a separate pacing thread. With one client, one thread is active, and not two.
 
 use crate::engine::core::Engine;
 use std::num::NonZeroU64;

@@ -1,10 +1,10 @@
-//! Trims of parts of logical pages: a drive forgets a page when all of it has been trimmed, by one request or by several, and keeps in
-//! mind until then which sectors were.
+//! Trims of parts of logical pages: a page is trimmed once all of it has been, by one or several requests; until then,
+//! its trimmed sectors are recorded.
 
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
-/// Pages of which parts are kept in mind at most, so that trims cost little memory; of others a part is trimmed in vain.
+/// Maximum number of pages with recorded parts, to limit memory; partial trims of others have no effect.
 const MOST: usize = 1 << 20;
 
 /// Which sectors of pages have been trimmed since they were written, of pages with others.

@@ -1,5 +1,5 @@
-//! The data of a write, received page by page into the memory in which the drive keeps them, so that nothing of whole sectors is
-//! copied behind the socket.
+//! Write data, received page by page into the memory in which the drive keeps them, so that whole sectors are not
+//! copied after the socket.
 
 use crate::pieces::Units;
 use crate::protocol::request::Request;

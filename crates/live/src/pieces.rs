@@ -1,15 +1,15 @@
-//! From what a client asks, in bytes, to what a drive is asked, piece by piece: sectors, logical pages, nothing too long.
+//! Splits client requests, in bytes, into requests of the drive: by sectors, logical pages, and maximum length.
 
 use crate::protocol::request::Verb;
 use std::ops::Range;
 use wordline_units::{HostOp, HostRequest, LBA_BYTES};
 
-/// The most of a trim that is done at once.
+/// Maximum length of a trim request.
 const TRIMMED: u64 = 64 << 20;
 /// The most zeroes that are written at once.
 const ZEROED: u64 = 1 << 20;
 
-/// What a drive is asked next for a command; ranges are in bytes.
+/// Next request of the drive for a command; ranges are in bytes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Piece {
     Read(Range<u64>),
@@ -20,7 +20,7 @@ pub(crate) enum Piece {
     Flush,
 }
 
-/// What of a command is still to be asked.
+/// Remaining pieces of a command.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Rest {
     verb: Verb,
@@ -31,12 +31,12 @@ pub(crate) struct Rest {
     flush: bool,
 }
 
-/// How a drive is divided, in bytes.
+/// Units of a drive, in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Units {
-    /// What is read and written at least.
+    /// Minimum size of reads and writes.
     pub sector: u64,
-    /// What is trimmed at least.
+    /// Minimum size of trims.
     pub page: u64,
 }
 

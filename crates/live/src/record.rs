@@ -103,7 +103,7 @@ impl Recorder {
     ) -> Result<Recorder, ServeError> {
         let failed = |what: String| ServeError::Machine(format!("{}: {what}", path.display()));
         let listener =
-            UnixListener::bind(path).map_err(|e| failed(format!("no socket can be made there: {e}")))?;
+            UnixListener::bind(path).map_err(|e| failed(format!("cannot create a socket there: {e}")))?;
         listener.set_nonblocking(true).map_err(|e| failed(e.to_string()))?;
         let export = Export {
             name: "crash".to_string(),
@@ -123,7 +123,7 @@ impl Recorder {
         let serving = Arc::clone(&shared);
         let thread = std::thread::Builder::new().name("wordline-record".to_string());
         let thread = thread.spawn(move || accept(&serving, &listener));
-        let thread = Some(thread.map_err(|e| failed(format!("no thread can be begun: {e}")))?);
+        let thread = Some(thread.map_err(|e| failed(format!("cannot start a thread: {e}")))?);
         Ok(Recorder { shared, path: path.to_path_buf(), thread })
     }
 

@@ -1,4 +1,4 @@
-//! A session once more, without clients, bytes or wall time: does the same come out?
+//! Reruns a session without clients, bytes or wall time, to check that the result is the same.
 
 use crate::data::folder::Folder;
 use crate::data::found::Found;
@@ -10,7 +10,7 @@ use wordline_ftl::{HostData, Metadata};
 use wordline_run::RunSpec;
 use wordline_units::SimTime;
 
-/// What a session came to, then and now.
+/// Results of a session, then and now.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SessionRerun {
     /// The hash of the live run's result.

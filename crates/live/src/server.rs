@@ -48,7 +48,7 @@ pub struct Server {
     places: Places,
 }
 
-/// Where clients find a drive, and what listens there.
+/// Addresses of a drive, and its listeners.
 #[derive(Default)]
 struct Places {
     listeners: Vec<Listener>,
@@ -73,7 +73,7 @@ impl AsFd for Listener {
 }
 
 impl Places {
-    /// Listen wherever a drive is to be served, or nowhere.
+    /// Listen on all addresses of the drive, which may be none.
     fn of(spec: &ServeSpec) -> Result<Places, ServeError> {
         let mut places = Places::default();
         for address in &spec.addresses {
@@ -199,8 +199,8 @@ fn early_acknowledgement(spec: &ServeSpec, drive: &Drive) -> Option<String> {
         Ack::Buffer(pages) => format!("its write buffer of {}", Bytes(u64::from(pages) * device.unit.0)),
     };
     Some(format!(
-        "{} acknowledges writes from {held}, which the device file has protected: a power cut loses nothing that was \
-         acknowledged; --write-cache SIZE adds a volatile cache, of which it does",
+        "{} acknowledges writes from {held}, which is protected in the device file: a power cut loses no \
+         acknowledged write; --write-cache SIZE adds a volatile cache, which can lose some",
         device.name
     ))
 }
@@ -251,7 +251,7 @@ impl Server {
         }
         if let Some(path) = &spec.image {
             if !is_new {
-                let what = "the folder has a drive, which has contents";
+                let what = "the folder already holds a drive with data";
                 return Err(ServeError::Input(format!(
                     "--image {}: {what}\n  allowed: a new folder",
                     path.display()
@@ -339,8 +339,8 @@ impl Server {
         (&self.shared.export.name, self.shared.export.size)
     }
 
-    /// End all connections, let the drive come to rest, and write the session. Returns what clients were given, with the hash
-    /// of the result, and why the session could not be written.
+    /// End all connections, drain the drive, and write the session. Returns the statistics of clients, with the hash of
+    /// the result, and why the session could not be written.
     ///
     /// # Errors
     /// None so far.

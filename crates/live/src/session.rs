@@ -1,4 +1,4 @@
-//! A session as files: every request in the drive's time and order, every power cut, and what came out.
+//! A session as files: all requests in the drive's time and order, all power cuts, and the results.
 //!
 //! `session.txt`: a line of JSON that says what was served, then a line each:
 //! `submit AT ARRIVAL OP LBA BLOCKS ATTRIBUTES` (times in nanoseconds of the drive, addresses and lengths in blocks of 512

@@ -1,5 +1,5 @@
-//! What all threads of a server have in common, and how each of them works: lock, let time go on, take the answers, unlock,
-//! send them.
+//! State shared by all threads of a server, and the cycle of each: lock, advance time, take the replies, unlock, send
+//! them.
 
 use crate::address::Address;
 use crate::certificates::Certificates;
@@ -29,7 +29,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 use wordline_ftl::HeldData;
 
-/// How long clients are waited for at the end that do not take their answers, and how often is looked.
+/// How long to wait at shutdown for clients that do not read their replies, and how often to check.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 const LOOK: Duration = Duration::from_millis(5);
 
@@ -59,9 +59,9 @@ impl Often {
 /// Told a line of the log.
 pub type Log = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// A fork that is served until it is dropped.
+/// A fork, served until it is dropped.
 pub(crate) struct Forked {
-    /// Where clients find it.
+    /// Address for clients.
     pub uri: String,
     /// The same, as it was asked for.
     pub at: Address,
@@ -79,16 +79,16 @@ pub(crate) type Serve = fn(Drive, &ServeSpec, Log) -> Result<Started, ServeError
 /// The server of a fork, and where clients find it.
 pub(crate) type Started = (String, Box<dyn Send>);
 
-/// What all threads of a server have in common.
+/// State shared by all threads of a server.
 pub(crate) struct Shared {
     pub engine: Mutex<Engine>,
-    /// Answers that wait for the disk of the drive's folder, if it has one.
+    /// Replies that wait for a sync of the drive's folder, if it has one.
     pub syncing: Option<Syncing>,
     pub pacing: Pacing,
-    /// How the drive is divided.
+    /// Units of the drive.
     pub units: Units,
     pub export: Export,
-    /// What the system grants it.
+    /// Privileges granted by the system.
     granted: Granted,
     pub statistics: Arc<Mutex<Statistics>>,
     pub connections: Mutex<Vec<Client>>,
@@ -193,8 +193,8 @@ impl Shared {
         is_open
     }
 
-    /// Unlock, and send what has been answered; after a power cut all connections end. What is due next is the business of who
-    /// is named.
+    /// Unlock, and send completed replies; after a power cut all connections end. What is due next is the business of
+    /// who is named.
     pub(crate) fn leave(&self, mut engine: MutexGuard<'_, Engine>, cuts: u64, to: Option<&mut Watch>) {
         let (mut out, notes) = (std::mem::take(&mut engine.out), std::mem::take(&mut engine.notes));
         let was_cut = engine.epoch() != cuts;
@@ -267,7 +267,7 @@ impl Shared {
         self.disconnect(None);
     }
 
-    /// Do something to the drive at work, as of now.
+    /// Apply a command to the running drive, as of now.
     pub(crate) fn with_engine<T>(&self, act: impl FnOnce(&mut Engine) -> T) -> T {
         let mut engine = lock(&self.engine);
         let cuts = engine.epoch();
@@ -279,7 +279,7 @@ impl Shared {
         done
     }
 
-    /// From now on time goes on at another scale.
+    /// Change the time scale from now on.
     pub(crate) fn set_time_scale(&self, scale: TimeScale) {
         self.with_engine(|engine| engine.set_scale(scale));
     }
@@ -303,7 +303,7 @@ impl Shared {
         }
     }
 
-    /// Serve a drive that goes on from a moment of this one.
+    /// Serve a drive that continues from a state of this one.
     pub(crate) fn fork(&self, asked: Fork) -> Value {
         let begun = Instant::now();
         let forked = match &asked.of {
@@ -355,7 +355,7 @@ impl Shared {
         told.collect()
     }
 
-    /// End a fork: its connections, its threads, and what only it has in memory.
+    /// End a fork: its connections, its threads, and its own memory.
     pub(crate) fn end_fork(&self, at: &Address) -> Value {
         let ended = {
             let mut forks = lock(&self.forks);
@@ -383,7 +383,7 @@ impl Shared {
         }
     }
 
-    /// What is said of a snapshot that there is not.
+    /// Error message for an unknown snapshot.
     fn unknown(&self, name: &str) -> String {
         let all: Vec<String> = lock(&self.snapshots).keys().cloned().collect();
         let all =

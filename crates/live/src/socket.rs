@@ -1,4 +1,4 @@
-//! A connection's socket, of either kind, in the clear or with TLS.
+//! A connection's socket, of either kind, unencrypted or with TLS.
 
 use crate::certificates::{Certificates, Session};
 use crate::protocol::handshake;
@@ -36,7 +36,7 @@ impl Socket {
         self.session.set(session).map_err(|_| io::Error::other("TLS has begun"))
     }
 
-    /// End it for both sides; whoever waits for it wakes up.
+    /// Shut it down in both directions; blocked threads wake up.
     pub(crate) fn shut(&self) {
         if let Some(session) = self.session.get() {
             session.close(&self.stream);
@@ -44,7 +44,7 @@ impl Socket {
         self.stream.shut(Shutdown::Both);
     }
 
-    /// Hear nothing more from the other side than what it has sent.
+    /// Shut down reception.
     pub(crate) fn shut_read(&self) {
         self.stream.shut(Shutdown::Read);
     }

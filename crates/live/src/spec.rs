@@ -1,4 +1,4 @@
-//! How a drive is served.
+//! Options of serving a drive.
 
 use crate::address::Address;
 use crate::certificates::Certificates;
@@ -25,7 +25,7 @@ pub enum Encryption {
 pub struct ServeSpec {
     /// The drive: device, scheme, settings, seed, initial state. Its workload says nothing.
     pub run: RunSpec,
-    /// Where clients find it; at least one.
+    /// Addresses for clients; at least one.
     pub addresses: Vec<Address>,
     /// Whether connections are encrypted, which takes certificates.
     pub encryption: Encryption,
@@ -35,30 +35,30 @@ pub struct ServeSpec {
     pub activated: bool,
     /// The path of the control socket.
     pub control: Option<PathBuf>,
-    /// How fast time goes on.
+    /// Time scale.
     pub time_scale: TimeScale,
     /// How long before an instant a thread stops sleeping and spins; zero never spins.
     pub spin: Duration,
-    /// Bytes of a volatile cache that answers writes before they are on flash; 0 for none.
+    /// Size in bytes of a volatile cache that acknowledges writes before they are on flash; 0 for none.
     pub write_cache: u64,
-    /// What a power cut leaves of that cache.
+    /// Data of that cache that survive a power cut.
     pub power_loss: PowerLoss,
     /// The atomic write unit at a power cut, if it is larger than a sector.
     pub atomic: Option<Atomic>,
     /// Nobody may write to it. Forks of it may be written to.
     pub read_only: bool,
-    /// A folder for the drive's bytes, which else are in RAM alone.
+    /// A folder for the drive's bytes; by default they are in RAM only.
     pub data: Option<PathBuf>,
-    /// With it, whether every answer waits until the system has written the drive to its disk, and not only those to a
-    /// FLUSH and to writes with FUA.
+    /// With a folder, whether every reply waits for a sync of the folder, and not only those to FLUSH and to writes
+    /// with FUA.
     pub always_sync: bool,
-    /// How much of the modelled time of a recovery passes after a power cut.
+    /// Share of the modelled recovery time that passes after a power cut.
     pub recovery_scale: f64,
-    /// The name of the export; that of the device if none is given.
+    /// Name of the export; by default that of the device.
     pub export: Option<String>,
-    /// How many bytes of the drive are served; all if none are given.
+    /// Number of served bytes; by default the whole drive.
     pub size: Option<u64>,
-    /// A file whose contents the drive has at the beginning.
+    /// A file with the initial contents of the drive.
     pub image: Option<PathBuf>,
     /// Bytes of data in RAM, at most.
     pub memory: Option<u64>,

@@ -1,5 +1,5 @@
-//! Whether the machine lets a thread run when it should. A server among busy neighbours answers late for reasons that are not
-//! its own; what a thread that does nothing but sleep and look at the clock has lost tells the two apart.
+//! Detects whether the system runs a thread on time. A server on a busy machine replies late for reasons outside it;
+//! the delays of a thread that only sleeps and reads the clock separate the two causes.
 
 use crate::clock::TimeScale;
 use crate::engine::core::Engine;

@@ -1,5 +1,5 @@
-//! What clients were given: how long the model says a request takes, how long it took, and how late answers were; and of
-//! that what fell into seconds in which the machine let its threads run.
+//! Statistics of clients: modelled and actual latency of requests, and lateness of replies; separately for seconds in
+//! which the machine ran its threads on time.
 
 use crate::protocol::request::Verb;
 use serde_json::{Map, Value, json};
@@ -7,14 +7,13 @@ use std::time::{Duration, Instant};
 use wordline_sim::Histogram;
 use wordline_units::SimDuration;
 
-/// An answer is late that leaves so long after its instant.
+/// Lateness above which a reply counts as late.
 pub const LATE: Duration = Duration::from_micros(50);
 
-/// A second in which the machine kept a thread waiting for so long is disturbed: how late answers were then says nothing of
-/// the server.
+/// Delay of a thread above which a second counts as disturbed: lateness is then no property of the server.
 pub const DISTURBED: Duration = Duration::from_millis(1);
 
-/// Shares of the requests at which latencies are told.
+/// Percentiles at which latencies are reported.
 pub(crate) const SHARES: [(&str, f64); 5] =
     [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999), ("max", 1.0)];
 

@@ -29,9 +29,9 @@ impl StatsReport {
             let ms = quiet["longest_wait_us"].as_f64().unwrap_or(0.0) / 1e3;
             let of = seconds + disturbed;
             let rest = if seconds > 0 {
-                format!("in the other {seconds}:")
+                format!("in the remaining {seconds}:")
             } else {
-                "no second was free of them".into()
+                "no second without them".into()
             };
             let _ = writeln!(
                 text,

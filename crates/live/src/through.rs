@@ -115,7 +115,7 @@ impl ThroughDrive {
     pub fn recovered(&self, interval: &Interval, state: &State) -> Result<Recovered, String> {
         let mut image = state.image(interval);
         let drive = lock(&self.kept).get(&interval.at()).map(Kept::drive);
-        let mut drive = drive.ok_or("the drive was not kept at this point of the log")??;
+        let mut drive = drive.ok_or("the drive was not saved at this point of the log")??;
         // Each state has an instant of its own.
         let within = splitmix(image.hash() as u64 ^ interval.at() as u64) % WITHIN;
         let until = SimTime(drive.now().0 + within);

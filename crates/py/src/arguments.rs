@@ -1,4 +1,4 @@
-//! What `run`, `compare` and `record` take, as the Python side spells it.
+//! Arguments of `run`, `compare` and `record`, in the spelling of Python.
 
 use crate::error::{ended_by, raised, unfit, wrong};
 use crate::executor::executor;
@@ -11,7 +11,7 @@ use wordline_run::{Files, Progress, RunError, RunSpec, Window};
 use wordline_trace::Fit;
 use wordline_units::Opt;
 
-/// What `run` and `compare` take, as the Python side spells it.
+/// Arguments of `run` and `compare`, in the spelling of Python.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct RunArguments {
@@ -31,7 +31,7 @@ pub(crate) struct RunArguments {
 }
 
 impl RunArguments {
-    /// The run, with the classes of Python among its schemes, and what will be raised in them.
+    /// The run, with the Python classes among its schemes, and their exceptions.
     pub(crate) fn spec(self, py: Python<'_>, scheme: &str) -> PyResult<(RunSpec, Arc<Failed>)> {
         let (registry, failed) = with_classes(py, &self.classes)?;
         let fit = |f: &String| f.parse::<Fit>().map_err(|e| unfit(Opt::Fit, f, e));
@@ -57,8 +57,7 @@ impl RunArguments {
     }
 }
 
-/// What came out; what was raised in a scheme of Python comes before the error that it led to, and has it in the attribute
-/// `ended_by`.
+/// The result; an exception of a Python scheme precedes the error that it caused, which is in its attribute `ended_by`.
 pub(crate) fn told<T>(failed: &Failed, result: Result<T, RunError>) -> PyResult<T> {
     match (failed.take(), result) {
         (Some(e), Err(led_to)) => Err(ended_by(e, &led_to)),
@@ -67,7 +66,7 @@ pub(crate) fn told<T>(failed: &Failed, result: Result<T, RunError>) -> PyResult<
     }
 }
 
-/// Calls back into Python between requests; what is raised there ends the run.
+/// Callbacks into Python between requests; an exception in them ends the run.
 pub(crate) struct Watcher {
     pub(crate) callback: Option<Py<PyAny>>,
     pub(crate) raised: Option<PyErr>,
@@ -96,7 +95,7 @@ impl Watcher {
         }
     }
 
-    /// The error of Python comes before the interruption that it led to.
+    /// The Python error precedes the interruption that it caused.
     pub(crate) fn judge<T>(self, result: Result<T, RunError>) -> PyResult<T> {
         match self.raised {
             Some(e) => Err(e),

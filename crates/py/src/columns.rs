@@ -1,4 +1,4 @@
-//! Columns as a table of Arrow, which data frames take as it comes.
+//! Columns as an Arrow table, which data frames use directly.
 
 use crate::error::wrong;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
@@ -47,7 +47,7 @@ impl Column {
         }
     }
 
-    /// What it is written down as: its kind, its bytes, its words.
+    /// Its storage: kind, bytes, words.
     fn written(&self) -> (&'static str, usize, Vec<u8>, Vec<String>) {
         let rows = self.rows();
         match self {
@@ -176,7 +176,7 @@ impl Columns {
         }
     }
 
-    /// A capsule with the stream that Arrow's interface for Python wants: the rows are made as they are asked for.
+    /// A capsule with the stream of Arrow's Python interface: rows are generated on demand.
     fn stream<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
         let (columns, rows) = (Arc::clone(&self.0), self.__len__());
         let batch = move |rows: Range<usize>| {

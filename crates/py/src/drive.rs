@@ -1,4 +1,4 @@
-//! A drive that goes on as it is told.
+//! A drive that advances on request.
 
 use crate::arguments::{RunArguments, Watcher, told};
 use crate::columns::{Column, Columns};
@@ -69,8 +69,8 @@ impl Stepped {
         })
     }
 
-    /// Let time go on to a moment, or until nothing is left to happen or enough requests have ended; returns what has
-    /// ended.
+    /// Advance time to a moment, or until no event is left or enough requests have completed; returns the completed
+    /// requests.
     fn run(&self, py: Python<'_>, until: Option<u64>, most: usize) -> PyResult<Vec<Ended>> {
         let until = until.map_or(SimTime::NEVER, SimTime);
         self.with(py, |drive| {
@@ -87,12 +87,12 @@ impl Stepped {
         })
     }
 
-    /// Let all end that is under way, and idle work until there is none.
+    /// Complete all outstanding work, and idle work until none is left.
     fn drain(&self, py: Python<'_>) -> PyResult<()> {
         self.with(py, SteppedDrive::drain)
     }
 
-    /// The same drive once more.
+    /// A copy of the drive.
     fn fork(&self, py: Python<'_>) -> PyResult<Stepped> {
         Ok(Stepped::over(self.with(py, SteppedDrive::fork)?, &self.failed))
     }
@@ -112,7 +112,7 @@ impl Stepped {
         Ok((report.to_json().map_err(wrong)?, Stepped::over(after, &self.failed)))
     }
 
-    /// How it stands, as JSON.
+    /// Its state, as JSON.
     fn look(&self) -> String {
         self.drive().look().to_string()
     }
@@ -129,7 +129,7 @@ impl Stepped {
     }
 }
 
-/// A workload whose requests go into a drive as far as is wanted.
+/// A workload that is submitted to a drive step by step.
 #[pyclass(frozen, module = "wordline._wordline", name = "Feed")]
 pub(crate) struct Feeding(Mutex<Feed>);
 
@@ -141,13 +141,14 @@ impl Feeding {
         Ok(Feeding(Mutex::new(drive.with(py, |drive| Feed::new(drive, &spec))?)))
     }
 
-    /// Whether all requests have gone in.
+    /// Whether all requests were submitted.
     #[getter]
     fn is_over(&self) -> bool {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).is_over()
     }
 
-    /// Let up to so many further requests go in, none after a time; how many did, and what has ended meanwhile.
+    /// Submit up to this many further requests, none after a time; returns their number, and the completed
+    /// requests.
     fn step(
         &self,
         py: Python<'_>,
@@ -164,7 +165,7 @@ impl Feeding {
         })
     }
 
-    /// Let requests go in until a moment, or until the last of them: what ended meanwhile, as JSON.
+    /// Submit requests until a time, or until the last of them: a summary of what completed meanwhile, as JSON.
     fn measure(&self, py: Python<'_>, drive: &Stepped, until: Option<u64>) -> PyResult<String> {
         let until = until.map_or(SimTime::NEVER, SimTime);
         drive.with(py, |drive| {

@@ -12,8 +12,8 @@ create_exception!(wordline, Refused, PyValueError, "Scheme and device do not go 
 
 create_exception!(wordline, Fault, PyRuntimeError, "An illegal decision of a scheme, or a bug of Wordline.");
 
-/// The exception of an error. Its text spells options as Python does; for one who typed a command there is the
-/// attribute `on_command_line` beside it.
+/// The exception of an error. Its text spells options as in Python; the attribute `on_command_line` has the
+/// spelling of the command line.
 pub(crate) fn raised(e: &RunError) -> PyErr {
     let text = e.on(Face::Python);
     let exception = match e.blame() {
@@ -26,13 +26,13 @@ pub(crate) fn raised(e: &RunError) -> PyErr {
     beside(exception, &e.on(Face::CommandLine))
 }
 
-/// An exception that knows what it says on a command line, too.
+/// An exception with a second text for the command line.
 pub(crate) fn beside(exception: PyErr, command_line: &str) -> PyErr {
     let set = Python::attach(|py| exception.value(py).setattr("on_command_line", command_line));
     set.map_or_else(|e| e, |()| exception)
 }
 
-/// What a scheme has raised, with the error that it led to.
+/// An exception of a scheme, with the error that it caused.
 pub(crate) fn ended_by(exception: PyErr, led_to: &RunError) -> PyErr {
     let led_to = raised(led_to);
     // An exception that takes no attributes does without.

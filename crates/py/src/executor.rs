@@ -1,4 +1,4 @@
-//! Runs of classes of Python in processes of their own: in one process only one of them goes at a time.
+//! Runs of Python classes in separate processes, because one process executes only one of them at a time.
 
 use crate::error::{Refused, UserError, wrong};
 use crate::scheme::{Failed, attached};
@@ -17,7 +17,7 @@ enum Heard {
     Raised(Py<PyAny>),
 }
 
-/// What does runs of classes elsewhere, if another process can import them.
+/// The executor of runs of classes, if another process can import them.
 pub(crate) fn executor(
     py: Python<'_>,
     classes: &[Py<PyAny>],
@@ -40,7 +40,7 @@ pub(crate) fn executor(
     })))
 }
 
-/// What the native half is asked in the process.
+/// The call of the native half in the process.
 fn asked<'py>(py: Python<'py>, job: Job<'_>) -> PyResult<Bound<'py, PyDict>> {
     let asked = PyDict::new(py);
     if let Job::Rerun { report, workload, .. } = job {
@@ -72,7 +72,7 @@ fn asked<'py>(py: Python<'py>, job: Job<'_>) -> PyResult<Bound<'py, PyDict>> {
     Ok(asked)
 }
 
-/// Do a run or a life in a process. A life that is stopped may have something to tell all the same.
+/// Do a run or a life in a process. A stopped lifetime run can have a result nevertheless.
 fn does(
     py: Python<'_>,
     classes: &[Py<PyAny>],
@@ -112,7 +112,8 @@ fn does(
     done
 }
 
-/// The error of a run that was raised in its process. What a scheme has raised there is kept, as if it were here.
+/// The error of a run that was raised in its process. An exception of a scheme there is stored as if it were
+/// local.
 fn error(py: Python<'_>, e: PyErr, failed: &Failed) -> RunError {
     let value = e.value(py);
     let ended_by = value.getattr("ended_by").ok().filter(|led_to| !led_to.is_none());

@@ -1,6 +1,6 @@
-//! Wordline for Python: conversion and exceptions, no logic. Reports cross as JSON text; the
-//! package `wordline` gives them attributes and arrays. The interpreter is free while a device
-//! runs, and is asked for signals now and then, so that Ctrl-C works.
+//! Wordline for Python: conversion and exceptions, no logic. Reports are passed as JSON text; the package `wordline`
+//! adds attributes and arrays. The interpreter lock is released during a run, and signals are checked regularly, so
+//! that Ctrl-C works.
 
 mod arguments;
 mod columns;
@@ -70,7 +70,7 @@ fn record(
     watcher.judge(result)?.to_json().map_err(wrong)
 }
 
-/// What decides the outcome of a run, resolved, as JSON.
+/// Everything that determines the result of a run, resolved, as JSON.
 #[pyfunction]
 fn identity(py: Python<'_>, asked: RunArguments, scheme: &str) -> PyResult<String> {
     let (spec, failed) = asked.spec(py, scheme)?;
@@ -93,7 +93,7 @@ fn page_write_cost(u: f64, c_prog: f64, c_cp: f64, c_e: f64, n_p: f64) -> (f64, 
     (wordline_schemes::cost_model::victim_utilisation(u), costs.c_pw(u))
 }
 
-/// The file with the data of a report that somebody names by it, by its folder, or by the page beside it.
+/// The file with the data of a report, by its path, its folder, or the page next to it.
 #[pyfunction]
 fn report_file(named: PathBuf) -> PyResult<PathBuf> {
     wordline_run::report_file(&named).map_err(|e| raised(&e))
@@ -120,7 +120,7 @@ fn rerun(
     watcher.judge(result)?.report.to_json().map_err(wrong)
 }
 
-/// Which requests are asked about, as the Python side spells it.
+/// The selected requests, in the spelling of Python.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 struct AskedWhy {
@@ -146,7 +146,7 @@ impl AskedWhy {
     }
 }
 
-/// Why requests of a report's run took so long, as JSON: those named, or the slowest.
+/// Explanation of slow requests of a report's run, as JSON: the named ones, or the slowest.
 #[pyfunction]
 fn why(
     py: Python<'_>,
@@ -180,7 +180,7 @@ fn needed(reports: Vec<String>) -> PyResult<Option<u64>> {
     Ok(wordline_report::needed(&reports.map_err(wrong)?))
 }
 
-/// Schemes with those that `all-compatible` stands for in its place, and those that the device refuses.
+/// The schemes with `all-compatible` replaced by its schemes, and those that do not support the device.
 #[pyfunction]
 fn admitted(
     py: Python<'_>,
@@ -235,7 +235,7 @@ fn comparison_json(reports: Vec<String>, refused: Vec<Reason>) -> PyResult<Strin
     decided(comparison(&reports, refused)?).to_json().map_err(wrong)
 }
 
-/// The reports in a JSON text, which may be of one report or of a comparison, and the schemes refused in it.
+/// The reports in a JSON text of a report or comparison, and the refused schemes in it.
 #[pyfunction]
 fn reports(json: &str) -> PyResult<(Vec<String>, Vec<Reason>)> {
     let (all, refused) = match Comparison::from_json(json) {
@@ -272,13 +272,13 @@ fn colours() -> (&'static str, [&'static str; 7]) {
     (palette::BASELINE, palette::SCHEMES)
 }
 
-/// The colour of what programs are for, by its key.
+/// The color of a program cause, by its key.
 #[pyfunction]
 fn cause_colour(cause: &str) -> &'static str {
     palette::cause(cause)
 }
 
-/// What a trace is and what is in it, as JSON.
+/// Inspection of a trace, as JSON.
 #[pyfunction]
 fn inspect(py: Python<'_>, file: &str) -> PyResult<String> {
     let inspected = || wordline_workload::check_is_trace(file).and_then(|()| wordline_trace::inspect(file));
@@ -305,7 +305,7 @@ fn workloads() -> Vec<(String, String)> {
     SYNTHETICS.iter().map(|w| (w.name.to_string(), w.title.to_string())).chain(twins).collect()
 }
 
-/// The text of a file that comes with Wordline, by its path: devices/NAME.toml, devices/measured/NAME.csv, twins/NAME.toml.
+/// The text of a built-in file, by its path: devices/NAME.toml, devices/measured/NAME.csv, twins/NAME.toml.
 #[pyfunction]
 fn builtin_file(path: &str) -> Option<&'static str> {
     if let Some(table) = path.strip_prefix("devices/measured/") {
@@ -326,7 +326,7 @@ fn formats() -> Vec<(&'static str, &'static str)> {
     wordline_trace::FORMATS.iter().map(|f| (f.name, f.title)).collect()
 }
 
-/// A text that a report has kept, with its options spelled as keyword arguments.
+/// Stored text of a report, with its options spelled as keyword arguments.
 #[pyfunction]
 fn in_python(text: &str) -> String {
     wordline_units::Message::typed(text).on(wordline_units::Face::Python)
@@ -338,7 +338,7 @@ fn show_error(args: Vec<OsString>, text: &str) {
     wordline_cli::show_error(&args, text);
 }
 
-/// The command line; returns its exit code. A scheme in it may be a class of Python.
+/// The command line; returns its exit code. A scheme in it can be a Python class.
 #[pyfunction]
 fn main(py: Python<'_>, args: Vec<OsString>) -> PyResult<i32> {
     if !args.iter().any(|arg| arg.to_str().is_some_and(|text| text.contains("py:"))) {
@@ -360,7 +360,7 @@ fn command(args: Vec<OsString>, registry: Registry, executor: Option<Executor>) 
     wordline_cli::main_with_schemes(args.into_iter(), registry, Some(Interpreter { call: &call, executor }))
 }
 
-/// Do a command that is done in Python; returns its exit code, or `None` where what it calls is not installed.
+/// Execute a command implemented in Python; returns its exit code, or `None` if a dependency is not installed.
 fn call(command: &wordline_cli::Call) -> Option<i32> {
     Python::attach(|py| {
         let called = || -> PyResult<Option<i32>> {

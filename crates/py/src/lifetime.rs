@@ -22,7 +22,7 @@ pub(crate) struct AskedLife {
     end: String,
 }
 
-/// What is to be lived, and what will be raised in classes of Python among the schemes.
+/// The specification of lifetime runs, and the exceptions of Python classes among the schemes.
 fn spec(
     py: Python<'_>,
     asked: RunArguments,
@@ -41,8 +41,8 @@ fn spec(
     Ok((LifetimeSpec { run, schemes, acceleration, checks_acceleration, shelf, end, threads }, failed))
 }
 
-/// Take a drive to wear-out under each scheme; lifetimes as JSON. `progress` gets the scheme's position, the seed, the
-/// drive writes until then.
+/// Run a drive to wear-out under each scheme; returns lifetimes as JSON. `progress` gets the scheme's position, the
+/// seed, the drive writes until then.
 #[pyfunction]
 pub(crate) fn lifetime(
     py: Python<'_>,

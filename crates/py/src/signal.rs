@@ -1,4 +1,4 @@
-//! The interpreter is free while a device runs, and is asked for signals now and then, so that Ctrl-C works.
+//! The interpreter lock is released during a run, and signals are checked regularly, so that Ctrl-C works.
 
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
@@ -6,12 +6,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread::ThreadId;
 
-/// The thread that Python tells of signals, and what its handler raised while the engine was at work.
+/// The thread that receives Python's signals, and the exception of its handler during a run.
 pub(crate) static MAIN: OnceLock<ThreadId> = OnceLock::new();
 pub(crate) static RAISED: Mutex<Option<PyErr>> = Mutex::new(None);
 pub(crate) static IS_RAISED: AtomicBool = AtomicBool::new(false);
 
-/// Whether a handler of signals has raised something: asked by the engine at coarse points.
+/// Whether a signal handler has raised an exception: checked by the engine at coarse points.
 pub(crate) fn is_raised() -> bool {
     if MAIN.get() == Some(&std::thread::current().id())
         && !IS_RAISED.load(Ordering::Relaxed)
@@ -23,7 +23,7 @@ pub(crate) fn is_raised() -> bool {
     IS_RAISED.load(Ordering::Relaxed)
 }
 
-/// Does what takes long without the interpreter; what a handler of signals raised meanwhile comes first.
+/// Execute long work without the interpreter lock; an exception of a signal handler takes precedence.
 pub(crate) fn apart<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
     let done = py.detach(work);
     if MAIN.get() == Some(&std::thread::current().id()) && IS_RAISED.swap(false, Ordering::Relaxed) {

@@ -1,10 +1,9 @@
-//! What a run says: the report's schema, the table for a terminal, and the page that holds the
-//! pictures. Everything here is a pure function from reports to text; who writes it where, and in
-//! which colours, is the caller's business.
+//! Output of a run: the report's schema, the terminal table, and the page with its pictures. Everything here
+//! is a pure function from reports to text; the caller decides about files and colors.
 //!
-//! The way through: [`Report`] is filled by whoever ran the device; [`Comparison`] puts several
-//! side by side; [`table`] and [`summary`] write them for a terminal, [`html`] as one file for a
-//! browser, [`figures`] as pictures for a paper with their data beside them.
+//! Overview: the caller fills a [`Report`]; [`Comparison`] holds several; [`table`] and [`summary`] format
+//! them for a terminal, [`html`] as one file for a browser, [`figures`] as pictures for a paper with their
+//! data.
 
 mod fio;
 mod page;
@@ -30,7 +29,6 @@ pub use schema::activity::{
     ModeLifetime, Multiplane, OutOfReach, PageTypes, ProgramBytes, Programs, ReadErrors, Refreshed,
     RegionActivity, RegionCapacity, Waf, Wear, Windows, WornOut,
 };
-pub use schema::begun::BegunSteady;
 pub use schema::blocks::{BlockFrame, BlockKind, BlockMap, BlockRow, Conditions, Utilisation, WearHistogram};
 pub use schema::comparison::{COMPARISON_SCHEMA, Comparison, RefusedScheme};
 pub use schema::decision::{Decision, Measure, Tradeoff};
@@ -48,6 +46,7 @@ pub use schema::report::{
 pub use schema::run_end::{AfterLastRequest, Balance, Holdings};
 pub use schema::series::{CDF_POINTS_MAX, LatencyCdf, TIMELINE_BINS_MAX, Timeline};
 pub use schema::steady::{AfterWarmUp, Reached, STEADY_CRITERION, SteadyFrom, SteadyState};
+pub use schema::steady_start::BegunSteady;
 pub use schema::why::{Beside, Busy, Emptied, LastPiece, Spent, Story, Stretch, WHY_SCHEMA, Why, Work};
 pub use schema::why_summary::{PartShare, RootCause, WayShare, WhySummary};
 pub use terminal::lifetime::lifetime_table;
@@ -60,7 +59,7 @@ pub use words::advice::advice;
 pub use words::command::{class_without_file, quoted, shell_line};
 pub use words::decision::decided;
 #[cfg(feature = "schema")]
-pub use words::figures::explained::report_schema;
-pub use words::figures::explained::{Explained, explainable, explained, glossary};
+pub use words::figures::explanations::report_schema;
+pub use words::figures::explanations::{Explained, every_explained, explainable, explained, glossary};
 pub use words::number::significant;
-pub use words::settled::{End, JobEnd, needed, two_digits};
+pub use words::steadiness::{End, JobEnd, needed, two_digits};

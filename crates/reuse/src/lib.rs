@@ -1,5 +1,5 @@
-//! How soon pages are used again. Traces are profiled by it, twins made, and schemes that tell hot pages from cold ones
-//! decide by it; so it stands below them all.
+//! Reuse distances of pages. Used by trace profiles, twins, and schemes that distinguish hot from cold pages, so
+//! this crate is below all of these.
 
 mod lru_stack;
 

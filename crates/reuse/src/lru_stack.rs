@@ -1,13 +1,11 @@
-//! Pages in the order of their last use, with exact stack distances: how many other pages have been
-//! used since a page was used last. A cache of `n` pages under LRU holds a page exactly if its
-//! distance is below `n`, so one pass gives the hits of every size at once (Mattson et al., IBM Systems
-//! Journal 9(2), 1970).
+//! Pages in order of their last use, with exact stack distances: how many other pages were used since the
+//! last use of a page. A cache of `n` pages under LRU holds a page exactly if its distance is below `n`, so
+//! one pass yields the hits of every size (Mattson et al., IBM Systems Journal 9(2), 1970).
 //!
-//! A page that is used takes the next slot of time and leaves its old one. Which slots are taken is a
-//! bitmap; how many are is counted in groups as long as a cache line, and in blocks of groups by a Fenwick
-//! tree. A distance is then a walk up a tree that fits a core's first cache, a short sum and some population
-//! counts: O(log n), with one access to distant memory. When the slots are
-//! used up the pages are moved together, in order, which is O(1) for each use.
+//! A used page takes the next time slot and leaves its old one. A bitmap marks the occupied slots; they are
+//! counted in groups of a cache line, and in blocks of groups by a Fenwick tree. A distance is then a walk up
+//! a tree that fits the L1 cache, a short sum and some population counts: O(log n), with one access to
+//! distant memory. When the slots are used up, the pages are compacted in order, which is O(1) per use.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -21,11 +19,11 @@ const BLOCK: usize = GROUPS * GROUP;
 /// The order of last use of the pages below a number.
 #[derive(Clone, Debug)]
 pub struct LruStack {
-    /// A bit for each page that is in the order: small enough for a near cache, where slots are not.
+    /// A bit for each page in the order: small enough for a near cache, unlike the slots.
     present: Vec<u64>,
-    /// By page; what stands with a page that is not in the order means nothing.
+    /// By page; undefined for a page that is not in the order.
     slots: Vec<u32>,
-    /// By slot; what stands in a free slot means nothing.
+    /// By slot; undefined for a free slot.
     pages: Vec<u32>,
     /// A bit for each slot that is taken.
     taken: Vec<u64>,
@@ -62,7 +60,7 @@ impl LruStack {
         }
     }
 
-    /// How many pages are in the order.
+    /// Number of pages in the order.
     pub fn len(&self) -> usize {
         self.count as usize
     }
@@ -72,11 +70,11 @@ impl LruStack {
         self.count == 0
     }
 
-    /// Uses a page: it is the latest now. Returns its distance before, or nothing if it was not in the
+    /// Uses a page: it is the latest now. Returns its previous distance, or nothing if it was not in the
     /// order.
     ///
     /// # Panics
-    /// When the page is not below the number given to [`LruStack::new`].
+    /// If the page is not below the number given to [`LruStack::new`].
     #[inline]
     pub fn touch(&mut self, page: u32) -> Option<u32> {
         let distance = self.distance(page);
@@ -84,7 +82,7 @@ impl LruStack {
         distance
     }
 
-    /// The same without its distance, which costs less; whether it was in the order.
+    /// The same without the distance, which is faster; returns whether it was in the order.
     ///
     /// # Panics
     /// As [`LruStack::touch`].
@@ -117,13 +115,13 @@ impl LruStack {
         self.present.get(page as usize / 64).is_some_and(|word| word >> (page % 64) & 1 == 1)
     }
 
-    /// How many other pages have been used since this one was; nothing if it is not in the order.
+    /// Number of other pages used since this one; nothing if it is not in the order.
     #[inline]
     pub fn distance(&self, page: u32) -> Option<u32> {
         self.contains(page).then(|| self.above(self.slots[page as usize] as usize))
     }
 
-    /// Takes a page out; whether it was in the order.
+    /// Removes a page; returns whether it was in the order.
     pub fn remove(&mut self, page: u32) -> bool {
         if !self.contains(page) {
             return false;
@@ -229,7 +227,7 @@ impl LruStack {
     }
 }
 
-/// As the pages below the number and their order, from which slots follow.
+/// As the pages below the number in order, from which slots follow.
 impl Serialize for LruStack {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         (self.slots.len(), self.coldest_first().collect::<Vec<u32>>()).serialize(to)

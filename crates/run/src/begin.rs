@@ -1,4 +1,4 @@
-//! A drive in its initial state, and how well a steady one was met.
+//! A drive in its initial state, and the accuracy of a steady one.
 
 use crate::ask::initial::{Filled, InitialSpec};
 use crate::ask::setup::Setup;
@@ -10,17 +10,17 @@ use wordline_trace::WorkloadError;
 use wordline_units::{Fraction, Message, Opt};
 use wordline_workload::{UpdateStream, Updates as Writes};
 
-/// Put into a steady state by the law of the workload.
+/// Started in steady state by the address distribution of the workload.
 pub(crate) const BY_LAW: &str = "law";
 
-/// How a drive was put into a steady state.
+/// How a drive was brought into steady state.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Start {
     pub by: &'static str,
     pub begun: Begun,
-    /// What was written in simulated time before the run, in multiples of the data.
+    /// Writes in simulated time before the run, in multiples of the data.
     pub timed_drive_writes: f64,
-    /// Write amplification at the end of that, where it was long enough to tell.
+    /// WAF at their end, if there were enough.
     pub timed_waf: Option<f64>,
 }
 
@@ -58,9 +58,9 @@ fn begin<P: Probe>(setup: &Setup, spelling: &str, device: &mut Device<P>) -> Res
 /// A workload that drives are begun steady under.
 struct SteadyWorkload<'a> {
     setup: &'a Setup,
-    /// The law of its writes, where each is independent of the others.
+    /// The address distribution of its writes, if these are independent.
     law: Option<Law>,
-    /// A state to begin with where no steady one can be.
+    /// A suggested state if no steady one is possible.
     fill: Option<String>,
 }
 
@@ -70,7 +70,7 @@ impl SteadyWorkload<'_> {
             .into()
     }
 
-    /// Put a drive into its steady state by what is known of that.
+    /// Start a drive in its predicted steady state.
     fn steady<P: Probe>(
         &self,
         device: &mut Device<P>,
@@ -117,7 +117,7 @@ impl Beginning for SteadyWorkload<'_> {
     }
 }
 
-/// A drive under a scheme in its initial state, and how it was put into a steady one if it was.
+/// A drive under a scheme in its initial state, and how it was brought into a steady one if requested.
 pub(crate) fn begun_over<P: Probe>(
     setup: &Setup,
     spelling: &str,
@@ -130,11 +130,11 @@ pub(crate) fn begun_over<P: Probe>(
     Ok((device, start))
 }
 
-/// A drive in its initial state over media that hold nothing of it yet, for whoever serves what is in them; the scheme as
-/// [`Setup::spelling`] has it.
+/// A drive in its initial state over empty media, for a server of their contents; the scheme as spelled in
+/// [`Setup::spelling`].
 ///
 /// # Errors
-/// When scheme and device do not go together, or the initial state is none of theirs.
+/// If the scheme does not support the device or the initial state.
 pub fn device_over<P: Probe>(
     setup: &Setup,
     spelling: &str,
@@ -144,7 +144,7 @@ pub fn device_over<P: Probe>(
     begun_over(setup, spelling, probe, media.into()).map(|(device, _)| device)
 }
 
-/// The initial state that fits, where that differs in the share of live pages only.
+/// The closest possible initial state with another share of valid pages.
 fn would_do(setup: &Setup, e: &InitialError) -> Message {
     match e {
         InitialError::TooMuch { would_do: Some(valid), .. } => {
@@ -155,12 +155,13 @@ fn would_do(setup: &Setup, e: &InitialError) -> Message {
     }
 }
 
-/// The spelling of a state in which that share of the pages holds data, and that share of their blocks is live.
+/// The spelling of a state in which that share of the pages holds data, with that share of valid pages in their
+/// blocks.
 pub(crate) fn filled_spelling((share, valid): (Fraction, Fraction)) -> String {
     format!("fill:{share},valid={valid}")
 }
 
-/// What to do where no steady state can be begun with.
+/// Advice if a steady start is not possible.
 fn instead(e: &SteadyError, fill: Option<&str>) -> Message {
     let filled = || Message::from("fill the drive (") + Opt::Initial.of(fill.unwrap_or("fill:90%")) + ")";
     let saved = || Message::from("precondition it once with ") + Opt::SaveState.of("FILE");
@@ -180,7 +181,7 @@ fn instead(e: &SteadyError, fill: Option<&str>) -> Message {
     }
 }
 
-/// The runs of a stream up to its first error, which is put aside.
+/// The runs of a stream up to its first error, which is stored separately.
 fn until_error(
     stream: UpdateStream,
     stopped: &mut Option<WorkloadError>,
@@ -194,7 +195,7 @@ mod tests {
     use crate::ask::spec::RunSpec;
     use crate::regime::parted_shares;
 
-    /// A workload whose drive has no room for planes that hold so much more than an equal share.
+    /// A workload whose drive has no room for planes that hold this much more than an equal share.
     struct Cramped<'a>(SteadyWorkload<'a>, f64);
 
     impl Beginning for Cramped<'_> {

@@ -1,4 +1,4 @@
-//! Why there is no report: the user's input, a scheme that refuses a device, or our own fault.
+//! Why a run has no report: the user's input, a scheme that does not support the device, or a bug.
 
 use thiserror::Error;
 use wordline_device::ConfigErrors;
@@ -11,19 +11,19 @@ use wordline_units::{Face, Message};
 /// Whose move it is after an error.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Blame {
-    /// The input is wrong: mend it and try again.
+    /// The input is wrong: fix it and try again.
     User,
-    /// The input is right, but scheme and device do not go together.
+    /// The input is valid, but the scheme does not support the device.
     Refused,
     /// An illegal decision of a scheme, or a bug of Wordline.
     Fault,
-    /// The machine: what was to be written could not be.
+    /// The machine: an output could not be written.
     Machine,
     /// Nobody: the caller asked to stop.
     Interrupted,
 }
 
-/// Why a run gave no report.
+/// Why a run has no report.
 #[derive(Debug, Error)]
 pub enum RunError {
     /// The device file or an override of it is wrong.
@@ -32,13 +32,13 @@ pub enum RunError {
     /// The workload is wrong.
     #[error(transparent)]
     Workload(#[from] WorkloadError),
-    /// There is no such scheme, or its parameters are wrong.
+    /// The scheme does not exist, or its parameters are invalid.
     #[error(transparent)]
     Scheme(#[from] SchemeError),
     /// Something else that was given is wrong.
     #[error("{0}")]
     Input(String),
-    /// An option is wrong, or others are needed: each face spells them in its own way.
+    /// An option is invalid or missing: each interface spells options in its own way.
     #[error("{0}")]
     Option(Message),
     /// Scheme and device do not go together.
@@ -52,15 +52,15 @@ pub enum RunError {
         /// The command that leads here again.
         replay: String,
     },
-    /// A file that the run writes as it goes could not be written on.
+    /// An output file of the run could not be written.
     #[error("{0}")]
     Output(String),
-    /// Of a run that was done elsewhere: whose move it is, and what is said on the command line and in Python.
+    /// An error of a run that executed elsewhere: its kind, and its text for the command line and Python.
     #[error("{}", said[0])]
     Executor {
         /// Whose move it is.
         blame: Blame,
-        /// What is said, by face.
+        /// The text by interface.
         said: [String; 2],
     },
     /// The caller asked to stop.
@@ -107,8 +107,8 @@ impl RunError {
         }
     }
 
-    /// The exit code of a command that ends with it: 2 for what the user can mend, 1 for a fault
-    /// or a file that cannot be written, 130 for an interruption.
+    /// The exit code of a command that ends with it: 2 for what the user can fix, 1 for a fault or a file that
+    /// cannot be written, 130 for an interruption.
     pub fn exit_code(&self) -> i32 {
         match self.blame() {
             Blame::User | Blame::Refused => 2,

@@ -1,4 +1,4 @@
-//! One run: build the drive, precondition it, drive it.
+//! One run: build the drive, precondition it, run the workload.
 
 use crate::ask::saved::SaveTo;
 use crate::ask::setup::Setup;
@@ -17,10 +17,10 @@ use wordline_report::Report;
 use wordline_sim::{Device, NoProbe, Probe};
 use wordline_units::{Opt, SimTime};
 
-/// How far a run is.
+/// Progress of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Progress {
-    /// Which run of a comparison, from 0: all replicas of the first scheme, then of the next.
+    /// Number of the run in a comparison, from 0: all replicas of the first scheme, then of the next.
     pub run: usize,
     /// Requests completed.
     pub completed: u64,
@@ -28,7 +28,7 @@ pub struct Progress {
     pub now: SimTime,
 }
 
-/// Run one scheme once on what is resolved already; `number` is its place among the runs.
+/// Run one scheme once on a resolved setup; `number` is its place among the runs.
 ///
 /// # Errors
 /// As for [`run`].
@@ -49,10 +49,10 @@ pub fn run_on(
     Ok(report)
 }
 
-/// Run one scheme and write down every operation, every completion, a timeline, or several of them.
+/// Run one scheme and record operations, completions, a timeline, or several of them.
 ///
 /// # Errors
-/// As for [`run`], and when a file cannot be written.
+/// As for [`run`], and if a file cannot be written.
 pub fn run_recorded(
     setup: &Setup,
     scheme: &str,
@@ -83,11 +83,11 @@ pub fn run_recorded(
     Ok(report)
 }
 
-/// A drive at time 0, and how it was put into a steady state if it was.
+/// A drive at time 0, and how it was brought into steady state if requested.
 pub(crate) type Ready<P> = (Device<P>, Option<Start>);
 
-/// A drive under a scheme, in its initial state or as it was saved. Without media: what is asked here has no bytes, and
-/// no result depends on them. Whoever serves bytes makes the drive, and all else of this crate takes it.
+/// A drive under a scheme, in its initial state or restored. Without media: requests have no bytes here, and no
+/// result depends on them. A server of bytes creates the drive itself and uses everything else of this crate.
 pub(crate) fn ready<P: Probe>(setup: &Setup, spelling: &str, probe: P) -> Result<Ready<P>, RunError> {
     if let Some(from) = &setup.from_state {
         return Ok((from.device(&setup.spec.registry, setup.label(spelling), &setup.geometry, probe)?, None));

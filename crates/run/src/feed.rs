@@ -1,10 +1,10 @@
-//! A workload whose requests go into a drive as far as is wanted: the driver of a run, step by step.
+//! A workload that is submitted to a drive step by step.
 
 use crate::ask::setup::Setup;
 use crate::ask::spec::{DEFAULT_INITIAL, RunSpec};
 use crate::error::RunError;
 use crate::fill::host::latency;
-use crate::stepped::SteppedDrive;
+use crate::stepping::SteppedDrive;
 use serde_json::{Value, json};
 use std::collections::HashSet;
 use wordline_ftl::Outcome;
@@ -16,23 +16,23 @@ use wordline_units::{HostOp, HostRequest, Opt, SimDuration, SimTime};
 /// Kinds of requests: [`HostOp`].
 const KINDS: usize = 4;
 
-/// A workload on its way into a drive: the time of its first moment is the drive's when it was begun.
+/// A workload that is being submitted; its time 0 is the drive's time at the start.
 pub struct Feed {
     requests: RequestStream,
     pacing: Pacing,
     begun: SimDuration,
-    /// Numbers of its requests that have gone in and not ended.
+    /// Numbers of its outstanding requests.
     under_way: HashSet<u64>,
     next: Option<HostRequest>,
     is_over: bool,
 }
 
 impl Feed {
-    /// A workload of which nothing has gone in yet. Of what is asked the device, the scheme and the initial state are
-    /// the drive's.
+    /// A workload before its first request. Of the specification, device, scheme and initial state are those of the
+    /// drive.
     ///
     /// # Errors
-    /// When the workload is wrong, or decides by more than the time and the requests that are outstanding.
+    /// If the workload is invalid, or depends on more than time and the number of outstanding requests.
     pub fn new(drive: &SteppedDrive, asked: &RunSpec) -> Result<Feed, RunError> {
         let asked = RunSpec { initial: DEFAULT_INITIAL.to_string(), from_state: None, ..asked.clone() };
         let setup = Setup::stateless(&asked, drive.device().clone(), &[], vec![])?;
@@ -51,13 +51,13 @@ impl Feed {
         Ok(Feed { requests, pacing, begun, under_way: HashSet::new(), next: None, is_over: false })
     }
 
-    /// Whether all requests have gone in.
+    /// Whether all requests were submitted.
     pub fn is_over(&self) -> bool {
         self.is_over
     }
 
-    /// Let requests go in, each when it comes, until a time or the last of them; returns what ended meanwhile: seconds,
-    /// its requests that ended well and that failed, bytes read and written, and latencies as in a report.
+    /// Submit requests at their arrivals until a time or the last of them; returns a summary of what completed
+    /// meanwhile: seconds, successful and failed requests, bytes read and written, and latencies as in a report.
     ///
     /// # Errors
     /// As for [`Feed::step`].
@@ -89,11 +89,11 @@ impl Feed {
         }))
     }
 
-    /// Let up to so many further requests go in, each when it comes, none after a time; returns how many did. What ends
-    /// meanwhile is shown in its order.
+    /// Submit up to this many further requests at their arrivals, none after a time; returns how many. Completions
+    /// are passed on in order.
     ///
     /// # Errors
-    /// When the workload cannot be read on, a request does not fit the drive, or as for [`SteppedDrive::next`].
+    /// If the workload cannot be read further, a request does not fit the drive, or as for [`SteppedDrive::next`].
     pub fn step(
         &mut self,
         drive: &mut SteppedDrive,
@@ -104,7 +104,7 @@ impl Feed {
         self.go_on(drive, most, until, &mut |_, completion| ended(completion))
     }
 
-    /// The same, and of each request that ends whether it came from here.
+    /// The same, and for each completion whether it belongs to this workload.
     fn go_on(
         &mut self,
         drive: &mut SteppedDrive,

@@ -1,10 +1,10 @@
-//! One experiment, from what a user asked for to the report: resolve names and files, build the
-//! drive, put it into its initial state, drive it with the workload, and write down what came out.
+//! One experiment, from the specification to the report: resolve names and files, build the drive, set its initial
+//! state, run the workload, and write the results.
 //!
-//! The way through: a [`RunSpec`] is what was asked; [`Setup::resolve`] turns all of it but the
-//! scheme into a device, a workload and an initial state, each problem a [`RunError`]; [`run`] and
-//! [`compare`] do the work, each replica of each scheme by itself; [`rerun`] does it again from a report alone. Command line and Python
-//! are two faces of these four.
+//! Overview: a [`RunSpec`] is the specification; [`Setup::resolve`] turns everything but the scheme into a device, a
+//! workload and an initial state, each problem a [`RunError`]; [`run`] and [`compare`] execute it, each replica of each
+//! scheme separately; [`rerun`] repeats it from a report alone. Command line and Python are two interfaces of these
+//! four.
 
 #![allow(clippy::disallowed_methods, reason = "a report says how fast the engine was")]
 
@@ -18,7 +18,7 @@ mod host;
 mod plane_shares;
 mod record;
 mod regime;
-mod stepped;
+mod stepping;
 mod study;
 
 pub use ask::initial::{Filled, InitialSpec};
@@ -36,7 +36,7 @@ pub use execute::{Progress, run_on, run_recorded};
 pub use feed::Feed;
 pub use record::recorder::{Files, Recording};
 pub use record::timeline::Window;
-pub use stepped::{Blocks, SteppedDrive};
+pub use stepping::{Blocks, SteppedDrive};
 pub use study::compare::{ALL_COMPATIBLE, admitted, compare, run};
 pub use study::division::divided;
 pub use study::lifetime::{LifeProgress, Lives, WhichLife, lifetime};

@@ -1,23 +1,24 @@
-//! Shares of the data that planes come to hold where each page goes to the plane with the least to do. A plane that holds
-//! less may be given less still: then equal shares do not last, and it takes a drive the most of a drive write to come to
-//! those that do. So short timed drives show what each plane is given, and the next begins with shares ahead of that.
+//! Shares of the data per plane if each page goes to the plane with the least work. A plane with less data may receive
+//! fewer writes still; then equal shares are unstable, and the drive needs most of a drive write to reach the stable
+//! ones. Short timed drives therefore measure the share of each plane, and the next one starts with extrapolated
+//! shares.
 
-/// Drive writes by which the shares of the next drive are ahead while planes part, and when some have parted.
+/// Extrapolation of the shares in drive writes, while planes diverge and after some have.
 const AHEAD: f64 = 0.15;
 const AHEAD_WHEN_PARTED: f64 = 0.05;
-/// By how much of the spare space a plane gets less than it holds if planes part, in standard errors at least too.
+/// Deficit of a plane that indicates divergence, in parts of the spare space and at least in standard errors.
 const PARTS: f64 = 0.6;
 const PARTS_ERRORS: f64 = 4.0;
-/// By how much of the spare space a plane holds more or less than the others when it has parted from them, and by how much
-/// the shares of the next drive may differ from those of one.
+/// Deviation from the other planes, in parts of the spare space, at which a plane has diverged, and maximum step of the
+/// shares from one drive to the next.
 const PARTED: f64 = 0.25;
-/// The most that a plane is made to hold above an equal share, as a part of the spare space.
+/// Maximum excess of a plane over an equal share, as a part of the spare space.
 const MOST: f64 = 0.5;
-/// Parts of a short drive, and the first that counts: until then planes come into step.
+/// Parts of a short drive, and the first that counts, after planes have fallen into step.
 pub(crate) const PARTS_PER_DRIVE: usize = 16;
 const FIRST: usize = 4;
 
-/// What a short drive showed of its planes. All shares are in multiples of an equal one.
+/// Measurements of the planes of a short drive. All shares are in multiples of an equal one.
 pub(crate) struct Shown {
     /// The share of the data that each plane held at the end.
     pub held: Vec<f64>,
@@ -26,7 +27,7 @@ pub(crate) struct Shown {
 }
 
 impl Shown {
-    /// What a plane got in the parts that count, and the standard error of that.
+    /// Share of writes of a plane in the counted parts, with its standard error.
     fn got(&self, plane: usize) -> (f64, f64) {
         let parts = &self.inflow[FIRST.min(self.inflow.len() - 1)..];
         let n = parts.len() as f64;
@@ -35,7 +36,7 @@ impl Shown {
         (mean, (squares / (n - 1.0).max(1.0) / n).sqrt())
     }
 
-    /// Whether a plane gets less than it holds, for which neither chance nor full planes are the reason.
+    /// Whether a plane significantly receives less than it holds, and not because planes are full.
     pub fn is_parting(&self, spare: f64) -> bool {
         self.held.iter().enumerate().any(|(plane, held)| {
             let (got, error) = self.got(plane);
@@ -43,8 +44,8 @@ impl Shown {
         })
     }
 
-    /// The shares that the next drive begins with. Of the data, `replaced` says what part is written anew in so many drive
-    /// writes.
+    /// The shares that the next drive begins with. Of the data, `replaced` says what part is rewritten in this many
+    /// drive writes.
     pub fn next(&self, spare: f64, replaced: &dyn Fn(f64) -> f64) -> Vec<f64> {
         let most = self.held.iter().map(|held| (held - 1.0).abs()).fold(0.0, f64::max);
         let ahead = replaced(if most < PARTED * spare { AHEAD } else { AHEAD_WHEN_PARTED });
@@ -64,7 +65,7 @@ mod tests {
 
     const SPARE: f64 = 0.1;
 
-    /// Four planes, of which one holds less and is given so much.
+    /// Four planes, of which one holds less and is given this much.
     fn shown(held: f64, got: f64, by_chance: f64) -> Shown {
         let others = |share: f64| (4.0 - share) / 3.0;
         let part = |i: usize| {
@@ -92,7 +93,7 @@ mod tests {
         let next = shown(0.99, 0.89, 0.0).next(SPARE, &half);
         assert!((next.iter().sum::<f64>() - 4.0).abs() < 1e-12);
         assert!((next[1] - (0.99 - 0.1 * AHEAD / 2.0)).abs() < 1e-12, "{next:?}");
-        // A plane that has parted goes on by less; what is given to it as it holds stays so.
+        // A plane that has parted continues by less; what is given to it as it holds stays so.
         let parted = shown(0.94, 0.84, 0.0).next(SPARE, &half);
         assert!((parted[1] - (0.94 - 0.1 * AHEAD_WHEN_PARTED / 2.0)).abs() < 1e-12, "{parted:?}");
         assert!((shown(0.94, 0.94, 0.0).next(SPARE, &half)[1] - 0.94).abs() < 1e-12);

@@ -1,6 +1,6 @@
-//! The steady state of a drive in simulated time. The order of writes does not decide how far collection lags behind, how
-//! much is padded, or which pages are overwritten on their way. So a drive like it runs for a while, in the regime that
-//! was measured on the one before, and the run begins with what its blocks then hold.
+//! The steady state of a drive in simulated time. The order of writes does not determine how far GC lags, how much is
+//! padded, or which pages are overwritten in flight. So a similar drive runs for a while in the regime measured on the
+//! previous one, and the run starts with the contents of its blocks.
 
 use crate::ask::setup::Setup;
 use crate::error::RunError;
@@ -12,36 +12,36 @@ use wordline_ftl::{Begun, Cause, Contents, Known, OpKind, Part, Reason, Regime};
 use wordline_sim::{Begin, Completion, Device, DriveError, Event, Moment, Probe};
 use wordline_units::{BlockId, HostOp};
 
-/// The most that is written in simulated time, over all drives: a quarter of the data.
+/// Maximum writes in simulated time over all drives: a quarter of the data.
 const BUDGET: u64 = 4;
 /// Drives that run, at most.
 const ROUNDS: u64 = 3;
-/// The part of what is left after which a drive in another regime than it began in gives way to one that begins in that.
-/// The last has the rest, and runs for as large a part of all at least: what lies in the blocks takes longer to settle than
-/// the regime.
+/// The part of the remaining budget after which a drive in a changed regime is replaced by one that starts in that
+/// regime. The last drive gets the rest, and at least as large a part of the whole: block contents take longer to
+/// settle than the regime.
 const SHOWN: u64 = 4;
-/// Windows that the data of a drive make, at most.
+/// Maximum number of windows.
 const WINDOWS_PER_DATA: u64 = 400;
-/// Windows until a regime can be said to stand still. The later half of them counts, in which the change to it is over.
+/// Windows needed to call a regime stable. Only the later half of them counts, after the transition.
 const WINDOWS: usize = 6;
-/// Blocks of host pages for each plane after which a short drive shows what planes are given.
+/// Blocks of host pages per plane after which a short drive shows the shares of planes.
 const BLOCKS_SHOWN: u64 = 16;
-/// In fewer, chance and the cycle of collection hide it: a plane must hold 32 times as many.
+/// With fewer, chance and the GC cycle hide them: a plane must hold 32 times as many.
 const BLOCKS_MIN: u64 = 4;
-/// By how much two regimes that are called alike differ: free space as a victim is chosen, in blocks of a plane, and
-/// slots of padding for each page and its padding.
+/// Tolerances between two equal regimes: free space at victim selection, in blocks of a plane, and slots of padding per
+/// page.
 const STILL: (f64, f64) = (0.25, 0.02);
-/// By how much write amplification may differ from that of the untimed writes before these are no longer trusted, and by
-/// how much of it free space may grow or shrink, in slots for each page of the host.
+/// Tolerance of the WAF against the untimed writes before these are no longer trusted, and maximum change of free
+/// space, in slots per host page.
 const LAW: f64 = 0.02;
 
-/// What is counted while the host writes a given number of pages.
+/// Counters of a window of host pages.
 #[derive(Clone, Copy, Default)]
 struct Window {
-    /// Collections begun for want of space, and free slots of their planes then.
+    /// GC jobs started for want of space, and the free slots of their planes at that time.
     collections: u64,
     free_slots: u64,
-    /// Pages that the host wrote, those of it that were programmed, slots of padding, and all slots programmed.
+    /// Pages written by the host, those programmed, slots of padding, and all programmed slots.
     written: u64,
     pages: u64,
     padding: u64,
@@ -63,7 +63,7 @@ impl Window {
         })
     }
 
-    /// The regime in it, for blocks of so many slots; where nothing was collected, free space is as before.
+    /// The regime in it, for blocks of this many slots; without GC, free space is unchanged.
     fn regime(&self, before: Regime, block: u64) -> Regime {
         let free_blocks = match self.collections {
             0 => before.free_blocks,
@@ -74,8 +74,8 @@ impl Window {
         Regime { free_blocks, padding, programmed_share }
     }
 
-    /// Write amplification with free space as it is: if that grew or shrank, collection did more or less than the host
-    /// asked for. A victim with a share u of live slots gives 1 - u of a block for u of copies.
+    /// WAF at constant free space: if it grew or shrank, GC did more or less than the host required. A victim with a
+    /// share u of valid slots frees 1 - u of a block for u of copies.
     fn waf(&self) -> f64 {
         let of_host = self.pages + self.padding;
         let copies = self.slots.saturating_sub(of_host) as f64;
@@ -84,40 +84,40 @@ impl Window {
         slots / self.written.max(1) as f64
     }
 
-    /// By how many slots free space grew for each page that the host wrote.
+    /// Growth of free space in slots per host page.
     fn growth(&self) -> f64 {
         (self.erased as f64 - self.slots as f64) / self.written.max(1) as f64
     }
 }
 
-/// Whether two regimes are alike, or so many times as far from it.
+/// Distance of two regimes in tolerances.
 fn alike(a: Regime, b: Regime, times: f64) -> bool {
     (a.free_blocks - b.free_blocks).abs() <= times * STILL.0
         && (a.padding - b.padding).abs() <= times * STILL.1 * (1.0 + a.padding)
 }
 
-/// Watches a drive until it is in a regime that stands still.
+/// Watches a drive until its regime is stable.
 pub(crate) struct RegimeProbe {
     begun: Option<Begun>,
-    /// Slots of a block, and blocks of the host's addresses in a page.
+    /// Slots of a block, and mapping blocks per page.
     block: u64,
     page: u64,
-    /// Pages of the host in a window, in all, and of these at most.
+    /// Host pages per window, in total, and the maximum of these.
     pages_per_window: u64,
     pages: u64,
     pages_max: u64,
     /// Pages before which it has not settled.
     pages_min: u64,
-    /// Pages until which another drive may run in its place.
+    /// Host pages after which another drive may replace it.
     replaced_until: u64,
     now: Window,
     ended: Vec<Window>,
-    /// Pages of the host that each plane programmed in the window, and in those that ended.
+    /// Host pages programmed by each plane in the current window, and in previous ones.
     inflow: Vec<u64>,
     inflows: Vec<Vec<u64>>,
     /// The block that each plane collects.
     collected: Vec<Option<BlockId>>,
-    /// Whether it has seen enough.
+    /// Whether it has measured enough.
     done: Rc<Cell<bool>>,
 }
 
@@ -161,7 +161,7 @@ impl RegimeProbe {
         self.regime_in(&self.later())
     }
 
-    /// What part of the pages of the host each plane programmed in each window, in multiples of an equal one.
+    /// Share of host pages programmed by each plane in each window, in multiples of an equal share.
     fn inflow_shares(&self) -> Vec<Vec<f64>> {
         let shares = |pages: &Vec<u64>| {
             let mean = pages.iter().sum::<u64>().max(1) as f64 / pages.len() as f64;
@@ -170,13 +170,13 @@ impl RegimeProbe {
         self.inflows.iter().map(shares).collect()
     }
 
-    /// Whether the drive runs in another regime than it began in.
+    /// Whether the regime differs from the initial one.
     fn is_in_another(&self) -> bool {
         !self.begun.is_some_and(|begun| alike(begun.regime, self.regime(), 2.0))
     }
 
-    /// Whether its regime stands still, and free space neither grows nor shrinks as far as can be told: that of each plane
-    /// goes up and down by a block, so that a difference of two instants varies by a sixth of its square.
+    /// Whether the regime and free space are stable within error: the free space of a plane varies by a block, so that
+    /// a difference of two instants has a variance of a sixth of its square.
     fn is_still(&self) -> bool {
         let [before, after] = self.halves();
         let later = self.later();
@@ -187,12 +187,12 @@ impl RegimeProbe {
             && later.growth().abs() + unknown <= LAW * later.waf()
     }
 
-    /// Whether it amplifies as the untimed writes did.
+    /// Whether its WAF equals that of the untimed writes.
     fn follows_law(&self) -> bool {
         self.begun.is_some_and(|begun| (self.later().waf() / begun.waf - 1.0).abs() <= LAW)
     }
 
-    /// Whether another drive is to run in its place, in the regime that this one shows.
+    /// Whether another drive should replace it, in the measured regime.
     fn is_replaced(&self) -> bool {
         let (is_early, is_over) =
             (self.pages <= self.replaced_until, self.pages + self.pages_per_window > self.replaced_until);
@@ -263,34 +263,34 @@ impl Probe for RegimeProbe {
     }
 }
 
-/// What ran in simulated time before a run.
+/// Writes in simulated time before a run.
 pub(crate) struct Ran {
     /// Its last regime.
     pub regime: Regime,
-    /// What its blocks held at its end, where the workload is a law.
+    /// Its block contents at the end, if the workload is an address distribution.
     pub contents: Option<Contents>,
-    /// What the drives were written with, in multiples of their data.
+    /// Writes of the drives, in multiples of their data.
     pub drive_writes: f64,
-    /// Write amplification over the later half of its windows.
+    /// WAF over the later half of its windows.
     pub waf: Option<f64>,
 }
 
-/// How a drive is begun, and what its blocks hold after a while.
+/// How a drive starts, and the contents of its blocks after a while.
 pub(crate) trait Beginning {
-    /// Put a drive into the steady state of what is known of it.
+    /// Start a drive in its predicted steady state.
     fn begin(&self, device: &mut Device<RegimeProbe>, known: Known) -> Result<Begun, RunError>;
-    /// What the blocks of a drive hold that began so; `None` where the workload is no law.
+    /// The block contents of a drive with this start; `None` where the workload is not a law.
     fn contents(
         &self,
         device: &mut Device<RegimeProbe>,
         begun: Begun,
         is_uneven: bool,
     ) -> Result<Option<Contents>, RunError>;
-    /// The part of the data that is written anew in so many drive writes; `None` where the workload is no law.
+    /// The part of the data that this many drive writes rewrite; `None` where the workload is not a law.
     fn replaced(&self, drive_writes: f64) -> Option<f64>;
 }
 
-/// Slots of a block of the home region, and of half a block of all its planes.
+/// Slots of a block of the home region, and of half a block in all its planes.
 fn slots(device: &Device<RegimeProbe>) -> (u64, u64) {
     let (layout, view) = (device.ftl.layout(), device.ftl.view());
     let home = &layout.regions[layout.home.0 as usize];
@@ -299,12 +299,12 @@ fn slots(device: &Device<RegimeProbe>) -> (u64, u64) {
     (block, block * u64::from(medium.topology.planes()) / 2)
 }
 
-/// How long a drive runs.
+/// Duration of a drive.
 #[derive(Clone, Copy)]
 enum Length {
-    /// For so many pages, in parts.
+    /// For this many pages, in parts.
     Pages(u64),
-    /// Until it has settled, or another is to run in its place; the last is replaced by no other.
+    /// Until it has settled, or another should replace it; the last is never replaced.
     Settled { is_last: bool },
     /// For all that is left.
     Rest,
@@ -315,9 +315,9 @@ struct TimedDrives<'a> {
     setup: &'a Setup,
     spelling: &'a str,
     beginning: &'a dyn Beginning,
-    /// What a closed loop keeps outstanding, from which the first regime is estimated.
+    /// Queue depth of a closed loop, from which the first regime is estimated.
     outstanding: Option<u32>,
-    /// Pages that hold data, and those that may yet be written.
+    /// Pages with data, and those that may still be written.
     data: u64,
     left: u64,
 }
@@ -381,8 +381,8 @@ impl<'a> TimedDrives<'a> {
         Ok((device, begun))
     }
 
-    /// The shares that planes come to hold, and the regime then, where equal ones do not last. Planes have until half of the
-    /// budget is written to begin to part, and the last quarter is left. `None` where equal ones last, as far as can be told.
+    /// The stable shares of planes, with their regime, if equal shares are unstable. Divergence must start within half
+    /// of the budget; the last quarter is reserved. `None` if equal shares appear stable.
     fn parted(&mut self) -> Result<Option<(Regime, Vec<f64>)>, RunError> {
         let device = self.built()?;
         let spread = device.ftl.spread(self.data);
@@ -424,10 +424,10 @@ impl<'a> TimedDrives<'a> {
     }
 }
 
-/// Run drives under the workload, each in the regime of the one before, until one stays in the regime that it began in.
+/// Run drives under the workload, each in the regime of the previous one, until a drive stays in its initial regime.
 ///
 /// # Errors
-/// Those of the beginning and of the run.
+/// Those of the start and of the run.
 pub(crate) fn settle(
     setup: &Setup,
     spelling: &str,
@@ -455,7 +455,7 @@ pub(crate) fn settle(
     unreachable!("the last round returns")
 }
 
-/// The shares of the data that planes come to hold where equal ones do not last.
+/// The stable shares of planes, if equal ones are unstable.
 #[cfg(test)]
 pub(crate) fn parted_shares(
     setup: &Setup,

@@ -1,4 +1,4 @@
-//! Is a scheme as its entry says? For the tests of whoever writes one, here or in another crate.
+//! Is a scheme as its entry says? For tests of schemes, in this or another crate.
 
 use crate::parameters::Parameter;
 use crate::registry::Entry;
@@ -6,12 +6,12 @@ use crate::spelling::Registry;
 use wordline_device::DeviceSpec;
 use wordline_ftl::{DriveInfo, Hooks, Layout, Scheme};
 
-/// What parameters of schemes take, besides the words of their descriptions.
+/// Keys of scheme parameters, apart from their descriptions.
 const NUMBERS: [&str; 5] = ["1", "2", "8", "10%", "1us"];
 
-/// What is wrong with a scheme, a line a problem: with its names, with a parameter that it does not read or whose default
-/// is none, with its parameters for small drives, or with a hook that it has and that is called on none of the drives under
-/// none of its parameters, be it that its layout leaves the hook out or that an `answers` written by hand does.
+/// Problems of a scheme, one per line: invalid names, a parameter that it does not read or whose default is invalid,
+/// invalid parameters for small drives, or a hook that no drive ever calls under any of its parameters, because its
+/// layout leaves the hook out or an `answers
 ///
 /// # Errors
 /// All problems that were found.

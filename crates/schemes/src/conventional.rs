@@ -1,36 +1,34 @@
 //! # Conventional
 //!
 //! ## Source
-//! The page-mapped translation layer that the literature compares against: A. Gupta, Y. Kim,
-//! B. Urgaonkar, "DFTL", ASPLOS 2009, section 2 (the ideal page map); greedy cleaning as in
-//! P. Desnoyers, "Analytic Modeling of SSD Write Performance", SYSTOR 2012, section 3.
+//! The page-mapped translation layer that the literature compares against: A. Gupta, Y. Kim, B. Urgaonkar, "DFTL",
+//! ASPLOS 2009, section 2 (the ideal page map); greedy GC as in P. Desnoyers, "Analytic Modeling of SSD Write
+//! Performance", SYSTOR 2012, section 3.
 //!
 //! ## Idea
-//! One kind of cell, no cache: every page goes to the one frontier of its plane, and collection
-//! moves what is live to the same frontier.
+//! One cell mode and no cache: each plane has one open block, which takes host writes and pages copied by GC.
 //!
 //! ## Algorithm
-//! 1. A host write goes to the home plane of its logical page; a partial update first reads what it
-//!    lacks.
-//! 2. A collected page goes to the frontier of its own plane.
-//! 3. With `streams`, a write that the host says is part of a stream (NVM Express 2.0, section 8.7, the streams
-//!    directive) goes to a region of that stream, and what is collected there stays there. Erased blocks are those of
-//!    all; the best victim of all regions of a plane is collected.
+//! 1. A host write goes to the home plane of its logical page. A partial update first reads the rest of the page.
+//! 2. GC copies a page to the open block of the same plane.
+//! 3. With `streams`, a write that the host assigns to a stream (NVM Express 2.0, section 8.7, the streams directive)
+//!    goes to a region of that stream, and GC keeps it there. All regions share the erased blocks, and GC takes the
+//!    best victim of all regions of a plane.
 //!
 //! ## Symbols
-//! D: the region that holds all data; S1, S2, ...: those of the streams.
+//! D: the region that holds all data. S1, S2, ...: the regions of the streams.
 //!
 //! ## Parameters
-//! - `mode`: bits a cell holds; default the densest the flash offers.
-//! - `streams`: how many streams of the host are kept apart, at most 8; higher numbers go with the last. Default 0.
-//! - `program`: `sequential` or `one-shot`; default what the device file says of the mode.
+//! - `mode`: bits per cell; default the densest mode of the flash.
+//! - `streams`: number of host streams that are kept apart, at most 8; higher numbers share the last one. Default 0.
+//! - `program`: `sequential` or `one-shot`; default from the device file.
 //!
 //! ## Differs
-//! Nothing: it is the baseline. Blocks that the device file sets aside as SLC cache are used in the
-//! dense mode like all others, so that the flash is the same under every scheme.
+//! Nothing: this is the baseline. Blocks that the device file reserves for an SLC cache are used in the dense mode, so
+//! that the flash is the same under every scheme.
 //!
 //! ## Not modelled
-//! Separate frontiers for host and collection; the cost of the map, unless `dram.map_cache` is set.
+//! Separate open blocks for host writes and GC; the cost of the mapping table, unless `dram.map_cache` is set.
 //!
 //! ## Checked by
 //! `write amplification against theory`, `unloaded latencies`, golden rows.
@@ -49,7 +47,7 @@ const D: RegionId = RegionId(0);
 
 pub(crate) const NAME: &str = "conventional";
 
-/// How it stands in the registry.
+/// Its entry in the registry.
 pub(crate) fn entry() -> Entry {
     Entry::new(NAME, "single cell mode, no SLC cache", |p| Box::new(Conventional::from_parameters(p)))
         .docs(include_str!("conventional.rs"))

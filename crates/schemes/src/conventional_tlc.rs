@@ -1,37 +1,35 @@
 //! # Conventional TLC
 //!
 //! ## Source
-//! The baseline of W. Zhang, Q. Cao, H. Jiang, J. Yao, "PA-SSD: A Page-Type Aware TLC SSD for Improved
-//! Write/Read Performance and Storage Efficiency", ICS 2018, sections 2.1 and 5.3, Fig. 4.
+//! The baseline of W. Zhang, Q. Cao, H. Jiang, J. Yao, "PA-SSD: A Page-Type Aware TLC SSD for Improved Write/Read
+//! Performance and Storage Efficiency", ICS 2018, sections 2.1 and 5.3, Fig. 4.
 //!
 //! ## Idea
-//! Each plane has one active block, whose pages are programmed along the diagonals that keep
-//! interference low. The one candidate page is of whatever type comes next, so the parts of a request
-//! get a mixture of types, and the request waits for the slowest.
+//! Each plane has one open block, whose pages are programmed along diagonals to limit interference. The next page can
+//! be of any type, so the parts of a request get different page types, and the request waits for the slowest.
 //!
 //! ## Algorithm
-//! 1. A host write goes to the active block of the home plane of its logical page; a partial update
-//!    first reads what it lacks.
-//! 2. A collected page goes to the active block of its own plane.
-//! 3. The LSB and CSB pages of unfinished wordlines stay in RAM, so that a further bit takes its own
-//!    program time; without that buffer each earlier bit is read first.
+//! 1. A host write goes to the open block of the home plane of its logical page. A partial update first reads the rest
+//!    of the page.
+//! 2. GC copies a page to the open block of the same plane.
+//! 3. The LSB and CSB pages of incomplete wordlines stay in RAM, so that a further bit takes only its own program time.
+//!    Without that buffer, each earlier bit is read first.
 //!
 //! ## Symbols
 //! D: the region that holds all data.
 //!
 //! ## Parameters
-//! - `mode`: bits a cell holds, mlc, tlc or qlc; default the densest the flash offers.
+//! - `mode`: bits per cell, mlc, tlc or qlc; default the densest mode of the flash.
 //! - `wordline_buffer`: `on` or `off`; default on (section 2.1).
 //!
 //! ## Differs
 //! Nothing. The paper's "SLC mode" of Fig. 1 is `conventional:mode=slc`.
 //!
 //! ## Not modelled
-//! The size of the buffer: with one active block it holds at most two wordlines a plane.
+//! The size of the buffer: with one open block it holds at most two wordlines per plane.
 //!
 //! ## Checked by
-//! `the strict order is that of the paper`, `P_fast, P_medium and P_slow at zero load`, `reference model`,
-//! golden rows.
+//! `the strict order is that of the paper`, `P_fast, P_medium and P_slow at zero load`, `reference model`, golden rows.
 
 use crate::parameters::Parameters;
 use crate::parts::layout;
@@ -47,7 +45,7 @@ const D: RegionId = RegionId(0);
 
 pub(crate) const NAME: &str = "conventional-tlc";
 
-/// How it stands in the registry.
+/// Its entry in the registry.
 pub(crate) fn entry() -> Entry {
     Entry::new(NAME, "one open block per plane, programmed diagonally without regard to page types", |p| {
         Box::new(ConventionalTlc::from_parameters(p))

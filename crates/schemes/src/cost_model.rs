@@ -1,5 +1,5 @@
-//! What a page write costs on flash of a given utilisation, and on a drive of two media: the analytic
-//! model of HySSD, as plain functions. A scheme decides by it, and `wordline model` draws it.
+//! Cost of a page write on flash of a given utilization, and on a drive of two media: the analytic model of HySSD, as
+//! pure functions. A scheme decides by it, and `wordline model` draws it.
 //!
 //! Source: Y. Oh, E. Lee, J. Choi, D. Lee, S. H. Noh, "Hybrid Solid State Drives for Improved Performance
 //! and Enhanced Lifetime", MSST 2013, section II.B. The paper takes `C_GC` and `U` from Y. Oh et al., "Caching
@@ -18,7 +18,7 @@ use std::ops::RangeInclusive;
 use wordline_flash::Medium;
 use wordline_units::CellMode;
 
-/// The utilisation above which costs are those at it: at 1 there is nothing to collect.
+/// Maximum utilization of the model: at 1 GC frees nothing.
 const FULLEST: f64 = 0.99999;
 
 /// U(u): the share of a victim's pages that is valid, on flash of which the share `u` holds data, under
@@ -45,7 +45,7 @@ pub fn victim_utilisation(u: f64) -> f64 {
     x
 }
 
-/// What the operations of one medium cost, in microseconds.
+/// Costs of the operations of one medium, in microseconds.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Costs {
     /// C_PR: a page is read.
@@ -87,7 +87,7 @@ impl Costs {
         victim_utilisation(u) * self.n_p * self.c_cp + self.c_e
     }
 
-    /// L: see [`remaining_lifetime`], after so many cycles.
+    /// L: see [`remaining_lifetime`], after this many cycles.
     pub fn left_after(&self, e_used: f64) -> f64 {
         remaining_lifetime(self.e_total, e_used)
     }
@@ -117,12 +117,11 @@ pub struct Hybrid {
     /// Slots of the inferior medium that a destaged unit takes: 1, or more where it has a page to itself, or the
     /// rest of its page is programmed with it.
     pub slots_per_unit: f64,
-    /// What the model charges a destaged unit beside these, in microseconds: nothing, or the read of the rest of its
-    /// page.
+    /// Further cost of a destaged unit in the model, in microseconds: nothing, or the read of the rest of its page.
     pub c_rest: f64,
 }
 
-/// What a workload does to a drive of two media, at one utilisation of the superior one.
+/// Accesses of a workload to a drive of two media, at one utilization of the superior one.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Mix {
     /// H_w: share of the page writes that find their page in the superior medium.
@@ -139,7 +138,7 @@ impl Hybrid {
         (self.d_hybrid - u * self.s_superior) / self.s_inferior
     }
 
-    /// C_PW_HY(u): a page is written; what misses makes room for itself first. Microseconds.
+    /// C_PW_HY(u): a page write; a miss first makes space for itself. Microseconds.
     pub fn c_pw_hy(&self, u: f64, h_w: f64) -> f64 {
         let c_pw_s = self.superior.c_pw(u);
         let c_pw_t = self.programs_per_unit * self.inferior.c_pw(self.u_inferior(u));
@@ -168,8 +167,8 @@ impl Hybrid {
         superior.min(writes(&self.inferior, self.s_inferior, self.u_inferior(u), destaged))
     }
 
-    /// The utilisation of least cost, by trying every one of a grid from below. `mix` says what the
-    /// workload does at a utilisation. `None` for an empty grid.
+    /// The utilisation of least cost, by trying every one of a grid from below. `mix` returns the accesses of the
+    /// workload at a utilization. `None` for an empty grid.
     pub fn least_cost(
         &self,
         grid: impl IntoIterator<Item = f64>,
@@ -186,8 +185,8 @@ impl Hybrid {
 /// The utilisations that the Analyser tries: hundredths, from .05 to .98.
 pub const GRID: RangeInclusive<u32> = 5..=98;
 
-/// L: how many times what has been written so far can be written again before blocks are worn out, from the
-/// cycles that they endure and the mean that they have behind them; infinite before the first.
+/// L: how often the writes so far can be repeated before blocks are worn out, from their endurance and mean P/E cycles;
+/// infinite before the first.
 pub fn remaining_lifetime(e_total: f64, e_used: f64) -> f64 {
     if e_used > 0.0 { (e_total - e_used) / e_used } else { f64::INFINITY }
 }

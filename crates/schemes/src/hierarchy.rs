@@ -1,65 +1,63 @@
 //! # Hierarchy
 //!
 //! ## Source
-//! L. Cai, Z. Sha, J. Li et al., "A Two-level SLC Cache Hierarchy for Hybrid SSDs", 2025, section III,
-//! Algorithm 1.
+//! L. Cai, Z. Sha, J. Li et al., "A Two-level SLC Cache Hierarchy for Hybrid SSDs", 2025, section III, Algorithm 1.
 //!
 //! ## Idea
-//! Writes of less than a page waste a page-granular SLC cache. Packed together they fill it better, but a page
-//! is then found in pieces. So the cache has two levels: L1 holds packed parts of pages, which are hot, L2
-//! whole pages; and how the cache is shared follows the sizes of the writes.
+//! Partial-page writes waste a page-granular SLC cache. Packing several into a page fills the cache better, but spreads
+//! a logical page over several flash pages. The cache therefore has two levels: L1 holds packed partial pages, which
+//! are hot, and L2 holds whole pages. The write sizes determine the share of each level.
 //!
 //! ## Algorithm
-//! 1. A whole page goes to L2 (lines 19 to 22), and replaces what L1 holds of it.
-//! 2. A part of a page waits in the merge buffer for others until they fill a page (line 14); a part that
-//!    completes what waits of its page makes it a whole one.
-//! 3. A merged page goes to L1 on a channel where none of its pages lie in L2 or the dense region (lines 15 to
-//!    17), so that both are read at once; where each channel has some, on those that have fewest.
-//! 4. With each write request a page of the cache changes sides: to L2 while its share is below the target, to
-//!    L1 otherwise (lines 5 to 11).
-//! 5. Every 1024 write requests the target becomes the share of L2's writes among all (eq. 1, lines 25 to 30),
-//!    but not below a half: L1 has at most half of the cache.
-//! 6. A level that holds its share collects a block of its own when it opens another. Of L2 the pages go to
-//!    the dense region as they are: what L1 holds of them is newer and hot.
-//! 7. Of L1 each page is merged with its parts in L2, in other pages of L1 or in the dense region, goes there
-//!    whole, and all those are dead.
-//! 8. Pages collected in the dense region stay there.
+//! 1. A whole page goes to L2 (lines 19 to 22) and replaces its parts in L1.
+//! 2. A partial page waits in the merge buffer until several fill a page (line 14). If parts in the buffer add up to
+//!    a whole logical page, it is treated as one.
+//! 3. A merged page goes to L1 on a channel where none of its logical pages lie in L2 or D (lines 15 to 17), so that
+//!    both can be read in parallel. If no channel is free of conflicts, it goes to one with the fewest.
+//! 4. With each write request, one cache page changes levels: to L2 while the share of L2 is below its target, else to
+//!    L1 (lines 5 to 11).
+//! 5. Every 1024 write requests, the target becomes the share of L2 in all writes (eq. 1, lines 25 to 30), but at least
+//!    one half: L1 gets at most half of the cache.
+//! 6. A level that has used its share runs GC on one of its blocks when it opens another. Pages of L2 migrate to D
+//!    unmerged, because their parts in L1 are newer and hot.
+//! 7. A page of L1 is merged with its parts in L2, in other pages of L1 and in D, and migrates to D as a whole; all old
+//!    copies become invalid.
+//! 8. GC in D copies pages within D.
 //!
 //! ## Symbols
-//! L1, L2: the levels. D: the dense region. wS, wL: merged and whole pages written in the window. cur_ratio:
-//! share of L2. ratio_L2: its target.
+//! L1, L2: the levels. D: the TLC/QLC region. wS, wL: merged and whole pages written in the window. cur_ratio: share of
+//! L2. ratio_L2: its target.
 //!
 //! ## Parameters
-//! - `static_blocks`: SLC blocks of each plane; default from the device file's `[slc_cache]`.
-//! - `division`: `block` (default): a level may own the blocks that its share comes to, rounded; `page`: it may
-//!   have so many pages programmed, the literal reading.
-//! - `window`: write requests between two targets; default 1024 (section IV-A).
-//! - `runs`: `one` (default): a part takes along what L1 holds of its page, after a read, so that a page lies in
-//!   two places at most: section III-B has one entry of the sector table for a page, with one `Sector_Flag` and
-//!   one offset "inside the flash page". `any`: the parts of a page may lie in several pages of L1, as updates
-//!   leave them, which takes an entry for each; (3) keeps away from none of them, since the paper speaks of
-//!   conflicts between L1 and L2.
-//! - `slot`: with what a page of the cache changes sides in (4): `request` (default), with each write request, since
-//!   Algorithm 1 services one; `page`, with each page that is written to L1 or L2, since lines 17 and 21 write to the
-//!   slot `src` that lines 6 and 9 have taken.
-//! - `merged_to`: where a merged page goes in (3). `load` (default): of the channels without conflict, to the plane with
-//!   the least to do; of equals each in turn, where the lowest number would wear the first channel out. `next`: to the
-//!   next channel without conflict from that of its first part on, since line 16 has no load in it, and there to the
-//!   plane that lies as the first part's home does.
-//! - `ws_unit`: what wS counts: `page` (default), merged pages, or `request`, the parts of pages that are
-//!   written. The paper's text says merged writes, and eq. 1 is a ratio of space.
+//! - `static_blocks`: SLC blocks per plane; default from `[slc_cache]` of the device file.
+//! - `division`: `block` (default): a level owns its share of the blocks, rounded; `page`: a level may program its share
+//!   of the pages, which is the literal reading.
+//! - `window`: write requests from one adaptation of the shares to the next; default 1024 (section IV-A).
+//! - `runs`: `one` (default): a partial write also reads and rewrites the parts of its page in L1, so that a page lies
+//!   in at most two places. Section III-B has one sector table entry per page, with one `Sector_Flag` and one offset
+//!   "inside the flash page". `any`: the parts of a page may lie in several pages of L1, with an entry for each; step 3
+//!   ignores these, because the paper speaks of conflicts between L1 and L2.
+//! - `slot`: when a cache page changes levels in step 4. `request` (default): with each write request, since Algorithm 1
+//!   services one. `page`: with each page written to L1 or L2, since lines 17 and 21 write to the slot `src` chosen in
+//!   lines 6 and 9.
+//! - `merged_to`: where a merged page goes in step 3. `load` (default): to the plane with the fewest queued operations
+//!   on a conflict-free channel; ties rotate, because always taking the lowest number would wear out the first channel.
+//!   `next`: to the first conflict-free channel after that of its first part, since line 16 does not consider load, and
+//!   there to the plane with the same position as the home plane of the first part.
+//! - `ws_unit`: unit of wS: `page` (default), merged pages, or `request`, partial pages written. The paper's text
+//!   says merged writes, and eq. 1 is a ratio of space.
 //!
 //! ## Differs
-//! - RECONSTRUCTED: when a merged write is acknowledged (the paper is silent): the device file's `ack` says, and
-//!   its `[merge]` how long parts wait.
-//! - RECONSTRUCTED: shares are shares of the blocks that the trigger leaves in use. A level begins to collect
-//!   with the block past its share, and waits only when that one is full, too, as the Baseline does; so it may
-//!   own one block more than its share.
-//! - RECONSTRUCTED: lines 5 to 11 decide which level gives up a slot, not where the write goes, which depends
-//!   on its size alone.
+//! - RECONSTRUCTED: the completion of a merged write, on which the paper is silent. It follows `ack` of the device file,
+//!   and `[merge]` limits how long parts wait.
+//! - RECONSTRUCTED: shares refer to the blocks that the trigger leaves in use. A level starts GC with the first block
+//!   beyond its share and waits only when that block is full, as the Baseline does, so it can own one block more than
+//!   its share.
+//! - RECONSTRUCTED: lines 5 to 11 decide which level gives up a slot. The target level of a write depends only on its
+//!   size.
 //!
 //! ## Not modelled
-//! The time to look the sector table up.
+//! The lookup time of the sector table.
 //!
 //! ## Checked by
 //! `the division follows a step of the writes as fast as a page a write allows`, `the division is that of algorithm 1
@@ -86,19 +84,27 @@ const D: RegionId = RegionId(2);
 
 pub(crate) const NAME: &str = "hierarchy";
 
-/// How it stands in the registry.
+/// Its entry in the registry.
 pub(crate) fn entry() -> Entry {
     Entry::new(NAME, "SLC cache with two levels: packed partial pages, and whole pages", |p| {
         Box::new(Hierarchy::from_parameters(p))
     })
     .docs(include_str!("hierarchy.rs"))
     .takes(packing::STATIC_BLOCKS)
-    .takes(Parameter::new("division", "block", "block or page: what the levels' shares count"))
-    .takes(Parameter::new("runs", "one", "one or any: in how many pages of L1 the parts of a page may lie"))
-    .takes(Parameter::new("window", "1024", "write requests between two targets"))
-    .takes(Parameter::new("ws_unit", "page", "page or request: what is counted as written to L1"))
-    .takes(Parameter::new("slot", "request", "request or page: with what a page of the cache changes sides"))
-    .takes(packing::merged_to("load or next: where a merged page goes among the channels without conflict"))
+    .takes(Parameter::new("division", "block", "block or page: unit of the levels' shares"))
+    .takes(Parameter::new(
+        "runs",
+        "one",
+        "one or any: number of L1 pages over which the parts of a page may be spread",
+    ))
+    .takes(Parameter::new("window", "1024", "write requests from one adaptation of the shares to the next"))
+    .takes(Parameter::new("ws_unit", "page", "page or request: unit in which writes to L1 are counted"))
+    .takes(Parameter::new(
+        "slot",
+        "request",
+        "request or page: whether a whole request or a page moves between the levels",
+    ))
+    .takes(packing::merged_to("load or next: how to choose among conflict-free channels for a merged page"))
     .small("window=16")
     .small("division=page,runs=any,window=8")
     .small("slot=page,merged_to=next,window=8")
@@ -120,7 +126,7 @@ impl Counted {
     const WORDS: [(&'static str, Counted); 2] = [("page", Counted::Page), ("request", Counted::Request)];
 }
 
-/// What it has learnt.
+/// Its learned state.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Known {
     /// Pages of the cache on L2's side: cur_ratio times all of them.
@@ -130,8 +136,8 @@ struct Known {
     ws: u64,
     wl: u64,
     page_writes: u64,
-    /// cur_ratio, what L1 has of what both have (blocks, or pages), and the blocks that each owns, over host
-    /// page writes.
+    /// cur_ratio, the share of L1 in both levels (blocks or pages), and the blocks owned by each, over host page
+    /// writes.
     ratios: Vec<[f64; 2]>,
     shares: Vec<[f64; 2]>,
     owned: [Vec<[f64; 2]>; 2],
@@ -142,14 +148,14 @@ struct Known {
 pub struct Hierarchy {
     asked: Option<u32>,
     division: Division,
-    /// What a part takes along of its page.
+    /// Which data of its page a partial write takes along.
     gather: Gather,
     window: u32,
     counted: Counted,
-    /// With what a page of the cache changes sides.
+    /// When a cache page changes levels.
     slot: Counted,
     merged_to: MergedTo,
-    /// CACHE_SIZE, and what a plane has in use, set by `layout`.
+    /// CACHE_SIZE, and the used blocks of a plane, set by `layout`.
     cache_pages: u64,
     usable: u32,
     pages_per_block: u32,
@@ -204,8 +210,8 @@ impl Hierarchy {
         }
     }
 
-    /// Channels to keep away from: those where the pages of some spans lie outside L1, or if these are all,
-    /// those that have more of them than others.
+    /// Channels to avoid: those with pages of some spans outside L1, or if these are all, those with more than the
+    /// minimum.
     fn conflicts(spans: &[Span], view: &View) -> ChannelSet {
         let g = view.geometry();
         let mut members: SmallVec<[u32; 16]> = SmallVec::from_elem(0, g.channels as usize);

@@ -1,43 +1,40 @@
 //! # Hot-cold
 //!
 //! ## Source
-//! P. Desnoyers, "Analytic Modeling of SSD Write Performance", SYSTOR 2012, section 5 (hot and cold
-//! data in separate pools); B. Van Houdt, "On the necessity of hot and cold data identification to
-//! reduce the write amplification in flash-based SSDs", Performance Evaluation 82, 2014 (frontiers of
-//! their own).
+//! P. Desnoyers, "Analytic Modeling of SSD Write Performance", SYSTOR 2012, section 5 (hot and cold data in separate
+//! pools); B. Van Houdt, "On the necessity of hot and cold data identification to reduce the write amplification in
+//! flash-based SSDs", Performance Evaluation 82, 2014 (separate open blocks).
 //!
 //! ## Idea
-//! An oracle knows which addresses are hot. Hot and cold data never share a block, so that blocks of
-//! hot data empty fast and blocks of cold data stay nearly full. It is here to be compared with theory.
+//! An oracle knows the hot addresses. Hot and cold data never share a block, so blocks of hot data quickly become
+//! invalid and blocks of cold data stay nearly full. The scheme serves for comparison with theory.
 //!
 //! ## Algorithm
-//! 1. A share `hot` of the logical pages, at the beginning or the end of the drive, belongs to region
-//!    H, the others to region C. A host write goes to the frontier of its region; a partial update
-//!    first reads what it lacks.
-//! 2. A collected page stays in its region.
-//! 3. With `pools = shared` both regions take erased blocks from one pool, and whichever of the two
-//!    has the victim with fewer live sectors is collected.
-//! 4. With `pools = separate` each region has blocks of its own: as many as its data fill, and of the
-//!    spare ones H gets the share `spare`. Each is collected by itself.
+//! 1. A share `hot` of the logical pages, at the start or end of the drive, belongs to region H, the rest to region C.
+//!    A host write goes to the open block of its region. A partial update first reads the rest of the page.
+//! 2. GC copies a page within its region.
+//! 3. With `pools = shared`, both regions take erased blocks from one pool, and GC takes the victim with the fewest valid
+//!    sectors of both.
+//! 4. With `pools = separate`, each region has its own blocks: those that its data fill, and of the spare blocks H gets
+//!    the share `spare`. Each region runs its own GC.
 //!
 //! ## Symbols
-//! H: the hot region. C: the cold region, where data of the initial state rest.
+//! H: the hot region. C: the cold region, which also holds the data of the initial state.
 //!
 //! ## Parameters
 //! - `hot`: share of the logical pages; default 20%, the rule of thumb of the literature.
-//! - `at`: `start` (default) or `end`, where on the drive the hot pages are.
+//! - `at`: `start` (default) or `end`, the position of the hot pages.
 //! - `pools`: `shared` (default) or `separate`.
-//! - `spare`: share of the spare blocks that H gets where pools are separate; default 50%, close to the
-//!   optimum wherever theory gives one.
+//! - `spare`: share of the spare blocks for H with separate pools; default 50%, close to the optimum wherever theory
+//!   gives one.
 //!
 //! ## Differs
-//! In the models each region has one victim at a time; here two collections may run at once under
-//! `pools = shared`, when both regions run short together. The initial state lies in C whatever its
-//! addresses, and hot pages in it come to H as they are written or collected; separate pools have no
-//! room for that, so fill only the cold part: `at=end` with `--initial fill:80%`.
+//! The models have one victim at a time; with `pools = shared`, two GC jobs can run in parallel here if both regions run
+//! short. All initial data lie in C, and hot pages reach H when they are written or copied. Separate pools have no space
+//! for that, so fill only the cold part: `at=end` with `--initial fill:80%`.
 //!
 //! ## Not modelled
-//! Finding out what is hot.
+//! The detection of hot data.
 //!
 //! ## Checked by
 //! `wordline validate`, rows `waf-hot-cold`; `reference model`.
@@ -60,7 +57,7 @@ const LEAST_SPARE: u32 = 3;
 
 pub(crate) const NAME: &str = "hot-cold";
 
-/// How it stands in the registry.
+/// Its entry in the registry.
 pub(crate) fn entry() -> Entry {
     Entry::new(
         NAME,
@@ -71,18 +68,18 @@ pub(crate) fn entry() -> Entry {
     .takes(Parameter::new("hot", "20%", "share of the logical pages that is hot"))
     .takes(Parameter::new("at", "start", "start or end: where the hot pages are"))
     .takes(Parameter::new("pools", "shared", "shared or separate: where erased blocks come from"))
-    .takes(Parameter::new("spare", "50%", "share of the spare blocks that hot data get"))
+    .takes(Parameter::new("spare", "50%", "share of the spare blocks for hot data"))
     .small("hot=30%")
 }
 
-/// Where the hot pages are.
+/// Position of the hot pages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum At {
     Start,
     End,
 }
 
-/// Where erased blocks come from.
+/// Source of erased blocks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Pools {
     Shared,

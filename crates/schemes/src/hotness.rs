@@ -1,27 +1,26 @@
 //! # Hotness
 //!
 //! ## Source
-//! The comparison of Y. Wang et al., "RARO: Reliability-Aware Read Optimization for Hybrid Flash Storage",
-//! 2025, section V-A: "conversion and migration between the three flash memory modes based only on
-//! temperature".
+//! The comparison of Y. Wang et al., "RARO: Reliability-Aware Read Optimization for Hybrid Flash Storage", 2025, section
+//! V-A: "conversion and migration between the three flash memory modes based only on temperature".
 //!
 //! ## Idea
-//! What is read often is worth cells with fewer bits, whatever reading it costs now.
+//! Frequently read data deserve cells with fewer bits, whatever their reads cost now.
 //!
 //! ## Algorithm
-//! 1. Each page read by the host counts one for the place where it lies, as in `raro`.
+//! 1. Each page read by the host increments the count of its physical page, as in `raro`.
 //! 2. After a read, a hot page in QLC or TLC moves to SLC, and a warm page in QLC to TLC.
-//! 3. All else is as in `raro`: the moves, writes, what is collected, and what is reclaimed.
+//! 3. Moves, writes, GC and reclaim are as in `raro`.
 //!
 //! ## Symbols
 //! X, Y: the regions of SLC and TLC.
 //!
 //! ## Parameters
 //! - `warm`, `hot`, `class`, `period`, `hot_within`, `warm_within`, `heat`, `decay`, `reclaim`, `reclaim_below`,
-//!   `idle_after`: those of `raro`.
+//!   `idle_after`: as in `raro`.
 //!
 //! ## Differs
-//! The paper says no more of it than the quotation; that it has RARO's classifier, and its reclaim, is ASSUMED.
+//! The paper says no more about it than the quotation. ASSUMED: it uses the classifier and reclaim of RARO.
 //!
 //! ## Not modelled
 //! As `raro`.
@@ -42,11 +41,11 @@ use wordline_units::{CellMode, HostRequest, PlaneId};
 
 pub(crate) const NAME: &str = "hotness";
 
-/// How it stands in the registry.
+/// Its entry in the registry.
 pub(crate) fn entry() -> Entry {
     Entry::new(
         NAME,
-        "QLC with blocks converted to TLC or SLC for frequently read data; baseline of raro",
+        "QLC with blocks converted to TLC or SLC for frequently read data; the baseline of raro",
         |p| Box::new(Hotness::from_parameters(p)),
     )
     .docs(include_str!("hotness.rs"))

@@ -1,61 +1,58 @@
 //! # HySSD
 //!
 //! ## Source
-//! Y. Oh, E. Lee, J. Choi, D. Lee, S. H. Noh, "Hybrid Solid State Drives for Improved Performance and
-//! Enhanced Lifetime", MSST 2013, section II.
+//! Y. Oh, E. Lee, J. Choi, D. Lee, S. H. Noh, "Hybrid Solid State Drives for Improved Performance and Enhanced
+//! Lifetime", MSST 2013, section II.
 //!
 //! ## Idea
-//! A drive of two media keeps what is written often in the faster one. How much of that is filled is
-//! chosen by an analytic model of what a page write costs, or so that both media wear out together.
+//! A drive of two media keeps frequently written data in the faster, superior medium. An analytic model of the cost of a
+//! page write chooses its utilization; alternatively, it is chosen so that both media wear out together.
 //!
 //! ## Algorithm
-//! 1. Every host write goes to the superior medium. A page that lies in the inferior one moves by that,
-//!    without a cost of its own (II.C, passive).
-//! 2. Where the superior medium holds as many pages as its target, the one written longest ago goes to the
-//!    inferior one first: the write waits for that (II.B, C_PW_HY).
-//! 3. Writes are noted by their stack distance in an LRU order of written pages, reads by the depth at
+//! 1. Every host write goes to the superior medium. A page that lay in the inferior medium moves with the write at no
+//!    extra cost (II.C, passive).
+//! 2. If the superior medium already holds its target number of pages, the least recently written page is destaged
+//!    to the inferior medium first, and the write waits for that (II.B, C_PW_HY).
+//! 3. The scheme records writes by their stack distance in an LRU order of written pages, and reads by the depth at
 //!    which they find their page (II.A).
-//! 4. Every N page writes the Analyser finds the utilisation u of the superior medium at which a page access
-//!    costs least, by trying them from below (eq. 3); the target follows it. What is older counts half.
-//! 5. Life moves that u up by a step when the superior medium has more lifetime left, and down otherwise
-//!    (eq. 4).
-//! 6. Pages above the target that have not been written for some periods go to the inferior medium in the
-//!    background, when the drive is idle (II.C).
-//! 7. Collected pages stay in their medium, copied within their plane.
-//! 8. Should writes fill the superior medium all the same, collected pages leave it.
+//! 4. Every N page writes, the Analyser finds the utilization u of the superior medium with the least cost per page
+//!    access, trying values in ascending order (eq. 3), and sets the target accordingly. Older records count half.
+//! 5. Life then moves u up by one step if the superior medium has more remaining lifetime, else down (eq. 4).
+//! 6. Pages above the target that have not been written for some periods are destaged in idle time (II.C).
+//! 7. GC copies pages within their medium and plane.
+//! 8. If writes fill the superior medium nevertheless, GC destages the pages that it copies.
 //!
 //! ## Symbols
-//! S, T: the regions of the superior and the inferior medium. B: pages that S could hold. u, N, L, H_w, H_r,
-//! IO_W, C: as in the paper; see `cost_model.rs`.
+//! S, T: the regions of the superior and the inferior medium. B: pages that S can hold. u, N, L, H_w, H_r, IO_W, C: as in
+//! the paper; see `cost_model.rs`.
 //!
 //! ## Parameters
-//! - `policy`: `perf` (default), `life` or `static`; goes without its key.
-//! - `u`: utilisation of the superior medium: of static throughout, of the others until their first period is
-//!   over; default 50%.
-//! - `tlc_unit`: how units of the map meet larger pages of T. `packed` (default): they wait for company in a
-//!   protected buffer of one page, and the Analyser charges their share of a program. `rmw`: a unit is written
-//!   with the other one of its page, which is read before; each is charged a whole program, as C_PW_HY has it. Only
-//!   where pages of T hold two. `unpacked`: each has a page to itself. `mixed`: packed, but charged a whole program.
-//! - `rest`: whether the Analyser charges the read that `rmw` begins with: `free` (default), as C_PW_HY leaves it out,
-//!   or `charged`.
+//! - `policy`: `perf` (default), `life` or `static`; the key may be omitted.
+//! - `u`: utilization of the superior medium: under static for the whole run, else until the first period ends;
+//!   default 50%.
+//! - `tlc_unit`: how mapping units share larger pages of T. `packed` (default): they wait for other units in a protected
+//!   buffer of one page, and the Analyser charges their share of a program. `rmw`: a unit is written with the other unit
+//!   of its page, which is read before; each is charged a whole program, as in C_PW_HY. Requires pages of T with two
+//!   units. `unpacked`: each unit has its own page. `mixed`: packed, but charged a whole program.
+//! - `rest`: cost of the read of `rmw` in the Analyser: `free` (default), as C_PW_HY omits it, or `charged`.
 //! - `period`: N; default 65536, which gives 110 periods on the paper's Financial trace.
-//! - `counts`: what a period counts: `pages` (default) that are written, or write `requests`.
-//! - `used`: E_USED: mean `erases` (default) of a medium's blocks; `programs`, all that was programmed in it, in sizes of
-//!   the medium; `writes`, the same without collections.
-//! - `reads`: a page of T that is read does `stay` (default), or `move` to S as if it had been written; then each write
-//!   makes room for two.
-//! - `place`: the plane of a write or a destage: the `roomiest` (default), which levels the planes, in steps of a sixteenth
-//!   of a block; `level`, the idlest of those within such a step of the roomiest; or of all with room the `idlest`.
-//! - `step`: by how much Life moves u in a period; default 1%.
-//! - `age`: periods after which a page above the target is moved; default 10.
-//! - `idle_after`: how long the drive must have been idle for that; default 10ms.
+//! - `counts`: unit of a period: written `pages` (default) or write `requests`.
+//! - `used`: E_USED: mean `erases` (default) of the blocks of a medium; `programs`, all bytes programmed in it over its
+//!   size; `writes`, the same without GC.
+//! - `reads`: a read page of T may `stay` (default) or `move` to S as if written; each write then makes space for two.
+//! - `place`: plane of a write or destage: `roomiest` (default), the one with the most free space, in steps of a
+//!   sixteenth of a block, which levels the planes; `level`, the idlest within one such step of the roomiest;
+//!   `idlest`, of all with free space.
+//! - `step`: change of u per period under Life; default 1%.
+//! - `age`: periods after which a page above the target is destaged; default 10.
+//! - `idle_after`: idle time before that starts; default 10ms.
 //!
 //! ## Differs
-//! The paper names none of the defaults above. Utilisations are tried in hundredths from 5 to 98, as far as
-//! data then have room in both media. The offset of Life stops where u would leave that range.
+//! The paper states none of these defaults. The Analyser tries utilizations from 5 to 98 % in steps of 1 %, if both media
+//! then have enough space for the data. The offset of Life is limited to that range.
 //!
 //! ## Not modelled
-//! Wear levelling, which the paper takes to be perfect: it and we count means.
+//! Wear leveling, which the paper assumes to be perfect: the paper and this scheme count means.
 //!
 //! ## Checked by
 //! `the superior medium holds its target`, `a write that misses waits for the destage`, `no u from 5 to 98 % locks the
@@ -65,8 +62,8 @@ use crate::cost_model::{Costs, GRID, Hybrid, Mix};
 use crate::parameters::{Parameter, Parameters, Wanted};
 use crate::parts::classifier::Classifier;
 use crate::parts::layout;
+use crate::parts::lifetime_use::{Counted, Ledger, Used};
 use crate::parts::pair::{Half, Pair, TlcUnit};
-use crate::parts::used::{Counted, Ledger, Used};
 use crate::registry::Entry;
 use serde::{Deserialize, Serialize};
 use wordline_flash::{ProgramRule, SlotClass};
@@ -85,7 +82,7 @@ pub(crate) const NAME: &str = "hyssd";
 const PLACES: [(&str, PlanePick); 3] =
     [("roomiest", PlanePick::MostFree), ("level", PlanePick::Level), ("idlest", PlanePick::Any)];
 
-/// How it stands in the registry.
+/// Its entry in the registry.
 pub(crate) fn entry() -> Entry {
     Entry::new(
         NAME,
@@ -93,33 +90,33 @@ pub(crate) fn entry() -> Entry {
         |p| Box::new(Hyssd::from_parameters(p)),
     )
     .docs(include_str!("hyssd.rs"))
-    .takes(Parameter::new("policy", "perf", "perf, life or static; goes without its key"))
+    .takes(Parameter::new("policy", "perf", "perf, life or static; the key may be omitted"))
     .takes(Parameter::new("u", "50%", "utilization of the superior medium, initial or fixed"))
     .takes(Parameter::new(
         "tlc_unit",
         "packed",
-        "packed, rmw, unpacked or mixed: how units meet larger pages, and what the model charges",
+        "packed, rmw, unpacked or mixed: how mapping units share larger pages, and the cost of that in the model",
     ))
     .takes(Parameter::new(
         "rest",
         "free",
-        "free or charged: the read of the rest of a page that rmw rewrites, in the model",
+        "free or charged: cost in the model of the read before a read-modify-write",
     ))
     .takes(Parameter::new("period", "65536", "writes from one analysis to the next"))
-    .takes(Parameter::new("counts", "pages", "pages or requests: what a period counts of writes"))
+    .takes(Parameter::new("counts", "pages", "pages or requests: unit of a period"))
     .takes(Parameter::new(
         "used",
         "erases",
-        "erases, programs or writes: what a medium's lifetime is used up by",
+        "erases, programs or writes: what wears out a medium",
     ))
     .takes(Parameter::new(
         "reads",
         "stay",
-        "stay or move: what a page of the inferior medium does when it is read",
+        "stay or move: whether a read moves a page of the inferior medium to the superior one",
     ))
-    .takes(Parameter::new("place", "roomiest", "roomiest, level or idlest: the plane that a page goes to"))
-    .takes(Parameter::new("step", "1%", "by how much life moves u in a period"))
-    .takes(Parameter::new("age", "10", "periods after which a surplus page is moved when idle"))
+    .takes(Parameter::new("place", "roomiest", "roomiest, level or idlest: how to choose the plane of a page"))
+    .takes(Parameter::new("step", "1%", "step of u in a period under life"))
+    .takes(Parameter::new("age", "10", "periods after which idle time moves a surplus page"))
     .takes(layout::IDLE_AFTER.or("10ms"))
     .leading("policy")
     .small("life,period=16,age=1,idle_after=100us")
@@ -129,7 +126,7 @@ pub(crate) fn entry() -> Entry {
     .small("life,reads=move,place=level,used=programs,counts=requests,period=8,age=1,idle_after=100us")
 }
 
-/// By what the utilisation of the superior medium is chosen.
+/// Policy for the utilization of the superior medium.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Policy {
     Perf,
@@ -137,15 +134,15 @@ enum Policy {
     Static,
 }
 
-/// What HySSD knows, besides what the layout gives.
+/// State of HySSD besides the layout.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Memorised {
     pub(crate) classifier: Classifier,
-    /// Whether what S holds has been found.
+    /// Whether the contents of S were scanned.
     has_stock: bool,
     /// Pages that S shall hold.
     target: u32,
-    /// By how much Life departs from the u of least cost.
+    /// Offset of Life from the u of least cost.
     offset: f64,
     page_writes: u64,
     requests: u64,
@@ -155,7 +152,7 @@ pub(crate) struct Memorised {
 }
 
 impl Memorised {
-    /// Nothing yet of a drive of so many pages, S of which could hold `capacity` and shall hold `target`.
+    /// Initial state of a drive of this many pages, S of which can hold `capacity` and should hold `target`.
     fn new(logical_pages: u32, capacity: u32, target: u32) -> Memorised {
         Memorised {
             classifier: Classifier::new(logical_pages, capacity),
@@ -264,7 +261,7 @@ impl Hyssd {
         (self.counted() / self.period as u64) as u32
     }
 
-    /// A write of the kind that periods count has been counted.
+    /// A write that counts for periods was counted.
     fn tick_over(&mut self, kind: Counted, view: &View) {
         if kind == self.counts && self.counted().is_multiple_of(self.period as u64) {
             self.analyse(view);
@@ -286,7 +283,7 @@ impl Hyssd {
         self.tick_over(Counted::Pages, view);
     }
 
-    /// Room for a page that is written: the coldest other one whose newest data lie in S.
+    /// Make space for a written page: destage the coldest other one whose newest data are in S.
     fn destage(&mut self, written: u32, view: &View) -> Option<Move> {
         let mut others = self.known.classifier.coldest_residents().filter(|page| *page != written);
         let (page, seen) = others.find_map(|page| {
@@ -298,13 +295,13 @@ impl Hyssd {
         Some(self.to(T, page, seen))
     }
 
-    /// A page goes from its medium to the other one.
+    /// A page moves from its medium to the other one.
     fn to(&self, region: RegionId, page: u32, seen: Ppn) -> Move {
         Move { lpn: Lpn(page), seen, plane: self.plane, route: Route::to(region, SlotClass::Next) }
     }
 
-    /// Whether a page that is collected in a plane of S stays there. A burst of writes may fill it while all
-    /// that could make room for them is on its way itself; then collection makes it.
+    /// Whether a page that GC copies in a plane of S stays there. A burst of writes may fill it while all that could
+    /// make room for them is on its way itself; then collection makes it.
     fn stays(&mut self, page: u32, plane: PlaneId, view: &View) -> bool {
         if view.live_units(S, plane) > self.most_in_plane {
             // (8)

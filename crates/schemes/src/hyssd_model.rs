@@ -1,4 +1,4 @@
-//! The model of HySSD on a drive, without a simulation: what a workload would find there at each utilisation.
+//! The model of HySSD on a drive, without a simulation: predictions for a workload at each utilization.
 
 use crate::cost_model::{Hybrid, Mix};
 use crate::hyssd::{Hyssd, entry};
@@ -12,8 +12,8 @@ use wordline_ftl::{DriveInfo, Refusal, Scheme};
 pub struct Model {
     /// Costs as the paper counts them: over all blocks.
     pub hybrid: Hybrid,
-    /// The same over the blocks that can hold data while one is collected: without those in reserve, and
-    /// without those just opened. This is what a device does.
+    /// The same over the blocks that can hold data during GC: without the reserve and open blocks. This is
+    /// what a device does.
     pub effective: Hybrid,
     scheme: Hyssd,
 }
@@ -46,7 +46,7 @@ impl Model {
         self.scheme.known.classifier.read(page);
     }
 
-    /// What the pages written and read so far come to at each utilisation that the drive admits.
+    /// The predictions for the pages written and read so far, at each utilization that the drive supports.
     pub fn points(&self) -> Vec<ModelPoint> {
         let c = &self.scheme.known.classifier;
         let (writes, reads, io_w) = (c.writes.hit_rates(), c.reads.hit_rates(), c.io_w());
@@ -89,7 +89,7 @@ pub struct ModelPoint {
     pub c_pr_hy_us: f64,
     /// C_HYSSD, eq. 3, in microseconds.
     pub c_hyssd_us: f64,
-    /// The same over the blocks that can hold data while one is collected.
+    /// The same over the blocks that can hold data during GC.
     pub effective_us: f64,
     /// Page writes of the host until a medium is worn out; infinite where no endurance is known.
     pub endured_writes: f64,

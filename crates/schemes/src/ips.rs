@@ -1,49 +1,46 @@
 //! # In-place Switch
 //!
 //! ## Source
-//! X. Yang, J. Zheng, C. Gao, "In-place Switch: Reprogramming based SLC Cache Design for Hybrid 3D SSDs",
-//! 2024, section IV-A.
+//! X. Yang, J. Zheng, C. Gao, "In-place Switch: Reprogramming based SLC Cache Design for Hybrid 3D SSDs", 2024, section
+//! IV-A.
 //!
 //! ## Idea
-//! The SLC cache is the next two layers of every block. When it is full, host writes are added to its
-//! cells as their further bits, which makes it dense flash where it lies; the two layers above are the new
-//! cache. So nothing is ever written twice, and a third of a sustained stream is fast.
+//! The SLC cache is a window over the next two layers of every block. When the cache is full, host writes reprogram its
+//! cells with further bits, which turns them into TLC or QLC in place, and the two layers above become the new cache. No
+//! data are written twice, and a third of a sustained stream runs at SLC speed.
 //!
 //! ## Algorithm
-//! 1. A host write takes the next SLC page of the plane's windows, block after block.
-//! 2. When no window has an SLC page left, writes reprogram: the old bits of a wordline are read, and the
-//!    new page becomes its next bit, first the second bit of each wordline of a window, then the third.
-//! 3. A window whose wordlines have all their bits is closed; the next one of its block is new SLC cache,
-//!    which the next writes take.
-//! 4. Blocks are collected when the slots not yet programmed in a plane fall below the trigger, the one
-//!    with the most invalid pages first, whether its windows are used up or not; what is live in it
-//!    reprograms, or else takes SLC pages.
-//! 5. Blocks wear alike by erases alone: of those that could be opened or filled next, the one erased
-//!    least often goes first (section IV-D2). To reprogram is no erase.
+//! 1. A host write takes the next SLC page of the plane's windows, block by block.
+//! 2. When no window has an SLC page left, writes reprogram: the old bits of a wordline are read, and the new page
+//!    becomes its next bit, first the second bit of each wordline of a window, then the third.
+//! 3. A window whose wordlines have all bits is closed. The next window of its block is new SLC cache for the
+//!    following writes.
+//! 4. GC starts when the free slots of a plane fall below the trigger. It takes the block with the most invalid pages,
+//!    whether or not its windows are complete; its valid pages reprogram other windows or else take SLC pages.
+//! 5. Wear leveling uses erase counts only: of the blocks that can be opened or filled next, the one with the fewest
+//!    erases comes first (section IV-D2). A reprogram does not count as an erase.
 //!
 //! ## Symbols
 //! W: the region of windows.
 //!
 //! ## Parameters
-//! - `window`: wordlines of a window; default two a layer: 4, which makes 4 GB of the paper's drive (section V-A1).
-//! - `layers`: layers that a window spans; default 2 (section II-B), 1 under `qlc` or for an odd number of wordlines.
-//! - `mode`: bits a cell comes to hold; default the densest the flash offers. Under `qlc` a window has one layer
-//!   (section IV-D3).
+//! - `window`: wordlines of a window; default two per layer: 4, which makes 4 GB of the paper's drive (section V-A1).
+//! - `layers`: layers of a window; default 2 (section II-B), 1 under `qlc` or for an odd number of wordlines.
+//! - `mode`: final bits per cell; default the densest mode of the flash. Under `qlc` a window has one layer (section
+//!   IV-D3).
 //! - `reprogram_read`: time to read the old bits first; default 0us: "reprogram latency is conservatively set to TLC
-//!   program latency" (section IV-B), so the read is in it. `device` takes the time of an SLC read.
+//!   program latency" (section IV-B), which includes the read. `device` takes the time of an SLC read.
 //!
 //! ## Differs
-//! One erased block a plane is kept for collection, so the first cache is 2047 windows of a plane, not
-//! 2048.
+//! Each plane keeps one erased block for GC, so the first cache has 2047 windows per plane instead of 2048.
 //!
 //! ## Not modelled
-//! Errors that reprogramming causes: the flash refuses what the paper holds to be unsafe, and takes the
-//! rest to be safe.
+//! Errors caused by reprogramming: the flash rejects what the paper considers unsafe and treats the rest as safe.
 //!
 //! ## Checked by
-//! `burst latency and write amplification are those of the closed forms`, `the rule admits exactly what the
-//! conditions admit in every state`, `a wordline is as fast as the bits it holds and keeps its pages through
-//! both reprograms`, `reference model`, golden rows.
+//! `burst latency and write amplification are those of the closed forms`, `the rule admits exactly what the conditions
+//! admit in every state`, `a wordline is as fast as the bits it holds and keeps its pages through both reprograms`,
+//! `reference model`, golden rows.
 
 use crate::parameters::Parameters;
 use crate::parts::layout;
@@ -53,7 +50,7 @@ use wordline_ftl::{DriveInfo, Gather, Layout, Origin, Parcel, Place, PlanePick, 
 
 pub(crate) const NAME: &str = "ips";
 
-/// How it stands in the registry.
+/// Its entry in the registry.
 pub(crate) fn entry() -> Entry {
     Entry::new(NAME, "SLC cache that host writes reprogram in place to TLC or QLC", |p| {
         Box::new(Ips::from_parameters(p))

@@ -1,40 +1,38 @@
-//! # In-place Switch with advanced collection
+//! # In-place Switch with advanced GC
 //!
 //! ## Source
-//! X. Yang, J. Zheng, C. Gao, "In-place Switch: Reprogramming based SLC Cache Design for Hybrid 3D SSDs",
-//! 2024, section IV-B. Advanced collection: M. Jung, R. Prabhakar, M. T. Kandemir, "Taking Garbage
-//! Collection Overheads off the Critical Path in SSDs", Middleware 2012.
+//! X. Yang, J. Zheng, C. Gao, "In-place Switch: Reprogramming based SLC Cache Design for Hybrid 3D SSDs", 2024, section
+//! IV-B. Advanced GC: M. Jung, R. Prabhakar, M. T. Kandemir, "Taking Garbage Collection Overheads off the Critical Path
+//! in SSDs", Middleware 2012.
 //!
 //! ## Idea
-//! Collection has to move pages anyhow. Done in idle time, and into used SLC pages as their further bits,
-//! it makes new SLC cache for the writes to come, and a write that arrives waits for one page at most.
+//! GC has to copy pages anyway. If it copies them in idle time and reprograms used SLC pages with them, it frees new SLC
+//! cache, and a host write waits for one page at most.
 //!
 //! ## Algorithm
-//! 1. Host writes and collection on demand are those of `ips`.
-//! 2. In an idle die, while a plane has windows that are full as SLC, the block with the most invalid
-//!    pages gives up its next live page, which reprograms. The block is no destination any more.
-//! 3. After each page the die is asked again; as soon as a request comes it does no more.
-//! 4. A block that is empty is erased, in idle time too. Where slots run short, collection on demand goes
-//!    on with what idle time has begun.
+//! 1. Host writes and on-demand GC are as in `ips`.
+//! 2. While a die is idle and a plane has windows whose SLC pages are used up, the next valid page of the block with the
+//!    most invalid pages reprograms one of them. That block takes no further data.
+//! 3. After each page the die checks for requests and stops as soon as one arrives.
+//! 4. An empty block is erased, also in idle time. If slots run short, on-demand GC continues what idle time has begun.
 //!
 //! ## Symbols
 //! W: the region of windows.
 //!
 //! ## Parameters
-//! - `window`, `layers`, `mode`, `reprogram_read`: those of `ips`.
-//! - `idle_after`: that of `turbo-write`.
+//! - `window`, `layers`, `mode`, `reprogram_read`: as in `ips`.
+//! - `idle_after`: as in `turbo-write`.
 //!
 //! ## Differs
-//! The planes of a die take turns, a page each. Whether a copy was worth making is told by two figures:
-//! WA_full counts every program, WA_paper leaves out idle copies whose page the host did not overwrite
-//! before collection on demand would have moved it. The paper seems to count so.
+//! The planes of a die alternate page by page. Two figures show whether idle copies were useful: WA_full counts every
+//! program, and WA_paper omits idle copies of pages that on-demand GC would have copied before the host overwrote them.
+//! The paper appears to count like WA_paper.
 //!
 //! ## Not modelled
 //! As `ips`.
 //!
 //! ## Checked by
-//! `idle collection gives windows their further bits and stops when the host comes`, `reference model`,
-//! golden rows.
+//! `idle collection gives windows their further bits and stops when the host comes`, `reference model`, golden rows.
 
 use crate::parameters::Parameters;
 use crate::parts::layout;
@@ -47,7 +45,7 @@ use wordline_units::{PlaneId, SimDuration};
 
 pub(crate) const NAME: &str = "ips-agc";
 
-/// How it stands in the registry.
+/// Its entry in the registry.
 pub(crate) fn entry() -> Entry {
     Entry::new(NAME, "ips with idle-time GC that reprograms used SLC pages", |p| {
         Box::new(IpsAgc::from_parameters(p))

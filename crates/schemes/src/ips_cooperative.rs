@@ -1,39 +1,40 @@
 //! # Cooperative In-place Switch
 //!
 //! ## Source
-//! X. Yang, J. Zheng, C. Gao, "In-place Switch: Reprogramming based SLC Cache Design for Hybrid 3D SSDs",
-//! 2024, section IV-C and Fig. 8.
+//! X. Yang, J. Zheng, C. Gao, "In-place Switch: Reprogramming based SLC Cache Design for Hybrid 3D SSDs", 2024, section
+//! IV-C and Fig. 8.
 //!
 //! ## Idea
-//! Windows are a small cache. Some blocks serve as a traditional SLC cache besides, which takes the
-//! writes that the windows cannot. What lies there has to be written a second time, and used windows want
-//! further bits: so the one becomes the other's in idle time.
+//! Windows are a small cache. Some blocks therefore serve as a traditional SLC cache for writes that the windows cannot
+//! take. Its data must be written a second time, and used windows need further bits, so idle time reprograms the windows
+//! with these data.
 //!
 //! ## Algorithm
 //! 1. A host write takes an SLC page of the windows (step 1 of Fig. 8).
-//! 2. In idle time, with nothing in the traditional cache, collection reprograms as in `ips-agc` (2.1).
-//! 3. Without such a page, a host write goes to the traditional cache (2.2); when that is full, it
-//!    reprograms as in `ips`, and at last is written to a window that is not used yet, with all bits.
-//! 4. In idle time the traditional cache gives up its full blocks, those filled first first. Each live page reprograms a used window (3.1), or goes directly to one that is not used
-//!    yet where there is none (3.2). After each page the die is asked again.
-//! 5. A block that is empty is erased and goes back to the pool of all (4). Both regions draw on that by
-//!    the fewest erases, so the traditional cache moves around the drive (section IV-D2).
-//! 6. Only idle time reclaims the traditional cache, unless a write has no place anywhere; the end of a
-//!    run empties it, with the blocks that are being filled.
-//! 7. The traditional cache shrinks where the data at rest need its blocks; that is looked at every
-//!    64 writes. ("can be dynamically allocated without loss of generality")
+//! 2. In idle time, while the traditional cache is empty, GC reprograms as in `ips-agc` (2.1).
+//! 3. If the windows have no SLC page, a host write goes to the traditional cache (2.2). If that is full, it reprograms as
+//!    in `ips`, and as a last resort programs all bits of an unused window.
+//! 4. In idle time the traditional cache empties its full blocks in the order in which they were filled. Each valid page
+//!    reprograms a used window (3.1) or, without one, goes directly to an unused window (3.2). After each page the die
+//!    checks for requests.
+//! 5. An empty block is erased and returns to the common pool (4). Both regions take the blocks with the fewest erases
+//!    from it, so the traditional cache moves around the drive (section IV-D2).
+//! 6. The traditional cache is reclaimed only in idle time, unless a write finds no other place. The end of a run empties
+//!    it, including its open blocks.
+//! 7. The traditional cache shrinks if data at rest need its blocks; this is checked every 64 writes. ("can be
+//!    dynamically allocated without loss of generality")
 //!
 //! ## Symbols
 //! W: the region of windows. T: the traditional cache.
 //!
 //! ## Parameters
-//! - `window`, `layers`, `mode`, `reprogram_read`, `idle_after`: those of `ips-agc`.
-//! - `traditional`: the most blocks of a plane that T may own; default 991 of 2048, and in that ratio. The
-//!   paper prints 60.875 GB of T and 3.125 GB of windows, which do not go together with windows of four
-//!   wordlines: 974 + 1600 blocks are more than 2048. With 991 the sum is the paper's 64 GB.
+//! - `window`, `layers`, `mode`, `reprogram_read`, `idle_after`: as in `ips-agc`.
+//! - `traditional`: maximum number of blocks per plane in T; default 991 of 2048, or the same ratio. The paper states
+//!   60.875 GB of T and 3.125 GB of windows, which is not possible with windows of four wordlines: 974 + 1600 blocks
+//!   exceed 2048. With 991 the sum is the paper's 64 GB.
 //!
 //! ## Differs
-//! Two erased blocks a plane are kept for collection, so T has 989 blocks of the paper's drive at once.
+//! Each plane keeps two erased blocks for GC, so T has at most 989 blocks of a plane of the paper's drive.
 //!
 //! ## Not modelled
 //! As `ips`.
@@ -60,16 +61,22 @@ const LOOK_EVERY: u32 = 64;
 
 pub(crate) const NAME: &str = "ips-cooperative";
 
-/// How it stands in the registry.
+/// Its entry in the registry.
 pub(crate) fn entry() -> Entry {
-    Entry::new(NAME, "ips-agc with a traditional SLC cache whose data reprogram the windows", |p| Box::new(IpsCooperative::from_parameters(p)))
-        .docs(include_str!("ips_cooperative.rs"))
-        .takes(windows::WINDOW)
-        .takes(windows::LAYERS)
-        .takes(layout::MODE)
-        .takes(windows::REPROGRAM_READ)
-        .takes(Parameter::new("traditional", "device", "blocks of a plane that may serve as traditional SLC; default in the ratio of the paper's 991 of 2048"))
-        .takes(layout::idle_at_once())
+    Entry::new(NAME, "ips-agc with a traditional SLC cache whose data reprogram the windows", |p| {
+        Box::new(IpsCooperative::from_parameters(p))
+    })
+    .docs(include_str!("ips_cooperative.rs"))
+    .takes(windows::WINDOW)
+    .takes(windows::LAYERS)
+    .takes(layout::MODE)
+    .takes(windows::REPROGRAM_READ)
+    .takes(Parameter::new(
+        "traditional",
+        "device",
+        "blocks per plane that may serve as traditional SLC; default 991 of 2048, as in the paper",
+    ))
+    .takes(layout::idle_at_once())
     .small("window=1,layers=1,traditional=3,idle_after=100us")
 }
 
@@ -79,7 +86,7 @@ pub struct IpsCooperative {
     windows: Windows,
     idle_after: SimDuration,
     asked: Option<u32>,
-    /// Blocks of a plane, the most of them for T, and what a plane's windows hold, set by `layout`.
+    /// Blocks of a plane, the maximum for T, and the capacity of a plane's windows, set by `layout`.
     blocks: u32,
     traditional: u32,
     pages_per_block: u32,
@@ -99,7 +106,7 @@ impl IpsCooperative {
         }
     }
 
-    /// Blocks of a plane for T while so many pages hold data, each with a share of what collection needs.
+    /// Blocks of a plane for T while this many pages hold data, each with its share of the GC reserve.
     fn quota(&self, mapped: u64) -> u32 {
         let at_rest = mapped.div_ceil(self.planes as u64).div_ceil(self.pages_per_block as u64) as u32;
         let spare = self.blocks / 10 + 2;

@@ -1,52 +1,49 @@
 //! # PA-SSD
 //!
 //! ## Source
-//! W. Zhang, Q. Cao, H. Jiang, J. Yao, "PA-SSD: A Page-Type Aware TLC SSD for Improved Write/Read
-//! Performance and Storage Efficiency", ICS 2018, section 4.
+//! W. Zhang, Q. Cao, H. Jiang, J. Yao, "PA-SSD: A Page-Type Aware TLC SSD for Improved Write/Read Performance and
+//! Storage Efficiency", ICS 2018, section 4.
 //!
 //! ## Idea
-//! A request is as slow as its slowest part. So all its parts get pages of one type, chosen for the
-//! request; relaxed program constraints and up to three active blocks a plane make nearly every
-//! choice possible.
+//! A request is as slow as its slowest part, so all its parts get pages of one type, chosen per request. Relaxed program
+//! constraints and up to three open blocks per plane make almost every choice possible.
 //!
 //! ## Algorithm
 //! 1. When a write arrives, the specifiers choose its page type, which all its parts inherit (4.2).
-//! 2. When a plane begins a program, it takes the page of that type in the active block for the type:
-//!    the oldest block that has such pages left, or for LSB a fresh one (4.3.2, pa-BLAlloc).
-//! 3. Where that block has none that may be programmed now, the alternates are tried in their order
-//!    (Fig. 8): CSB, MSB for LSB; LSB, MSB for CSB; CSB, LSB for MSB.
-//! 4. Pages that collection moves get a type by UBS.
-//! 5. Unfinished wordlines are not buffered: a CSB page costs one page read more, an MSB page two
-//!    (section 5.1).
-//! 6. A block that is active for no type may be collected before all its pages are programmed (4.2, UBS).
-//! 7. With `background_gc`, an idle die collects blocks while LSB pages are short (section 6.3).
+//! 2. When a plane starts a program, it takes the page of that type in the open block for the type: the oldest block
+//!    with such pages left, or for LSB an erased one (4.3.2, pa-BLAlloc).
+//! 3. If that block has no such page that can be programmed now, the alternates follow in order (Fig. 8): CSB, MSB for
+//!    LSB; LSB, MSB for CSB; CSB, LSB for MSB.
+//! 4. UBS chooses the type of pages that GC copies.
+//! 5. Incomplete wordlines are not buffered: a CSB page costs one extra page read, an MSB page two (section 5.1).
+//! 6. A block that is open for no type can be a GC victim before all its pages are programmed (4.2, UBS).
+//! 7. With `background_gc`, an idle die runs GC while LSB pages are short (section 6.3).
 //!
 //! ## Symbols
 //! D: the region that holds all data. US, HGS, LFS, SBS, QDS, WBS, UBS: the specifiers of section 4.2.
 //!
 //! ## Parameters
-//! - `specifier`: one, or several joined by `+`, each asked where those before it have no answer;
-//!   default QDS+UBS, the paper's best. HGS, SBS, QDS and WBS at the end fall back on US.
-//! - `queue`: QDS chooses LSB with more requests than this in the drive, reads and writes, this one
-//!   counted; default 10 (section 5.3). With 0 it is LFS.
-//! - `small`: SBS chooses LSB for requests of at most so many pages; default 1 (section 5.3).
-//! - `alternates`: `slow-first` (default) or `fast-first`: what is tried for a missing MSB page.
-//! - `mode`: bits a cell holds; default the densest the flash offers.
+//! - `specifier`: one, or several joined by `+`; each is used if those before it do not decide. Default QDS+UBS, the
+//!   paper's best. HGS, SBS, QDS and WBS at the end fall back to US.
+//! - `queue`: QDS chooses LSB if more requests than this are outstanding, reads and writes, the current one included;
+//!   default 10 (section 5.3). With 0 it equals LFS.
+//! - `small`: SBS chooses LSB for requests of at most this many pages; default 1 (section 5.3).
+//! - `alternates`: `slow-first` (default) or `fast-first`: which type replaces a missing MSB page.
+//! - `mode`: bits per cell; default the densest mode of the flash.
 //! - `wordline_buffer`: `on` or `off`; default off (section 4.3.1).
-//! - `background_gc`: share of the drive's LSB pages below which idle dies collect, or `off`; default off.
-//! - `idle_after`: how long the drive must have been idle for that; default 100ms.
+//! - `background_gc`: share of free LSB pages of the drive below which idle dies run GC, or `off`; default off.
+//! - `idle_after`: idle time before that starts; default 100ms.
 //!
 //! ## Differs
-//! WBS is evaluated against `ack = buffer`; without a buffer it is LFS, as the paper says. The order
-//! of alternates for MSB is not in the paper's text; the choice here saves the scarce LSB pages.
+//! WBS looks at the write buffer of `ack = buffer`; without a buffer it equals LFS, as the paper says. The paper does not
+//! state the order of alternates for MSB; the order here saves the scarce LSB pages.
 //!
 //! ## Not modelled
-//! Interference between wordlines, which the paper holds to be acceptable.
+//! Interference between wordlines, which the paper considers acceptable.
 //!
 //! ## Checked by
-//! `the relaxed rule admits exactly what the constraints admit`, `the candidates are those of the
-//! paper's figure 7`, `every part of a request gets the type of the request`, `reference model`,
-//! golden rows.
+//! `the relaxed rule admits exactly what the constraints admit`, `the candidates are those of the paper's figure 7`,
+//! `every part of a request gets the type of the request`, `reference model`, golden rows.
 
 use crate::parameters::{Parameter, Parameters};
 use crate::parts::layout;
@@ -63,7 +60,7 @@ const D: RegionId = RegionId(0);
 
 pub(crate) const NAME: &str = "pa-ssd";
 
-/// How it stands in the registry.
+/// Its entry in the registry.
 pub(crate) fn entry() -> Entry {
     Entry::new(NAME, "one page type per request, chosen by load, size, hint or utilization", |p| {
         Box::new(PaSsd::from_parameters(p))
@@ -72,18 +69,22 @@ pub(crate) fn entry() -> Entry {
     .takes(Parameter::new(
         "specifier",
         "QDS+UBS",
-        "US, HGS, LFS, SBS, QDS, WBS, UBS or several joined by +; goes without its key",
+        "US, HGS, LFS, SBS, QDS, WBS, UBS or several joined by +; the key may be omitted",
     ))
-    .takes(Parameter::new("queue", "10", "requests in the drive above which QDS takes LSB"))
-    .takes(Parameter::new("small", "1", "pages up to which a request is small for SBS"))
+    .takes(Parameter::new("queue", "10", "outstanding requests above which QDS selects LSB pages"))
+    .takes(Parameter::new("small", "1", "largest request, in pages, that SBS treats as small"))
     .takes(Parameter::new(
         "alternates",
         "slow-first",
-        "slow-first or fast-first: what is tried for a missing MSB page",
+        "slow-first or fast-first: which page type replaces a missing MSB page",
     ))
     .takes(layout::MODE)
     .takes(layout::WORDLINE_BUFFER.or("off"))
-    .takes(Parameter::new("background_gc", "off", "share of LSB pages below which idle dies collect, or off"))
+    .takes(Parameter::new(
+        "background_gc",
+        "off",
+        "share of free LSB pages below which idle dies run GC, or off",
+    ))
     .takes(layout::IDLE_AFTER)
     .leading("specifier")
     .small("QDS+UBS,queue=2")

@@ -1,5 +1,4 @@
-//! What can be set of a scheme: each parameter with its default, which stands in the scheme's entry and nowhere else; and
-//! how a scheme reads them.
+//! Parameters of a scheme: each with its default, defined only in the scheme's entry; and how a scheme reads them.
 
 use std::borrow::Cow;
 use std::fmt::Display;
@@ -12,20 +11,19 @@ use wordline_device::config::{Section, closest};
 pub struct Parameter {
     /// Its key.
     pub key: Cow<'static, str>,
-    /// Its default, as a user would give it; or a word for what the scheme finds out where nothing is given, such as
-    /// `device`.
+    /// Its default, as a user would spell it; or a word for an automatic default, such as `device`.
     pub default: Cow<'static, str>,
-    /// What it means, with its unit and what is allowed.
+    /// Its meaning, with unit and allowed values.
     pub what: Cow<'static, str>,
 }
 
 impl Parameter {
-    /// One that is known when the program is compiled.
+    /// A parameter known at compile time.
     pub const fn new(key: &'static str, default: &'static str, what: &'static str) -> Parameter {
         Parameter { key: Cow::Borrowed(key), default: Cow::Borrowed(default), what: Cow::Borrowed(what) }
     }
 
-    /// One that is made up while it runs.
+    /// A parameter created at run time.
     pub fn owned(key: impl Into<String>, default: impl Into<String>, what: impl Into<String>) -> Parameter {
         let owned = |text: String| Cow::Owned(text);
         Parameter { key: owned(key.into()), default: owned(default.into()), what: owned(what.into()) }
@@ -38,17 +36,17 @@ impl Parameter {
     }
 }
 
-/// A value, and whether the user has given it: what is left out may be fitted to the drive.
+/// A value, and whether the user has set it: a default can be adapted to the drive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Wanted<T> {
     /// The value, or the default.
     pub value: T,
-    /// Whether it was given.
+    /// Whether it was set.
     pub is_given: bool,
 }
 
-/// What a scheme is made from: the values that are given, and the defaults of its entry for all others. A wrong value is
-/// noted, with the others that are wrong, and the scheme is not made; what the methods return then is of no account.
+/// Parameters of a scheme: the given values, and the defaults of its entry. An invalid value is noted with the
+/// others, and the scheme is not created; what the methods return then is ignored.
 #[derive(Debug)]
 pub struct Parameters<'e, 'p> {
     section: Section<'p>,
@@ -60,12 +58,12 @@ impl<'e, 'p> Parameters<'e, 'p> {
         Parameters { section, listed }
     }
 
-    /// Refuse the keys that the scheme has not asked for.
+    /// Refuse the keys that the scheme has not read.
     pub(crate) fn finish(self) {
         self.section.finish();
     }
 
-    /// Whether a value is given.
+    /// Whether a value was given.
     pub fn has(&self, key: &str) -> bool {
         self.section.has(key)
     }
@@ -75,7 +73,7 @@ impl<'e, 'p> Parameters<'e, 'p> {
         self.section.refuse(key, why);
     }
 
-    /// The default of a parameter. One that the entry does not list is a mistake of the scheme, and noted.
+    /// The default of a parameter. A parameter missing from the entry is a bug of the scheme, and noted.
     fn default_of(&self, key: &str) -> &'e str {
         match self.listed.iter().find(|p| p.key == key) {
             Some(parameter) => &parameter.default,
@@ -88,7 +86,7 @@ impl<'e, 'p> Parameters<'e, 'p> {
         }
     }
 
-    /// What was read, else the default. One that is no value is a mistake of the scheme, and noted.
+    /// The parsed value, else the default. An invalid default is a bug of the scheme, and noted.
     fn or_default<T: FromStr<Err: Display>>(&self, key: &str, read: Option<T>) -> Option<T> {
         let default = self.default_of(key);
         let parsed = || match default.parse() {
@@ -103,7 +101,7 @@ impl<'e, 'p> Parameters<'e, 'p> {
         read.or_else(parsed)
     }
 
-    /// The value that is given, if one is: of a parameter whose default the scheme finds out.
+    /// The given value, if any, of a parameter with an automatic default.
     pub fn given<T: FromStr<Err: Display>>(&mut self, key: &str) -> Option<T> {
         self.default_of(key);
         self.section.take(key)
@@ -132,7 +130,7 @@ impl<'e, 'p> Parameters<'e, 'p> {
         self.or_default(key, given).unwrap_or(least)
     }
 
-    /// One of a few words, each with what it means.
+    /// One of a few words, each with its meaning.
     pub fn choice<T: Copy, const N: usize>(&mut self, key: &str, words: &[(&str, T); N]) -> T {
         const { assert!(N > 0, "a choice among no words") };
         let default = self.default_of(key);
@@ -144,7 +142,7 @@ impl<'e, 'p> Parameters<'e, 'p> {
         self.section.choice(key, words, meant.map_or(words[0].1, |(_, value)| *value))
     }
 
-    /// Whether the value, given or not, is a certain word: for those that may be `off`, or the like.
+    /// Whether the value, given or default, is a certain word: for those that can be `off`, or similar.
     pub fn is(&mut self, key: &str, word: &str) -> bool {
         let default = self.default_of(key);
         self.section.text(key).map_or(default == word, |text| text == word)

@@ -1,4 +1,4 @@
-//! What the list of schemes has of each: its name, its parameters, and how it is made of them.
+//! An entry in the list of schemes: name, parameters, and constructor.
 
 use crate::parameters::{Parameter, Parameters};
 use std::borrow::Cow;
@@ -20,19 +20,18 @@ pub struct Entry {
     pub name: Cow<'static, str>,
     /// How a command line names it where that is not its name: a class of Python as `py:FILE#CLASS`.
     pub typed: Option<String>,
-    /// One line for people.
+    /// One-line description.
     pub title: Cow<'static, str>,
-    /// The text of its file, whose head documents it; empty where there is none.
+    /// The text of its file, whose head documents it; empty without one.
     pub docs: Cow<'static, str>,
-    /// What is said of it where the head of its file does not say it.
+    /// Its documentation, if it is not in the head of its file.
     pub described: Option<String>,
-    /// What can be set.
+    /// Its parameters.
     pub parameters: Vec<Parameter>,
-    /// The parameter whose key may be left out where it comes first, as in `pa-ssd:QDS+UBS`.
+    /// The parameter whose key may be omitted if it comes first, as in `pa-ssd:QDS+UBS`.
     pub leading: Option<Cow<'static, str>>,
-    /// Spellings of parameters, each without the scheme's name, with which a drive of a few hundred pages soon comes to
-    /// what the scheme is about: small counts, short waits. Tests on random drives draw from them; without any they take
-    /// the defaults.
+    /// Spellings of parameters, without the scheme's name, with which a drive of a few hundred pages soon exercises the
+    /// scheme: small counts, short waits. Tests on random drives draw from them; without any they take the defaults.
     pub small: Vec<Cow<'static, str>>,
     pub(crate) build: Arc<Build>,
 }
@@ -64,7 +63,7 @@ impl Entry {
         }
     }
 
-    /// The same where a command line does not name it by its name.
+    /// The same with another spelling for a command line.
     #[must_use]
     pub fn typed(self, as_typed: String) -> Entry {
         Entry { typed: Some(as_typed), ..self }
@@ -76,7 +75,7 @@ impl Entry {
         Entry { docs: docs.into(), ..self }
     }
 
-    /// The same where the head of its file does not say what it is.
+    /// The same with documentation that is not in the head of its file.
     #[must_use]
     pub fn described(self, says: String) -> Entry {
         Entry { described: Some(says), ..self }
@@ -96,7 +95,7 @@ impl Entry {
         self
     }
 
-    /// The same with a parameter whose key may be left out where it comes first.
+    /// The same with a parameter whose key may be omitted if it comes first.
     #[must_use]
     pub fn leading(self, key: impl Into<Cow<'static, str>>) -> Entry {
         Entry { leading: Some(key.into()), ..self }
@@ -109,7 +108,7 @@ impl Entry {
         self
     }
 
-    /// Keys and values of a spelling, without the scheme's name, as they are given.
+    /// Keys and values of a spelling, without the scheme's name, as given.
     pub fn given<'a>(&'a self, parameters: &'a str) -> Vec<(&'a str, &'a str)> {
         let parts = parameters.split(',').map(str::trim).filter(|p| !p.is_empty());
         let pair = |(i, part): (usize, &'a str)| match (part.split_once('='), &self.leading) {
@@ -120,7 +119,7 @@ impl Entry {
         parts.enumerate().map(pair).collect()
     }
 
-    /// What is wrong with its names, if anything is.
+    /// Problems with its names, if any.
     pub(crate) fn fault(&self) -> Option<String> {
         if !is_word(&self.name, '-') {
             let allowed = "lower-case letters, digits and hyphens, starting with a letter";
@@ -142,7 +141,7 @@ impl Entry {
     }
 }
 
-/// Whether a text is what a user can type for a name: small letters, digits and one further sign, a letter first.
+/// Whether a text is a valid name: lower-case letters, digits and one further character, a letter first.
 fn is_word(text: &str, sign: char) -> bool {
     text.starts_with(|c: char| c.is_ascii_lowercase())
         && text.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == sign)
@@ -154,7 +153,7 @@ fn is_word(text: &str, sign: char) -> bool {
 pub struct RegistryError {
     /// Its name.
     pub name: String,
-    /// Why, and what is allowed.
+    /// The reason, and what is allowed.
     pub why: String,
 }
 
@@ -189,7 +188,7 @@ impl SchemeError {
     }
 }
 
-/// What an entry makes of a spelling.
+/// The scheme that an entry makes from a spelling.
 ///
 /// # Errors
 /// When the spelling names another scheme, or its parameters are wrong.

@@ -1,41 +1,38 @@
 //! # SA
 //!
 //! ## Source
-//! M. Kang, W. Lee, S. Kim, "Subpage-Aware Solid State Drive for Improving Lifetime and Performance", IEEE
-//! Transactions on Computers 67(10), 2018, as a counterpart of L. Cai et al., "A Two-level SLC Cache Hierarchy
-//! for Hybrid SSDs", 2025, section IV-A. RECONSTRUCTED from abstract and citation.
+//! M. Kang, W. Lee, S. Kim, "Subpage-Aware Solid State Drive for Improving Lifetime and Performance", IEEE Transactions
+//! on Computers 67(10), 2018, as a counterpart of L. Cai et al., "A Two-level SLC Cache Hierarchy for Hybrid SSDs", 2025,
+//! section IV-A. RECONSTRUCTED from abstract and citation.
 //!
 //! ## Idea
-//! Parts of pages share flash pages, and the entry of a page in the map says which of its sectors there are. So
-//! a part needs no read of the rest where there is none, and a page is still found in one place.
+//! Partial pages share flash pages, and the mapping entry of a page says which of its sectors are stored there. A partial
+//! write needs no read if no other sectors of the page exist, and every page is still found in one place.
 //!
 //! ## Algorithm
 //! 1. A whole page goes to the cache.
-//! 2. A part of a page that leaves none of the page's sectors behind needs no read; otherwise those are read,
-//!    and written with it, so that a page has one place (read-modify-write, "only when it is needed").
-//! 3. What is then less than a page waits in the merge buffer for others until they fill a page; what makes
-//!    the page whole goes to the cache.
-//! 4. A plane whose erased cache blocks fall below the trigger gives up the block with the fewest live
-//!    sectors. Its pages go to the dense region, parts of them packed together again; what a page does not
-//!    have is read from nowhere.
-//! 5. Pages collected in the dense region stay there, packed in the same way.
+//! 2. A partial write that covers all valid sectors of its page needs no read. Otherwise the other sectors are read and
+//!    written with it, so that the page has one place (read-modify-write, "only when it is needed").
+//! 3. A result of less than a page waits in the merge buffer until several fill a page; a whole page goes to the cache.
+//! 4. When the erased cache blocks of a plane fall below the trigger, GC takes the cache block with the fewest valid
+//!    sectors. Its pages migrate to D, where partial pages are packed again; missing sectors are not read.
+//! 5. GC in D copies pages within D, packed in the same way.
 //!
 //! ## Symbols
-//! S: the cache. D: the dense region.
+//! S: the cache. D: the TLC/QLC region.
 //!
 //! ## Parameters
-//! - `static_blocks`: SLC blocks of each plane; default from the device file's `[slc_cache]`.
-//! - `merged_to`: where a merged page goes. `load` (default): to the plane with the least to do. `first`: to the home of
-//!   its first part, since the allocation of MQSim, on which the comparison runs, is static by logical page.
+//! - `static_blocks`: SLC blocks per plane; default from `[slc_cache]` of the device file.
+//! - `merged_to`: where a merged page goes. `load` (default): to the plane with the fewest queued operations. `first`: to
+//!   the home plane of its first part, since MQSim, on which the comparison runs, allocates statically by logical page.
 //!
 //! ## Differs
-//! - RECONSTRUCTED: all of it but what the head says; the size of an entry, since the paper counts none beyond
-//!   a page map.
-//! - What lies in one slot stays together when it moves, so that collection frees more than it takes.
+//! - RECONSTRUCTED: everything beyond Source; also the size of an entry, since the paper counts none beyond a page map.
+//! - Data that share a slot stay together when GC copies them, so that GC frees more than it takes.
 //!
 //! ## Not modelled
-//! The write buffer of the source, whose size it does not tell here: parts wait in the merge buffer that all
-//! schemes of the comparison have.
+//! The write buffer of the source, whose size this paper does not state: partial pages wait in the merge buffer that all
+//! schemes of the comparison share.
 //!
 //! ## Checked by
 //! `a page under sa is found in one place`, `a merged page goes where its first part belongs unless load decides`,
@@ -56,7 +53,7 @@ const D: RegionId = RegionId(1);
 
 pub(crate) const NAME: &str = "sa";
 
-/// How it stands in the registry.
+/// Its entry in the registry.
 pub(crate) fn entry() -> Entry {
     Entry::new(NAME, "SLC cache that packs partial pages together, with one location per page", |p| {
         let (asked, merged_to) = (packing::take_static_blocks(p), packing::take_merged_to(p, "first"));
@@ -65,7 +62,7 @@ pub(crate) fn entry() -> Entry {
     .docs(include_str!("sa.rs"))
     .takes(packing::STATIC_BLOCKS)
     .takes(packing::merged_to(
-        "load or first: to the plane with the least to do, or the home of the first part",
+        "load or first: pack on the plane with the fewest queued operations, or on the home plane of the first part",
     ))
     .small("merged_to=first")
 }

@@ -1,42 +1,43 @@
 //! # Sector
 //!
 //! ## Source
-//! I. Fareed, M. Kang, W. Lee, S. Kim, "Leveraging Intra-Page Update Diversity for Mitigating Write
-//! Amplification in SSDs", ICS 2020, as a counterpart of L. Cai et al., "A Two-level SLC Cache Hierarchy for
-//! Hybrid SSDs", 2025, section IV-A. RECONSTRUCTED from abstract and citation.
+//! I. Fareed, M. Kang, W. Lee, S. Kim, "Leveraging Intra-Page Update Diversity for Mitigating Write Amplification in
+//! SSDs", ICS 2020, as a counterpart of L. Cai et al., "A Two-level SLC Cache Hierarchy for Hybrid SSDs", 2025, section
+//! IV-A. RECONSTRUCTED from abstract and citation.
 //!
 //! ## Idea
-//! Sectors of one page are not updated alike often. Mapped one by one, and packed with others that are as hot,
-//! they leave behind pages that die as a whole; the price is a table for every sector of the cache, and pages
-//! that are read from several places.
+//! The sectors of a page are updated at different rates. If each sector is mapped separately and packed with equally hot
+//! ones, all sectors of a flash page become invalid at about the same time. The price is a table entry for every sector
+//! of the cache, and pages that must be read from several places.
 //!
 //! ## Algorithm
-//! 1. A write makes each sector of it hotter that the cache holds already: a count of 3 bits, which stops at 7.
+//! 1. A write increments the count of each of its sectors that the cache already holds; a count has 3 bits and saturates
+//!    at 7.
 //! 2. Every 16384 write requests all counts are halved.
-//! 3. Sectors counted 0 or 1, 2 or 3, and 4 or more are three classes. A part of a page is divided by them.
-//! 4. The sectors of a class wait in the merge buffer for others of it until they fill a page.
-//! 5. A whole page is written together, whatever its classes: to divide it would only spread it.
-//! 6. A plane whose erased cache blocks fall below the trigger gives up the block with the fewest live
-//!    sectors. Each page that has sectors there is read from wherever it is, and goes to the dense region
-//!    whole; its counts are forgotten.
-//! 7. Pages collected in the dense region stay there.
+//! 3. Counts of 0 and 1, 2 and 3, and 4 or more form three classes. A partial write is divided by class.
+//! 4. The sectors of a class wait in the merge buffer until they fill a page.
+//! 5. A whole page is written undivided, whatever its classes: dividing would only spread it.
+//! 6. When the erased cache blocks of a plane fall below the trigger, GC takes the cache block with the fewest valid
+//!    sectors. Each logical page with sectors there is read from all its places and migrates to D as a whole; its counts
+//!    are reset.
+//! 7. GC in D copies pages within D.
 //!
 //! ## Symbols
-//! S: the cache. D: the dense region.
+//! S: the cache. D: the TLC/QLC region.
 //!
 //! ## Parameters
-//! - `static_blocks`: SLC blocks of each plane; default from the device file's `[slc_cache]`.
-//! - `merged_to`: where a merged page goes. `load` (default): to the plane with the least to do. `first`: to the home of
-//!   its first part, since the allocation of MQSim, on which the comparison runs, is static by logical page.
+//! - `static_blocks`: SLC blocks per plane; default from `[slc_cache]` of the device file.
+//! - `merged_to`: where a merged page goes. `load` (default): to the plane with the fewest queued operations. `first`: to
+//!   the home plane of its first part, since MQSim, on which the comparison runs, allocates statically by logical page.
 //!
 //! ## Differs
-//! - RECONSTRUCTED: the classes and their counts, and that whole pages are not divided.
-//! - RECONSTRUCTED: a class may have several open pages, so that a run which finds no room in one pads none.
-//! - The source maps all of a drive by sector beside pages; here the cache, since the dense region is mapped by
-//!   page (section IV-B2 of the paper).
+//! - RECONSTRUCTED: the classes and counts, and that whole pages are not divided.
+//! - RECONSTRUCTED: a class may have several open pages, so that a write that does not fit into one causes no padding.
+//! - The source maps the whole drive by sector in addition to pages; here only the cache, since D is mapped by page
+//!   (section IV-B2 of the paper).
 //!
 //! ## Not modelled
-//! The time to look the sector table up.
+//! The lookup time of the sector table.
 //!
 //! ## Checked by
 //! `the sector tables are of the paper's size`, `sectors of a class share a page`, `a merged page goes where its first
@@ -65,7 +66,7 @@ const HOTTEST: u8 = 7;
 
 pub(crate) const NAME: &str = "sector";
 
-/// How it stands in the registry.
+/// Its entry in the registry.
 pub(crate) fn entry() -> Entry {
     Entry::new(NAME, "Sector-mapped SLC cache that packs sectors of similar update frequency", |p| {
         Box::new(Sector::from_parameters(p))
@@ -73,12 +74,12 @@ pub(crate) fn entry() -> Entry {
     .docs(include_str!("sector.rs"))
     .takes(packing::STATIC_BLOCKS)
     .takes(packing::merged_to(
-        "load or first: to the plane with the least to do, or the home of the first part",
+        "load or first: pack on the plane with the fewest queued operations, or on the home plane of the first part",
     ))
     .small("merged_to=first")
 }
 
-/// Of the cached sectors of each page, by their numbers, the updates; counted from 1, 0 for those not cached.
+/// Update counts of the cached sectors of each page, by number; counted from 1, 0 for uncached ones.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Heat(BTreeMap<u32, Vec<u8>>);
 

@@ -1,41 +1,37 @@
 //! # SLC cache
 //!
 //! ## Source
-//! The Baseline of L. Cai et al., "A Two-level SLC Cache Hierarchy for Hybrid SSDs", 2025, sections
-//! II and IV-A: a page-granular SLC write cache in front of TLC. The dynamic size is that of drives
-//! on the market (Micron, "Optimizing Client SSD Performance Through Dynamic Write Acceleration",
-//! 2014).
+//! The Baseline of L. Cai et al., "A Two-level SLC Cache Hierarchy for Hybrid SSDs", 2025, sections II and IV-A: a
+//! page-granular SLC write cache in front of TLC. The dynamic size follows drives on the market (Micron,
+//! "Optimizing Client SSD Performance Through Dynamic Write Acceleration", 2014).
 //!
 //! ## Idea
-//! Every host write goes to SLC blocks, which are fast; when they run short, the pages that are
-//! still live move on to the dense region.
+//! Every host write goes to SLC blocks, which are fast. When erased SLC blocks run short, their valid pages migrate to
+//! TLC or QLC.
 //!
 //! ## Algorithm
-//! 1. A host write goes to the cache; a partial update first reads what it lacks from wherever it
-//!    lies, and then programs the whole page. A first partial write needs no read.
-//! 2. With `when_full = direct` a write that finds no slot in the cache goes to the dense region;
-//!    with `wait` it waits for collection.
-//! 3. A plane whose erased cache blocks fall below the trigger gives up the block with the fewest
-//!    live sectors; its pages go to the dense region.
-//! 4. Pages collected in the dense region stay there.
-//! 5. A dynamic cache may own `static + dynamic x (1 - fill)` blocks of each plane, where `fill` is
-//!    the share of the logical pages that hold data; the share is looked at every 1024 writes. With
-//!    `wait` one block is the least.
+//! 1. A host write goes to the cache. A partial update first reads the rest of the page and then programs the whole
+//!    page; the first write of a page needs no read.
+//! 2. If the cache has no free page, the write waits for GC (`when_full = wait`) or bypasses the cache (`direct`).
+//! 3. When the erased cache blocks of a plane fall below the trigger, GC takes the cache block with the fewest valid
+//!    sectors and migrates its pages to D.
+//! 4. GC in D copies pages within D.
+//! 5. A dynamic cache owns at most `static + dynamic x (1 - fill)` blocks of each plane, where `fill` is the share of
+//!    logical pages that hold data. The share is updated every 1024 writes. With `wait`, the cache keeps at least one
+//!    block.
 //!
 //! ## Symbols
-//! S: the cache. D: the dense region.
+//! S: the cache. D: the TLC/QLC region.
 //!
 //! ## Parameters
-//! - `static_blocks`, `dynamic_blocks`: blocks of each plane; default from the device file's
-//!   `[slc_cache]`.
+//! - `static_blocks`, `dynamic_blocks`: blocks per plane; default from `[slc_cache]` of the device file.
 //! - `when_full`: `wait` or `direct`; default from the device file.
 //!
 //! ## Differs
-//! The paper collects one victim a plane at a time, as here; it does not say how a full cache holds
-//! up a write, which `when_full` decides.
+//! The paper does not say how a full cache delays a write; `when_full` decides.
 //!
 //! ## Not modelled
-//! Collection in idle time: the paper's Baseline collects by its threshold only.
+//! GC in idle time: the paper's Baseline runs GC at its threshold only.
 //!
 //! ## Checked by
 //! `each partial update of a cached page costs one read`, `reference model`, golden rows.
@@ -54,7 +50,7 @@ use wordline_units::Fraction;
 
 pub(crate) const NAME: &str = "slc-cache";
 
-/// How it stands in the registry.
+/// Its entry in the registry.
 pub(crate) fn entry() -> Entry {
     Entry::new(NAME, "page-mapped SLC write cache in front of TLC or QLC", |p| {
         Box::new(SlcCache::from_parameters(p))
@@ -62,7 +58,11 @@ pub(crate) fn entry() -> Entry {
     .docs(include_str!("slc_cache.rs"))
     .takes(cache::STATIC_BLOCKS)
     .takes(cache::DYNAMIC_BLOCKS)
-    .takes(Parameter::new("when_full", "device", "wait or direct: what a write does when the cache is full"))
+    .takes(Parameter::new(
+        "when_full",
+        "device",
+        "wait or direct: whether a write waits for a full cache or bypasses it",
+    ))
     .small("when_full=wait")
     .small("when_full=direct")
     .small("dynamic_blocks=2,static_blocks=2")

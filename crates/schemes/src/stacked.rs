@@ -80,14 +80,14 @@ impl Stacked {
             Some(format!("{under} defines a layout of its own and cannot be combined with {over}"))
         } else if ours.mode != theirs.mode {
             Some(format!(
-                "{over} uses {} mode in its TLC/QLC region but {under} {}; set the mode of one, as in \
+                "{over} uses {} mode in its TLC/QLC region but {under} uses {}; set one of them, as in \
                  {under}:mode={}",
                 ours.mode,
                 theirs.mode,
                 ours.mode.key()
             ))
         } else if dense.enabled_hooks.contains(Hooks::MAKE_ROOM) {
-            Some(format!("{under} moves data before host writes, but {over} decides about these"))
+            Some(format!("{under} moves data before host writes, but {over} places host writes"))
         } else if front.tick_every_writes.min(dense.tick_every_writes) > 0
             && front.tick_every_writes != dense.tick_every_writes
         {

@@ -1,56 +1,52 @@
 //! # Turbo Write
 //!
 //! ## Source
-//! The baseline of X. Yang, J. Zheng, C. Gao, "In-place Switch: Reprogramming based SLC Cache Design for
-//! Hybrid 3D SSDs", 2024, sections II-C and III. After Samsung, "Solid State Drive TurboWrite
-//! Technology", white paper, 2013.
+//! The baseline of X. Yang, J. Zheng, C. Gao, "In-place Switch: Reprogramming based SLC Cache Design for Hybrid 3D
+//! SSDs", 2024, sections II-C and III. After Samsung, "Solid State Drive TurboWrite Technology", white paper, 2013.
 //!
 //! ## Idea
-//! Part of the dense flash serves as a write cache with one bit a cell. It is as fast as SLC until it is
-//! full; then writes are as slow as the dense flash. Idle time empties it, at the price of writing
-//! everything a second time.
+//! Part of the TLC or QLC flash serves as a write cache in SLC mode. Writes run at SLC speed until the cache is full, then
+//! at TLC or QLC speed. Idle time empties the cache, at the price of writing everything a second time.
 //!
 //! ## Algorithm
-//! 1. A host write goes to the cache; without a slot there it goes to the dense region.
-//! 2. A die of an idle drive reclaims the cache block by block, those filled first first: each live page is read
-//!    and programmed into the dense region, then the block is erased ("migrating data from used SLC pages ... and
-//!    erasing used blocks"). `reclaim` says which blocks are used: with `full` those without a free page, and one that
-//!    has some is filled on; with `used` the one that is being filled, too, once no program into it is under way; with
-//!    `page` the one that is being filled gives up its pages one by one and stays open, and a full one page by page, too.
-//! 3. The reclaim of a block, or with `page` of a page, is not interrupted: the die is held until the erase is done, and
-//!    host reads and writes of it wait (Fig. 7: "it has to be delayed until the reclamation process is finished").
-//!    With `hold = channel` all dies of the channel wait, but for the erase, and one die of it reclaims at a time: so does
+//! 1. A host write goes to the cache; if that has no free page, it goes to D.
+//! 2. A die of an idle drive reclaims the cache block by block, in the order in which blocks were filled: each valid page
+//!    is read and programmed in D, then the block is erased ("migrating data from used SLC pages ... and erasing used
+//!    blocks"). `reclaim` says which blocks count as used. `full`: blocks without a free page; a partly filled block is
+//!    filled further. `used`: also the open block, if no program into it is in progress. `page`: both full and open blocks
+//!    migrate page by page, and the open block stays open.
+//! 3. The reclaim of a block, or with `page` of a page, is not interrupted: the die is busy until the erase ends, and host
+//!    reads and writes of it wait (Fig. 7: "it has to be delayed until the reclamation process is finished"). With `hold =
+//!    channel` all dies of the channel wait, except during the erase, and one die per channel reclaims at a time, as in
 //!    SSDSim (`uninterrupt_gc`: the channel is in `CHANNEL_GC` while pages move, the chip busy until the erase is done).
-//! 4. Never but in idle time is the cache reclaimed, unless a write has no place anywhere.
-//! 5. At the end of a run the cache is emptied in the same way, with the blocks that are being filled, and what
-//!    that programs is counted ("all data in the SLC cache is migrated to the TLC space").
-//! 6. A dynamic cache may own `static + dynamic x (1 - fill)` blocks of each plane, where `fill` is the
-//!    share of the logical pages that hold data; the share is looked at every 1024 writes.
+//! 4. The cache is reclaimed only in idle time, unless a write finds no other place.
+//! 5. The end of a run empties the cache in the same way, including open blocks, and counts these programs ("all data in
+//!    the SLC cache is migrated to the TLC space").
+//! 6. A dynamic cache owns at most `static + dynamic x (1 - fill)` blocks of each plane, where `fill` is the share of
+//!    logical pages that hold data. The share is updated every 1024 writes.
 //!
 //! ## Symbols
-//! S: the cache. D: the dense region.
+//! S: the cache. D: the TLC/QLC region.
 //!
 //! ## Parameters
-//! - `static_blocks`, `dynamic_blocks`: blocks of each plane; default from the device file's
-//!   `[slc_cache]`.
+//! - `static_blocks`, `dynamic_blocks`: blocks per plane; default from `[slc_cache]` of the device file.
 //! - `reclaim`: `full`, `used` or `page`; default full. `hold`: `die` or `channel`; default die.
-//! - `idle_after`: how long the drive must have had no request; default 1us: the simulator of the paper, SSDSim,
-//!   does the work of idle time as soon as no channel has a request (`process()`), and a host that asks again at the
-//!   instant of a completion leaves none.
+//! - `idle_after`: idle time before reclaim starts; default 1us: SSDSim, the simulator of the paper, starts idle work as
+//!   soon as no channel has a request (`process()`), and a host that submits at the instant of a completion leaves no
+//!   idle time.
 //!
 //! ## Differs
-//! The paper's baseline is static; the dynamic size is that of drives on the market (section II-D). One
-//! block of a die is reclaimed at a time. Which block counts as used, and what a reclaim keeps from the host beside its
-//! die, the paper does not say.
+//! The paper's baseline is static; the dynamic size follows drives on the market (section II-D). A die reclaims one block
+//! at a time. The paper does not say which blocks count as used, nor what a reclaim blocks besides its die.
 //!
 //! ## Not modelled
-//! A background fold by copy-back within the die: data go over the bus.
+//! Folding by copy-back within the die: data cross the bus.
 //!
 //! ## Checked by
-//! `burst latency and write amplification are those of the closed forms`, `a write waits for the whole
-//! reclaim of a block and for a page of an idle collection`, `idle time empties and erases a block of which one page is
-//! used, or leaves it open and moves the page`, `reclaim keeps its channel from the host and from other reclaims until
-//! its erase`, `reference model`, golden rows.
+//! `burst latency and write amplification are those of the closed forms`, `a write waits for the whole reclaim of a block
+//! and for a page of an idle collection`, `idle time empties and erases a block of which one page is used, or leaves it
+//! open and moves the page`, `reclaim keeps its channel from the host and from other reclaims until its erase`, `reference
+//! model`, golden rows.
 
 use crate::parameters::{Parameter, Parameters};
 use crate::parts::cache::{self, D, S};
@@ -66,7 +62,7 @@ use wordline_units::{BlockId, PlaneId, SimDuration};
 
 pub(crate) const NAME: &str = "turbo-write";
 
-/// How it stands in the registry.
+/// Its entry in the registry.
 pub(crate) fn entry() -> Entry {
     Entry::new(NAME, "SLC write cache that migrates block by block in idle time", |p| {
         Box::new(TurboWrite::from_parameters(p))
@@ -77,9 +73,9 @@ pub(crate) fn entry() -> Entry {
     .takes(Parameter::new(
         "reclaim",
         "full",
-        "full, used or page: what idle time empties, full blocks, also the one being filled, or page by page",
+        "full, used or page: in idle time, empty full blocks, also the open block, or single pages",
     ))
-    .takes(Parameter::new("hold", "die", "die or channel: what waits until a reclaim is over"))
+    .takes(Parameter::new("hold", "die", "die or channel: what a reclaim blocks"))
     .takes(layout::idle_at_once())
     .small("idle_after=100us")
     .small("static_blocks=1,dynamic_blocks=3,idle_after=100us")

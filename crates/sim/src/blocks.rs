@@ -1,5 +1,5 @@
-//! A map of a drive's blocks over time, of bounded size: one block in every so many stands for its neighbours,
-//! and how those are is noted at most some dozens of times, evenly over the requests of a run.
+//! A block map over time, of bounded size: one block represents its neighbors, and its state is sampled some
+//! dozens of times, evenly over the requests of a run.
 
 use serde::{Deserialize, Serialize};
 use wordline_flash::Geometry;
@@ -10,7 +10,7 @@ use wordline_units::{BlockId, PlaneId, SimTime};
 pub const MAP_CELLS_MAX: u32 = 768;
 /// The most planes of them.
 const ROWS_MAX: u32 = 24;
-/// With so many frames, every other one is dropped.
+/// With this many frames, every other one is dropped.
 pub const MAP_FRAMES_MAX: usize = 32;
 
 /// A row of the map: blocks of one plane.

@@ -1,4 +1,4 @@
-//! A client that keeps requests outstanding, thinks between them, and rests after bursts.
+//! A client that keeps requests outstanding, with think time, and rests after bursts.
 
 use crate::completion::Completion;
 use crate::driver::{Host, HostTurn, Stop};
@@ -15,7 +15,7 @@ pub struct Pauses {
     pub burst: Option<(u64, SimDuration)>,
 }
 
-/// A stream of requests as a client that keeps so many outstanding, but for its pauses.
+/// A stream of requests from a client with this queue depth, with pauses.
 pub struct Client<S: Iterator> {
     stream: Peekable<S>,
     pauses: Pauses,
@@ -44,7 +44,7 @@ impl<S: Iterator<Item = Result<HostRequest, E>>, E: std::error::Error> Client<S>
         }
     }
 
-    /// Nothing is to be asked now: a request must end first, or none is outstanding, and then this.
+    /// No request now: one must complete first, or none is outstanding, and then this.
     fn or_once_idle(&self, then: HostTurn) -> HostTurn {
         if self.outstanding > 0 { HostTurn::Completion } else { then }
     }

@@ -32,7 +32,7 @@ fn key(at: SimTime, order: u64, what: u32) -> u128 {
 }
 
 impl Clock {
-    /// So many kinds of event can be told apart.
+    /// This many kinds of event can be told apart.
     pub const KINDS: u32 = 1 << WHAT_BITS;
 
     /// A clock at a time, with nothing pending.

@@ -9,14 +9,14 @@ use wordline_units::{HostRequest, SimTime};
 pub struct Completion {
     /// Its number, counted from 0 in the order of submission.
     pub number: u64,
-    /// What was asked, with the time it arrived.
+    /// The request, with its arrival.
     pub request: HostRequest,
     /// When it ended.
     pub at: SimTime,
     /// How it ended.
     pub outcome: Outcome,
-    /// Where its time went; the parts add up to the time since its arrival.
+    /// Its latency breakdown; the parts add up to the time since its arrival.
     pub parts: LatencyParts,
-    /// What a read found, sector by sector, where media keep bytes.
+    /// Contents of a read, sector by sector, if media keep bytes.
     pub data: Vec<u8>,
 }

@@ -1,13 +1,11 @@
-//! One drive at work: planes that run one operation each, arrays and buses that they share, and the
-//! clock over all of them.
+//! A drive in operation: planes with one operation each, arrays and buses that they share, and the clock.
 //!
-//! A plane is busy with an operation from its start to its end, because its one register is: a read
-//! senses on the die's array, then moves its data out over the channel's bus; a program moves its
-//! data in, then works on the array; an erase needs the array alone. Arrays and buses are serial,
-//! and take whoever waits first by (class, arrival). A plane offers only its first operation, so
-//! operations of one class are served in order within a plane. A program is bound to its page when
-//! its transfer begins: from there to the array nothing can come between in that plane. With a second
-//! register a plane may be at two operations, one at the array and one at the bus (`state/registers.rs`).
+//! A plane is busy with an operation from its start to its end, because its one register is: a read senses on the die's
+//! array, then moves its data out over the channel's bus; a program moves its data in, then works on the array; an
+//! erase needs the array alone. Arrays and buses are serial, and serve by (class, arrival). A plane offers only its
+//! first operation, so operations of one class are served in order within a plane. A program is bound to its page when
+//! its transfer begins: from there to the array nothing can come between in that plane. With a second register a plane
+//! may be at two operations, one at the array and one at the bus (`state/registers.rs`).
 
 mod commands;
 mod host;
@@ -41,7 +39,7 @@ use wordline_ftl::drive::{self, LastResorts, Waiting};
 use wordline_ftl::{BoxedMedia, DriveInfo, Fault, Ftl, HostData, Refusal, Saved, Scheme, saved_fields};
 use wordline_units::{DieId, HostRequest, PlaneId, SimTime};
 
-/// What a scheme is given to lay itself out on.
+/// Inputs of a scheme's layout.
 pub(crate) fn drive_info<'a>(spec: &'a DeviceSpec, geometry: &'a Geometry) -> DriveInfo<'a> {
     let logical_pages = (spec.logical_bytes() / spec.unit.0).min(u32::MAX as u64 - 1) as u32;
     DriveInfo { spec, geometry, logical_pages }
@@ -56,9 +54,9 @@ fn broken(fault: &Fault) -> DeviceError {
 pub struct Device<P: Probe> {
     /// The translation layer.
     pub ftl: Ftl,
-    /// What watches the flash.
+    /// The probe.
     pub probe: P,
-    /// What is measured of the requests.
+    /// Measurements of requests.
     pub metrics: Metrics,
     geometry: Geometry,
     planes: Vec<Plane>,
@@ -66,7 +64,7 @@ pub struct Device<P: Probe> {
     queue_delays: QueueDelays,
     arrays: Arrays,
     buses: Buses,
-    /// Who is still to be asked what may begin.
+    /// Resources to be polled.
     agenda: Agenda,
     /// What arrays have given to each kind of work, where they go by shares.
     fair: Option<Box<Fair>>,
@@ -75,7 +73,7 @@ pub struct Device<P: Probe> {
     timers: Timers,
     admission: Admission,
     idle: Idle,
-    /// What ends its life, besides a write without a place.
+    /// The end condition, besides a write without space.
     life: Watch,
     last_resorts: LastResorts,
 }
@@ -89,7 +87,7 @@ impl<P: Probe> Saved for Device<P> {
 }
 
 impl<P: Probe> Device<P> {
-    /// A fresh drive, of which nothing is kept but times and counts.
+    /// A fresh drive, which stores only times and counts.
     ///
     /// # Errors
     /// A refusal with its reason where scheme and device do not fit.
@@ -102,7 +100,7 @@ impl<P: Probe> Device<P> {
         Device::over(spec, geometry, scheme, probe, BoxedMedia::none())
     }
 
-    /// The same over media that keep its data, and that hold nothing of it yet.
+    /// The same over empty media for its data.
     ///
     /// # Errors
     /// A refusal with its reason where scheme and device do not fit.
@@ -145,8 +143,8 @@ impl<P: Probe> Device<P> {
         }
     }
 
-    /// Let the arrays of a die work so many times longer from their next operation on; 1 is as they should. A state that is
-    /// saved, and a drive whose power was cut, know nothing of it.
+    /// Multiply the array times of a die from its next operation on; 1 is normal. A state that is saved, and a drive
+    /// whose power was cut, know nothing of it.
     pub fn slow_die(&mut self, die: DieId, factor: u32) {
         self.arrays.slow(die, factor);
     }
@@ -226,7 +224,7 @@ impl<P: Probe> Device<P> {
         Ok(number)
     }
 
-    /// Let everything happen that is due until a time, which becomes the device's time.
+    /// Process all events until a time, which becomes the device's time.
     ///
     /// # Errors
     /// On an illegal decision or an internal fault, or when requests can never end.
@@ -251,7 +249,7 @@ impl<P: Probe> Device<P> {
         Ok(if self.await_completion(until)? { self.admission.take_ended() } else { None })
     }
 
-    /// Let everything happen until a request has ended or a time is reached. Returns whether one has.
+    /// Process events until a request has completed or a time is reached. Returns whether one has.
     #[inline]
     pub(crate) fn await_completion(&mut self, until: SimTime) -> Result<bool, DeviceError> {
         if !self.admission.has_ended() {
@@ -284,8 +282,8 @@ impl<P: Probe> Device<P> {
         self.admission.forget_ended()
     }
 
-    /// Let everything pending happen, with no more requests: collections end, groups are padded, and
-    /// the scheme's idle work runs until it has none.
+    /// Process all pending events without further requests: GC ends, groups are padded, and the scheme's idle work runs
+    /// until none is left.
     ///
     /// # Errors
     /// On an illegal decision or an internal fault, or when requests can never end.

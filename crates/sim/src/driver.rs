@@ -1,6 +1,5 @@
-//! The drivers for recorded and made workloads: an open loop, in which requests arrive at their own
-//! times, a closed loop, in which each completion brings the next, and a host that decides itself what
-//! it asks when, by what has ended.
+//! Drivers for recorded and generated workloads: an open loop, in which requests arrive at their own times, a closed
+//! loop, in which each completion triggers the next, and a host that submits depending on completions.
 
 use crate::completion::Completion;
 use crate::device::Device;
@@ -15,13 +14,12 @@ use wordline_units::{HostOp, HostRequest, Lpn, SimDuration, SimTime};
 /// When requests come.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Pacing {
-    /// At their own times; at most so many are admitted at once, and the others wait with their
-    /// arrival times.
+    /// At their own times; at most this many are admitted at a time, and the others wait with their arrival times.
     Open {
-        /// Requests admitted at once.
+        /// Requests admitted at a time.
         queue_depth: u32,
     },
-    /// So many are always outstanding.
+    /// This many are always outstanding.
     Closed {
         /// Requests outstanding.
         queue_depth: u32,
@@ -31,11 +29,11 @@ pub enum Pacing {
 /// When a run ends, besides the end of its requests.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Stop {
-    /// After so many requests.
+    /// After this many requests.
     pub requests: Option<u64>,
-    /// When a closed loop has run so long.
+    /// When a closed loop has run this long.
     pub duration: Option<SimDuration>,
-    /// After so many bytes.
+    /// After this many bytes.
     pub bytes: Option<u64>,
     /// When the drive is over. A run bounded by time ends then anyway, since what is refused takes none.
     pub worn_out: bool,
@@ -50,7 +48,7 @@ pub struct Progress {
     pub now: SimTime,
 }
 
-/// What a run came to.
+/// Result of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Summary {
     /// Requests that went in.
@@ -61,13 +59,13 @@ pub struct Summary {
     pub end: SimTime,
 }
 
-/// Why a run broke off.
+/// Why a run was stopped.
 #[derive(Debug, Error)]
 pub enum DriveError<E: std::error::Error> {
     /// The workload could not be read on.
     #[error(transparent)]
     Workload(E),
-    /// The device could not go on.
+    /// The device could not continue.
     #[error(transparent)]
     Device(#[from] DeviceError),
     /// A loop bounded by time in which none passes.
@@ -91,7 +89,7 @@ pub enum DriveError<E: std::error::Error> {
 
 const REPORT_EVERY: u64 = 1 << 14;
 
-/// What a host does next.
+/// Next action of a host.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum HostTurn {
     /// It asks for this, which has arrived.
@@ -104,15 +102,15 @@ pub enum HostTurn {
     End,
 }
 
-/// A host that decides what it asks, and when, by what has ended.
+/// A host that decides what to submit, and when, from completions.
 pub trait Host {
-    /// Why it cannot go on.
+    /// Why it cannot continue.
     type Error: std::error::Error;
 
-    /// What it does next at a time, all completions until then having been told.
+    /// Its next action at a time, after all earlier completions.
     ///
     /// # Errors
-    /// When it cannot go on.
+    /// When it cannot continue.
     fn turn(&mut self, now: SimTime) -> Result<HostTurn, Self::Error>;
 
     /// The bytes of a write, from its first sector on, for media that keep them. Asked as the drive takes a request,
@@ -346,7 +344,7 @@ struct ReadAhead<S, E> {
     read: usize,
     given: usize,
     left: u64,
-    /// Why no more could be read: the stream's word behind its requests.
+    /// Why no more could be read: the stream's error after its requests.
     error: Option<E>,
 }
 
@@ -383,7 +381,7 @@ impl<S: Iterator<Item = Result<HostRequest, E>>, E> ReadAhead<S, E> {
         Some(Ok(self.ring[(self.given - 1) % READ_AHEAD]))
     }
 
-    /// The pages of the request that was read so many before the last.
+    /// The pages of the request that was read this many before the last.
     #[inline(always)]
     fn pages_before(&self, back: usize) -> (Lpn, Lpn) {
         self.pages[self.read.wrapping_sub(back) % READ_AHEAD]

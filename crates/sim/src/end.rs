@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 use wordline_units::Fraction;
 
-/// What ends the life of a drive. A write that finds no place ends it in any case.
+/// End conditions of a drive. A write without space always ends it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum EndOfLife {
     /// A write finds no place.

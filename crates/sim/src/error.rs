@@ -1,10 +1,10 @@
-//! Why a device cannot go on.
+//! Why a device cannot continue.
 
 use thiserror::Error;
 use wordline_ftl::{Fault, RequestError};
 use wordline_units::SimTime;
 
-/// Why a device cannot go on.
+/// Why a device cannot continue.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum DeviceError {
     /// A request that it cannot take.
@@ -20,8 +20,8 @@ pub enum DeviceError {
         /// The device's time.
         now: SimTime,
     },
-    /// An illegal decision, media that failed, or an internal fault. The drive has stopped: whatever is asked of it
-    /// is answered with this, no more requests end, and those that had ended can still be polled.
+    /// An illegal decision, media that failed, or an internal fault. The drive has stopped: every request gets this
+    /// error, none completes, and earlier completions can still be polled.
     #[error(transparent)]
     Fault(Fault),
     /// Requests are outstanding and nothing can happen any more.
@@ -32,7 +32,7 @@ pub enum DeviceError {
         outstanding: u32,
         /// Since when.
         now: SimTime,
-        /// What is on its way, and what it waits for.
+        /// Operations in progress, and what they wait for.
         left: String,
     },
 }

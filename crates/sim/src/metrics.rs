@@ -1,4 +1,4 @@
-//! What a run measures of its requests: latencies, throughput over time, and the result hash.
+//! Measurements of a run's requests: latencies, throughput over time, and the result hash.
 
 use crate::blocks::{Frame, Frames};
 use crate::histogram::Histogram;
@@ -7,7 +7,7 @@ use wordline_counters::{IdleCounts, MultiplaneCounts, OpKind, RequestCounts};
 use wordline_ftl::{Counters, Ftl, LatencyPart, LatencyParts, Outcome, Saved, saved_fields};
 use wordline_units::{HostOp, SimDuration, SimTime};
 
-/// What completed within one span of time.
+/// Completions within one span of time.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct TimeBin {
     /// Requests by kind: read, write.
@@ -22,7 +22,7 @@ pub struct TimeBin {
     pub programmed: u64,
     /// Bytes of the mapping units that host writes touched, counted likewise.
     pub host_page_bytes: u64,
-    /// Least that was free when it was looked at; `None` in a bin in which it was not.
+    /// Minimum of the sampled free space; `None` in a bin in which it was not.
     pub free: Option<Free>,
     /// What arrays and buses had been busy for when that was looked at last.
     pub usage: Option<Usage>,
@@ -39,7 +39,7 @@ pub struct Usage {
     pub buses: u64,
 }
 
-/// What is free in the home region.
+/// Free space in the home region.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Free {
     /// Share of blocks that are erased.
@@ -138,7 +138,7 @@ pub struct Checkpoint {
     pub free_blocks: u64,
 }
 
-/// With so many checkpoints, every other one is dropped.
+/// With this many checkpoints, every other one is dropped.
 const CHECKPOINTS_MAX: usize = 512;
 
 /// Totals after every so many requests. The distance doubles as the run grows, so that a long run

@@ -91,10 +91,10 @@ pub enum Event {
     },
 }
 
-/// A moment at which a request or an operation goes on.
+/// A moment at which a request or an operation continues.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Moment {
-    /// A request comes to the drive, whose buffer may yet hold it up.
+    /// A request arrives at the drive, whose buffer may yet hold it up.
     Submitted {
         /// Its number in the run.
         request: u64,
@@ -143,7 +143,7 @@ pub trait Probe {
     /// An operation begins, with the logical pages that it is about; the event of its first use
     /// follows.
     fn begin(&mut self, _: &Begin, _: impl Iterator<Item = Part>) {}
-    /// A request or an operation goes on.
+    /// A request or an operation continues.
     fn moment(&mut self, _: Moment) {}
     /// A request has ended.
     fn completion(&mut self, _: &Completion) {}

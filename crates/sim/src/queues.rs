@@ -19,7 +19,7 @@ struct Queue {
     waiting: VecDeque<HostRequest>,
     /// Requests that the drive works on.
     taken: u32,
-    /// Whether it stands in the turns of its class.
+    /// Whether it is in the turns of its class.
     in_turn: bool,
 }
 
@@ -51,7 +51,7 @@ pub struct Queues {
 
 impl Queues {
     /// Empty queues by the number of their source, each with its class and how many of its requests the drive works
-    /// on at once.
+    /// on in parallel.
     pub fn new(
         order: ArbitrationOrder,
         burst: u32,

@@ -1,4 +1,4 @@
-//! A mean, how much the values scatter, and how well the mean is known.
+//! A mean, its scatter, and its precision.
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
@@ -12,7 +12,7 @@ pub struct Estimate {
     pub mean: f64,
     /// Their standard deviation, with n − 1.
     pub sd: f64,
-    /// Half the width of the interval of the mean at [`CONFIDENCE`], by Student's t.
+    /// Half-width of the confidence interval of the mean at [`CONFIDENCE`], by Student's t.
     pub half_width: f64,
 }
 
@@ -33,7 +33,7 @@ impl Estimate {
         Some(Estimate { mean, sd, half_width: student(n - 1.0)? * sd / n.sqrt() })
     }
 
-    /// Whether the interval holds a value.
+    /// Whether the interval contains a value.
     pub fn holds(&self, value: f64) -> bool {
         (self.mean - value).abs() <= self.half_width
     }

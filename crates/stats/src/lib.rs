@@ -1,10 +1,9 @@
-//! When a figure is one. Means of replicas with their intervals, the warm-up of a run, and whether
-//! what follows it is steady: pure functions of numbers, which know nothing of drives.
+//! When a figure is one. Means of replicas with intervals, the warm-up of a run, and the steady-state test of
+//! the rest: pure functions of numbers, independent of drives.
 //!
-//! The way through: [`Estimate`] is a mean with its interval; [`Series`] is one measure along a
-//! run, as sums from which the mean of any stretch is exact; [`judge`] takes several of them and
-//! says from where on all are steady, which one is not, or that the run is too short to tell. It
-//! is built on [`mser5`] and [`trend`].
+//! Overview: [`Estimate`] is a mean with its interval; [`Series`] is one measure along a run, as sums from
+//! which the mean of any stretch is exact; [`judge`] takes several of them and returns since when all are
+//! steady, which one is not, or that the run is too short to tell. It is built on [`mser5`] and [`trend`].
 
 mod estimate;
 mod mser;

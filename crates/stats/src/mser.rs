@@ -10,27 +10,27 @@
 /// Observations whose mean is one point of MSER-5.
 pub const MSER_BATCH: usize = 5;
 
-/// The last means, of which too few are left to say how much they scatter.
+/// The last means, too few to estimate their scatter.
 const NO_CANDIDATES: usize = 5;
 
-/// Where a warm-up ends.
+/// End of a warm-up.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Cut {
     /// Before this observation; 0 where there is none.
     At(usize),
-    /// In the second half: the run has not settled, unless that is chance.
+    /// In the second half: the run is not steady, unless by chance.
     BeyondHalf {
         /// The difference of the means after and before the cut, in standard errors.
         step: f64,
-        /// The best cut of the first half, to be taken where the other is chance.
+        /// The best cut in the first half, used if the other is due to chance.
         instead: usize,
     },
     /// Fewer means than can be judged.
     TooShort,
 }
 
-/// Where the warm-up of a series ends by MSER-5: the cut that makes the interval of the mean of
-/// the rest the shortest, over means of five observations.
+/// The end of the warm-up of a series by MSER-5: the cut that minimizes the interval of the mean of the rest,
+/// over means of five observations.
 pub fn mser5(values: &[f64]) -> Cut {
     let means: Vec<f64> =
         values.chunks_exact(MSER_BATCH).map(|b| b.iter().sum::<f64>() / MSER_BATCH as f64).collect();
@@ -68,7 +68,7 @@ pub fn mser5(values: &[f64]) -> Cut {
     Cut::BeyondHalf { step: (b - a) / error, instead: best_below(n / 2 + 1) * MSER_BATCH }
 }
 
-/// A mean and the sum of the squared distances from it.
+/// A mean and the sum of squared deviations.
 fn mean_and_squares(values: &[f64]) -> (f64, f64) {
     let mean = values.iter().sum::<f64>() / values.len() as f64;
     (mean, values.iter().map(|v| (v - mean) * (v - mean)).sum())

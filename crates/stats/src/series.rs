@@ -1,16 +1,14 @@
 //! One measure along a run.
 
-/// A measure along a run, as running sums of what is divided and of what divides it: latency over
-/// requests, bytes programmed over bytes written. So the mean of any stretch is exact, however
-/// unevenly the work falls into it.
+/// A measure along a run, as running sums of dividend and divisor: latency over requests, bytes programmed
+/// over bytes written. So the mean of any stretch is exact, however unevenly the work is distributed.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Series {
     sums: Vec<(f64, f64)>,
 }
 
 impl Series {
-    /// From running sums at the end of each observation, (dividend, divisor); before the first
-    /// both are 0.
+    /// From running sums at the end of each observation, (dividend, divisor); before the first both are 0.
     pub fn of_sums(sums: impl IntoIterator<Item = (f64, f64)>) -> Series {
         Series { sums: std::iter::once((0.0, 0.0)).chain(sums).collect() }
     }
@@ -24,7 +22,7 @@ impl Series {
         }))
     }
 
-    /// How many observations there are.
+    /// Number of observations.
     pub fn len(&self) -> usize {
         self.sums.len().saturating_sub(1)
     }
@@ -41,8 +39,8 @@ impl Series {
         (bottom > 0.0 && top.is_finite()).then(|| top / bottom)
     }
 
-    /// The means of `count` stretches of one length that end with the last observation, the first
-    /// not before `from`; `None` where one of them is empty.
+    /// The means of `count` stretches of equal length that end with the last observation, the first not
+    /// before `from`; `None` where one of them is empty.
     pub fn batches(&self, from: usize, count: usize) -> Option<Vec<f64>> {
         let size = self.len().saturating_sub(from) / count.max(1);
         if size == 0 {

@@ -1,52 +1,50 @@
 //! From where on a run is steady.
 //!
-//! Each measure's warm-up is cut by MSER-5, and the latest cut taken. If what follows still has a
-//! trend, a tenth of the run more is cut, up to half: the search of P. Heidelberger and P. D. Welch,
-//! "Simulation run length control in the presence of an initial transient", Operations Research
-//! 31(6), 1983, with the test of Mann and Kendall on twenty batch means in the place of theirs. A
-//! measure whose own cut lies in the second half, and that moves there, has not settled. At last,
-//! the mean of what is left must be known well enough to be called a figure. A [`Role::Balance`]
-//! must be near 1 over the same stretch.
+//! The warm-up of each measure is cut by MSER-5, and the latest cut applies. If the rest still has a trend, another
+//! tenth of the run is cut, up to half: the search of P. Heidelberger and P. D. Welch, "Simulation run length control
+//! in the presence of an initial transient", Operations Research 31(6), 1983, with the Mann-Kendall test on twenty
+//! batch means instead of theirs. A measure whose own cut is in the second half, and that moves there, is not steady.
+//! Finally, the mean of the rest must be precise enough. A [`Role::Balance`] must be near 1 over the same stretch.
 //!
-//! Other criteria, such as the rounds of the SNIA Performance Test Specification, would stand
-//! beside [`judge`] and give the same [`Steadiness`].
+//! Other criteria, such as the rounds of the SNIA Performance Test Specification, would be alternatives to [`judge`]
+//! with the same [`Steadiness`].
 
 use crate::estimate::Estimate;
 use crate::mser::{Cut, mser5};
 use crate::series::Series;
 use crate::trend::trend;
 
-/// Batch means on which trend and interval are judged. B. Schmeiser, "Batch size effects in the
-/// analysis of simulation output", Operations Research 30(3), 1982: more than thirty gain nothing.
+/// Batch means for trend and interval. B. Schmeiser, "Batch size effects in the analysis of simulation output",
+/// Operations Research 30(3), 1982: more than thirty gain nothing.
 pub const BATCHES: usize = 20;
 
-/// Stretches of a run, none of which may lie outside the interval of its mean.
+/// Stretches of a run that must all lie within the interval of its mean.
 const TENTHS: usize = 10;
 
-/// Fewer observations cannot be judged: two for each batch of the second half.
+/// Minimum number of observations: two for each batch of the second half.
 pub const OBSERVATIONS_MIN: usize = 4 * BATCHES;
 
-/// A relative change that is no drift, however certain.
+/// A relative change that does not count as drift, however significant.
 pub const DRIFT_MAX: f64 = 0.01;
 
-/// A relative half-width of an interval beyond which a mean is no figure yet; as wide as the
-/// excursion that the SNIA specification allows within its window.
+/// Maximum relative half-width of an interval; as wide as the excursion that the SNIA specification allows within its
+/// window.
 pub const NOISE_MAX: f64 = 0.2;
 
-/// Standard errors between what is before a cut and what is after it, from which on the cut is no
-/// chance. More than for a place that is given, since this one was searched for.
+/// Significance of a cut, in standard errors between the means before and after it. Higher than for a given place,
+/// since this one was searched for.
 const STEP_MIN: f64 = 4.0;
 
-/// How far from 1 a balance may be.
+/// Maximum deviation of a balance from 1.
 pub const UNBALANCE_MAX: f64 = 0.1;
 
-/// What a series is to the judgement.
+/// Role of a series in the verdict.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Role {
-    /// A figure of the report: it must not drift, and its mean must be known.
+    /// A figure of the report: it must not drift, and its mean must be precise.
     Figure,
-    /// A balance of what comes and goes, such as blocks erased over blocks filled: it must be near 1.
-    /// It is a law of conservation and no statistic, so its own warm-up is not asked for.
+    /// A balance of inflow and outflow, such as blocks erased over blocks filled: it must be near 1. It is a law of
+    /// conservation and no statistic, so its own warm-up is ignored.
     Balance,
 }
 
@@ -59,24 +57,24 @@ pub enum Steadiness {
     Drifts {
         /// Which.
         series: usize,
-        /// How much, as in [`drift`].
+        /// The amount, as in [`drift`].
         by: f64,
     },
-    /// A balance is not even in the second half.
+    /// A balance is uneven in the second half.
     Unbalanced {
         /// Which.
         series: usize,
-        /// What comes over what goes there.
+        /// Inflow over outflow there.
         at: f64,
     },
-    /// Nothing moves that can be told from noise, but the mean of a figure is not known.
+    /// No significant drift, but the mean of a figure is not precise enough.
     Noisy {
         /// Which.
         series: usize,
-        /// Half the width of its interval over its mean.
+        /// Half-width of its interval over its mean.
         half_width: f64,
     },
-    /// A figure has nothing that divides in parts of the second half.
+    /// A figure has no divisor in parts of the second half.
     Gaps {
         /// Which.
         series: usize,
@@ -85,7 +83,7 @@ pub enum Steadiness {
     TooShort,
 }
 
-/// The mean of the last quarter over that of the third, less 1; 0 where there is none.
+/// The mean of the last quarter over that of the third, less 1; 0 if there is none.
 pub fn drift(series: &Series) -> f64 {
     let n = series.len();
     let (middle, last) = (n / 2, n - n / 4);
@@ -95,9 +93,9 @@ pub fn drift(series: &Series) -> f64 {
     }
 }
 
-/// The mean from an observation on, with an interval: that of the means of [`BATCHES`] batches, but no tenth of the stretch
-/// lies outside of it, and it is no narrower than what drifts unseen ([`DRIFT_MAX`]), unless nothing scatters at all. So
-/// it holds where the run goes on otherwise than its batches let expect.
+/// The mean from an observation on, with an interval: that of the means of [`BATCHES`] batches, extended to every tenth
+/// of the stretch and to the undetected drift ([`DRIFT_MAX`]), unless nothing scatters at all. So it holds even if the
+/// run continues unlike its batches.
 pub fn interval(series: &Series, from: usize) -> Option<Estimate> {
     let batches = Estimate::of(&series.batches(from, BATCHES)?)?;
     let mean = series.mean(from, series.len())?;
@@ -108,7 +106,7 @@ pub fn interval(series: &Series, from: usize) -> Option<Estimate> {
     Some(Estimate { mean, half_width, ..batches })
 }
 
-/// From where on the series, all of one length, are steady.
+/// Since when the series, all of one length, are steady.
 pub fn judge(series: &[(Role, Series)]) -> Steadiness {
     let n = series.iter().map(|(_, s)| s.len()).min().unwrap_or(0);
     let half = n / 2;
@@ -179,8 +177,8 @@ fn warm_up(series: &Series) -> Cut {
     }
 }
 
-/// Whether a series has a trend from an observation on that is both certain and large enough to
-/// matter: from the first half of the rest to the second.
+/// Whether a series has a trend from an observation on that is both significant and large: from the first half of the
+/// rest to the second.
 fn moves(series: &Series, from: usize) -> bool {
     let n = series.len();
     let middle = from + (n - from) / 2;

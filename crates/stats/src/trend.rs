@@ -1,33 +1,33 @@
-//! Whether a series still rises or falls.
+//! The trend test of a series.
 //!
-//! Source: H. B. Mann, "Nonparametric tests against trend", Econometrica 13(3), 1945; M. G.
-//! Kendall, "Rank Correlation Methods", 1975 (ties); S. Yue, C. Wang, "The Mann-Kendall test
-//! modified by effective sample size to detect trend in serially correlated hydrological series",
-//! Water Resources Management 18, 2004. Differs: they take the correlation of neighbours around a
-//! straight line, we around a parabola, since the bend of a drain would pass for correlation.
+//! Source: H. B. Mann, "Nonparametric tests against trend", Econometrica 13(3), 1945; M. G. Kendall, "Rank
+//! Correlation Methods", 1975 (ties); S. Yue, C. Wang, "The Mann-Kendall test modified by effective sample
+//! size to detect trend in serially correlated hydrological series", Water Resources Management 18, 2004.
+//! Differs: they take the correlation of neighbors around a straight line, here it is around a parabola,
+//! since the curvature of a decay would count as correlation.
 
 use statrs::function::erf::erfc;
 
-/// A trend less likely than this by chance is one.
+/// Significance level of a trend.
 pub const SIGNIFICANCE: f64 = 0.01;
 
-/// What the test of Mann and Kendall says.
+/// Result of the Mann-Kendall test.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Trend {
     /// Above 0 for a rise, below for a fall.
     pub z: f64,
-    /// How likely a trend as strong comes by chance, in either direction.
+    /// Probability of a trend at least as strong by chance, in either direction.
     pub p: f64,
 }
 
 impl Trend {
-    /// Whether it is hardly chance.
+    /// Whether it is significant.
     pub fn is_significant(&self) -> bool {
         self.p < SIGNIFICANCE
     }
 }
 
-/// The test of Mann and Kendall, for ten values or more; neighbours that are alike count less.
+/// The Mann-Kendall test, for ten values or more; correlated neighbors count less.
 pub fn trend(values: &[f64]) -> Trend {
     let n = values.len();
     let mut s = 0i64;
@@ -49,8 +49,7 @@ pub fn trend(values: &[f64]) -> Trend {
     Trend { z, p: erfc(z.abs() / std::f64::consts::SQRT_2) }
 }
 
-/// Values over independent values, from the correlation of neighbours around a parabola; 1 where
-/// there is none.
+/// Values over independent values, from the correlation of neighbors around a parabola; 1 if there is none.
 fn inflation(values: &[f64]) -> f64 {
     let n = values.len() as f64;
     let time: Vec<f64> = (0..values.len()).map(|i| i as f64 - (n - 1.0) / 2.0).collect();

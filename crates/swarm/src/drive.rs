@@ -83,7 +83,7 @@ impl Drive {
         self.layout.map == MapKind::Page
     }
 
-    /// The queues in front of it, where it takes turns, and how many requests it works on at once.
+    /// The queues in front of it, where it takes turns, and how many requests it works on in parallel.
     pub fn queues(&self) -> Option<(Queues, u32)> {
         let turns = self.spec.arbitration.as_ref()?;
         let each = turns.queues.iter().map(|q| (q.class.unwrap_or_default(), q.depth.unwrap_or(u32::MAX)));
@@ -128,7 +128,7 @@ pub(crate) enum Room {
     None,
 }
 
-/// Give the host so many per cent of what a scheme's home region holds.
+/// Give the host this many per cent of what a scheme's home region holds.
 ///
 /// # Errors
 /// When the scheme refuses the device, or its home holds nothing.

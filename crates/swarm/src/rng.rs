@@ -26,7 +26,7 @@ impl Rng {
         self.within(low as u64, high as u64) as u32
     }
 
-    /// True once in so many times.
+    /// True once in this many times.
     pub fn once_in(&mut self, n: u64) -> bool {
         self.below(n) == 0
     }
@@ -40,7 +40,7 @@ impl Rng {
         Fraction::percent(self.within(low, high))
     }
 
-    /// A time of so many microseconds.
+    /// A time of this many microseconds.
     pub(crate) fn time(&mut self, low_us: u64, high_us: u64) -> SimDuration {
         SimDuration(self.within(low_us * 1_000, high_us * 1_000))
     }

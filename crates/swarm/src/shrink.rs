@@ -1,4 +1,5 @@
-//! A case that fails is made smaller, as long as it fails: with fewer blocks a plane, then without some of its requests.
+//! A case that fails is made smaller, as long as it fails: with fewer blocks per plane, then without some of its
+//! requests.
 
 use crate::case::Case;
 use crate::drive::Drive;

@@ -77,12 +77,12 @@ impl Tiny {
         self.channels * self.chips * self.planes
     }
 
-    /// Logical units, if data rest in blocks of so many bits.
+    /// Logical units, if data rest in blocks of this many bits.
     pub fn units(&self, bits: u32) -> u32 {
         self.planes() * (self.blocks - self.spare) * self.wordlines * bits * self.units_per_page
     }
 
-    /// The device, whose capacity fills blocks of cells of so many bits but for the spare ones.
+    /// The device, whose capacity fills blocks of cells of this many bits but for the spare ones.
     ///
     /// # Panics
     /// When `extra`, or another text among the fields, is none that a device file may have.

@@ -1,6 +1,6 @@
-//! What can be wrong with a workload, said so that the reader can mend it: the place, what was
-//! found there, what would be allowed, and a hint. An error may carry several problems, because a
-//! line of options with three mistakes should cost one attempt, not three.
+//! Problems of a workload, with what the reader needs to fix them: the place, what was found there, what is
+//! allowed, and a hint. An error may carry several problems, because a line of options with three mistakes
+//! should cost one attempt, not three.
 
 use serde::Serialize;
 use std::fmt;
@@ -27,23 +27,23 @@ pub enum ErrorKind {
     Fit,
 }
 
-/// One thing that is wrong.
+/// One problem.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Problem {
-    /// What sort of problem it is.
+    /// The kind of problem.
     pub kind: ErrorKind,
     /// Where: a file, `file:line`, `file, byte N`, or the option's text.
     pub place: String,
     /// What was found there.
     pub what: String,
-    /// What would be allowed; may be empty.
+    /// What is allowed; may be empty.
     pub allowed: String,
-    /// How to mend it; may be empty.
+    /// How to fix it; may be empty.
     pub hint: Message,
 }
 
 impl Problem {
-    /// What is wrong, and where.
+    /// The problem, and its place.
     pub fn new(kind: ErrorKind, place: impl Into<String>, what: impl Into<String>) -> Problem {
         Problem {
             kind,
@@ -54,13 +54,13 @@ impl Problem {
         }
     }
 
-    /// The same with what would be allowed.
+    /// The same with what is allowed.
     pub fn allowed(mut self, allowed: impl Into<String>) -> Problem {
         self.allowed = allowed.into();
         self
     }
 
-    /// The same with how to mend it.
+    /// The same with a hint.
     pub fn hint(mut self, hint: impl Into<Message>) -> Problem {
         self.hint = hint.into();
         self
@@ -120,10 +120,10 @@ impl WorkloadError {
     }
 }
 
-/// What is said of what was broken off.
+/// The message of an interruption.
 pub(crate) const INTERRUPTED: &str = "interrupted";
 
-/// An error once somebody wants the program to stop; asked every so many requests of what makes them itself.
+/// An error when the program should stop; checked every few requests by generators.
 ///
 /// # Errors
 ///
@@ -142,7 +142,7 @@ impl From<Problem> for WorkloadError {
     }
 }
 
-/// The known word nearest to `given`, phrased as a hint; empty if none is near.
+/// The known word nearest to `given`, as a hint; empty if none is near.
 pub fn did_you_mean<'a>(given: &str, known: impl Iterator<Item = &'a str>) -> String {
     let near = |k: &str| {
         let edits = strsim::osa_distance(given, k);

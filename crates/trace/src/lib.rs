@@ -1,15 +1,14 @@
 //! Traces of real drives in the formats that people have on their disks: read, described and written. A trace becomes a
-//! stream of `HostRequest`s that a drive of a given shape can take, the same each time it is opened.
+//! stream of `HostRequest`s that a drive of a given shape can serve, the same each time it is opened.
 //!
-//! A trace goes `source` (bytes, decompressed) → `formats` (records) → `trace`: `joined`, `sorted` (several
-//! files as one, in order of time), `cursor` (requests in blocks), `trace` (time zero, volumes side by side, fit, pace).
-//! A trace that is written goes `source` → `formats` → `pipeline` → `source/encoder`. Nothing here reads a
-//! clock, and nothing prints.
+//! Reading: `source` (bytes, decompressed) → `formats` (records) → `trace`: `joined`, `sorted` (several files as one,
+//! in order of time), `cursor` (requests in blocks), `trace` (time zero, concatenated volumes, fit, pace). Writing:
+//! `source` → `formats` → `pipeline` → `source/encoder`. Nothing here reads a clock, and nothing prints.
 //!
 //! Compression, tar archives and temporary files are features, on by default. Without them the crate builds for
 //! WebAssembly, and reads every format from memory (`Trace::in_memory`).
 //!
-//! Its files stand in rooms, each of which imports only from those above it: ARCHITECTURE.md has the list, and
+//! Its files are in rooms, each of which imports only from those above it: ARCHITECTURE.md has the list, and
 //! `ftl/tests/it/house.rs` holds it.
 
 mod error;
@@ -50,8 +49,8 @@ pub use trace::scan::{Backwards, StepBack, Unusable, UnusableLine};
 pub use trace::spelling::{Parts, TRACES, check_is_there, with_format};
 pub use trace::trace::Trace;
 
-/// `key=value,key=value`: what is described by data and read key by key.
+/// `key=value,key=value`: described by data and read key by key.
 pub mod options {
-    pub use crate::text::bounded::{exponent, number, share};
+    pub use crate::text::limits::{exponent, number, share};
     pub use crate::text::parameter::{Options, choice, unquoted_parts, value};
 }

@@ -1,4 +1,4 @@
-//! Addresses, ids and the cell modes. Numbers are 32 bits wide wherever a drive of 16 TiB fits.
+//! Addresses, ids and the cell modes. Numbers have 32 bits wherever a drive of 16 TiB fits.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -45,24 +45,24 @@ macro_rules! id {
 }
 
 id!(
-    /// A logical page: the unit of the map, of `unit` bytes (a device key).
+    /// A logical page: the mapping unit, of `unit` bytes (a device key).
     Lpn
 );
 id!(
-    /// A physical place for one logical page. Its number is stable for as long as the block is
-    /// not erased, whatever the wordline comes to hold.
+    /// A physical place for one logical page. Its number is stable until the block is erased, whatever the
+    /// wordline holds.
     Ppn
 );
 id!(
-    /// A block, numbered through the whole drive, plane by plane.
+    /// A block, numbered across the drive, plane by plane.
     BlockId
 );
 id!(
-    /// A plane, numbered through the whole drive: channel outermost, then chip, die, plane.
+    /// A plane, numbered across the drive: channel outermost, then chip, die, plane.
     PlaneId
 );
 id!(
-    /// A die (the literature's LUN), numbered through the whole drive.
+    /// A die (a LUN in the literature), numbered across the drive.
     DieId
 );
 id!(
@@ -70,7 +70,7 @@ id!(
     ChannelId
 );
 
-/// How many bits each cell of a block holds, as it is used now.
+/// Current bits per cell of a block.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[repr(u8)]
@@ -89,7 +89,7 @@ impl CellMode {
     /// All modes, by bits.
     pub const ALL: [CellMode; 4] = [CellMode::Slc, CellMode::Mlc, CellMode::Tlc, CellMode::Qlc];
 
-    /// Bits a cell holds, which is also the pages of a wordline.
+    /// Bits per cell, which is also the number of pages of a wordline.
     #[inline(always)]
     pub const fn bits(self) -> u32 {
         self as u32
@@ -101,7 +101,7 @@ impl CellMode {
         self as usize - 1
     }
 
-    /// The key that configuration and reports use: `slc`, `mlc`, `tlc`, `qlc`.
+    /// The key in configuration and reports: `slc`, `mlc`, `tlc`, `qlc`.
     pub const fn key(self) -> &'static str {
         ["slc", "mlc", "tlc", "qlc"][self.index()]
     }
@@ -132,7 +132,7 @@ impl PageType {
     /// All types, in the order of their bits.
     pub const ALL: [PageType; 4] = [PageType::Lsb, PageType::Csb, PageType::Msb, PageType::Tsb];
 
-    /// The key that logs use: `lsb`, `csb`, `msb`, `tsb`.
+    /// The key in logs: `lsb`, `csb`, `msb`, `tsb`.
     pub const fn key(self) -> &'static str {
         ["lsb", "csb", "msb", "tsb"][self as usize]
     }
@@ -158,7 +158,7 @@ impl SectorMask {
         SectorMask(Self::first(to).0 & !Self::first(from).0)
     }
 
-    /// How many sectors are in the set.
+    /// Number of sectors in the set.
     #[inline(always)]
     pub const fn count(self) -> u32 {
         self.0.count_ones()

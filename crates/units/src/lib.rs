@@ -1,16 +1,15 @@
-//! The vocabulary of Wordline: quantities that carry their unit, addresses that cannot be
-//! mistaken for one another, and the request that a host makes.
+//! The vocabulary of Wordline: quantities with units, distinct address types, and the host request.
 //!
-//! Everything here is plain data. Quantities are integers, so that two runs of one seed give the
-//! same bits on every machine, and each has a text form with a unit (`"75us"`, `"16KiB"`,
-//! `"333MT/s"`), which is how configuration files and reports spell it.
+//! Everything here is plain data. Quantities are integers, so that two runs with one seed have the same bits
+//! on every machine, and each has a text form with a unit (`"75us"`, `"16KiB"`, `"333MT/s"`) for
+//! configuration files and reports.
 
 mod address;
 mod interrupt;
 mod message;
 mod quantity;
+mod quantity_text;
 mod request;
-mod spelled;
 mod time;
 
 pub use address::{
@@ -19,6 +18,6 @@ pub use address::{
 pub use interrupt::{is_interrupted, stop_when};
 pub use message::{Face, Listed, Message, Opt};
 pub use quantity::{Bytes, Count, Energy, Fraction, Rate};
+pub use quantity_text::{QuantityError, grouped, number_words};
 pub use request::{Attributes, HostOp, HostRequest, LatencyHint, QueueClass};
-pub use spelled::{QuantityError, grouped, number_words};
 pub use time::{SimDuration, SimTime};

@@ -1,6 +1,5 @@
-//! What is said to one who asked for something wrong. He may have typed a command or called a function, and
-//! each of these faces spells an option in its own way: so a message holds options as what they are, and is
-//! put in words where it is shown.
+//! Messages about invalid requests. The user may have typed a command or called a function, and each interface
+//! spells options in its own way, so a message holds options symbolically until it is displayed.
 
 use serde::{Serialize, Serializer};
 use std::fmt::{self, Display};
@@ -26,17 +25,17 @@ pub enum Opt {
     Workload,
     /// A change of a key, `KEY=VALUE`.
     Set,
-    /// How often to run.
+    /// The number of runs.
     Replicas,
     /// The most requests.
     Requests,
-    /// What to do with requests beyond the drive.
+    /// How to handle requests beyond the drive.
     Fit,
     /// The drive before the first request.
     Initial,
     /// A saved drive to begin with.
     FromState,
-    /// Where the drive is saved.
+    /// Destination of the drive's state.
     SaveState,
     /// A folder of original traces.
     Traces,
@@ -54,15 +53,15 @@ pub enum Opt {
     Acceleration,
     /// Time on the shelf.
     Shelf,
-    /// What ends a life.
+    /// The end condition.
     End,
     /// Only requests of a kind.
     Op,
-    /// How many of the slowest.
+    /// The number of slowest requests.
     Slowest,
 }
 
-/// What there is by name.
+/// The kinds of named items.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Listed {
     /// Built-in devices.
@@ -75,7 +74,7 @@ pub enum Listed {
     Formats,
 }
 
-/// All options with their names in Python, in the order of the type; on a command line they have hyphens.
+/// All options with their names in Python, in the order of the type; on the command line with hyphens.
 const OPTIONS: [(Opt, &str); 21] = [
     (Opt::Device, "device"),
     (Opt::Scheme, "scheme"),
@@ -142,7 +141,7 @@ impl Opt {
 }
 
 impl Listed {
-    /// What lists them: a command, a function.
+    /// How they are listed: a command, a function.
     pub fn by(self) -> Message {
         Message(vec![Piece::Listed(self)])
     }
@@ -170,7 +169,7 @@ enum Piece {
     Listed(Listed),
 }
 
-/// Where a value of a command line ends: the full stop, comma or bracket of the sentence is no part of it.
+/// The end of a value on a command line: the full stop, comma or bracket of the sentence does not belong to it.
 fn value_of(word: &str) -> &str {
     word.trim_end_matches(['.', ',', ';', ')', ':'])
 }
@@ -184,18 +183,17 @@ fn settings_in_python(pairs: &[String]) -> String {
     format!("set={{{}}}", pairs.iter().map(entry).collect::<Vec<_>>().join(", "))
 }
 
-/// The same as a command line has them.
+/// The same as on the command line.
 fn settings_in_command(pairs: &[String]) -> String {
     pairs.iter().map(|pair| format!("--set {pair}")).collect::<Vec<_>>().join(" ")
 }
 
-/// A text that may speak of options. Shown without more it spells them as a command line has them.
+/// A text that may speak of options. Displayed directly, it uses the spelling of the command line.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct Message(Vec<Piece>);
 
 impl Message {
-    /// A text with options as a command line has them, `--set` with its neighbors as one change: for a text that was
-    /// kept, as those of a report are.
+    /// A text with command line options, `--set` with its neighbors as one change: for stored text, as in reports.
     pub fn typed(text: &str) -> Message {
         let mut pieces: Vec<Piece> = vec![];
         let mut rest = text;
@@ -230,13 +228,13 @@ impl Message {
         self.0.iter().map(piece).collect()
     }
 
-    /// Whether it says nothing.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.0.iter().all(|piece| matches!(piece, Piece::Text(text) if text.is_empty()))
     }
 }
 
-/// The first option with a value in a text: what is before it, the two, and what follows.
+/// The first option with a value in a text: the text before it, the two, and the rest.
 fn next_option(text: &str) -> Option<(&str, Opt, &str, &str)> {
     let mut from = 0;
     while let Some(at) = text[from..].find("--").map(|at| from + at) {

@@ -1,6 +1,6 @@
 //! Quantities with their unit in the type: bytes, rates, fractions, energies, counts.
 
-use crate::spelled::{QuantityError, split, text_serde, unknown_unit, whole};
+use crate::quantity_text::{QuantityError, split, text_serde, unknown_unit, whole};
 use crate::time::SimDuration;
 use std::fmt;
 use std::str::FromStr;
@@ -69,13 +69,13 @@ impl Rate {
     /// Not modelled: every transfer takes no time.
     pub const OFF: Rate = Rate { bytes: 0, nanoseconds: 0 };
 
-    /// Whether transfers take time at all.
+    /// Whether transfers take time.
     #[inline(always)]
     pub const fn is_off(self) -> bool {
         self.bytes == 0
     }
 
-    /// Time to move `bytes`, rounded up to a nanosecond: the one place where a rate becomes a time.
+    /// Time to move `bytes`, rounded up to a nanosecond: the only place where a rate becomes a time.
     #[inline]
     pub const fn time_for(self, bytes: u64) -> SimDuration {
         if self.is_off() {
@@ -89,7 +89,7 @@ impl Rate {
         }
     }
 
-    /// The rate of a bus that moves `width` bytes a transfer.
+    /// The rate of a bus with `width` bytes per transfer.
     pub const fn times_width(self, width: u64) -> Rate {
         Rate { bytes: self.bytes * width, nanoseconds: self.nanoseconds }
     }
@@ -167,7 +167,7 @@ impl Fraction {
     /// The whole.
     pub const ONE: Fraction = Fraction(1_000_000_000);
 
-    /// So many per cent.
+    /// This many per cent.
     pub const fn percent(p: u64) -> Fraction {
         Fraction(p * 10_000_000)
     }
@@ -189,7 +189,7 @@ impl Fraction {
         self.0 as f64 / 1e9
     }
 
-    /// What to add where this is no share: whoever wrote `50` for 50 % learns how that is spelled. Empty for others.
+    /// Hint if this is not a share: `50` for 50 % is a common mistake. Empty for others.
     pub fn without_percent(self) -> String {
         let times = self.0 / Self::ONE.0;
         if self.0.is_multiple_of(Self::ONE.0) && (2..=100).contains(&times) {
@@ -225,7 +225,7 @@ impl fmt::Display for Fraction {
 }
 text_serde!(Fraction);
 
-/// An amount of energy in picojoules; of a transfer, for each byte.
+/// An amount of energy in picojoules; for a transfer, per byte.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Energy(pub u64);
 
@@ -256,7 +256,7 @@ impl FromStr for Energy {
 }
 
 impl fmt::Display for Energy {
-    /// In the largest unit in which it is whole.
+    /// In the largest unit in which it is a whole number.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match Energy::UNITS.iter().find(|(_, size)| self.0 > 0 && self.0.is_multiple_of(*size)) {
             Some((name, size)) => write!(f, "{}{name}", self.0 / size),
@@ -335,10 +335,10 @@ mod tests {
     fn numbers_of_the_standard_library_are_told_in_our_words() {
         for wrong in ["x", "", "99999999999999999999", "1e3"] {
             let said = wrong.parse::<u64>().unwrap_err().to_string();
-            assert_ne!(crate::spelled::number_words(&said), said, "{wrong:?}");
+            assert_ne!(crate::quantity_text::number_words(&said), said, "{wrong:?}");
         }
         let said = "x".parse::<f64>().unwrap_err().to_string();
-        assert_eq!(crate::spelled::number_words(&said), "it is not a number, such as 0.5");
+        assert_eq!(crate::quantity_text::number_words(&said), "it is not a number, such as 0.5");
     }
 
     #[test]

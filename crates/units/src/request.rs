@@ -1,4 +1,4 @@
-//! What a host asks of the drive.
+//! An operation of the host.
 
 use crate::address::{LBA_BYTES, Lba};
 use crate::time::SimTime;
@@ -14,7 +14,7 @@ pub enum HostOp {
     Read = 0,
     /// Write a range.
     Write = 1,
-    /// Forget a range; the data need not be kept.
+    /// Discard a range; the data need not be kept.
     Trim = 2,
     /// Complete once every earlier write is durable. Has no range.
     Flush = 3,
@@ -37,7 +37,7 @@ impl FromStr for HostOp {
     }
 }
 
-/// The host's wish for a request's latency (NVMe's access-latency attribute).
+/// The host's latency hint (NVMe's access latency attribute).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[repr(u8)]
@@ -45,7 +45,7 @@ pub enum LatencyHint {
     /// Nothing said.
     #[default]
     None = 0,
-    /// As short as can be.
+    /// As short as possible.
     Short = 1,
     /// In between.
     Medium = 2,
@@ -93,8 +93,7 @@ impl QueueClass {
     }
 }
 
-/// What a host says beside what it asks, in one byte: how urgent a request is, of a write that it may be answered only
-/// when its data are on flash (force unit access, FUA), and with which others its data will die (NVMe's streams).
+/// Further attributes of a request in one byte: its latency hint, FUA of a write, and its stream (NVMe streams).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(from = "u8", into = "u8")]
 pub struct Attributes(u8);
@@ -132,13 +131,13 @@ impl Attributes {
         Attributes(self.0 & !3 | hint as u8)
     }
 
-    /// Whether the answer must wait until the data are on flash.
+    /// Whether the request completes only when its data are on flash.
     #[inline]
     pub const fn is_fua(self) -> bool {
         self.0 & 4 != 0
     }
 
-    /// How urgent the host says it is.
+    /// The latency hint of the host.
     #[inline]
     pub const fn hint(self) -> LatencyHint {
         LatencyHint::ALL[(self.0 & 3) as usize]
@@ -171,15 +170,15 @@ pub struct HostRequest {
     pub blocks: u32,
     /// What is asked.
     pub op: HostOp,
-    /// What the host says beside it. In a saved state it is as long as the hint that stood here before,
-    /// and a request without FUA is written the same.
+    /// Attributes from the host. In a saved state it has the size of the former latency hint, and a request
+    /// without FUA has the same bytes.
     pub attributes: Attributes,
-    /// The volume of a trace that holds several, or the job of a job file; 0 otherwise.
+    /// The volume of a trace with several, or the job of a job file; 0 otherwise.
     pub volume: u16,
 }
 
 impl HostRequest {
-    /// A request that arrives at time 0, of which nothing else is said.
+    /// A request that arrives at time 0, with default attributes.
     pub const fn new(op: HostOp, lba: u64, blocks: u32) -> HostRequest {
         HostRequest {
             arrival: SimTime(0),

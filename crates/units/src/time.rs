@@ -1,6 +1,6 @@
 //! Simulated time: instants and durations, in whole nanoseconds.
 
-use crate::spelled::{QuantityError, split, text_serde, unknown_unit, whole};
+use crate::quantity_text::{QuantityError, split, text_serde, unknown_unit, whole};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub};
@@ -15,7 +15,7 @@ impl SimTime {
     /// Later than every instant of a run.
     pub const NEVER: SimTime = SimTime(u64::MAX);
 
-    /// Time passed since `earlier`; zero when `earlier` is later.
+    /// Time since `earlier`; zero if `earlier` is later.
     #[inline(always)]
     pub const fn since(self, earlier: SimTime) -> SimDuration {
         SimDuration(self.0.saturating_sub(earlier.0))

@@ -124,7 +124,7 @@ impl Log {
         }
         let number = |at: usize| {
             let taken: Option<[u8; 8]> = bytes.get(at..at + 8).and_then(|b| b.try_into().ok());
-            taken.map(u64::from_le_bytes).ok_or_else(|| wrong(at, "the file ends in its head"))
+            taken.map(u64::from_le_bytes).ok_or_else(|| wrong(at, "the file ends within its header"))
         };
         let (size, sector) = (number(MAGIC.len())?, number(MAGIC.len() + 8)?);
         let base = number(MAGIC.len() + 16)? as usize;

@@ -85,7 +85,7 @@ impl FromStr for Atomic {
             None => (text, None),
             Some((first, rest)) => match rest.split_once('=') {
                 Some(("boundary", value)) => (first, Some(size(value)?)),
-                _ => return Err(format!("{rest:?} is no boundary\n  {allowed}")),
+                _ => return Err(format!("{rest:?} is not a boundary\n  {allowed}")),
             },
         };
         Ok(Atomic { size: size(first)?, boundary })

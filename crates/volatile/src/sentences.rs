@@ -151,7 +151,7 @@ fn a_trimmed_sector_reads_old_or_zero() {
         assert_eq!(by(&cache.flushed(2)[0].1), 0);
     }
     cache.put(Request { op: Op::Trim, ..request(3, 5, 1) }, 5..6, None, |_| Content::ZERO);
-    assert_eq!(cache.writes().count(), 0, "zeroes over zeroes lose nothing");
+    assert_eq!(cache.writes().count(), 0, "overwriting zeroes with zeroes loses nothing");
 }
 
 #[test]

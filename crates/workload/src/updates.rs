@@ -1,6 +1,5 @@
-//! What a drive is written with in the long run under a workload: a law, where each write is drawn
-//! independently of those before it, else the writes themselves, without end. A drive is put into its
-//! steady state by it.
+//! Writes of a workload in steady state: a distribution, if writes are independent, else the writes
+//! themselves, repeated without end. A drive is put into its steady state by it.
 
 use std::ops::Range;
 use wordline_trace::{DriveShape, ErrorKind, Problem, RequestStream, WorkloadError};
@@ -9,7 +8,7 @@ use wordline_units::{HostOp, HostRequest, Message, Opt};
 /// The class of pages that are never written.
 pub const UNTOUCHED: u8 = u8::MAX;
 
-/// Which logical pages are written how often, each write independent of the others.
+/// Write rates of logical pages, each write independent of the others.
 #[derive(Clone, PartialEq, Debug)]
 pub struct UpdateLaw {
     /// The class of each logical page of the drive, or [`UNTOUCHED`].
@@ -22,7 +21,7 @@ pub struct UpdateLaw {
     pub aligned: bool,
 }
 
-/// What a drive is written with.
+/// The writes of a drive.
 pub enum Updates {
     /// Independent writes.
     Law(UpdateLaw),
@@ -30,11 +29,10 @@ pub enum Updates {
     Stream(UpdateStream),
 }
 
-/// Opens a workload once more, for its requests from the first on.
+/// Opens a workload again, for its requests from the first on.
 type Opened = dyn Fn() -> Result<RequestStream, WorkloadError> + Send;
 
-/// The logical pages of the writes of a workload, over and over where it ends; an empty run stands where
-/// it begins again.
+/// The logical pages of the writes of a workload, repeated at its end; an empty run marks the restart.
 pub struct UpdateStream {
     name: String,
     unit: u64,
@@ -46,7 +44,7 @@ pub struct UpdateStream {
     idle: u64,
 }
 
-/// A workload without bounds that does not write for so many requests is taken not to write at all.
+/// A workload without limits that writes nothing within this many requests counts as read-only.
 const IDLE_MAX: u64 = 10_000_000;
 
 impl UpdateStream {
@@ -127,7 +125,7 @@ pub(crate) struct Classes {
     pub class_of: Vec<u8>,
     first: u64,
     unit: u64,
-    /// Whether a mark was smaller than a page, so that a page has parts of several rates.
+    /// Whether a boundary is within a page, so that parts of a page have different rates.
     pub mixed: bool,
 }
 

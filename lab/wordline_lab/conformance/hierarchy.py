@@ -41,7 +41,7 @@ class HierarchyPy(Scheme):
     static_blocks = Param(0, "SLC blocks of each plane; 0 for the device file's")
     division = Param("block", "what the levels' shares count", ("block", "page"))
     runs = Param("one", "in how many pages of L1 the parts of a page may lie", ("one", "any"))
-    window = Param(1024, "write requests between two targets")
+    window = Param(1024, "write requests from one adaptation of the shares to the next")
     ws_unit = Param("page", "what is counted as written to L1", ("page", "request"))
 
     #: Pages of the cache on L2's side, and the target of their share.

@@ -1,8 +1,8 @@
 """Tests of SNIA's performance test specification, in simulated time: ``wordline pts``.
 
 After the SNIA Solid State Storage Performance Test Specification 2.0.2 (1 October 2020).
-`procedure` has what each test does, `measured` how a drive is driven and what is kept, `show` table
-and page.
+`procedure` has the steps of each test, `measured` the drive and its measurements, `show` table and
+page.
 """
 
 from __future__ import annotations
@@ -105,19 +105,19 @@ def run(
         The length of a measurement in simulated time, such as ``10s``; 60 s in the specification,
         which gives all other times in minutes.
     rounds
-        The most rounds to wait for steady state; 25 in the specification.
+        Maximum number of rounds until steady state; 25 in the specification.
     told
-        Called with a line of text after each round.
+        Callable that receives a line of text after each round.
 
     Returns
     -------
     Result
-        Every measurement, and where the drive was in steady state.
+        Every measurement, and the rounds in steady state.
 
     Raises
     ------
     UserError, Refused, Fault
-        Something given is wrong, device and scheme do not go together, or as for `wordline.run`.
+        As for `wordline.run`; also an unknown test or an invalid argument.
 
     Examples
     --------
@@ -131,7 +131,7 @@ def run(
     if test not in TESTS:
         raise UserError(f"test={test!r} is not a test; allowed: {', '.join(TESTS)}")
     if rounds < 5:
-        raise UserError(f"rounds={rounds} is below 5, the rounds that steady state is judged by")
+        raise UserError(f"rounds={rounds} is below 5, the rounds of the steady-state window")
     try:
         seconds = in_us(cell) / 1e6
     except ValueError as e:

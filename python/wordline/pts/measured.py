@@ -1,4 +1,4 @@
-"""A drive under test, what was measured of it, and when it is in steady state."""
+"""A drive under test, its measurements, and the steady-state rule."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Steady:
-    """What the rule says of the last rounds."""
+    """Result of the steady-state rule for the last rounds."""
 
     figure: str  #: What is judged.
     #: The rounds that it is judged by, from 1.
@@ -168,7 +168,7 @@ class Result:
 
 @dataclass
 class Bench:
-    """A drive under test: purged, driven load after load without a pause, and measured."""
+    """A drive under test: purged, then measured under one load after another."""
 
     #: As for `wordline.run`.
     device: str
@@ -200,20 +200,20 @@ class Bench:
         return self.drive.now_ns / 1e9
 
     def precondition(self, load: Load, drive_writes: int) -> None:
-        """Write so many times the drive's capacity, which count for no measurement."""
+        """Write a multiple of the capacity, unmeasured."""
         feed = self.drive.feed(load.spelling(f"bytes={drive_writes}x"), seed=self.seed)
         while not feed.is_over:
             self._checked(feed.measure(until_ns=self.drive.now_ns + 10**9).failed)
 
     def measure(self, stage: str, round: int, load: Load, seconds: float | None = None) -> Cell:
-        """Let a load go on for the length of a measurement, and keep the result.
+        """Apply a load for the length of a measurement, and store the result.
 
         Parameters
         ----------
         stage, round, load
-            Of the measurement; a load goes on where it was when it was measured last.
+            Keys of the measurement; a load continues where its last measurement ended.
         seconds
-            Its length in simulated time; that of a cell if not given.
+            Length in simulated time; by default that of a cell.
 
         Raises
         ------
@@ -257,13 +257,13 @@ class Bench:
         return cell
 
     def rest(self, seconds: float) -> None:
-        """Leave the drive to itself, once what is under way has ended."""
+        """Leave the drive idle after its outstanding work has completed."""
         while self.drive.look().outstanding:
             self.drive.run(most=1)
         self.drive.run(until_ns=self.drive.now_ns + round_ns(seconds))
 
     def until_steady(self, stage: str, figure: str, of: Callable[[int], float]) -> Steady:
-        """Do round after round until a figure of them is in steady state, or no more may be done.
+        """Repeat rounds until a figure is in steady state or the maximum is reached.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""``wordline device fit``: a device file that does what was measured, with what is not known."""
+"""``wordline device fit``: a device file that reproduces measurements."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def load(at: Path, name: str | None = None) -> Drive:
     Raises
     ------
     UserError
-        There is nothing to read, or it is wrong; the message says where, and what is allowed.
+        The input is missing or invalid; the message says where, and what is allowed.
     """
     if not at.exists():
         raise UserError(f"{at}: no such file or folder")
@@ -83,23 +83,23 @@ def load(at: Path, name: str | None = None) -> Drive:
 def fit(
     drive: Drive, name: str, *, seed: int = _wordline.DEFAULT_SEED, tell: Tell = print
 ) -> FitResult:
-    """Fit a device file to what was measured of a drive.
+    """Fit a device file to the measurements of a drive.
 
     Parameters
     ----------
     drive
-        What was measured.
+        The measurements.
     name
-        Of the device.
+        Name of the device.
     seed
-        Of the search.
+        Seed of the search.
     tell
-        Called with a line of text after each round.
+        Callable that receives a line of text after each round.
 
     Returns
     -------
     FitResult
-        The file, and measurement beside model.
+        The device file, and a comparison of measurements with the model.
 
     Raises
     ------
@@ -120,8 +120,8 @@ def fit(
 def cliff_of(text: str, drive: Drive, seed: int, size: float | None = None) -> list[float]:
     """Fill a drive of a device file in order; return its cache in GB, and MB/s in it and past it.
 
-    It is filled as far as the second plateau of what was measured, but not over 2.5 times the
-    cache. `size` is that of the simulated drive in bytes; its cache holds 2 GB if not given.
+    It is filled up to the second measured plateau, but at most to 2.5 times the cache. `size` is
+    that of the simulated drive in bytes; its cache holds 2 GB if not given.
     """
     cache, capacity = drive.values["cache_gb"].value, drive.capacity / 1e9
     share = min(1.0, 2.5 * cache / capacity)
@@ -135,7 +135,7 @@ def cliff_of(text: str, drive: Drive, seed: int, size: float | None = None) -> l
 
 
 class _Cliff:
-    """A drive with an SLC cache, fitted to its size and the rates in it and past it."""
+    """A drive with an SLC cache, fitted to its size and the write rates in and past it."""
 
     def __init__(self, drive: Drive, name: str, seed: int, tell: Tell) -> None:
         for key, column in (("cache_mbps", "in the cache"), ("after_mbps", "past the cache")):

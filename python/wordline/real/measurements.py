@@ -1,4 +1,4 @@
-"""What was measured of a drive: small tables, and fio's JSON output and logs."""
+"""Measurements of a drive: small tables, and fio's JSON output and logs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SMALL, SHARP = 0.01, 1.5
 
 @dataclass(frozen=True)
 class Value:
-    """A figure with its interval, and the place that it was read from."""
+    """A figure with its interval and source."""
 
     value: float
     low: float
@@ -42,7 +42,7 @@ class Value:
 
 @dataclass
 class Drive:
-    """All that is known of one drive."""
+    """All measurements of one drive."""
 
     name: str
     #: Bytes that the host sees.
@@ -111,7 +111,7 @@ class Table:
 
         The interval is what the last digit leaves open.
 
-        Raises `UserError`: it is not above zero, or a cell that must have a number has none.
+        Raises `UserError`: the number is not above zero, or a required cell is empty.
         """
         text = (self.rows[at].get(column) or "").strip()
         if not text:
@@ -137,7 +137,7 @@ class Table:
 
 
 def _half_digit(value: float) -> float:
-    """Half of the last digit that a printed number shows; trailing zeros show nothing."""
+    """Half of the last significant digit of a printed number, without trailing zeros."""
     digits = f"{value:.6g}"
     if "." in digits:
         return 0.5 * 10.0 ** -len(digits.partition(".")[2])
@@ -151,7 +151,7 @@ def _plain(text: str) -> float | None:
 
 
 def stated(row: Mapping[str, str | None], *columns: str) -> str | None:
-    """Return what the first of some columns that has anything says in a row."""
+    """Return the first non-empty cell among some columns of a row."""
     return next((text for c in columns if (text := (row.get(c) or "").strip())), None)
 
 
@@ -233,7 +233,7 @@ def _cell(text: str, table: Table, at: int) -> tuple[str, str]:
 def chosen(found: Mapping[str, Drive], asked: str | None, where: Path) -> Drive:
     """Return the drive that was asked for, or the only one.
 
-    Raises `UserError`: there are several and none was asked for, or none of that name.
+    Raises `UserError`: several drives and no name given, or no drive of that name.
     """
     if asked is None and len(found) == 1:
         return next(iter(found.values()))

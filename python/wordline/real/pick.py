@@ -34,7 +34,7 @@ YEAR_S = 365.25 * 86400
 
 @dataclass(frozen=True)
 class Choice:
-    """A drive under the workload; None where a figure is not known."""
+    """A drive under the workload; ``None`` for an unknown figure."""
 
     drive: str
     #: Of reads and writes together, in us.
@@ -89,15 +89,15 @@ def pick(
     Parameters
     ----------
     workload, requests, fit, seed, traces
-        As for `wordline.run`; 100,000 requests if not given.
+        As for `wordline.run`; by default 100,000 requests.
     drives
         Built-in devices or device files; ``all`` stands for every measured one.
     fill
         Share of each drive that holds data before the first request, such as ``50%``.
     jobs
-        Drives in parallel; as many as there are cores if not given.
+        Number of drives in parallel, by default the number of cores.
     tell
-        Called with a line of text after each drive.
+        Callable that receives a line of text after each drive.
 
     Returns
     -------
@@ -140,7 +140,7 @@ def pick(
 def _waf(of_model: float | None, text: str) -> float | None:
     """Return the WAF of a fitted drive, with its overhead; None where that is not known.
 
-    A drive whose file states no overhead was fitted to rates, which tell nothing of it.
+    A drive whose file states no overhead was fitted to rates, which do not determine it.
     """
     overhead = overhead_in(text)
     return None if of_model is None or overhead is None else of_model * overhead
@@ -235,7 +235,7 @@ def _programmed(drive: wl.Drive) -> int:
 
 
 def _host(drive: wl.Drive) -> tuple[int, int]:
-    """Return the bytes of the host that were programmed as SLC, and in denser modes."""
+    """Return the host bytes programmed as SLC, and in denser modes."""
     regions = drive.look().to_dict()["regions"]
     slc, dense = (
         sum(r["programmed_bytes"].get("host", 0) for r in regions if (r["mode"] == "slc") == is_slc)
@@ -245,7 +245,7 @@ def _host(drive: wl.Drive) -> tuple[int, int]:
 
 
 def _cache_bytes(file: dict[str, Any], drive: wl.Drive, fill: str) -> float:
-    """Return what the SLC cache of a drive holds at a fill level."""
+    """Return the size of the SLC cache of a drive at a fill level."""
     held = drive.look()
     medium = next(iter(file["medium"].values()))
     cells = max(b for mode, b in (("mlc", 2), ("tlc", 3), ("qlc", 4)) if mode in medium)

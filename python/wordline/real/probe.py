@@ -214,7 +214,7 @@ def simulate(
     jobs: list[Job] | tuple[Job, ...] = JOBS,
     tell: Tell = lambda _: None,
 ) -> None:
-    """Run the jobs on a simulated drive, one after the other, and write what fio would.
+    """Run the jobs on a simulated drive, one after another, and write output like that of fio.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a fit found: a device file, measurement beside model, and what could not be told."""
+"""Result of a fit: a device file, measurements compared with the model, and open questions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PUBLIC = "fitted to public measurements"
 
 @dataclass(frozen=True)
 class Row:
-    """A figure as it was measured and as the fitted drive has it."""
+    """A figure, measured and modelled."""
 
     what: str
     unit: str
@@ -28,13 +28,13 @@ class Row:
 
     @property
     def error(self) -> float:
-        """By how much the model is above, as a share."""
+        """Relative deviation of the model."""
         return self.modelled / self.measured.value - 1
 
 
 @dataclass
 class FitResult:
-    """A device file, how it compares with what was measured, and what could not be told."""
+    """A device file, its comparison with the measurements, and what could not be identified."""
 
     drive: Drive
     sheet: Sheet

@@ -1,4 +1,4 @@
-"""A device file with a source for each value, and the same drive in proportion."""
+"""A device file with a source for each value, and a scaled-down copy of its drive."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _spelled(value: Any) -> str:
 def read(device: str) -> tuple[str, dict[str, Any]]:
     """Return the text of a device file, a built-in one or the reader's, and what it has.
 
-    Raises `UserError`: there is no such file, or it is no TOML.
+    Raises `UserError`: the file does not exist, or is not TOML.
     """
     text = toml.builtin(f"devices/{device}.toml")
     if text is not None:
@@ -126,7 +126,7 @@ def scaled(file: Mapping[str, Any], share: float) -> tuple[dict[str, object], fl
 
 @dataclass(frozen=True)
 class Shape:
-    """What a drive is built of; it cannot be told from rates and is chosen as usual."""
+    """Geometry of a drive, which rates do not determine; typical values are chosen."""
 
     channels: int
     dies_per_channel: int
@@ -165,7 +165,7 @@ def link_of(interface: str | None) -> float:
 
 
 def shape(cell: str, link: float, usable: float, planes: float, grain_gb: float) -> Shape:
-    """Choose channels, dies and blocks for so much usable flash, in bytes.
+    """Choose channels, dies and blocks for an amount of usable flash, in bytes.
 
     About `planes` work in parallel, which is what gives programs of usual times the rates that were
     measured. A block of each plane holds at most about `grain_gb` as SLC.
@@ -179,7 +179,7 @@ def shape(cell: str, link: float, usable: float, planes: float, grain_gb: float)
 
 
 def base(made: Shape, cell: str, capacity: int, about: tuple[str, str], head: list[str]) -> Sheet:
-    """Return the sheet of a drive with what is usual, where nothing was measured.
+    """Return a sheet with typical values for everything that was not measured.
 
     `about` is its name and its description.
     """

@@ -83,7 +83,7 @@ def frontier(rows: Sequence[Row], x: Axis, y: Axis) -> list[Row]:
 
 
 def _staircase(best: Sequence[Row], x: Axis, y: Axis) -> tuple[list[float], list[float]]:
-    """Return the corners of the border of what the frontier beats."""
+    """Return the corners of the region that the frontier dominates."""
     points = [(_figure(row, x)[0], _figure(row, y)[0]) for row in best]
     worse_x, worse_y = (min if axis.more_is_better else max for axis in (x, y))
     corners = points[:1]

@@ -124,11 +124,11 @@ pub(crate) struct ServeArgs {
 /// Which connections are encrypted.
 #[derive(clap::ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Tls {
-    /// None.
+    /// No TLS.
     Off,
-    /// Those of clients that ask for TLS.
+    /// TLS for clients that request it.
     On,
-    /// All.
+    /// TLS for all clients; others are refused.
     Require,
 }
 

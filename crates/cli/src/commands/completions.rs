@@ -1,8 +1,8 @@
-//! `completions`: what a shell reads to complete commands, options and names.
+//! `completions`: completion of commands, options and names in a shell.
 //!
-//! The script is clap's, of the tree in `args` with names and hints in it. What it lacks is added to it: that a
-//! device or a workload may also be a file (zsh, fish; bash falls back on files by itself), words with a colon
-//! or `=` (bash), and names that are no option's value (fish).
+//! The script is clap's, of the tree in `args` with names and hints in it. Additions to the generated script:
+//! devices and workloads can also be files (zsh, fish; bash falls back to files by itself), words with a colon
+//! or `=` (bash), and names that are not option values (fish).
 
 use crate::args::about::{CompletionsArgs, Shell};
 use crate::args::tree::Cli;
@@ -54,8 +54,8 @@ pub(crate) fn completions(args: &CompletionsArgs, console: &Console) -> Result<(
     })
 }
 
-/// The tree with the names that an argument may have, or a hint of what it is. For completion alone: what is
-/// right is for the commands to say.
+/// The command tree with the possible names of an argument, or a hint of its kind. For completion only: the
+/// commands validate their values.
 fn with_names(command: Command, of: &Registry) -> Command {
     command.mut_args(|arg| with_values(arg, of)).mut_subcommands(|command| with_names(command, of))
 }
@@ -82,7 +82,7 @@ fn with_values(arg: Arg, of: &Registry) -> Arg {
     arg.value_parser(PossibleValuesParser::new(names.into_iter().map(PossibleValue::new)))
 }
 
-/// Of what kind a value is, by how help shows it.
+/// The kind of a value, by its placeholder in help.
 fn hint(shown: &str) -> ValueHint {
     match shown {
         "DIR" => ValueHint::DirPath,
@@ -105,12 +105,12 @@ fn workloads() -> Vec<String> {
     built_in.chain(TWINS.iter().map(|t| format!("twin:{}", t.name))).collect()
 }
 
-/// Names in whose place a file may stand, and what they are.
+/// Names that can also be files, with their kind.
 fn or_files() -> [(&'static str, Vec<String>); 2] {
     [("devices", devices()), ("workloads", workloads())]
 }
 
-/// An action of zsh's own for each, since the colons of `_alternative` would end one that stands in the script.
+/// An action of zsh's own for each, since the colons of `_alternative` would end one that is in the script.
 fn zsh_with_files(script: String) -> String {
     let Some((head, mut body)) = script.split_once('\n').map(|(h, b)| (h.to_string(), b.to_string())) else {
         return script;

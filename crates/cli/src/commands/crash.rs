@@ -1,4 +1,4 @@
-//! `crash`: crash states of what a client wrote, each held to a check.
+//! `crash`: crash states of a client's writes, each verified by a check.
 
 use crate::args::crash::{ConvertArgs, CrashArgs, CrashCommand};
 use crate::commands::live::run_spec;
@@ -23,10 +23,10 @@ use wordline_volatile::{
     BrokenKind, Event, Interval, Log, LogError, Rules, SessionFault, dm, flushes, intervals,
 };
 
-/// Where the log goes if a state fails.
+/// Destination of the log if a state fails.
 const LOG: &str = "wordline-crash.log";
 
-/// What was searched: the log, what was found, and which FLUSH was needed.
+/// Results: the log, the failing states, and which FLUSHes were needed.
 struct Searched {
     log: Log,
     found: Found,
@@ -107,7 +107,7 @@ fn through(args: &CrashArgs, log: &Log, console: &Console) -> Result<Option<Arc<
     Ok(Some(Arc::new(ThroughDrive::new(&run, log, &cuts)?)))
 }
 
-/// The faults of sessions that are asked for, with their rates.
+/// The requested faults of sessions, with their rates.
 fn sessions_of(args: &CrashArgs) -> impl Iterator<Item = (SessionFault, u64)> + '_ {
     args.broken.iter().filter_map(|kind| {
         if let BrokenKind::InSession(fault, rate) = kind { Some((*fault, *rate)) } else { None }
@@ -282,7 +282,7 @@ fn one_state(
     Err(Failure::Differs(format!("crash state {name} fails the check")))
 }
 
-/// Where the log is kept, if it is.
+/// Where the log was saved, if it was.
 fn save(args: &CrashArgs, log: &Log, found: &Found) -> Result<Option<PathBuf>, Failure> {
     if let Some(path) = &args.log {
         return Ok(Some(path.clone()));

@@ -22,7 +22,7 @@ pub(crate) fn device(command: &DeviceCommand, console: &Console) -> Result<(), F
     }
 }
 
-/// What the drive is called: its file without the ending.
+/// Name of the drive: the file name without extension.
 fn name_of(file: &str) -> String {
     let stem = Path::new(file).file_stem().map(|s| s.to_string_lossy().into_owned());
     stem.filter(|s| s != "-").unwrap_or_else(|| "my-drive".to_string())
@@ -72,7 +72,7 @@ impl FromStr for Cell {
     }
 }
 
-/// What was given, or what is answered on a terminal.
+/// The given value, or the answer on a terminal.
 fn given<T: FromStr<Err: Display>>(
     flag: Option<T>,
     name: &str,

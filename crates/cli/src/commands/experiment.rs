@@ -120,8 +120,8 @@ pub(crate) fn run(args: &RunArgs, console: &Console) -> Result<(), Failure> {
     outputs.write(&summary(report, console.style()), ("report.json", &json), &comparison, console)
 }
 
-/// The checker shares no code with the engine, so this binary has none of it; the script that pip
-/// installs hands the command to Python before it comes here.
+/// The checker shares no code with the engine, so it is not part of this binary; the script that pip installs
+/// passes the command to Python.
 pub(crate) fn check_log(args: &CheckLogArgs) -> Result<(), Failure> {
     let mut command = format!("python -m wordline.replay {}", args.file.display());
     if let Some(report) = &args.report {
@@ -164,13 +164,13 @@ pub(crate) fn demo(args: &DemoArgs, console: &Console) -> Result<(), Failure> {
     side_by_side(comparison, &rows, outputs, console)
 }
 
-/// Runs that go at once: as many as are asked for, or as there are cores.
+/// Runs in parallel: as requested, or one per core.
 pub(crate) fn threads(asked: Option<u16>) -> usize {
     let cores = || std::thread::available_parallelism().map_or(1, |n| n.get());
     asked.map_or_else(cores, |n| n as usize)
 }
 
-/// The runs, and those on the shifted twin if they are asked for.
+/// The runs, and those on the shifted twin if requested.
 fn together(
     setup: &Setup,
     spec: &RunSpec,
@@ -270,7 +270,7 @@ pub(crate) fn rerun(args: &RerunArgs, console: &Console) -> Result<(), Failure> 
     if differ.is_empty() { Ok(()) } else { Err(Failure::Differs(differ.join("\n"))) }
 }
 
-/// The reports in a file, in a folder or beside a page, and whether it is a comparison.
+/// The reports in a file, in a folder or next to a page, and whether they are a comparison.
 pub(crate) fn reports_of(named: &Path) -> Result<(Vec<Report>, bool), Failure> {
     let (path, text) = wordline_run::report_text(named)?;
     let wrong = |what: String| Failure::Input(format!("{}: {what}", path.display()));
@@ -285,7 +285,7 @@ pub(crate) fn reports_of(named: &Path) -> Result<(Vec<Report>, bool), Failure> {
     }
 }
 
-/// Say what of a workload's options those of the command replace, as the reports of a run do.
+/// Report workload options that the command overrides, as the reports of a run do.
 pub(crate) fn replaced(workloads: &[String], requests: Option<u64>, fit: Option<Fit>, console: &Console) {
     let over = Overrides { requests, fit };
     let remarks = workloads.iter().flat_map(|text| Workload::replaced_in(text, over));

@@ -1,7 +1,7 @@
 //! `explain`: everything that is known of a name.
 
-use crate::args::about::ExplainArgs;
-use crate::commands::{keys, options};
+use crate::args::about::{ExplainArgs, Kind};
+use crate::commands::{keys, list, mentions, options};
 use crate::console::Console;
 use crate::error::Failure;
 use std::collections::BTreeSet;
@@ -16,9 +16,22 @@ use wordline_workload::{JOB_OPTIONS, Standing, job_keys};
 const EXPLAINED: u64 = 500_000;
 
 pub(crate) fn explain(args: &ExplainArgs, console: &Console) -> Result<(), Failure> {
-    let name = args.name.join(" ");
-    let name = name.as_str();
+    let asked = args.name.join(" ");
+    let name = mentions::without_question(&asked);
+    let mut pages = named(name, console)?;
+    if pages.is_empty() {
+        pages.extend(mentions::page(name, console));
+    }
+    if pages.is_empty() {
+        return Err(Failure::Input(unknown(name, console.registry())));
+    }
+    console.say(&pages.join("\n"))
+}
+
+/// The pages for a name.
+fn named(name: &str, console: &Console) -> Result<Vec<String>, Failure> {
     let mut pages: Vec<String> = vec![];
+    pages.extend(topic(name, console));
     if wordline_device::find(name).is_some() || (name.ends_with(".toml") && Path::new(name).exists()) {
         pages.push(device(name, console)?);
     }
@@ -53,13 +66,39 @@ pub(crate) fn explain(args: &ExplainArgs, console: &Console) -> Result<(), Failu
     }
     pages.extend(wordline_report::explained(name).iter().map(|found| figure(found, console)));
     pages.extend(options::pages(name, console));
-    if pages.is_empty() {
-        return Err(Failure::Input(unknown(name, console.registry())));
-    }
-    console.say(&pages.join("\n"))
+    Ok(pages)
 }
 
-/// Every name that is explained, but for keys within tables of a device file.
+/// The lists of names that have a name themselves.
+const TOPICS: [(&str, Topic); 9] = [
+    ("devices", |console| list::text(Kind::Devices, console)),
+    ("schemes", |console| list::text(Kind::Schemes, console)),
+    ("workloads", |console| list::text(Kind::Workloads, console)),
+    ("formats", |console| list::text(Kind::Formats, console)),
+    ("commands", |console| list::lines(&options::commands(), console)),
+    ("options", |console| list::lines(&options::options(), console)),
+    ("keys", |console| keys::page(keys::DEVICE_FILES, console).unwrap_or_default()),
+    ("figures", |console| explained("JSON", console)),
+    ("terms", |console| explained("kind", console)),
+];
+
+/// All figures, or all terms: those that have a fact.
+fn explained(fact: &str, console: &Console) -> String {
+    let all = wordline_report::every_explained();
+    let with = all.iter().filter(|found| found.facts.iter().any(|(what, _)| *what == fact));
+    with.map(|found| figure(found, console)).collect()
+}
+
+/// Makes the list of a topic.
+type Topic = fn(&Console) -> String;
+
+/// All names of a kind: `formats`, `devices`.
+fn topic(name: &str, console: &Console) -> Option<String> {
+    let (_, text) = TOPICS.iter().find(|(word, _)| *word == name)?;
+    Some(text(console))
+}
+
+/// Every explained name, except keys within tables of a device file.
 pub(crate) fn names(schemes: &Registry) -> Vec<String> {
     let fixed = (wordline_device::builtin().iter().map(|d| d.name))
         .chain(schemes.names())
@@ -67,6 +106,7 @@ pub(crate) fn names(schemes: &Registry) -> Vec<String> {
         .chain(TWINS.iter().map(|t| t.name))
         .chain(wordline_trace::FORMATS.iter().map(|f| f.name))
         .chain([JOB_FILES, NOT_MODELLED, keys::DEVICE_FILES])
+        .chain(TOPICS.iter().map(|(word, _)| *word))
         .chain(wordline_report::explainable());
     let mut seen = BTreeSet::new();
     let names = fixed.map(str::to_string).chain(keys::names()).chain(options::names());
@@ -96,7 +136,7 @@ fn figure(found: &wordline_report::Explained, console: &Console) -> String {
     page
 }
 
-/// What a twin is made of, what it is held to, and what it comes to.
+/// The contents of a twin, its criteria, and its measured figures.
 fn twin_page(twin: &BuiltinTwin, console: &Console) -> Result<String, Failure> {
     let name = format!("twin:{}", twin.name);
     let checked = check(&name, Some(EXPLAINED), Depth::Full).map_err(RunError::Workload)?;
@@ -134,7 +174,7 @@ fn device(name: &str, console: &Console) -> Result<String, Failure> {
 /// The name under which job files are explained.
 pub(crate) const JOB_FILES: &str = "fio";
 
-/// The name under which it is said what is not modelled.
+/// The name under which the limits of the model are explained.
 pub(crate) const NOT_MODELLED: &str = "not-modelled";
 
 /// Every key of a job file.
@@ -163,7 +203,7 @@ fn job_files(console: &Console) -> String {
 /// Drives on which it is shown how a scheme divides one: the first that it takes.
 const SHOWN_ON: [&str; 2] = ["fair-tlc", "fair-pair"];
 
-/// What documents a scheme, what it is asked, and how it divides a drive.
+/// Documentation of a scheme, its hooks, and its layout on a drive.
 fn scheme(entry: &Entry, console: &Console) -> Result<String, Failure> {
     let mut page = format!("{}: {}\n", console.bold(&entry.name), entry.title);
     let head = entry.docs.lines().map_while(|l| l.strip_prefix("//!"));
@@ -195,7 +235,7 @@ fn scheme(entry: &Entry, console: &Console) -> Result<String, Failure> {
     Ok(page)
 }
 
-/// What a scheme is asked, and its regions on the first drive that it takes; why it takes none.
+/// The hooks of a scheme, and its regions on the first supported drive; or why it supports none.
 fn divided(entry: &Entry, console: &Console) -> Result<String, Failure> {
     let mut refused = vec![];
     for name in SHOWN_ON {
@@ -240,7 +280,7 @@ fn parameters(title: &str, all: &[Parameter], console: &Console) -> String {
     out
 }
 
-/// What kind of value a parameter takes.
+/// The kind of value of a parameter.
 fn values(p: &Parameter) -> String {
     if p.allowed.is_empty() { p.unit.to_string() } else { format!("{}: {}", p.unit, p.allowed) }
 }

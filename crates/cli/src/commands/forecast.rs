@@ -1,5 +1,5 @@
-//! What is told of a run before it begins: requests, drive writes, about how long it takes, and whether that can be
-//! enough to judge its steady state.
+//! Forecast before a run: requests, drive writes, approximate duration, and whether that can be enough for a
+//! steady-state verdict.
 
 use crate::commands::figures::duration;
 use std::ops::ControlFlow;
@@ -9,16 +9,16 @@ use wordline_run::{Filled, RunLength, RunSpec, Setup, compare};
 use wordline_trace::Pacing;
 use wordline_units::grouped;
 
-/// How long a trial goes on, from the first requests that it has completed.
+/// How long a trial continues, from the first requests that it has completed.
 const TRIAL: Duration = Duration::from_millis(150);
 
-/// Mapping units below which there is no trial: with a drive that is not settled, or small, those take about a second.
+/// Mapping units below which no trial is made: small or unsettled drives take about a second.
 const TRIED: u64 = 100_000;
 
-/// A drive larger than this takes long to bring into a steady state, so that it is not done twice.
+/// Larger drives take long to bring into steady state, so it is not done twice.
 const STEADY_MAX: u64 = 16 << 30;
 
-/// A line on a run of one scheme, so many times on so many threads.
+/// A line on a run of one scheme, this many times on this many threads.
 pub(crate) fn forecast(setup: &Setup, scheme: &str, threads: usize) -> String {
     let runs = setup.spec.replicas as usize;
     let times = if runs > 1 { format!("{runs} runs of ") } else { String::new() };
@@ -46,7 +46,7 @@ pub(crate) fn forecast(setup: &Setup, scheme: &str, threads: usize) -> String {
     )
 }
 
-/// Whether so many drive writes can be enough for a verdict, and how many would be.
+/// Whether this many drive writes can be enough for a verdict, and how many would be.
 fn verdict(setup: &Setup, length: RunLength, writes: f64) -> String {
     if length.write_bytes == 0 {
         return "nothing is written, so no write amplification is measured".to_string();
@@ -65,7 +65,7 @@ fn verdict(setup: &Setup, length: RunLength, writes: f64) -> String {
     )
 }
 
-/// What makes a run so many times as long.
+/// Advice to extend a run by a factor.
 fn longer(setup: &Setup, length: RunLength, times: f64) -> String {
     let limit = setup.limit();
     // In an open loop a duration ends each pass of a trace.
@@ -85,7 +85,7 @@ fn longer(setup: &Setup, length: RunLength, times: f64) -> String {
     format!("--requests {}", two_digits(each) as u64)
 }
 
-/// Whether requests come before the first that is counted, until the drive is steady.
+/// Whether uncounted requests come first, until the drive is steady.
 fn settles(setup: &Setup) -> bool {
     matches!(setup.initial.filled, Filled::Steady(_))
 }

@@ -1,4 +1,4 @@
-//! `lifetime`: the lives, what is told of them while they go on, and what is kept of them when they are stopped.
+//! `lifetime`: lifetime runs, their progress, and their results when stopped.
 
 use crate::args::run::{LifetimeArgs, What};
 use crate::args::values::Schemes;
@@ -60,7 +60,7 @@ pub(crate) fn lifetime(args: &LifetimeArgs, console: &Console) -> Result<(), Fai
     }))
 }
 
-/// Refuse what is asked of a run and makes no sense of a life.
+/// Refuse options of a run that do not apply to a lifetime run.
 pub(crate) fn is_of_a_life(what: &What) -> Result<(), Failure> {
     let wrong = if what.twin_sensitivity {
         "--twin-sensitivity compares runs; leave it out".to_string()
@@ -72,7 +72,7 @@ pub(crate) fn is_of_a_life(what: &What) -> Result<(), Failure> {
     Err(Failure::Input(wrong))
 }
 
-/// Where a life heads is told at most so often.
+/// Minimum interval of progress lines.
 const EVERY: Duration = Duration::from_secs(10);
 
 /// A life by its scheme, seed and acceleration.
@@ -83,7 +83,7 @@ struct Told<'a> {
     schemes: &'a [String],
     console: &'a Console,
     begun: Instant,
-    /// Of each life: when it was last told of, and after how many passes.
+    /// For each lifetime run: when progress was last printed, and after how many passes.
     last: Mutex<BTreeMap<Which, (Instant, u64)>>,
 }
 

@@ -28,10 +28,10 @@ fn formats(console: &Console) -> String {
 }
 
 /// The devices, those of real drives apart from all others.
-fn devices(console: &Console) -> Result<(), Failure> {
+fn devices(console: &Console) -> String {
     let width = builtin().iter().map(|d| d.name.len()).max().unwrap_or(0);
     let mut out = String::new();
-    for (is_measured, title) in [(true, MEASURED), (false, "\nfrom papers, or invented:\n")] {
+    for (is_measured, title) in [(true, MEASURED), (false, "\nfrom papers, or hypothetical:\n")] {
         out += title;
         for d in builtin().iter().filter(|d| d.is_measured() == is_measured) {
             out += &format!(
@@ -42,10 +42,10 @@ fn devices(console: &Console) -> Result<(), Failure> {
             );
         }
     }
-    console.say(&out)
+    out
 }
 
-const MEASURED: &str = "fitted to public measurements of drives, no statements by their makers:\n";
+const MEASURED: &str = "fitted to public measurements, not endorsed by the manufacturers:\n";
 
 fn devices_as_json(console: &Console) -> Result<(), Failure> {
     let entry =
@@ -60,11 +60,11 @@ fn say_json(all: &[Value], console: &Console) -> Result<(), Failure> {
     console.say(&text)
 }
 
-pub(crate) fn list(args: &ListArgs, console: &Console) -> Result<(), Failure> {
+/// Every name of a kind with its line.
+pub(crate) fn entries(kind: Kind, console: &Console) -> Vec<(String, String)> {
     let named = |name: &str, title: String| (name.to_string(), title);
-    let entries: Vec<(String, String)> = match args.kind {
-        Kind::Devices if args.json => return devices_as_json(console),
-        Kind::Devices => return devices(console),
+    match kind {
+        Kind::Devices => builtin().iter().map(|d| named(d.name, d.description())).collect(),
         Kind::Schemes => {
             console.registry().all().iter().map(|s| named(&s.name, s.title.to_string())).collect()
         }
@@ -74,17 +74,35 @@ pub(crate) fn list(args: &ListArgs, console: &Console) -> Result<(), Failure> {
             let files = named(crate::commands::explain::JOB_FILES, "path of any fio job file".to_string());
             built_in.chain(twins).chain([files]).collect()
         }
-        Kind::Formats if !args.json => return console.say(&formats(console)),
         Kind::Formats => wordline_trace::FORMATS.iter().map(|f| named(f.name, f.title.to_string())).collect(),
-    };
-    if args.json {
-        let all: Vec<Value> = entries.iter().map(|(n, d)| json!({ "name": n, "description": d })).collect();
-        return say_json(&all, console);
     }
+}
+
+/// All of a kind as text, as `list` and `explain` print it.
+pub(crate) fn text(kind: Kind, console: &Console) -> String {
+    match kind {
+        Kind::Devices => devices(console),
+        Kind::Formats => formats(console),
+        Kind::Schemes | Kind::Workloads => lines(&entries(kind, console), console),
+    }
+}
+
+/// A line for each name.
+pub(crate) fn lines(entries: &[(String, String)], console: &Console) -> String {
     let width = entries.iter().map(|(n, _)| n.len()).max().unwrap_or(0);
-    let lines: Vec<String> = entries
-        .iter()
-        .map(|(n, d)| format!("{}{}  {d}\n", console.bold(n), " ".repeat(width - n.len())))
-        .collect();
-    console.say(&lines.concat())
+    let line =
+        |(n, d): &(String, String)| format!("{}{}  {d}\n", console.bold(n), " ".repeat(width - n.len()));
+    entries.iter().map(line).collect()
+}
+
+pub(crate) fn list(args: &ListArgs, console: &Console) -> Result<(), Failure> {
+    match args.kind {
+        kind if !args.json => console.say(&text(kind, console)),
+        Kind::Devices => devices_as_json(console),
+        kind => {
+            let all = entries(kind, console);
+            let all: Vec<Value> = all.iter().map(|(n, d)| json!({ "name": n, "description": d })).collect();
+            say_json(&all, console)
+        }
+    }
 }

@@ -13,12 +13,12 @@ pub(crate) use wordline_live::is_session;
 use wordline_live::{Address, Certificates, Encryption, ServeError, ServeSpec, Server, rerun_session};
 use wordline_run::RunSpec;
 
-/// How often is looked whether a signal has come.
+/// How often to check for a signal.
 const LOOK: Duration = Duration::from_millis(20);
 /// How long after a signal the next one means the same.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// A workload that is never asked for anything: what a run is made of has one.
+/// A placeholder workload: a setup requires one.
 const NO_WORKLOAD: &str = "uniform:requests=1";
 
 pub(super) fn run_spec(console: &Console) -> RunSpec {
@@ -128,7 +128,7 @@ pub(crate) fn serve(args: &ServeArgs, console: &Console) -> Result<(), Failure> 
     Ok(())
 }
 
-/// The certificates with which connections are encrypted, if they may be.
+/// The certificates for encrypted connections, if any.
 fn certificates(args: &ServeArgs) -> Result<Option<Certificates>, Failure> {
     if let Some(file) = &args.tls_psk {
         let what = "pre-shared keys are not supported, since rustls has none for TLS 1.2 and 1.3";
@@ -191,7 +191,7 @@ pub(crate) fn ctl(args: &CtlArgs, console: &Console) -> Result<(), Failure> {
     console.say(&wordline_live::ask(&args.path, &args.order.join(" "))?)
 }
 
-/// A live session once more.
+/// A live session again.
 pub(crate) fn rerun(folder: &Path, console: &Console) -> Result<(), Failure> {
     let done = rerun_session(folder, run_spec(console))?;
     let (requests, cuts) = (done.requests, done.cuts);

@@ -1,4 +1,4 @@
-//! One module a command, or for several that do alike.
+//! One module per command, or per group of similar ones.
 
 pub(crate) mod completions;
 #[cfg_attr(not(feature = "live"), path = "no_crash.rs")]
@@ -14,6 +14,7 @@ pub(crate) mod list;
 #[cfg_attr(not(feature = "live"), path = "no_live.rs")]
 pub(crate) mod live;
 pub(crate) mod man;
+pub(crate) mod mentions;
 pub(crate) mod options;
 pub(crate) mod python;
 pub(crate) mod scheme;

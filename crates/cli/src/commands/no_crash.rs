@@ -1,4 +1,4 @@
-//! What `crash` says where there is no served drive.
+//! The message of `crash` in builds without the served drive.
 
 use crate::args::crash::CrashArgs;
 use crate::console::Console;

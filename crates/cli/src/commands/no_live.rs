@@ -1,4 +1,4 @@
-//! What `serve`, `ctl`, and `rerun` of a session say where there is no served drive.
+//! The message of `serve`, `ctl`, and `rerun` of a session in builds without the served drive.
 
 use crate::args::live::{CtlArgs, ServeArgs};
 use crate::console::Console;

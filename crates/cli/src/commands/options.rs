@@ -16,8 +16,8 @@ pub(crate) fn names() -> Vec<String> {
     names
 }
 
-/// The commands of a name, such as `rerun` or `trace inspect`, and the options, such as `initial`; nothing if there are none.
-/// Commands that describe an option in the same words share a page.
+/// The commands of a name, such as `rerun` or `trace inspect`, and the options, such as `initial`; empty if there are
+/// none. Commands that describe an option in the same words share a page.
 pub(crate) fn pages(name: &str, console: &Console) -> Vec<String> {
     let name = name.trim_start_matches('-');
     let mut commands = vec![];
@@ -43,6 +43,30 @@ pub(crate) fn pages(name: &str, console: &Console) -> Vec<String> {
         format!("{title}: an option of {}\n  {about}\n  `wordline help {}`\n", of.join(", "), of[0])
     };
     commands.into_iter().chain(options.into_iter().map(option)).collect()
+}
+
+/// Every command and option with its sentence: `trace cut`, and `--from (trace cut)`.
+pub(crate) fn sentences() -> Vec<(String, String)> {
+    let mut all = vec![];
+    each(&tree(), "", &mut |command, path| {
+        all.push((path.to_string(), sentence(command.get_about())));
+        for option in command.get_arguments() {
+            let Some(long) = option.get_long() else { continue };
+            let about = sentence(option.get_long_help().or(option.get_help()));
+            all.push((format!("--{long} ({path})"), about));
+        }
+    });
+    all
+}
+
+/// The commands, a line each.
+pub(crate) fn commands() -> Vec<(String, String)> {
+    sentences().into_iter().filter(|(name, _)| !name.starts_with("--")).collect()
+}
+
+/// The options, a line each.
+pub(crate) fn options() -> Vec<(String, String)> {
+    sentences().into_iter().filter(|(name, _)| name.starts_with("--")).collect()
 }
 
 fn tree() -> Command {

@@ -21,7 +21,7 @@ pub enum Callee {
     Module {
         /// The module.
         name: &'static str,
-        /// The extra of the package that has what it needs.
+        /// The package extra with its dependencies.
         extra: &'static str,
     },
     /// The entry point of this name in the group `wordline.commands`, which the laboratory provides.
@@ -33,7 +33,7 @@ pub enum Callee {
 pub struct Call {
     /// The function.
     pub callee: Callee,
-    /// Its arguments as a JSON object; those that were not given are left out.
+    /// Its arguments as a JSON object, without omitted ones.
     pub arguments: String,
 }
 
@@ -130,7 +130,7 @@ pub(crate) fn validate(args: ValidateArgs) -> Result<Call, Failure> {
     call(Callee::Laboratory("validate"), arguments(&args)?)
 }
 
-/// The answer where what a command calls is missing: an interpreter, or the laboratory.
+/// The error if a dependency of a command is missing: an interpreter, or the laboratory.
 pub(crate) fn missing(call: &Call) -> Failure {
     Failure::Input(match call.callee {
         Callee::Laboratory(name) => format!(

@@ -1,4 +1,4 @@
-//! `trace`: what a trace is, and traces made of traces.
+//! `trace`: inspect traces, and make traces from traces.
 
 use crate::args::trace::{AlignArg, From, InspectArgs, MergeArgs, To, TraceCommand};
 use crate::console::Console;
@@ -96,7 +96,7 @@ fn merge(args: &MergeArgs, console: &Console) -> Result<(), Failure> {
     target.write(Pipeline::merge(&args.files, align).map_err(RunError::Workload)?, console)
 }
 
-/// Where a trace goes, and how it is to be written.
+/// Destination and format of a written trace.
 struct Target<'a> {
     name: &'a str,
     form: Form,

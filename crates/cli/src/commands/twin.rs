@@ -73,7 +73,7 @@ fn markdown(checked: &Checked) -> String {
     out
 }
 
-/// What the pictures show of a twin.
+/// Plots of a twin.
 fn panel(checked: &Checked) -> Option<TwinPanel> {
     let s = checked.statistics.as_ref()?;
     let [reads, writes] = s.sizes();
@@ -116,7 +116,7 @@ pub(crate) fn class(args: &TwinClassArgs, console: &Console) -> Result<(), Failu
     console.say(&class.render())
 }
 
-/// What a drive of its own choosing is made from, and the largest that it is made into.
+/// The basis of an automatically chosen drive, and its largest size.
 const DRIVE: &str = "demo-8gb";
 const LARGEST: u64 = 4 << 40;
 
@@ -155,7 +155,7 @@ pub(crate) fn fit(args: &TwinFitArgs, console: &Console) -> Result<(), Failure> 
     }
 }
 
-/// Run trace and twin on a drive and add to the verdict how near they come there; why not, where no drive does.
+/// Run trace and twin on a drive and add the comparison to the verdict; if no drive can hold them, the reason.
 fn run_both(
     args: &TwinFitArgs,
     fitted: &Fitted,
@@ -183,7 +183,7 @@ struct Drive {
 }
 
 impl Drive {
-    /// The drive that was named, or one with room for so many bytes; or why there is none.
+    /// The named drive, or one with space for this many bytes; or an error.
     fn of(args: &TwinFitArgs, room: u64) -> Result<Result<Drive, String>, Failure> {
         let fit = args.fit.unwrap_or(Fit::Compact);
         let set = args.set.clone();

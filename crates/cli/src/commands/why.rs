@@ -41,7 +41,7 @@ pub(crate) fn why(args: &WhyArgs, console: &Console) -> Result<(), Failure> {
     }
 }
 
-/// How many stories there are: for words those that are asked for, as data some of the slowest.
+/// Number of explained requests: the requested number for text, some of the slowest for data.
 fn stories(args: &WhyArgs, slowest: Slowest) -> usize {
     let unasked = if args.json.is_some() { slowest.stories() } else { 0 };
     args.stories.map_or(unasked, usize::from)

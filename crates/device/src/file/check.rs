@@ -1,4 +1,4 @@
-//! What shows only between the values of a device file: sizes that divide, blocks that exist, capacity that fits.
+//! Checks between values of a device file: divisible sizes, existing blocks, a capacity that fits.
 
 use crate::file::medium::Read;
 use crate::spec::drive::DeviceSpec;
@@ -57,8 +57,7 @@ pub(crate) fn check_sizes(
     }
 }
 
-/// What shows only when all else is right: counts that 32 bits cannot number, capacity that the
-/// flash does not have.
+/// Checks after all others: counts that fit 32 bits, and a capacity that the flash has.
 pub(crate) fn check_whole(spec: &DeviceSpec, media: &[&Read], capacity_place: &Place, problems: &Problems) {
     let knows = |r: &&&Read| r.medium.energy.is_some();
     if let (Some(one), Some(other)) = (media.iter().find(knows), media.iter().find(|r| !knows(r))) {

@@ -1,4 +1,4 @@
-//! The tables of what a controller does with its flash.
+//! The tables of a device file about the controller's policies.
 
 use crate::file::medium::{COUNT, LONGEST, Read, TIMES, moves};
 use crate::spec::buffers::{Ack, Flush, MergeBuffer, ProgramBuffer, pad_host_after};
@@ -149,7 +149,7 @@ pub(crate) struct Padding {
     pub(crate) host_after: SimDuration,
 }
 
-/// A buffer that outlives a power cut fills wordlines, as drives do; what only RAM at risk holds is not kept long.
+/// A protected buffer fills wordlines, as in real drives; a volatile one does not hold data for long.
 pub(crate) fn padding(mut section: Section<'_>, ack: Ack) -> Padding {
     let usual = match ack {
         Ack::Buffer(_) => ProgramBuffer::Protected,

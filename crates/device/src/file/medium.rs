@@ -1,4 +1,4 @@
-//! The tables of the media: what their chips are built of, and what they can do.
+//! The tables of the media: the geometry and capabilities of their chips.
 
 use crate::tables::wear::SWITCH;
 use std::fmt::Display;
@@ -10,15 +10,15 @@ use wordline_flash::{
 };
 use wordline_units::{Bytes, CellMode, Energy, Rate, SimDuration};
 
-/// Longer than any flash operation; it keeps sums of times within 64 bits.
+/// Longer than any flash operation, so that sums of times fit 64 bits.
 pub(crate) const LONGEST: SimDuration = SimDuration(3_600_000_000_000);
 
-/// More than any flash operation takes; it keeps sums of energies within 64 bits.
+/// More than the energy of any flash operation, so that sums of energies fit 64 bits.
 const MOST_ENERGY: Energy = Energy(1_000_000_000_000);
 pub(crate) const TIMES: RangeInclusive<SimDuration> = SimDuration::ZERO..=LONGEST;
 pub(crate) const COUNT: RangeInclusive<u32> = 1..=1 << 24;
 
-/// A medium and where its facts were given, for problems that show only between keys.
+/// A medium and the place of its keys, for problems between keys.
 pub(crate) struct Read {
     pub(crate) medium: Medium,
     pub(crate) place: Place,
@@ -153,7 +153,7 @@ fn command_overhead(mut section: Section<'_>) -> CommandOverhead {
     overhead
 }
 
-/// What the array takes in a mode.
+/// Array times of a mode.
 fn energy(mode: CellMode, mut section: Section<'_>) -> Option<ModeEnergy> {
     let read = by_type(mode, &mut section, "read", MOST_ENERGY, "\"30uJ\"");
     let program = by_type(mode, &mut section, "program", MOST_ENERGY, "\"90uJ\"");
@@ -165,7 +165,7 @@ fn energy(mode: CellMode, mut section: Section<'_>) -> Option<ModeEnergy> {
     Some(ModeEnergy { read: read?, program: program?, erase: erase? })
 }
 
-/// The energy of a medium is known of every operation, or of none: a sum of some would look like one of all.
+/// The energy of every operation of a medium is known, or of none: a partial sum would look like a total.
 fn medium_energy(
     section: &Section<'_>,
     byte: Option<Energy>,
@@ -188,7 +188,8 @@ fn medium_energy(
     Some(MediumEnergy { byte: byte?, modes: energies })
 }
 
-/// Whether a link is no slower than any link is; a slower one would take sums of times past 64 bits.
+/// Whether a link is as fast as the slowest allowed one; with a slower one, sums of times would exceed 64
+/// bits.
 pub(crate) fn moves(section: &Section<'_>, rate: Rate) -> bool {
     let fits = rate.time_for(1_000) <= SimDuration(1_000_000_000);
     if !fits {

@@ -1,4 +1,4 @@
-//! From the text of a device file to a description, and back.
+//! Conversion between the text of a device file and its description.
 
 pub(crate) mod check;
 pub(crate) mod controller;

@@ -1,7 +1,7 @@
-//! From the text of a device file to a [`DeviceSpec`], with every problem of the file in one go.
+//! Parse the text of a device file into a [`DeviceSpec`], reporting all problems of the file together.
 //!
-//! Values are checked where they stand (a range, a unit, a word), then against one another (sizes
-//! that divide, blocks that exist, capacity that fits), and last by [`DeviceSpec::geometry`].
+//! Values are checked individually (range, unit, word), then against each other (divisible sizes, existing
+//! blocks, a capacity that fits), and last by [`DeviceSpec::geometry`].
 
 use crate::file::check::{check_sizes, check_whole};
 use crate::file::controller::{ack, capacity, gc, host, merge, padding, slc_cache};
@@ -33,8 +33,8 @@ impl DeviceSpec {
         problems.finish(spec)
     }
 
-    /// Check a description that did not come from a device file (a report's, or one made by hand)
-    /// as a file is checked. The lines that problems name are those of [`crate::to_toml`].
+    /// Check a description that did not come from a device file (but from a report, or made by hand) like a
+    /// file. The lines that problems name are those of [`crate::to_toml`].
     ///
     /// # Errors
     /// As for [`DeviceSpec::from_toml`].

@@ -1,5 +1,5 @@
-//! From a [`DeviceSpec`] back to the text of a device file, every default spelled out, so that a
-//! report's configuration is a file that can be edited and run.
+//! Convert a [`DeviceSpec`] back to the text of a device file with every default spelled out, so that the
+//! configuration of a report is a file that can be edited and run.
 
 use crate::spec::buffers::{Ack, Flush, MergeBuffer};
 use crate::spec::drive::{Capacity, DeviceSpec, Lanes};

@@ -1,17 +1,19 @@
-//! A device file from a few facts of a data sheet. What a data sheet does not say is assumed, and says so.
+//! A device file from a few facts of a data sheet. Facts that the data sheet does not state are assumed and
+//! marked.
 
 use crate::make::sheet::Sheet;
 use crate::spec::drive::DeviceSpec;
+use crate::tables::words::spaced;
 use std::str::FromStr;
 use wordline_config::ConfigErrors;
 use wordline_units::{Bytes, CellMode, Fraction, QuantityError, Rate, SimDuration};
 
-/// What is known of a drive.
+/// Known facts about a drive.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Draft {
-    /// What it is called.
+    /// Its name.
     pub name: String,
-    /// What the host sees.
+    /// Logical capacity.
     pub capacity: Bytes,
     /// Bits a cell holds.
     pub cell: CellMode,
@@ -29,27 +31,27 @@ pub struct Draft {
     pub read: Option<SimDuration>,
     /// Time to program all pages of a wordline.
     pub program: Option<SimDuration>,
-    /// Sequential writes to flash of these cells, from which the time of a program follows.
+    /// Sequential write rate of the flash, from which the program time follows.
     pub write_rate: Option<Rate>,
     /// Time to erase a block.
     pub erase: Option<SimDuration>,
     /// Cycles that a block endures.
     pub endurance: Option<u32>,
-    /// A static SLC cache, as the host sees it.
+    /// A static SLC cache, in bytes of the host.
     pub slc_cache: Option<Bytes>,
 }
 
 /// A link to the host, by its name or its rate.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Interface {
-    /// As it was given.
+    /// Its spelling.
     pub word: String,
     /// Its rate.
     pub rate: Rate,
 }
 
 impl Interface {
-    /// Names, and what is left of each for data.
+    /// Names, and the data rate of each.
     const NAMED: [(&'static str, u64); 5] =
         [("sata3", 560), ("pcie3x2", 1_750), ("pcie3x4", 3_500), ("pcie4x4", 7_000), ("pcie5x4", 14_000)];
 }
@@ -73,7 +75,7 @@ impl FromStr for Interface {
     }
 }
 
-/// What flash of a kind of cells is usually like.
+/// Typical properties of flash of a cell mode.
 struct Usual {
     read: u64,
     program: u64,
@@ -96,7 +98,7 @@ const fn usual(cell: CellMode) -> Usual {
 
 const PLANES: u64 = 4;
 
-/// Where a value comes from: what was asked, or what is assumed for want of it.
+/// Source of a value: given, or assumed.
 fn source(asked: bool, why: &str) -> String {
     if asked { "Asked".to_string() } else { format!("ASSUMED: {why}") }
 }
@@ -105,7 +107,7 @@ impl Draft {
     /// The device file, in which every value has its source.
     ///
     /// # Errors
-    /// Where no drive can be made of it, such as one of too few blocks.
+    /// If no drive can be built from it, for instance because it has too few blocks.
     pub fn to_toml(&self) -> Result<String, ConfigErrors> {
         let text = self.sheet();
         DeviceSpec::from_toml(&text, &format!("{}, created from options", self.name), &[])?;
@@ -133,7 +135,7 @@ impl Draft {
         };
 
         let remark = "Asked = what was given to `wordline device new`".to_string();
-        let of = format!("{} of {} over {} channels", self.capacity, self.cell, self.channels);
+        let of = format!("{} of {} on {} channels", spaced(self.capacity), self.cell, self.channels);
         let mut sheet = Sheet::new(&[remark], &self.name, &of);
         sheet.table("medium.flash");
         sheet.put("channels", self.channels, "Asked");
@@ -158,10 +160,10 @@ impl Draft {
         if self.cell != CellMode::Slc {
             let slc = self::usual(CellMode::Slc);
             sheet.table("medium.flash.slc");
-            sheet.put_text("read", SimDuration(slc.read), "ASSUMED: typical of cells used as SLC");
-            sheet.put_text("program", SimDuration(slc.program), "ASSUMED: typical of cells used as SLC");
-            sheet.put_text("erase", SimDuration(slc.erase), "ASSUMED: typical of cells used as SLC");
-            sheet.put("endurance", slc.endurance, "ASSUMED: typical of cells used as SLC");
+            sheet.put_text("read", SimDuration(slc.read), "ASSUMED: typical of SLC mode");
+            sheet.put_text("program", SimDuration(slc.program), "ASSUMED: typical of SLC mode");
+            sheet.put_text("erase", SimDuration(slc.erase), "ASSUMED: typical of SLC mode");
+            sheet.put("endurance", slc.endurance, "ASSUMED: typical of SLC mode");
         }
         sheet.table(&format!("medium.flash.{}", self.cell.key()));
         let usually = format!("usual for {}", self.cell);
@@ -180,7 +182,7 @@ impl Draft {
         let endurance = self.endurance.unwrap_or(usual.endurance);
         sheet.put("endurance", endurance, source(self.endurance.is_some(), &usually));
         sheet.table("mapping");
-        sheet.put_text("sector", "4KiB", "ASSUMED: typical of drives of today");
+        sheet.put_text("sector", "4KiB", "ASSUMED: typical of current drives");
         sheet.table("capacity");
         sheet.put_text("logical", self.capacity, "Asked");
         sheet.table("host");

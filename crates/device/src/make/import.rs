@@ -1,4 +1,5 @@
-//! Drives as other simulators describe them, as device files. What has no counterpart is named, with why.
+//! Import of drives from other simulators as device files. Settings without counterpart are listed with the
+//! reason.
 
 use crate::make::source_file::{LeftOut, SourceFile};
 use crate::make::{mqsim, ssdsim};
@@ -8,14 +9,14 @@ use wordline_config::{ConfigErrors, Problems};
 /// A device file made of another simulator's.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Imported {
-    /// The device file, with the key of the other file beside each value.
+    /// The device file, with the original key next to each value.
     pub text: String,
     /// What was not carried over.
     pub left_out: Vec<LeftOut>,
 }
 
-/// Make a device file called `name` of a file of MQSim (`ssdconfig.xml`) or SSDSim (`page.parameters`), which are
-/// told apart by what is in them. `origin` is the file's name in messages.
+/// Make a device file called `name` from a file of MQSim (`ssdconfig.xml`) or SSDSim (`page.parameters`),
+/// recognized by content. `origin` is the file's name in messages.
 ///
 /// # Errors
 /// With every problem found, each with its line.
@@ -36,7 +37,7 @@ pub fn import(bytes: &[u8], origin: &str, name: &str) -> Result<Imported, Config
     let text = if is_xml { mqsim::sheet(&mut given, name) } else { ssdsim::sheet(&mut given, name) };
     let left_out = given.finish();
     let text = problems.finish(text)?;
-    // What one simulator takes another may not: fewer than four blocks a plane, for instance.
+    // What one simulator takes another may not: fewer than four blocks per plane, for instance.
     DeviceSpec::from_toml(&text, &format!("{origin}, as a device file"), &[])?;
     Ok(Imported { text, left_out })
 }

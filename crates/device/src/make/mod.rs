@@ -1,4 +1,4 @@
-//! Device files made of a few facts, or of the file of another simulator.
+//! Device files made from a few facts, or from the file of another simulator.
 
 pub(crate) mod draft;
 pub(crate) mod import;

@@ -66,7 +66,7 @@ const COMMANDS: [(&str, u64); 3] = [
 const FURTHER: [(&str, u64); 3] =
     [("read", 500 + 6 * 25), ("program", 500 + 5 * 25 + 70 + 6 + 15 + 100), ("erase", 500 + 4 * 25 + 100)];
 
-/// From the end of a sense to the signal that the chip is ready, ns.
+/// Time from the end of sensing to the ready signal of the chip, ns.
 const READY: u64 = 20;
 
 struct Flash {
@@ -74,7 +74,7 @@ struct Flash {
     blocks_per_plane: u64,
 }
 
-/// The medium, what the host sees of it, and the unit of the map.
+/// The medium, the logical capacity, and the mapping unit.
 fn flash(given: &mut SourceFile, sheet: &mut Sheet) -> Option<Flash> {
     let word = given.require::<String>("Flash_Technology", "SLC, MLC, TLC or QLC");
     let bits =
@@ -134,14 +134,13 @@ fn flash(given: &mut SourceFile, sheet: &mut Sheet) -> Option<Flash> {
     sheet.put(
         "wordlines_per_block",
         wordlines,
-        format!("MQSim: Page_No_Per_Block, {bits} a wordline by Flash_Technology"),
+        format!("MQSim: Page_No_Per_Block, {bits} per wordline by Flash_Technology"),
     );
     sheet.put_text("page", Bytes(page), "MQSim: Page_Capacity");
     // Two transfers in a whole number of nanoseconds, rounded down: none of 1000 MT/s and more.
     let cycle = 1_000 / rate?.max(1);
     let bus = if cycle == 0 { "off".to_string() } else { format!("{cycle}ns/{width}B") };
-    let source =
-        "MQSim: Channel_Transfer_Rate, of which it takes whole nanoseconds a transfer, x Flash_Channel_Width";
+    let source = "MQSim: Channel_Transfer_Rate, rounded by MQSim to whole nanoseconds per transfer, x Flash_Channel_Width";
     sheet.put("bus", format!("{{ rate = \"{bus}\", width = 1 }}"), source);
     for (key, times, of) in
         [("command", COMMANDS, "one plane"), ("command_further", FURTHER, "each further plane")]
@@ -169,25 +168,25 @@ fn flash(given: &mut SourceFile, sheet: &mut Sheet) -> Option<Flash> {
     sheet.put_text(
         "multiplane",
         "opportunistic",
-        "MQSim, which sends what is ready in planes of a die as one command",
+        "MQSim: sends operations that are ready in planes of a die as one command",
     );
-    sheet.put_text("multiplane_pages", "same", "MQSim, TSU_Base: pages of one number alone");
+    sheet.put_text("multiplane_pages", "same", "MQSim, TSU_Base: only pages with the same number");
     sheet.table("mapping");
-    sheet.put_text("sector", "512B", "MQSim, which moves only the sectors that are wanted");
+    sheet.put_text("sector", "512B", "MQSim: transfers only the requested sectors");
     let counts = [channels?, chips?, dies?, planes?, blocks, wordlines, bits, page];
     let logical = of_bytes(&counts, 1.0 - share?, page);
     sheet.table("capacity");
-    let source = "MQSim: Overprovisioning_Ratio, there a share of the flash and not of what the host sees";
+    let source = "MQSim: Overprovisioning_Ratio, in MQSim a share of the physical capacity";
     sheet.put_text("logical", format!("{logical}B"), source);
     Some(Flash { page, blocks_per_plane: blocks })
 }
 
-/// The times that a fourth type of page is given, as the file has them.
+/// The times for a fourth page type, which the file lacks.
 fn times_of_msb(times: &Option<Vec<SimDuration>>) -> String {
     times.as_ref().and_then(|t| t.last()).map_or("none".to_string(), ToString::to_string)
 }
 
-/// Drives that a page-mapped drive without zones is not.
+/// Drives with features that a page-mapped drive without zones does not have.
 fn refuse_others(given: &mut SourceFile) {
     if let Some(word) = given.word("Address_Mapping") {
         if word == "PAGE_LEVEL" {
@@ -251,7 +250,7 @@ fn pcie(sheet: &mut Sheet, lanes: u64, each: f64) {
     sheet.put_text(
         "write_overhead",
         SimDuration(read + message(4)),
-        "MQSim: the same, and the request for the data",
+        "MQSim: as read_overhead, and the request for the data",
     );
 }
 
@@ -307,12 +306,16 @@ fn collection(given: &mut SourceFile, sheet: &mut Sheet, flash: &Flash) {
     let capacity = given.take::<u64>("Data_Cache_Capacity", "bytes, such as 268435456");
     if let (true, Some(capacity)) = (cached, capacity) {
         sheet.table("ack");
-        sheet.put_text("mode", "buffer", "MQSim: Caching_Mechanism ADVANCED, which answers writes from RAM");
+        sheet.put_text(
+            "mode",
+            "buffer",
+            "MQSim: Caching_Mechanism ADVANCED, which acknowledges writes in RAM",
+        );
         sheet.put("pages", (capacity / flash.page.max(1)).clamp(1, 1 << 24), "MQSim: Data_Cache_Capacity");
     }
 }
 
-/// How much of the map is in RAM; MQSim keeps entries there, and a device file whole pages of the map.
+/// The part of the mapping table in RAM; MQSim caches entries, and a device file whole pages of the table.
 fn map(given: &mut SourceFile, sheet: &mut Sheet, flash: &Flash) {
     let capacity = given.take::<u64>("CMT_Capacity", "bytes, such as 2097152");
     let word = given.word("Ideal_Mapping_Table");
@@ -348,8 +351,8 @@ fn wear(given: &mut SourceFile, sheet: &mut Sheet) {
     }
 }
 
-/// MQSim never suspends, whatever its file says: where it would, the branches of its schedulers go on into the one that
-/// refuses.
+/// MQSim never suspends, whatever its file says: where it should, the branches of its schedulers fall through to the
+/// one that refuses.
 fn suspension(given: &mut SourceFile) {
     if let Some(word) = given.word("CMD_Suspension_Support") {
         let known = ["NONE", "PROGRAM", "PROGRAM_ERASE", "ERASE"].contains(&word.as_str());

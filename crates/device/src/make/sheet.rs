@@ -1,4 +1,4 @@
-//! A device file as it is written for people: tables of keys, each value with its source beside it.
+//! A device file for readers: tables of keys, each value with its source next to it.
 
 use std::fmt::Display;
 use wordline_config::{comment, quoted};
@@ -9,11 +9,11 @@ pub(crate) struct Sheet {
     text: String,
 }
 
-/// Where comments begin, if the value before leaves room.
+/// Column of comments, if the value leaves space.
 const COMMENTS: usize = 40;
 
 impl Sheet {
-    /// A file that begins with remarks, and says what the drive is called.
+    /// A file that begins with remarks and the name of the drive.
     pub fn new(remarks: &[String], name: &str, description: &str) -> Sheet {
         let mut text: String = remarks.iter().map(|r| format!("# {}\n", comment(r))).collect();
         text += &format!("\n[device]\nname = {}\ndescription = {}\n", quoted(name), quoted(description));

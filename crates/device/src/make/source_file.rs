@@ -1,4 +1,4 @@
-//! What the file of another simulator gives, taken key by key.
+//! The settings in the file of another simulator, read key by key.
 
 use std::fmt::Display;
 use std::str::FromStr;
@@ -12,7 +12,7 @@ pub struct LeftOut {
     pub key: String,
     /// What it was.
     pub value: String,
-    /// Why, and what to do about it if anything can be done.
+    /// The reason, and the remedy if any.
     pub why: String,
 }
 
@@ -24,7 +24,7 @@ pub(crate) struct Entry {
     pub line: usize,
 }
 
-/// What the other file gives, taken key by key.
+/// The settings in the other file, read key by key.
 pub(crate) struct SourceFile<'p> {
     pub(crate) origin: Arc<str>,
     pub(crate) entries: Vec<Entry>,
@@ -51,17 +51,17 @@ impl SourceFile<'_> {
         Some(self.entries.remove(at))
     }
 
-    /// The word of a key, if it was given.
+    /// The word of a key, if present.
     pub fn word(&mut self, key: &str) -> Option<String> {
         self.remove(key).map(|e| e.value)
     }
 
-    /// Whether a key was given and not taken yet.
+    /// Whether a key is present and not read yet.
     pub fn has(&self, key: &str) -> bool {
         self.entries.iter().any(|e| e.key == key)
     }
 
-    /// A value, if it was given and is right.
+    /// A value, if present and valid.
     pub fn take<T: FromStr<Err: Display>>(&mut self, key: &str, what: &str) -> Option<T> {
         let e = self.remove(key)?;
         let value = e.value.parse().ok();
@@ -85,14 +85,14 @@ impl SourceFile<'_> {
         self.problems.add(&Place::File(self.origin.clone()), text);
     }
 
-    /// Name a value that is not carried over, if it was given.
+    /// Report a value that is not carried over, if present.
     pub fn leave(&mut self, key: &str, why: &str) {
         if let Some(e) = self.remove(key) {
             self.leave_value(key, &e.value, why);
         }
     }
 
-    /// The same with a value that was taken, and was carried over in part.
+    /// Report a value that was carried over in part.
     pub fn leave_value(&mut self, key: &str, value: impl Display, why: &str) {
         self.left_out.push(LeftOut { key: key.into(), value: value.to_string(), why: why.into() });
     }
@@ -110,7 +110,7 @@ impl SourceFile<'_> {
     }
 }
 
-/// A share of so many of so many bytes, in whole pages.
+/// A share of a number of parts of equal size, in whole pages.
 pub(crate) fn of_bytes(counts: &[u64], share: f64, page: u64) -> u64 {
     let all: f64 = counts.iter().map(|n| *n as f64).product();
     (all * share) as u64 / page.max(1) * page

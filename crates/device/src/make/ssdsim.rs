@@ -42,7 +42,7 @@ pub(crate) fn entries(text: &str, origin: &str, problems: &Problems) -> Option<V
 pub(crate) fn sheet(given: &mut SourceFile, name: &str) -> Option<String> {
     let remarks = [
         format!("SSDSim = {}, the values of its keys", given.origin()),
-        "Model = what SSDSim 2.1 does with them".to_string(),
+        "Model = how SSDSim 2.1 uses them".to_string(),
     ];
     let mut sheet = Sheet::new(&remarks, name, "a drive of SSDSim");
     let flash = flash(given, &mut sheet);
@@ -76,7 +76,7 @@ fn chips(given: &mut SourceFile, channels: Option<u64>) -> Option<u64> {
     }
 }
 
-/// The medium, what the host sees of it, and the unit of the map. Returns the bytes of a page.
+/// The medium, the logical capacity, and the mapping unit. Returns the bytes of a page.
 fn flash(given: &mut SourceFile, sheet: &mut Sheet) -> Option<u64> {
     let channels = given.require::<u64>("channel number", NUMBER);
     let chips = chips(given, channels);
@@ -109,7 +109,7 @@ fn flash(given: &mut SourceFile, sheet: &mut Sheet) -> Option<u64> {
     sheet.put("dies_per_chip", dies?, "SSDSim: die number");
     sheet.put("planes_per_die", planes?, "SSDSim: plane number");
     sheet.put("blocks_per_plane", blocks?, "SSDSim: block number");
-    sheet.put("wordlines_per_block", pages?, "SSDSim: page number, a page a wordline");
+    sheet.put("wordlines_per_block", pages?, "SSDSim: page number, one page per wordline");
     sheet.put_text("page", Bytes(page), "SSDSim: subpage page x subpage capacity");
     let byte = if current.is_some() { ", energy = \"0pJ\"" } else { "" };
     let source = if current.is_some() { "SSDSim: t_RC; the energy is not known" } else { "SSDSim: t_RC" };
@@ -140,7 +140,7 @@ fn flash(given: &mut SourceFile, sheet: &mut Sheet) -> Option<u64> {
     let counts = [channels?, chips?, dies?, planes?, blocks?, pages?, page];
     let logical = of_bytes(&counts, 1.0 - share?, page);
     sheet.table("capacity");
-    let source = "SSDSim: overprovide, there a share of the flash and not of what the host sees";
+    let source = "SSDSim: overprovide, in SSDSim a share of the physical capacity";
     sheet.put_text("logical", format!("{logical}B"), source);
     Some(page)
 }
@@ -185,7 +185,7 @@ fn rest(given: &mut SourceFile, sheet: &mut Sheet, page: u64) {
     }
     if let Some(bytes) = given.take::<u64>("dram capacity", "bytes, such as 131072").filter(|b| *b >= page) {
         sheet.table("ack");
-        sheet.put_text("mode", "buffer", "Model: writes are answered from the buffer");
+        sheet.put_text("mode", "buffer", "Model: writes are acknowledged in the buffer");
         sheet.put("pages", (bytes / page.max(1)).clamp(1, 1 << 24), "SSDSim: dram capacity");
     }
 }

@@ -1,4 +1,4 @@
-//! What waits in the drive's RAM, and when a write is acknowledged.
+//! Write buffers, and when a write is acknowledged.
 
 use crate::tables::words::words;
 use serde::{Deserialize, Serialize};
@@ -10,63 +10,62 @@ use wordline_units::{Fraction, SimDuration};
 pub enum Ack {
     /// When its last program ends.
     Program,
-    /// A part of a page when a power-protected merge buffer has taken it, except the one that makes a page of
-    /// the buffer go to flash, which waits for that; a whole page when its program ends, and so all writes
-    /// under schemes that have no such buffer.
+    /// A partial page when it is in a power-protected merge buffer, unless it forces a page of the buffer to
+    /// flash, for which it waits; a whole page after its program, as all writes under schemes without such a
+    /// buffer.
     Merge,
-    /// When a power-protected buffer of so many pages has taken it; with FUA, when its last program ends.
+    /// When it is in a power-protected buffer of this many pages; with FUA, after its last program.
     Buffer(u32),
 }
 
 impl Ack {
-    /// Whether writes are answered that are in protected RAM alone.
+    /// Whether writes are acknowledged in protected RAM.
     pub const fn answers_from_ram(self) -> bool {
         !matches!(self, Ack::Program)
     }
 
-    /// Whether a write buffer answers them.
+    /// Whether writes are acknowledged in a write buffer.
     pub const fn is_buffer(self) -> bool {
         matches!(self, Ack::Buffer(_))
     }
 }
 
-/// When a write buffer empties that keeps pages back, the least recently written first.
+/// When a delayed write buffer writes to flash, least recently written pages first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Flush {
     /// The share of its pages at which it begins.
     pub high: Fraction,
     /// The share at which it stops.
     pub low: Fraction,
-    /// How long the drive must have had no request before all of it goes to flash; `None` where idle time changes
-    /// nothing.
+    /// Idle time before the whole buffer is written to flash; `None` where idle time changes nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idle: Option<SimDuration>,
 }
 
-/// Where pages wait for the rest of the wordline that is programmed in one shot.
+/// Where pages wait for the rest of a one-shot wordline.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ProgramBuffer {
-    /// In RAM that a power cut clears: a page that is moved stays valid at its old place.
+    /// In volatile RAM: a moved page stays valid at its old place.
     #[default]
     Volatile,
-    /// In RAM that outlives a power cut: a page that is moved has left its old place.
+    /// In protected RAM: a moved page leaves its old place.
     Protected,
 }
 
-/// How long data that a request waits for wait for the rest of their wordline, where nothing else is said.
+/// Default time that data wait for the rest of their wordline while a request waits for them.
 pub(crate) const fn pad_host_after() -> SimDuration {
     SimDuration(500_000)
 }
 
-/// The buffer in which schemes that pack parts of pages let them wait for company.
+/// The buffer in which schemes that pack partial pages let them wait for others.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct MergeBuffer {
-    /// Pages that fill at once.
+    /// Pages that fill at a time.
     pub pages: u32,
-    /// How long a page waits that a write waits for, where writes are answered when they are programmed.
+    /// How long a page waits while a write waits for it, if writes are acknowledged after the program.
     pub after: SimDuration,
-    /// How long the drive must have had no request before all of them go to flash.
+    /// Idle time before all of them are written to flash.
     pub idle: SimDuration,
 }
 

@@ -1,5 +1,4 @@
-//! What a device file says, resolved: the one description from which flash, translation layer and
-//! clock are built.
+//! A resolved device file: the single description from which flash, translation layer and clock are built.
 
 use crate::spec::buffers::{Ack, Flush, MergeBuffer, ProgramBuffer, pad_host_after};
 use crate::spec::gc::{GcSpec, SlcCache};
@@ -20,45 +19,45 @@ use wordline_units::{Bytes, Fraction, Rate, SimDuration};
 pub struct DeviceSpec {
     /// Short name, as in `wordline list devices`.
     pub name: String,
-    /// One line for people.
+    /// One-line description.
     pub description: String,
     /// The flash, one entry a kind.
     pub media: Vec<Medium>,
     /// The mapping unit (logical page).
     pub unit: Bytes,
-    /// The smallest unit that masks, bus and map know.
+    /// The smallest unit known to masks, bus and mapping table.
     pub sector: Bytes,
-    /// What a page map knows of a page that was written in part.
+    /// What a page map knows about a partly written page.
     #[serde(default, skip_serializing_if = "PartialPages::are_whole")]
     pub partial: PartialPages,
-    /// Which host data share a page that holds several mapping units.
+    /// Which host data share a page of several mapping units.
     #[serde(default, skip_serializing_if = "Packing::is_off")]
     pub packing: Packing,
-    /// What it costs to read sectors that a page on flash lacks.
+    /// Cost of reading sectors that a page on flash lacks.
     #[serde(default, skip_serializing_if = "UnwrittenReads::are_free")]
     pub unwritten: UnwrittenReads,
-    /// What the host sees.
+    /// Logical capacity.
     pub capacity: Capacity,
     /// The link to the host.
     pub host: HostLink,
-    /// How turns are taken between several queues of the host; `None` where requests come in one.
+    /// Arbitration between several host queues; `None` where requests come in one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arbitration: Option<Arbitration>,
-    /// Whether the planes of a die work one at a time or each on its own.
+    /// Whether the planes of a die operate one at a time or independently.
     pub parallel_unit: ParallelUnit,
-    /// Whether planes of a die share its array's time.
+    /// Whether planes of a die share one array time.
     #[serde(default, skip_serializing_if = "Multiplane::is_off")]
     pub multiplane: Multiplane,
-    /// Which pages one such command may read or program.
+    /// Which pages one multi-plane command can read or program.
     #[serde(default, skip_serializing_if = "MultiplanePages::are_any")]
     pub multiplane_pages: MultiplanePages,
     /// Which planes open, fill, collect and erase their blocks together.
     #[serde(default, skip_serializing_if = "Superblock::is_off")]
     pub superblock: Superblock,
-    /// In which order operations are served, and which are interrupted.
+    /// Order of service, and which operations can be suspended.
     #[serde(default, skip_serializing_if = "Service::is_usual")]
     pub service: Service,
-    /// Where a write goes.
+    /// Allocation of a write to a plane.
     pub allocation: Allocation,
     /// When a write is acknowledged.
     pub ack: Ack,
@@ -68,7 +67,7 @@ pub struct DeviceSpec {
     /// The merge buffer of schemes that have one.
     #[serde(default, skip_serializing_if = "MergeBuffer::is_usual")]
     pub merge: MergeBuffer,
-    /// What the drive keeps in RAM besides.
+    /// Further contents of the drive's RAM.
     #[serde(default, skip_serializing_if = "Dram::is_off")]
     pub dram: Dram,
     /// Collection of invalid pages.
@@ -76,31 +75,31 @@ pub struct DeviceSpec {
     /// Where pages wait for the rest of their wordline.
     #[serde(default)]
     pub program_buffer: ProgramBuffer,
-    /// How long data that no request waits for may wait there before the wordline is padded; `None` for ever, which
+    /// How long data wait there before the wordline is padded while no request waits for them; `None` for ever, which
     /// needs a protected buffer.
     pub pad_after: Option<SimDuration>,
-    /// The same for data that a request waits for.
+    /// The same while a request waits for them.
     #[serde(default = "pad_host_after")]
     pub pad_host_after: SimDuration,
     /// The SLC cache in front of denser flash, for schemes that use one.
     pub slc_cache: Option<SlcCache>,
-    /// How the flash errs; `None` where every read succeeds at once.
+    /// The error model; `None` where every read succeeds at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub errors: Option<ErrorModel>,
-    /// How blocks wear out, and what keeps their wear even.
+    /// Wear-out of blocks, and wear leveling.
     #[serde(default, skip_serializing_if = "WearSpec::is_off")]
     pub wear: WearSpec,
 }
 
-/// What it costs to read sectors that were never written, of pages that are on flash in part. Pages of which nothing is on
-/// flash cost nothing to read.
+/// Cost of reading never-written sectors of pages that are partly on flash. Pages with nothing on flash cost nothing
+/// to read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum UnwrittenReads {
     /// Nothing: the map knows which sectors there are.
     #[default]
     Free,
-    /// What it costs to read them where the page lies: the map knows that there is a page.
+    /// A read from the place of the page, because the map knows the page but not its sectors.
     Read,
 }
 
@@ -118,22 +117,21 @@ words! {
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Capacity {
-    /// (physical − logical) / logical, physical counting every block in its densest mode but those
-    /// of a static SLC cache.
+    /// (physical − logical) / logical, where physical counts every block in its densest mode, without a static SLC
+    /// cache.
     OverProvisioning(Fraction),
-    /// So many bytes, however much flash stands behind them.
+    /// This many bytes, however much flash there is.
     Logical(Bytes),
 }
 
-/// How many requests the link to the host takes at a time.
+/// How many requests the host link serves at a time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Lanes {
     /// One: the link is a serial resource of the drive.
     #[default]
     Shared,
-    /// One of each queue, which is a volume of a trace or a job of a job file: a serial resource of each of the
-    /// host's threads.
+    /// One per queue, which is a volume of a trace or a job of a job file: a serial resource per host thread.
     PerQueue,
 }
 
@@ -145,7 +143,7 @@ impl Lanes {
     }
 }
 
-/// The link to the host: a serial resource, or one of each queue, charged a request after its last page.
+/// The host link: a serial resource, or one per queue, charged for a request after its last page.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct HostLink {
     /// Its rate; off costs nothing.
@@ -154,13 +152,13 @@ pub struct HostLink {
     pub read_overhead: SimDuration,
     /// Fixed time a write spends on the link.
     pub write_overhead: SimDuration,
-    /// Time the controller takes for a read beside others: the link is free meanwhile.
+    /// Controller time of a read, during which the link is free.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub read_latency: SimDuration,
-    /// The same of a write.
+    /// Controller time of a write.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub write_latency: SimDuration,
-    /// Requests admitted at once in an open loop; the others wait with their arrival times.
+    /// Requests admitted at a time in an open loop; the others wait with their arrival times.
     pub queue_depth: u32,
     /// Requests that it takes at a time.
     #[serde(default, skip_serializing_if = "Lanes::are_shared")]
@@ -185,8 +183,8 @@ impl DeviceSpec {
         self.media.iter().all(|m| m.energy.is_some())
     }
 
-    /// Bytes of flash that can store logical data: every block in its densest mode, but for those
-    /// of a static SLC cache, which only pass data on.
+    /// Bytes of flash that can store logical data: every block in its densest mode, without a static SLC cache, which
+    /// only holds data temporarily.
     pub fn physical_bytes(&self) -> u64 {
         let cache = self.slc_cache.map_or(0, |c| c.static_blocks);
         self.media

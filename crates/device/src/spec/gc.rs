@@ -1,4 +1,4 @@
-//! When and how blocks are emptied, and the SLC cache that is emptied so, too.
+//! When and how GC runs, and the SLC cache.
 
 use crate::tables::words::words;
 use serde::{Deserialize, Serialize};
@@ -14,14 +14,14 @@ pub struct GcSpec {
     pub trigger: Trigger,
     /// Which block.
     pub victim: Victim,
-    /// Whether a block that holds nothing live comes first, whatever the rule says.
+    /// Whether a block without valid data precedes the choice of the victim rule.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub dead_first: bool,
-    /// Where its operations queue.
+    /// The class in which its operations are queued.
     pub class: GcClass,
     /// Free blocks of a plane at or below which its collection becomes urgent.
     pub hard_reserve: u32,
-    /// When a plane that has been collected is looked at again.
+    /// When a plane is checked again after GC.
     pub recheck: Recheck,
 }
 
@@ -29,13 +29,13 @@ pub struct GcSpec {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Recheck {
-    /// When its victim has been erased: it is collected until it is above its trigger.
+    /// After the erase of its victim: GC runs until the plane is above its trigger.
     Erase,
-    /// When it next gives out space: one victim a look.
+    /// At its next allocation: one victim per check.
     Allocation,
 }
 
-/// A threshold in the unit that its region counts space in, as a share of the region's total.
+/// A threshold as a share of the region's total, in the unit in which the region counts space.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Trigger {
@@ -43,9 +43,9 @@ pub enum Trigger {
     FreeBlocks(Fraction),
     /// Slots not yet programmed, in open blocks too.
     FreeSlots(Fraction),
-    /// No threshold: only when a program has no place, or a scheme asks for it.
+    /// No threshold: only when a program finds no space, or a scheme requests it.
     Never,
-    /// When the region opens the last block that its quota gives it. For schemes, not for files.
+    /// When the region opens the last block of its quota. For schemes, not for files.
     LastBlock,
 }
 
@@ -53,21 +53,22 @@ pub enum Trigger {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub enum Victim {
-    /// The one with the fewest live sectors; ties go to the lowest number.
+    /// The one with the fewest valid sectors; ties go to the lowest number.
     Greedy,
     /// The one that was filled first.
     Fifo,
-    /// The one with the fewest live sectors of so many drawn at random, each equally likely and with
-    /// replacement (B. Van Houdt, SIGMETRICS 2013). One is the random rule.
+    /// The one with the fewest valid sectors of this many drawn at random, each equally likely and with replacement
+    /// (B. Van Houdt, SIGMETRICS 2013). With one block this is the random rule.
     DChoices(u32),
     /// The one with the fewest live sectors of so many that were filled first (X.-Y. Hu and others, SYSTOR 2009).
     WindowedGreedy(u32),
-    /// The one with the most benefit for its cost, age (1 - u) / 2u, where a share u of it is live (A. Kawaguchi and
-    /// others, USENIX 1995). Age counts what its plane's closed blocks have lost since this one last lost something.
+    /// The one with the best ratio of benefit and cost, age (1 - u) / 2u, where u is its share of valid data (A.
+    /// Kawaguchi and others, USENIX 1995). Age counts the sectors that closed blocks of its plane have lost since
+    /// this block last lost one.
     CostBenefit,
 }
 
-/// Where collection queues among the host's operations.
+/// The class in which GC queues among host operations.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum GcClass {
@@ -77,7 +78,7 @@ pub enum GcClass {
     Host,
     /// Before the writes.
     Urgent,
-    /// Alone: a collection holds its die, from reads too, until its victim is erased.
+    /// Exclusive: GC holds its die, also against reads, until its victim is erased.
     Foreground,
 }
 
@@ -86,15 +87,15 @@ pub enum GcClass {
 pub struct SlcCache {
     /// Blocks of a plane that are always SLC.
     pub static_blocks: u32,
-    /// Blocks of a plane that may be SLC besides while the drive is empty; they shrink as it fills.
+    /// Further blocks of a plane in SLC mode while the drive is empty; they shrink as it fills up.
     pub dynamic_blocks: u32,
-    /// When a plane's cache is collected into the dense region.
+    /// GC trigger of the cache of a plane.
     pub trigger: Trigger,
-    /// What a host write does while the cache has no room.
+    /// What a host write does when the cache is full.
     pub when_full: WhenFull,
 }
 
-/// What a host write does while the SLC cache has no room.
+/// What a host write does when the SLC cache is full.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WhenFull {
@@ -143,7 +144,7 @@ impl fmt::Display for Trigger {
 }
 
 impl Victim {
-    /// The most blocks that may be drawn, or stand in a window: more would only be a slow greedy.
+    /// The most blocks that may be drawn, or are in a window: more would only be a slow greedy.
     const MOST_CHOICES: u32 = 1024;
     const FORMS: &str = "greedy, fifo, random, d-choices:N, windowed-greedy:N, cost-benefit";
 }
@@ -206,7 +207,7 @@ impl TryFrom<String> for Victim {
 }
 
 impl GcSpec {
-    /// The reserve where a device file gives none: two blocks, or half a per cent of a plane's.
+    /// Default reserve: two blocks, or half a percent of a plane.
     pub fn default_reserve(blocks_per_plane: u32) -> u32 {
         blocks_per_plane.div_ceil(200).max(2)
     }

@@ -1,4 +1,4 @@
-//! What works side by side in a drive, and in which order pages are dealt to it.
+//! Parallelism in a drive, and the order in which pages are allocated.
 
 use crate::tables::words::words;
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ use std::str::FromStr;
 use wordline_flash::Topology;
 use wordline_units::QuantityError;
 
-/// What works one operation at a time inside a chip.
+/// The unit that performs one operation at a time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ParallelUnit {
@@ -17,18 +17,18 @@ pub enum ParallelUnit {
     Plane,
 }
 
-/// Whether operations of several planes become one command of their die.
+/// Whether operations of several planes form one command of their die.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Multiplane {
     /// An array works on one operation at a time.
     #[default]
     Off,
-    /// When an array begins an operation, those of its other planes that are ready and alike go with it.
+    /// When an array starts an operation, ready and equal operations of its other planes join it.
     Opportunistic,
 }
 
-/// Which pages of several planes one command may read or program.
+/// Which pages of several planes one command can read or program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MultiplanePages {
@@ -45,25 +45,25 @@ impl MultiplanePages {
     }
 }
 
-/// What a page map knows of a page that was written in part.
+/// What a page map knows about a partly written page.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PartialPages {
     /// That it is mapped: all of it counts as data.
     #[default]
     Whole,
-    /// The sectors that were written: only these are read to complete a later part.
+    /// The written sectors: only these are read to complete a later partial write.
     ValidSectors,
 }
 
-/// Which host data share a page that holds several mapping units.
+/// Which host data share a page of several mapping units.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Packing {
     /// Neighboring units of one write: the rest of the page is padded.
     #[default]
     Off,
-    /// Any units of a plane, of as many writes as it takes: the page waits until it is full.
+    /// Any units of a plane, from any number of writes: the page waits until it is full.
     Page,
 }
 
@@ -85,8 +85,7 @@ impl Multiplane {
     }
 }
 
-/// Which planes hold a superblock together: the blocks at one position in each, opened, filled, collected and erased
-/// as one.
+/// Which planes form a superblock: blocks at one position in each are opened, filled, collected and erased together.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Superblock {
@@ -122,7 +121,7 @@ impl Superblock {
     }
 }
 
-/// One level of the hierarchy in an order of allocation.
+/// One level of the hierarchy in an allocation order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Level {
@@ -136,7 +135,7 @@ pub enum Level {
     Plane,
 }
 
-/// How the plane of a logical page is found.
+/// How the plane of a logical page is chosen.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Allocation {

@@ -1,27 +1,27 @@
-//! The table `[dram]` of a device file: what the drive keeps in RAM besides its buffers, and how much of its map.
+//! The table `[dram]` of a device file: the drive's RAM besides its buffers, and the cached part of the mapping table.
 
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 use wordline_config::Section;
 use wordline_units::Bytes;
 
-/// Bytes of an entry of the map, which numbers a place on flash with 32 bits.
+/// Bytes of a mapping entry, which addresses flash with 32 bits.
 pub const MAP_ENTRY: u64 = 4;
 
-/// Bytes of a change of the map that waits in RAM: the number of the logical page, and its place.
+/// Bytes of a pending mapping change: the number of the logical page, and its place.
 pub const JOURNAL_ENTRY: u64 = 4 + MAP_ENTRY;
 
-/// What the drive keeps in RAM.
+/// Contents of the drive's RAM.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Dram {
-    /// Size of the cache of pages that the host has read, in whole mapping units; zero for none.
+    /// Size of the read cache, in whole mapping units; zero for none.
     pub read_cache: Bytes,
-    /// Size of the cache of a map that lies on flash, in whole mapping units, each a page of the map; zero where all of
-    /// the map is in RAM.
+    /// Size of the mapping cache, in whole mapping units, each one page of the table; zero if the whole table is in
+    /// RAM.
     #[serde(default, skip_serializing_if = "is_none")]
     pub map_cache: Bytes,
-    /// Size of the journal of a map that lies on flash: of the changes, [`JOURNAL_ENTRY`] bytes each, that wait for
-    /// their page of the map to come to the cache; none where it has no bound.
+    /// Size of the journal of mapping changes that wait for their page of the table, [`JOURNAL_ENTRY`] bytes each;
+    /// `None` without a bound.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub map_journal: Option<Bytes>,
 }
@@ -31,13 +31,13 @@ fn is_none(size: &Bytes) -> bool {
 }
 
 impl Dram {
-    /// Whether all of it is as without the table.
+    /// Whether all of it is at its defaults.
     pub fn is_off(&self) -> bool {
         *self == Dram::default()
     }
 
-    /// RAM for the map of so many mapping units, in bytes: all of it, or the cache of it with the place of each of its
-    /// pages on flash, and the journal where that has a bound.
+    /// RAM for the mapping table of this many mapping units, in bytes: the whole table, or its cache with the flash
+    /// address of each of its pages, and the journal if it is bounded.
     pub fn map_bytes(&self, units: u64, unit: Bytes) -> u64 {
         match self.map_cache.0 {
             0 => units * MAP_ENTRY,
@@ -46,7 +46,7 @@ impl Dram {
     }
 }
 
-/// Pages of the map of so many mapping units, each as large as a unit.
+/// Pages of the mapping table of this many mapping units, each as large as a unit.
 pub fn map_pages(units: u64, unit: Bytes) -> u64 {
     units.div_ceil((unit.0 / MAP_ENTRY).max(1))
 }

@@ -1,4 +1,4 @@
-//! The table `[errors]` of a device file: a built-in error model, and what is changed of it.
+//! The table `[errors]` of a device file: a built-in error model, and changes to it.
 
 use std::fmt::{Display, Write};
 use std::ops::RangeInclusive;
@@ -9,7 +9,7 @@ use wordline_units::{Bytes, CellMode, SimDuration};
 const BEYOND: [(&str, Beyond); 2] = [("clamp", Beyond::Clamp), ("uncorrectable", Beyond::Uncorrectable)];
 const SECOND: SimDuration = SimDuration(1_000_000_000);
 
-/// The coefficients by name, in the order in which they stand in the formula.
+/// The coefficients by name, in the order in which they are in the formula.
 type Coefficient = (&'static str, fn(&mut Rber) -> &mut f64);
 const COEFFICIENTS: [Coefficient; 9] = [
     ("epsilon", |r| &mut r.epsilon),
@@ -71,7 +71,7 @@ pub(crate) fn read(mut section: Section<'_>) -> Option<ErrorModel> {
     whole.then_some(model)
 }
 
-/// A threshold, or the word that there is none, as without the key.
+/// A threshold, or the word for no threshold, which is the default.
 fn or_never<T>(
     section: &mut Section<'_>,
     key: &'static str,
@@ -116,7 +116,7 @@ fn read_mode(mode: CellMode, mut section: Section<'_>, known: Option<ModeErrors>
     })
 }
 
-/// A number that the model has, or that must be given.
+/// A number of the model, or a required one.
 fn number(
     section: &mut Section<'_>,
     key: &'static str,
@@ -185,7 +185,7 @@ pub(crate) fn write(model: &ErrorModel, out: &mut String) -> std::fmt::Result {
     Ok(())
 }
 
-/// A float as TOML spells it, to the last bit.
+/// A float in TOML, exact to the last bit.
 fn float(value: f64) -> impl Display {
     format!("{value:e}")
 }

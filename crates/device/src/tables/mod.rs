@@ -1,4 +1,4 @@
-//! Tables of a device file that stand for themselves: what each says, how it is read and written.
+//! Independent tables of a device file: their meaning, and how they are read and written.
 
 pub(crate) mod dram;
 pub(crate) mod errors;

@@ -1,5 +1,5 @@
-//! The queues of `[host]`: how a drive takes turns between the submission queues of its host, as NVMe's arbitration does
-//! (NVM Express Base Specification 2.0, section 3.4.4).
+//! The queues of `[host]`: arbitration between the submission queues of the host, as in NVMe (NVM Express Base
+//! Specification 2.0, section 3.4.4).
 
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
@@ -7,32 +7,32 @@ use std::ops::RangeInclusive;
 use wordline_config::Section;
 use wordline_units::QueueClass;
 
-/// How a drive takes turns between queues. Which request comes from which queue is the workload's: each volume of a
-/// trace and each job of a job file has one.
+/// Arbitration between queues. The workload assigns requests to queues: each volume of a trace and each job of a job
+/// file has one.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Arbitration {
     /// In which order.
     pub order: ArbitrationOrder,
-    /// Requests that are taken from one queue before it is another's turn (NVMe's arbitration burst).
+    /// Requests fetched from one queue before the next queue's turn (NVMe's arbitration burst).
     pub burst: u32,
-    /// What is said of single queues.
+    /// Settings of individual queues.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub queues: Vec<HostQueue>,
 }
 
-/// In which order a drive takes turns between queues.
+/// The arbitration policy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ArbitrationOrder {
-    /// One after the other.
+    /// Round robin.
     RoundRobin,
-    /// Those of class urgent first; then in each round so many requests from those of the classes high, medium and
-    /// low. Queues of one class in order of arrival.
+    /// Class urgent first; then in each round this many requests of the classes high, medium and low. Queues of one
+    /// class in order of arrival.
     Weighted([u32; QueueClass::COUNT - 1]),
 }
 
 impl ArbitrationOrder {
-    /// Of a class, how many requests are taken in a round; `None` where nothing is weighed.
+    /// Number of requests of a class per round; `None` where nothing is weighed.
     pub fn weight(self, class: QueueClass) -> Option<u32> {
         match self {
             ArbitrationOrder::RoundRobin => None,
@@ -41,7 +41,7 @@ impl ArbitrationOrder {
     }
 }
 
-/// What is said of the queue of one source.
+/// Settings of the queue of one source.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct HostQueue {
     /// The source: a volume of a trace, or a job.
@@ -49,14 +49,14 @@ pub struct HostQueue {
     /// Its priority class, if it overrides the workload's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<QueueClass>,
-    /// How many of its requests the drive works on at once.
+    /// How many of its requests the drive works on in parallel.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub depth: Option<u32>,
 }
 
 const WEIGHTS: RangeInclusive<u32> = 1..=256;
 
-/// The keys of `[host]` that say how turns are taken.
+/// The keys of `[host]` about arbitration.
 pub(crate) fn read(section: &mut Section<'_>) -> Option<Arbitration> {
     #[derive(Clone, Copy, PartialEq)]
     enum Word {
@@ -126,12 +126,12 @@ pub(crate) fn write(arbitration: &Arbitration, out: &mut String) -> std::fmt::Re
     Ok(())
 }
 
-/// The same in words, for the description of a drive.
+/// The same as text, for the description of a drive.
 pub(crate) fn describe(arbitration: &Arbitration) -> String {
     let order = match arbitration.order {
-        ArbitrationOrder::RoundRobin => "in order of arrival".to_string(),
+        ArbitrationOrder::RoundRobin => "round robin".to_string(),
         ArbitrationOrder::Weighted([high, medium, low]) => {
-            format!("urgent first, then weighted: high {high}, medium {medium}, low {low}")
+            format!("urgent first, then weighted round robin: high {high}, medium {medium}, low {low}")
         }
     };
     let burst = match arbitration.burst {

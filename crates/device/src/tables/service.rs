@@ -1,42 +1,42 @@
-//! The table `[service]` of a device file: in which order operations are served, and which may be interrupted.
+//! The table `[service]` of a device file: the order of service, and suspension.
 
-use crate::tables::words::words;
+use crate::tables::words::{spaced, words};
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 use std::ops::RangeInclusive;
 use wordline_config::Section;
 use wordline_units::SimDuration;
 
-/// In which order planes, arrays and buses serve the operations that wait. Within one rank it is first come, first
-/// served. What holds a die comes first under any order.
+/// The order in which planes, arrays and buses serve waiting operations. Within a rank, first come, first served. An
+/// operation that holds a die is first in any order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ServiceOrder {
-    /// Reads of the host, urgent collection, writes of the host, then everything else.
+    /// Host reads, urgent GC, host writes, then everything else.
     #[default]
     ReadFirst,
     /// First come, first served, whatever it is.
     FirstCome,
-    /// Reads, then programs, then erases, whoever asked for them.
+    /// Reads, then programs, then erases, from any source.
     Shortest,
-    /// By the shares of the die's time that reads and writes of the host, collection and all else have.
+    /// By shares of the die's time for host reads, host writes, GC and everything else.
     Shares,
 }
 
-/// Shares of a die's time: of reads of the host, of its writes with the reads that they need, of collection, and of all
-/// else. Only their proportions count.
+/// Shares of a die's time: of host reads, of host writes with the reads they need, of GC, and of everything else. Only
+/// their proportions count.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Shares(pub [u32; Shares::COUNT]);
 
 impl Shares {
-    /// How many kinds of work there are.
+    /// Number of kinds of work.
     pub const COUNT: usize = 4;
 
     /// Their keys.
     const KEYS: [&str; Shares::COUNT] = ["read", "write", "collection", "background"];
 }
 
-/// How operations are served.
+/// The order of service, with suspension.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Service {
     /// In which order.
@@ -44,29 +44,28 @@ pub struct Service {
     /// The shares, where the order is theirs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shares: Option<Shares>,
-    /// What host reads interrupt.
+    /// What host reads suspend.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suspension: Option<Suspension>,
 }
 
 impl Service {
-    /// Whether all of it is as without the table.
+    /// Whether all of it is at its defaults.
     pub fn is_usual(&self) -> bool {
         *self == Service::default()
     }
 }
 
-/// Programs and erases that make way for reads of the host: the array stops, serves those that wait for it, and goes
-/// on where it stopped.
+/// Suspension of programs and erases by host reads: the array stops, serves the waiting reads, and resumes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Suspension {
-    /// From the command to a free array, of a program; `None` where programs are not suspended.
+    /// Time from the command to a free array, for a program; `None` where programs are not suspended.
     pub program: Option<SimDuration>,
-    /// The same of an erase.
+    /// The same for an erase.
     pub erase: Option<SimDuration>,
-    /// What going on costs the array, each time.
+    /// Array time of each resume.
     pub resume: SimDuration,
-    /// How often one operation is suspended at most.
+    /// Maximum number of suspensions of one operation.
     pub limit: u32,
 }
 
@@ -140,17 +139,17 @@ pub(crate) fn write(service: &Service, out: &mut String) -> std::fmt::Result {
     )
 }
 
-/// The same in words, for the description of a drive.
+/// The same as text, for the description of a drive.
 pub(crate) fn describe(service: &Service) -> String {
     let shares = |shares: Shares| {
-        let each = ["host reads", "host writes", "collection", "all else"].into_iter().zip(shares.0);
-        each.map(|(kind, share)| format!("{share} of {kind}")).collect::<Vec<_>>().join(", ")
+        let each = ["host reads", "host writes", "GC", "other"].into_iter().zip(shares.0);
+        each.map(|(kind, share)| format!("{kind} {share}")).collect::<Vec<_>>().join(", ")
     };
     let order = match service.order {
         ServiceOrder::ReadFirst => "host reads first",
         ServiceOrder::FirstCome => "first come, first served",
         ServiceOrder::Shortest => "reads, then programs, then erases",
-        ServiceOrder::Shares => "by shares of a die's time",
+        ServiceOrder::Shares => "shares of the time of a die",
     };
     let order = match service.shares {
         Some(each) => format!("{order}: {}", shares(each)),
@@ -159,10 +158,11 @@ pub(crate) fn describe(service: &Service) -> String {
     let Some(s) = service.suspension else { return order };
     let what = [("programs", s.program), ("erases", s.erase)]
         .into_iter()
-        .filter_map(|(what, time)| time.map(|time| format!("{what} in {time}")))
+        .filter_map(|(what, time)| time.map(|time| format!("{what} in {}", spaced(time))))
         .collect::<Vec<_>>()
         .join(" and ");
-    format!("{order}, which suspend {what}, at most {} times; resume takes {}", s.limit, s.resume)
+    let resume = spaced(s.resume);
+    format!("{order}; suspends {what}, each at most {} times; resumes in {resume}", s.limit)
 }
 
 words! {

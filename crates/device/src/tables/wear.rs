@@ -1,31 +1,31 @@
-//! The table `[wear]` of a device file: whether blocks wear out, and what is done so that they do so evenly.
+//! The table `[wear]` of a device file: wear-out and wear leveling.
 
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 use wordline_config::Section;
 use wordline_units::Fraction;
 
-/// What wear does to blocks, and what is done against it.
+/// Wear-out of blocks, and wear leveling.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct WearSpec {
-    /// Whether a block leaves service at the erase that uses its life up.
+    /// Whether a block retires at the erase that uses up its endurance.
     pub enforce: bool,
     /// Cycles that each simulated erase stands for.
     pub acceleration: u32,
-    /// Standard deviation of the lives of blocks, as a share of the mode's endurance.
+    /// Standard deviation of the endurance of blocks, as a share of the mode's endurance.
     pub spread: Fraction,
-    /// Share of each medium's blocks that are bad from the beginning.
+    /// Share of factory bad blocks in each medium.
     pub bad_blocks: Fraction,
-    /// Whether of the erased blocks the least worn is opened first.
+    /// Whether the erased block with the fewest P/E cycles is opened first.
     pub dynamic: bool,
-    /// Cycles by which the most worn block of a plane's pool may be ahead of one with data at rest; beyond
-    /// that these are moved. `None` where they are left alone.
+    /// Maximum lead in P/E cycles of the most worn block of a plane's pool over a block with data at rest;
+    /// beyond it, these data are moved. `None` where they are left alone.
     #[serde(rename = "static")]
     pub static_beyond: Option<u32>,
 }
 
 impl WearSpec {
-    /// Whether all of it is as without the table.
+    /// Whether all of it is at its defaults.
     pub fn is_off(&self) -> bool {
         *self == WearSpec::default()
     }
@@ -44,9 +44,9 @@ impl Default for WearSpec {
     }
 }
 
-/// What a switch may be, for a reader.
+/// Allowed values of a switch, for a reader.
 pub(crate) const SWITCH: [(&str, bool); 2] = [("true", true), ("false", false)];
-/// An erase that stands for more is most of a block's life in any mode.
+/// An erase that counts as more would use up most of a block's life in any mode.
 const MOST_ACCELERATION: u32 = 100_000;
 
 pub(crate) fn read(mut section: Section<'_>) -> Option<WearSpec> {

@@ -271,7 +271,7 @@ fn a_drawing_has_every_medium_and_what_follows_from_the_file() {
             "block: ",
             "upper bounds",
             "over-provisioning",
-            "page-level map",
+            "page-level table",
             "unloaded",
         ] {
             assert!(text.contains(said), "{}: {said}\n{text}", device.name);
@@ -288,15 +288,15 @@ fn a_drawing_says_how_much_of_a_map_on_flash_is_in_ram() {
     };
     // 524,288 entries, of which 4096 fit in a page of the map.
     let text = drawn("64KiB");
-    assert!(text.contains("64.50 KiB: 4 of its 128 pages, and the flash address of each"), "{text}");
-    assert!(!drawn("off").contains("of its"));
+    assert!(text.contains("64.50 KiB: 4 of 128 pages, and the flash address of each"), "{text}");
+    assert!(!drawn("off").contains("mapping cache"));
     let keys = |size: &str, journal: &str| {
         [("dram.map_cache", size), ("dram.map_journal", journal)].map(|(k, v)| (k.to_string(), v.to_string()))
     };
     let spec = |size, journal| find("demo-8gb").unwrap().spec(&keys(size, journal));
     let text = drawing(&spec("64KiB", "4KiB").unwrap());
     assert!(
-        text.contains("68.50 KiB: 4 of its 128 pages, and the flash address of each, and the journal"),
+        text.contains("68.50 KiB: 4 of 128 pages, and the flash address of each, and the journal"),
         "{text}"
     );
     let kept = spec("64KiB", "4KiB").unwrap().checked("demo.toml").unwrap();
@@ -330,7 +330,7 @@ fn energy_is_read_written_and_asked_of_every_operation_or_none() {
     assert_eq!(DeviceSpec::from_toml(&to_toml(&s), "x", &[]).unwrap(), s);
     assert_eq!(serde_json::from_str::<DeviceSpec>(&serde_json::to_string(&s).unwrap()).unwrap(), s);
     let told = describe(&s);
-    for part in ["40pJ per byte transferred\n", "SLC 1500nJ per read, 20uJ per program, 300uJ per erase"] {
+    for part in ["40 pJ per byte transferred\n", "SLC 1.5 uJ per read, 20 uJ per program, 300 uJ per erase"] {
         assert!(told.contains(part), "{told}");
     }
     let e = set(&whole[..1]).unwrap_err().to_string();

@@ -1,4 +1,4 @@
-//! Who drives a layer, and the loop in which what follows from each call is carried out.
+//! The driver of a layer, and the loop that carries out the consequences of each call.
 
 use crate::drive::waiting::{HeldUp, Waiting};
 use crate::flow::program::bind::Binding;
@@ -17,7 +17,7 @@ pub trait Driver {
     /// The layer at this time ([`Ftl::at`]), to be called.
     fn layer_mut(&mut self) -> &mut Ftl;
 
-    /// What waits for space.
+    /// Operations and requests that wait for space.
     fn waiting(&self) -> &Waiting;
 
     /// The same, to be changed.
@@ -26,7 +26,7 @@ pub trait Driver {
     /// An operation is queued at its plane, the last of its class.
     fn enqueue(&mut self, entry: QueueEntry);
 
-    /// The same of one that has waited or stood in another plane's queue.
+    /// The same for one that has waited, or was in another plane's queue.
     fn change_plane(&mut self, entry: QueueEntry) {
         self.enqueue(entry);
     }
@@ -47,7 +47,7 @@ pub trait Driver {
     /// A timer is set: [`Ftl::timer`] is called with it at that time.
     fn set_timer(&mut self, at: SimTime, timer: Timer);
 
-    /// All that follows from an event has been queued.
+    /// All consequences of an event have been queued.
     #[inline(always)]
     fn end_round(&mut self) {}
 
@@ -60,7 +60,7 @@ pub trait Driver {
         self.layer_mut().submit(request, number, data);
     }
 
-    /// A request that was held up is refused, since nothing makes room for it.
+    /// A delayed request is refused, since nothing frees space for it.
     fn refuse(&mut self, request: HostRequest, number: u64) {
         self.layer_mut().refuse(request, number);
     }
@@ -70,14 +70,14 @@ pub trait Driver {
         _ = (id, plane);
     }
 
-    /// Whether the drive has had no request for so long that idle dies are asked for work.
+    /// Whether the drive has been idle long enough for idle work.
     fn is_idle(&self) -> bool;
 
     /// Whether no operation is under way, nor could begin.
     fn is_at_rest(&self) -> bool;
 }
 
-/// A request comes: it goes in, or is held up behind others. [`settle`] has to follow.
+/// A request arrives: it is admitted, or delayed behind others. [`settle`] must follow.
 #[inline(always)]
 pub fn submit<D: Driver>(driver: &mut D, request: HostRequest, number: u64, data: HostData<'_>) {
     if driver.waiting().is_open() && driver.layer().admits(&request) {
@@ -93,8 +93,8 @@ fn hold_up<D: Driver>(driver: &mut D, request: HostRequest, number: u64, data: H
     driver.waiting_mut().hold_up(HeldUp { request, number, data: data.to_held() });
 }
 
-/// Carry out what the layer asks for after a call, complete the requests that have ended, and let in those for which there is
-/// room now, until nothing is left.
+/// Carry out the requests of the layer after a call, complete ended requests, and admit those that now have space,
+/// until nothing is left.
 #[inline(always)]
 pub fn settle<D: Driver>(driver: &mut D) {
     if driver.layer().has_effects() || !driver.waiting().is_open() {
@@ -131,7 +131,7 @@ fn carry_out<D: Driver>(driver: &mut D) {
     }
 }
 
-/// Space may have come up: programs that waited at a plane try again, in their order.
+/// Space may be free: programs that waited at a plane try again, in their order.
 fn wake<D: Driver>(driver: &mut D, plane: PlaneId) {
     while let Some(id) = driver.waiting_mut().take_last(plane) {
         let entry = driver.layer().entry_of(id);
@@ -140,7 +140,7 @@ fn wake<D: Driver>(driver: &mut D, plane: PlaneId) {
     driver.wake(plane);
 }
 
-/// A job has begun or ceased to hold a die, and idle work that it kept away may begin.
+/// A job has started or stopped to hold a die, and delayed idle work may start.
 fn hold<D: Driver>(driver: &mut D, die: DieId) {
     driver.hold(die);
     if driver.is_idle() && driver.layer().may_work_again(die) {
@@ -148,7 +148,7 @@ fn hold<D: Driver>(driver: &mut D, die: DieId) {
     }
 }
 
-/// Requests go in for which there is room now. What waits for company in the buffer must not hold the next one up.
+/// Admit requests that now have space. Data that wait in the buffer for others must not delay the next one.
 fn let_in<D: Driver>(driver: &mut D) {
     while let Some(request) = driver.waiting().first_request()
         && driver.layer().admits(request)
@@ -184,8 +184,8 @@ fn block<D: Driver>(driver: &mut D, id: OpId) {
     driver.note_blocked(id, plane);
 }
 
-/// An operation of a die has ended. Where a host request may wait for it, [`Ftl::breakdown_mut`] was told before what it
-/// has been through. Returns what its plane goes on with at once, if anything. [`settle`] has to follow.
+/// An operation of a die has ended. Where a host request may wait for it, [`Ftl::breakdown_mut`] was told before what
+/// it has been through. Returns the next operation of its plane, if any. [`settle`] must follow.
 #[inline(always)]
 pub fn end<D: Driver>(driver: &mut D, id: OpId, die: DieId) -> Option<QueueEntry> {
     let next = driver.layer_mut().done(id);
@@ -195,14 +195,14 @@ pub fn end<D: Driver>(driver: &mut D, id: OpId, die: DieId) -> Option<QueueEntry
     next.map(|id| driver.layer().entry_of(id))
 }
 
-/// A die of an idle drive is asked for work, if it has none.
+/// Ask the scheme for work for a die of an idle drive, if the die has none.
 pub fn ask_idle<D: Driver>(driver: &mut D, die: DieId) {
     if driver.layer().idle_jobs(die) == 0 {
         driver.layer_mut().idle(die);
     }
 }
 
-/// The drive has had no request for long: all dies are asked for work.
+/// The drive has been idle for long: ask the scheme for work for all dies.
 pub fn ask_all_idle<D: Driver>(driver: &mut D) {
     for die in 0..driver.layer().view().geometry().dies {
         driver.layer_mut().idle(DieId(die));
@@ -210,7 +210,7 @@ pub fn ask_all_idle<D: Driver>(driver: &mut D) {
     settle(driver);
 }
 
-/// The run is over: what waits for company is padded. Returns whether that leaves anything to be done.
+/// The run is over: data that wait for others are padded. Returns whether that leaves anything to be done.
 pub fn drain<D: Driver>(driver: &mut D) -> bool {
     driver.layer_mut().drain();
     let leaves = driver.layer().out.asked() > 0;

@@ -1,23 +1,24 @@
-//! A watch on last resorts: each ends something, or moves it to where there is room. One after the other without an
-//! operation or a request that ends, they go round in circles.
+//! A watch on last resorts: each ends something, or moves it to where there is space. Repeated without a completed
+//! operation or request, they would be a livelock.
 
 use serde::{Deserialize, Serialize};
 
-/// How many may come one after the other: more than there are operations on any drive that waits for space.
+/// Maximum number of consecutive last resorts: more than the operations that can wait for space on any drive.
 const MOST: u32 = 1 << 16;
 
 /// Counts last resorts since anything came of one.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct LastResorts {
-    /// What had come of the drive's work by then.
+    /// Progress of the drive at that time.
     seen: u64,
     count: u32,
-    /// How much had come to the drive when one last changed nothing, with no request outstanding.
+    /// How much had arrived at the drive when one last changed nothing, with no request outstanding.
     changed_nothing_at: Option<u64>,
 }
 
 impl LastResorts {
-    /// One more, when so much had come of the drive's work: a count that only grows. Returns whether that is one too many.
+    /// One more last resort, at this progress of the drive: a count that only grows. Returns whether that is one too
+    /// many.
     pub fn are_in_vain(&mut self, come: u64) -> bool {
         if come != self.seen {
             (self.seen, self.count) = (come, 0);
@@ -26,12 +27,12 @@ impl LastResorts {
         self.count > MOST
     }
 
-    /// Note that a last resort changed nothing, and how much had come to the drive by then.
+    /// Note that a last resort changed nothing, and how much had arrived at the drive by then.
     pub fn note_nothing_changed(&mut self, come: u64) {
         self.changed_nothing_at = Some(come);
     }
 
-    /// Whether the last one changed nothing, and nothing has come since.
+    /// Whether the last one changed nothing, without progress since.
     pub fn have_changed_nothing(&self, come: u64) -> bool {
         self.changed_nothing_at == Some(come)
     }
@@ -41,7 +42,7 @@ impl LastResorts {
         *self = LastResorts::default();
     }
 
-    /// What waits is no longer the same, so that another may change something.
+    /// The waiting operations have changed, so another last resort may help.
     pub fn try_again(&mut self) {
         self.changed_nothing_at = None;
     }
@@ -66,7 +67,7 @@ mod tests {
         (0..MOST).for_each(|_| _ = watch.are_in_vain(7));
         watch.note_nothing_changed(0);
         watch.start_anew();
-        // As much has come of its work, and to it, as before: both are counted anew.
+        // As much has come of its work, and to it, as before: both are counted again.
         assert!(!watch.have_changed_nothing(0));
         assert!((0..MOST).all(|_| !watch.are_in_vain(7)) && watch.are_in_vain(7));
     }

@@ -1,12 +1,12 @@
-//! What helps where nothing is pending and something waits for space, in the order of docs/progress.md.
+//! Last resorts if nothing is pending and something waits for space, in the order of docs/progress.md.
 
 use crate::drive::driver::{Driver, settle};
 use crate::drive::waiting::HeldUp;
 use crate::flow::program::blocked::GiveUp;
 use crate::state::op::OpId;
 
-/// Nothing is pending: what waits for space is let go, sent elsewhere or given up. Requests that are outstanding make that
-/// worth more. Returns whether anything changes.
+/// Nothing is pending: operations that wait for space are released, redirected or failed. Requests that are outstanding
+/// make that worth more. Returns whether anything changes.
 #[cold]
 pub fn last_resort<D: Driver>(driver: &mut D, is_awaited: bool) -> bool {
     let changes = driver.layer_mut().let_go_of_dies()
@@ -28,7 +28,8 @@ pub fn release_idle_dies<D: Driver>(driver: &mut D) {
     }
 }
 
-/// What waits for space in its plane and may go elsewhere does, in the order of service. Returns whether anything does.
+/// Operations that wait for space in their plane and can go elsewhere do so, in the order of service. Returns whether
+/// anything does.
 fn send_elsewhere<D: Driver>(driver: &mut D) -> bool {
     if !driver.layer().has_operations() {
         return false;
@@ -41,9 +42,9 @@ fn send_elsewhere<D: Driver>(driver: &mut D) -> bool {
     any
 }
 
-/// Nothing is pending: what waits for space never will have it. Moves are given up, or, where requests wait, writes that are
-/// not acknowledged yet. Those that are stay in the buffer; then it is the flushes that end without what they promise, and
-/// else the first request that the full buffer holds up.
+/// Nothing is pending: operations that wait for space will never get it. Moves are dropped, or, if requests wait,
+/// unacknowledged writes fail. Acknowledged writes stay in the buffer; then flushes end without their guarantee, or
+/// else the first request that the full buffer delays fails.
 fn give_up<D: Driver>(driver: &mut D, what: GiveUp) -> bool {
     let mut failing: Vec<OpId> = driver.waiting().programs().collect();
     failing.retain(|id| {

@@ -1,4 +1,4 @@
-//! What waits outside the layer, for space within.
+//! Operations and requests that wait for space in the layer.
 
 use crate::media::host_data::HeldData;
 use crate::state::op::OpId;
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use wordline_units::{HostRequest, PlaneId};
 
-/// A request that is held up, with its number and the bytes that it writes.
+/// A delayed request, with its number and bytes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HeldUp {
     /// The request.
@@ -17,8 +17,8 @@ pub struct HeldUp {
     pub data: HeldData,
 }
 
-/// Programs that found no slot in their plane, and requests that a full write buffer holds up. Requests go in in the order in
-/// which they came: while one is held up, so is each that comes after it.
+/// Programs that found no slot in their plane, and requests that a full write buffer holds up. Requests are admitted in
+/// order: while one is delayed, so is each later one.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Waiting {
     /// By plane, in the order in which they came.
@@ -27,12 +27,12 @@ pub struct Waiting {
 }
 
 impl Waiting {
-    /// Nothing waits, at so many planes.
+    /// Nothing waits, at this many planes.
     pub fn new(planes: u32) -> Waiting {
         Waiting { programs: vec![VecDeque::new(); planes as usize], requests: VecDeque::new() }
     }
 
-    /// Whether no request is held up.
+    /// Whether no request is delayed.
     #[inline(always)]
     pub fn is_open(&self) -> bool {
         self.requests.is_empty()

@@ -10,7 +10,7 @@ pub(crate) use heap::Memory;
 #[cfg(any(unix, windows))]
 pub(crate) use mapped::Memory;
 
-/// Memory begins at a multiple of so many bytes at least: a line of the processor's cache.
+/// Memory begins at a multiple of this many bytes at least: a line of the processor's cache.
 pub(crate) const ALIGNMENT: usize = 64;
 
 /// The bytes of a state file.
@@ -53,7 +53,7 @@ impl Stored {
         Ok(Stored::Bytes(bytes))
     }
 
-    /// So many bytes from an offset on.
+    /// This many bytes from an offset on.
     fn part(&self, offset: u64, bytes: usize) -> io::Result<&[u8]> {
         let from = usize::try_from(offset).ok();
         let part = from.and_then(|from| self.get(from..from.checked_add(bytes)?));
@@ -87,7 +87,7 @@ mod mapped {
     }
 
     impl Memory {
-        /// So many zeros, and address space for one byte at least.
+        /// This many zeros, and address space for one byte at least.
         ///
         /// # Errors
         /// When there is no address space for it.
@@ -118,8 +118,8 @@ mod mapped {
             Ok(memory)
         }
 
-        /// Of each chunk of so many bytes whether it may hold anything but zeros; nothing where the system does not tell
-        /// which pages have been written. To look would have the system provide them all.
+        /// Of each chunk of this many bytes whether it may hold anything but zeros; nothing where the system does not
+        /// tell which pages have been written. To look would have the system provide them all.
         pub fn written(&self, chunk: usize) -> Option<Vec<bool>> {
             let mut written = super::pages::written(&self.map, chunk)?;
             for at in &self.given {
@@ -214,7 +214,7 @@ mod heap {
     pub(crate) struct Memory(Vec<Line>);
 
     impl Memory {
-        /// So many zeros, and one byte at least.
+        /// This many zeros, and one byte at least.
         ///
         /// # Errors
         /// When there is no memory for it.

@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// Numbers that are shared or copied together.
 const RUN: u32 = 256;
 
-/// What stands at the numbers of a run, side by side: one that is used costs the place of all.
+/// What is at the numbers of a run, side by side: one that is used costs the place of all.
 type Run<V> = Arc<[Option<V>]>;
 
 /// Values by number. Copying it copies a pointer for every [`RUN`] numbers in use; the first change within such a run
@@ -27,7 +27,7 @@ impl<V> Default for SharedMap<V> {
 }
 
 impl<V> SharedMap<V> {
-    /// What stands at a number.
+    /// What is at a number.
     pub fn get(&self, at: u32) -> Option<&V> {
         self.runs.get(&(at / RUN))?[(at % RUN) as usize].as_ref()
     }
@@ -47,12 +47,12 @@ impl<V: Clone> SharedMap<V> {
         &mut Arc::make_mut(run)[(at % RUN) as usize]
     }
 
-    /// Put something at a number in place of what stands there.
+    /// Put something at a number in place of what is there.
     pub fn insert(&mut self, at: u32, value: V) {
         *self.place(at) = Some(value);
     }
 
-    /// What stands at a number, made if nothing does.
+    /// What is at a number, made if nothing does.
     pub fn entry(&mut self, at: u32) -> &mut V
     where
         V: Default,
@@ -60,7 +60,7 @@ impl<V: Clone> SharedMap<V> {
         self.place(at).get_or_insert_default()
     }
 
-    /// Forget what stands at some numbers.
+    /// Forget what is at some numbers.
     pub fn remove(&mut self, numbers: Range<u32>) {
         for run in numbers.start / RUN..numbers.end.div_ceil(RUN) {
             let Some(values) = self.runs.get_mut(&run) else { continue };

@@ -1,11 +1,11 @@
 //! A state as a file: what it says of itself, and whether it is what was written.
 //!
-//! The file: a header of 64 bytes; the large tables, each at a multiple of 64 KiB, of which chunks
-//! that are all zeros are left out as holes; and the body, in postcard's encoding: what the state is
-//! of, where the tables are with a checksum of each chunk, and the fields in their order. The header
-//! holds the checksum of the body, so that this one number names a state, and it is written last, so
-//! that what was cut short is no state file. Tables are mapped copy-on-write ([`crate::file::memory`]): a
-//! drive that is restored reads of them what it touches, and costs the memory of what it changes.
+//! The file: a header of 64 bytes; the large tables, each at a multiple of 64 KiB, of which chunks that are all zeros
+//! are left out as holes; and the body, in postcard's encoding: what the state is of, where the tables are with a
+//! checksum of each chunk, and the fields in their order. The header holds the checksum of the body, so that this one
+//! number names a state, and it is written last, so that what was cut short is not a state file. Tables are mapped
+//! copy-on-write ([`crate::file::memory`]): a drive that is restored reads of them what it touches, and costs the
+//! memory of what it changes.
 
 use crate::file::memory::Stored;
 use serde::{Deserialize, Serialize};

@@ -8,7 +8,7 @@ use std::io;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 
-/// A table of so many values, each all zeros at first.
+/// A table of this many values, each all zeros at first.
 pub(crate) struct Table<T> {
     memory: Memory,
     len: usize,

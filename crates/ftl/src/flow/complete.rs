@@ -1,4 +1,5 @@
-//! Something is over: a part of a request, a host program, or what a host program waited for; whoever waits learns of it.
+//! Completion: a part of a request, a host program, or what a host program waited for has ended, and those that wait
+//! are notified.
 
 use crate::ftl::Ftl;
 use crate::state::op::{NONE, Op, OpId};
@@ -6,7 +7,7 @@ use crate::state::request::RequestId;
 use wordline_units::{HostRequest, SimTime};
 
 impl Ftl {
-    /// One part of a request is over.
+    /// One part of a request has ended.
     #[inline]
     pub(crate) fn part_done(&mut self, id: RequestId) {
         let request = &mut self.requests[id];
@@ -23,7 +24,7 @@ impl Ftl {
         }
     }
 
-    /// Whoever waits for a host program learns that it is over: the request that owns it, and others.
+    /// Notify all that wait for a host program: the request that owns it, and others.
     #[inline]
     pub(crate) fn notify(&mut self, id: OpId, owner: Option<RequestId>) {
         if let Some(request) = owner {
@@ -62,7 +63,7 @@ impl Ftl {
         self.state.ops.remove(part);
     }
 
-    /// A program of the host has ended, of a write of this version, and flushes wait.
+    /// A program of a host write of this version has ended while flushes wait.
     #[inline(never)]
     fn end_flushes(&mut self, version: u64) {
         for request in self.requests.settle_flushes(version) {
@@ -70,7 +71,7 @@ impl Ftl {
         }
     }
 
-    /// One of the reads and moves that a host program waits for is over: with the last it is ready to go.
+    /// One of the reads and moves that a host program waits for has ended: after the last the program is ready.
     pub(crate) fn awaited(&mut self, lead: OpId) {
         let left = &mut self.state.ops[lead].awaits;
         *left -= 1;

@@ -1,8 +1,9 @@
-//! The dispatcher: what a call of the device sets off, step by step and in this order, and what follows from each step.
+//! The dispatcher: the sequence of steps that a call of the device triggers, and the steps that follow from each.
 //!
-//! Who goes first is written here and nowhere else. A write is sent off parcel by parcel, so that the scheme finds the
-//! effects of one when it is asked about the next; a program changes the map part by part, and what dies by a part gives
-//! space before the part's own end is told; a host program whose last wait is over goes before what its end sets off.
+//! Only this file determines the order of steps. A write is issued parcel by parcel, so that the scheme sees the
+//! effects of one when it is asked about the next; a program changes the map part by part, and the space freed by a
+//! part is used before the part's completion is reported; a host program whose last wait has ended precedes what its
+//! end triggers.
 
 use crate::flow::host::write::Unplaced;
 use crate::flow::moves::relocate::Relocated;
@@ -20,11 +21,10 @@ use crate::state::request::{Outcome, RequestId, Timer};
 use wordline_counters::{Cause, OpKind};
 use wordline_units::{HostOp, HostRequest, Ppn};
 
-/// What a host sets off.
+/// Calls of the host.
 impl Ftl {
-    /// Admit a request that [`Self::validate`] has accepted and that arrived at `request.arrival`.
-    /// `data` are the bytes of a write, from its first sector on, where media keep them. A drive that has worn
-    /// out takes no writes.
+    /// Admit a request that [`Self::validate`] has accepted and that arrived at `request.arrival`. `data` are the bytes
+    /// of a write, if the media store data. A worn-out drive accepts no writes.
     pub fn submit(&mut self, request: HostRequest, number: u64, data: HostData<'_>) -> RequestId {
         if request.op == HostOp::Write && self.worn_out().is_some() {
             return self.refuse_worn_out(request, number);
@@ -77,7 +77,7 @@ impl Ftl {
         self.submit_flush(id);
     }
 
-    /// What waits for company in a full buffer must not hold a write up.
+    /// Data that wait for other data in a full buffer must not block a write.
     pub(crate) fn make_space(&mut self, request: &HostRequest) {
         let next = self.make_space_in_buffer(request);
         self.follow_up(next);
@@ -85,7 +85,7 @@ impl Ftl {
         self.make_space_in_merged(request);
     }
 
-    /// The run is over: pad what waits for company, and let [`Self::idle`] empty what it likes.
+    /// End of the run: pad data that wait for other data, and let [`Self::idle`] flush its choice.
     pub(crate) fn drain(&mut self) {
         self.state.draining = true;
         self.empty_buffers();
@@ -93,8 +93,8 @@ impl Ftl {
         self.send_ready();
     }
 
-    /// Nothing is pending: host data that wait for company need not wait any longer, nor moved pages that hold places in a
-    /// buffer for which others wait. Returns whether any did.
+    /// Nothing is pending: host data stop waiting for other data, and so do moved pages whose buffer places others
+    /// need. Returns whether any did.
     #[cold]
     pub(crate) fn complete_groups(&mut self) -> bool {
         if self.state.incomplete_units > 0 {
@@ -110,8 +110,8 @@ impl Ftl {
         self.out.asked() > before
     }
 
-    /// Nothing is pending, and programs wait where no block gives a slot back: pages that lie in pieces are joined, if
-    /// there are any. Returns whether there are.
+    /// Nothing is pending, and programs wait although no block can free a slot: fragments of pages are joined, if there
+    /// are any. Returns whether there are.
     #[cold]
     pub(crate) fn join_pieces(&mut self) -> bool {
         let joins = self.begin_to_join();
@@ -142,10 +142,10 @@ impl Ftl {
     }
 }
 
-/// What an operation sets off.
+/// Ends of operations.
 impl Ftl {
-    /// Bind a program to the first slot that its route offers now. A page that falls back on a region
-    /// which programs whole wordlines joins the group that forms there.
+    /// Bind a program to the first free slot of its route. A page that falls back on a region with whole-wordline
+    /// programs joins the group that forms there.
     #[inline]
     pub(crate) fn bind(&mut self, id: OpId) -> Binding {
         let binding = self.bind_now(id);
@@ -153,39 +153,39 @@ impl Ftl {
         binding
     }
 
-    /// A program found no slot in its plane. Begin a collection that may help; if none can yet, each
-    /// page that dies in the plane is a new chance, and the device gives up only when nothing is
-    /// pending anywhere. A move within its pool that nobody waits for is dropped, since it pins the block that it
-    /// leaves; a program of a superblock goes where another plane of that has a slot.
+    /// A program found no slot in its plane. Start a collection that may help; if none can start yet, each page
+    /// invalidated in the plane is a new chance, and the device gives up only when nothing is pending anywhere. A move
+    /// within its pool that nothing waits for is dropped, since it pins its source block; a program of a superblock
+    /// goes to another plane with a free slot.
     pub(crate) fn blocked(&mut self, id: OpId) -> Blocked {
         let becomes = self.find_space(id);
         self.begin_held_moves();
         becomes
     }
 
-    /// Give up a program that can never be bound: the drive is full, or has worn out.
+    /// Abandon a program that can never be bound: the drive is full or worn out.
     pub(crate) fn fail(&mut self, lead: OpId) {
         self.give_up(lead);
         self.begin_held_moves();
     }
 
-    /// Give up what waits for room in a buffer that nothing leaves any more. Returns whether there was any.
+    /// Abandon what waits for room in a buffer that nothing leaves any more. Returns whether there was any.
     pub(crate) fn fail_held_moves(&mut self) -> bool {
         let any = self.drop_held_moves();
         self.send_ready();
         any
     }
 
-    /// No program that is pending can be bound: units that wait for theirs with what nobody waits for leave their
-    /// places, too, which ends their moves. Returns whether there were any.
+    /// No pending program can be bound: units that wait for page-mates although nothing waits for them give up their
+    /// places, which ends their moves. Returns whether there were any.
     pub(crate) fn end_joined_moves(&mut self) -> bool {
         let any = self.leave_joined_moves();
         self.send_ready();
         any
     }
 
-    /// An operation has ended that has been through this, as far as a host request may wait for it. Returns what its plane
-    /// goes on with at once, if anything.
+    /// Handle the end of an operation, as far as a host request may wait for it. Returns the next operation of its
+    /// plane, if one starts at once.
     #[inline]
     pub(crate) fn done(&mut self, id: OpId) -> Option<OpId> {
         let op = &self.state.ops[id];
@@ -288,8 +288,8 @@ impl Ftl {
 
 /// What follows.
 impl Ftl {
-    /// Carry out what follows from a step, and what follows from that. What follows from nearly every write and program is
-    /// done on the spot.
+    /// Carry out the steps that follow from a step, recursively. The usual steps after writes and programs are carried
+    /// out directly.
     #[inline(always)]
     pub(crate) fn follow_up(&mut self, next: Next) {
         match next {
@@ -340,7 +340,7 @@ impl Ftl {
         }
     }
 
-    /// Host programs that need wait no longer go on their way.
+    /// Issue host programs that no longer wait.
     #[inline(always)]
     fn send_ready(&mut self) {
         if !self.ready.is_empty() {
@@ -356,7 +356,7 @@ impl Ftl {
         }
     }
 
-    /// Moves begin for which there is a place in their buffer now.
+    /// Start moves for which their buffer now has room.
     #[inline(always)]
     fn begin_held_moves(&mut self) {
         self.send_ready();
@@ -365,7 +365,7 @@ impl Ftl {
         }
     }
 
-    /// The moves begin that the scheme wants made before a host program.
+    /// Start the moves that the scheme requires before a host program.
     fn begin_moves(&mut self, lead: OpId) {
         let mut moves = std::mem::take(&mut self.moves_first);
         for m in moves.drain(..) {
@@ -375,7 +375,7 @@ impl Ftl {
         self.moves_first = moves;
     }
 
-    /// A program of data from RAM is on flash.
+    /// Handle the end of a program of data from RAM.
     #[inline]
     fn settled(&mut self, part: OpId) {
         let op = &self.state.ops[part];

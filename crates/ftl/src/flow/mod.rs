@@ -1,8 +1,9 @@
-//! What happens to requests and operations: methods of [`Ftl`](crate::Ftl), each room with a stage of their way.
+//! The path of requests and operations through the translation layer, as methods of [`Ftl`](crate::Ftl): one module for
+//! each stage.
 //!
-//! A room calls its own methods and those of the rooms above it. What follows in a room below it returns, as
-//! [`Next`](next::Next); a host program that need wait no longer stands among `ready`. [`dispatch`] carries both out, and has
-//! the order in which all follows.
+//! A module calls its own methods and those of the modules above it. It returns the
+//! steps of modules below it, as [`Next`](next::Next), and adds host programs that no longer wait to `ready`.
+//! [`dispatch`] carries out both, and determines the order.
 
 pub(crate) mod begin;
 pub(crate) mod buffer;

@@ -1,9 +1,9 @@
-//! The base image: what was on the drive before time 0, held as arithmetic instead of tables.
+//! The base image: contents of the drive before time 0, as arithmetic instead of tables.
 //!
-//! A preconditioned plane is a run of blocks, each with so many pages programmed and so many of
-//! them live, and a keyed permutation from its logical pages to ranks. Rank r is the r-th live slot
-//! of the plane, found by a search in the prefix sums of live counts, so a filled, an aged and a
-//! preloaded drive cost time and memory in proportion to their blocks, whatever they hold.
+//! A preconditioned plane is a run of blocks, each with this many pages programmed and this many of them live, and a
+//! keyed permutation from its logical pages to ranks. Rank r is the r-th live slot of the plane, found by a search in
+//! the prefix sums of live counts, so a filled, an aged and a preloaded drive cost time and memory in proportion to
+//! their blocks, whatever they hold.
 
 use crate::image::permutation::Permutation;
 use crate::image::stripe::Stripe;
@@ -42,14 +42,14 @@ pub(crate) struct PlaneBase {
 }
 
 impl PlaneBase {
-    /// So many pages, spread evenly over full blocks.
+    /// This many pages, spread evenly over full blocks.
     pub fn spread(count: u32, blocks: u32, slots: u32) -> PlaneBase {
         let before = |block: u32| (count as u64 * block as u64 / blocks as u64) as u32;
         PlaneBase { programmed: vec![slots; blocks as usize], before: (0..=blocks).map(before).collect() }
     }
 
-    /// So many pages in one block after another, of each of which `per_block` slots are live. The last is
-    /// filled by whole steps, as far as they are needed, where the others have nothing invalid.
+    /// This many pages in one block after another, of each of which `per_block` slots are live. The last is filled by
+    /// whole steps, as far as they are needed, where the others have nothing invalid.
     pub fn packed(count: u32, per_block: u32, slots: u32, step: u32) -> PlaneBase {
         let mut base = PlaneBase { programmed: vec![], before: vec![0] };
         let mut left = count;
@@ -72,8 +72,8 @@ impl PlaneBase {
         }
     }
 
-    /// So many pages in blocks of which different numbers of slots are programmed, as evenly as those
-    /// allow; none if they have no place there.
+    /// This many pages in blocks of which different numbers of slots are programmed, as evenly as those allow; none if
+    /// they have no place there.
     pub fn windows(count: u32, blocks: u32, programmed: impl Fn(u32) -> u32) -> Option<PlaneBase> {
         let programmed: Vec<u32> = (0..blocks).map(programmed).collect();
         let all: u64 = programmed.iter().map(|n| *n as u64).sum();
@@ -176,13 +176,13 @@ impl Residents {
 pub(crate) struct PlanePages<'a> {
     stripe: &'a Stripe,
     pub plane: PlaneId,
-    /// How many there are.
+    /// Number of pages.
     pub count: u32,
     residents: Residents,
 }
 
 impl<'a> PlanePages<'a> {
-    /// The mapped pages of each plane of a stripe, and of a run of pages behind them all.
+    /// The mapped pages of each plane of a stripe, with a run of pages after them.
     pub fn of(stripe: &'a Stripe, mapped: &Mapped, behind: &Range<u32>) -> Vec<PlanePages<'a>> {
         let planes = stripe.planes();
         let residents: Vec<(u32, Residents)> = match mapped {
@@ -276,7 +276,7 @@ struct PlaneImage {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct RegionImage {
     stripe: Stripe,
-    /// Slots of the smallest unit that is programmed at once; live slots are the last of a block.
+    /// Slots of the smallest unit that is programmed in one operation; live slots are the last of a block.
     planes: Vec<PlaneImage>,
     first_plane: u32,
     /// The page behind the last, where pages are not listed.
@@ -289,8 +289,8 @@ impl RegionImage {
     }
 }
 
-/// How the pages of an image are drawn from home and second home by chance: their numbers are shuffled, and the
-/// first so many lie in the second home.
+/// Random distribution of the pages of an image over home and second home: their numbers are shuffled, and the first
+/// part is in the second home.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Draw {
     /// The pages by number, where they are not the first ones of the drive.
@@ -412,7 +412,7 @@ impl BaseImage {
         self.blocks().map(|(b, programmed, live)| (b, programmed, live * per_slot - missing(b))).collect()
     }
 
-    /// Where a logical page lies, if it is mapped.
+    /// The place of a logical page, if it is mapped.
     pub fn place_of(&self, lpn: Lpn) -> Option<Ppn> {
         let (part, lpn) = match &self.draw {
             Some(draw) => draw.part(lpn)?,

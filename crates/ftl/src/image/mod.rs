@@ -1,5 +1,5 @@
-//! What a drive holds at time 0, as arithmetic: which page lies where follows from its number, so that nothing
-//! is stored for a page that has not changed since.
+//! Contents of a drive at time 0, as arithmetic: the place of a page follows from its number, so that nothing
+//! is stored for unchanged pages.
 
 pub(crate) mod base;
 pub(crate) mod permutation;

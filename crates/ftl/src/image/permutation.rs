@@ -1,5 +1,5 @@
-//! A permutation of `0 .. n` by a key. It and its inverse cost a few multiplications and no storage,
-//! which is what lets a randomly filled drive exist without being written.
+//! A permutation of `0 .. n` by a key. It and its inverse cost a few multiplications and no memory, so that a
+//! randomly filled drive can exist without being written.
 
 use serde::{Deserialize, Serialize};
 use wordline_hash::{Feistel, mix};
@@ -28,7 +28,7 @@ impl Permutation {
         self.n
     }
 
-    /// What a round adds to a half.
+    /// The round function of a half.
     fn round(key: u64) -> impl Fn(usize, u64) -> u64 {
         move |i, half| mix(key.wrapping_add((i as u64) << 56) ^ half)
     }
@@ -37,13 +37,13 @@ impl Permutation {
         Feistel { n: self.n as u64, half: self.half }
     }
 
-    /// Where `x < n` goes.
+    /// The image of `x < n`.
     pub fn forward(&self, x: u32) -> u32 {
         let Some(key) = self.key else { return x };
         self.network().forward(x as u64, Permutation::round(key)) as u32
     }
 
-    /// What comes to `y < n`.
+    /// The preimage of `y < n`.
     pub fn inverse(&self, y: u32) -> u32 {
         let Some(key) = self.key else { return y };
         self.network().inverse(y as u64, Permutation::round(key)) as u32

@@ -1,5 +1,5 @@
-//! What is on a drive before time 0: which pages, in which order, how worn its blocks are. And where the random numbers of
-//! each part begin.
+//! Contents of a drive before time 0: which pages, in which order, and the wear of its blocks. And where the random
+//! numbers of each part begin.
 
 use crate::image::base::Mapped;
 use crate::media::error::MediaError;
@@ -7,10 +7,10 @@ use thiserror::Error;
 use wordline_hash::{fnv1a, mix};
 use wordline_units::{Fraction, Lpn, PlaneId, SectorMask, SimDuration};
 
-/// In which order the pages of a filled drive lie.
+/// The order of the pages of a filled drive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Order {
-    /// By their numbers, as if written once from first to last.
+    /// By number, as if written once from first to last.
     Sequential,
     /// By a keyed permutation within each plane, as if written at random.
     Random,
@@ -39,9 +39,9 @@ pub struct Initial {
     /// of each block, of none up to that share of them, every number as often as another. Zero, and under
     /// other rules, to fill blocks as `valid` says.
     pub aged_windows: Fraction,
-    /// Program/erase cycles that the blocks of each mode have behind them, [`CellMode::index`](wordline_units::CellMode::index).
+    /// P/E cycles of the blocks of each mode, [`CellMode::index`](wordline_units::CellMode::index).
     pub cycles: [u32; 4],
-    /// So many more at most, by which blocks of each mode differ: every number as often as another.
+    /// This many more at most, by which blocks of each mode differ: every number as often as another.
     pub more_cycles: [u32; 4],
     /// How long before time 0 the data were programmed.
     pub retention: SimDuration,
@@ -74,7 +74,7 @@ impl Initial {
 /// An initial state that does not fit.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum InitialError {
-    /// The data need more blocks than the home region can give.
+    /// The data need more blocks than the home region has.
     #[error(
         "the initial data need {needed} blocks in plane {plane} of region {region}, which has {available} \
          after the GC reserve; {}", fits(.would_do)
@@ -93,7 +93,7 @@ pub enum InitialError {
         /// A share that would fit; none where no share does.
         would_do: Option<Fraction>,
     },
-    /// A page that is mapped lies beyond the drive.
+    /// A mapped page is beyond the drive.
     #[error("the initial data extend to logical page {last}, but the drive has {logical_pages}")]
     BeyondDrive {
         /// The last page.
@@ -101,7 +101,7 @@ pub enum InitialError {
         /// Pages of the drive.
         logical_pages: u32,
     },
-    /// What is there at time 0 cannot be noted.
+    /// The initial state cannot be written to the media.
     #[error("cannot write the initial state to the media: {0}")]
     Media(#[from] MediaError),
 }
@@ -110,7 +110,7 @@ fn fits(valid: &Option<Fraction>) -> String {
     valid.map_or("map fewer pages".to_string(), |valid| format!("valid={valid} fits"))
 }
 
-/// Where the random numbers of a part of a component begin, from the run's seed and their names.
+/// Seed of a component's part, from the run's seed and their names.
 pub(crate) fn stream(seed: u64, component: &str, part: &str, number: u64) -> u64 {
     let hash = fnv1a(component.bytes().chain(part.bytes()));
     mix(mix(seed ^ hash).wrapping_add(number))

@@ -1,5 +1,5 @@
-//! What a drive can be before its first request, and how a plane is written without time until nothing changes any more.
-//! Nothing here knows the drive: planes are made of shapes and numbers.
+//! States of a drive before its first request, and untimed writes of a plane until it is steady. Nothing here knows the
+//! drive: planes consist of shapes and numbers.
 
 pub(crate) mod initial;
 pub(crate) mod sample;

@@ -1,5 +1,5 @@
-//! One plane that stands for all under a law of updates: pages of every class in the drive's proportions,
-//! written without time until write amplification stands still, and its blocks dealt out over the planes.
+//! One plane that represents all under an address distribution: pages of every class in the drive's
+//! proportions, written untimed until the WAF is steady, and its blocks distributed over the planes.
 
 use crate::image::base::{PlaneBase, PlanePages};
 use crate::initial::steady_types::{Begun, Law, PlaneBlocks, Regime, UNTOUCHED};
@@ -7,7 +7,7 @@ use crate::initial::untimed::{Draws, Shape, UntimedPlane};
 use crate::initial::windows::Windows;
 use wordline_units::Lpn;
 
-/// States of the plane that are dealt out over the planes of the drive.
+/// States of the plane that are distributed over the planes of the drive.
 const SNAPSHOTS: usize = 8;
 /// The most drive writes.
 const WINDOWS_MAX: usize = 40;
@@ -39,21 +39,20 @@ impl Weighted {
     }
 }
 
-/// A plane that stands for all, under a law.
+/// A representative plane under an address distribution.
 pub(crate) struct Sample {
     /// The class in the sample of each class of the law; the last is of pages never written.
     merged: Vec<usize>,
     /// Pages of each class of the sample, consecutive.
     pub pages: Vec<u32>,
     shares: Vec<f64>,
-    /// Pages of a plane that are written at once, and how often.
+    /// Pages of a plane that are written at a time, and how often.
     lengths: Vec<(u32, f64)>,
     aligned: bool,
 }
 
 impl Sample {
-    /// Scale the classes to so many pages in all. Where a class comes to less than a write, it joins
-    /// its neighbour.
+    /// Scale the classes to this many pages in all. A class with less than one write joins its neighbor.
     pub fn new(law: &Law, counts: &[u64], lengths: Vec<(u32, f64)>, pages: u32) -> Sample {
         let all: u64 = counts.iter().sum();
         let scaled = |n: u64| (n as f64 * pages as f64 / all.max(1) as f64).round() as u32;
@@ -93,7 +92,7 @@ impl Sample {
         sample
     }
 
-    /// Write until write amplification stands still, then take snapshots at random instants.
+    /// Write until the WAF is steady, then take snapshots at random instants.
     pub fn settle(&self, shape: Shape, step: u32, regime: Regime, seed: u64) -> (Begun, Vec<PlaneBlocks>) {
         let mut plane = UntimedPlane::packed(shape, seed);
         let mut draws = Draws::new(seed ^ 0x7374_6561_6479);
@@ -148,7 +147,7 @@ impl Sample {
     }
 }
 
-/// Stretch a snapshot to so many blocks, the open one last.
+/// Stretch a snapshot to this many blocks, the open one last.
 fn stretched(snapshot: &PlaneBlocks, blocks: u32) -> impl Iterator<Item = &(u32, Vec<u32>)> {
     let closed = snapshot.len() - 1;
     let (many, more) = (blocks as usize - 1, closed);

@@ -1,4 +1,4 @@
-//! What a drive is written with until its write amplification is steady, and how that went.
+//! Writes of a drive until its WAF is steady, and their result.
 
 use crate::image::base::Mapped;
 use crate::initial::initial::InitialError;
@@ -9,7 +9,7 @@ use wordline_units::PlaneId;
 /// The class of pages that are never written.
 pub const UNTOUCHED: u8 = u8::MAX;
 
-/// Which logical pages are written how often, each write independent of the others.
+/// Write rates of logical pages, each write independent of the others.
 #[derive(Clone, Debug)]
 pub struct Law {
     /// The class of each logical page of the drive, or [`UNTOUCHED`]. Pages of a class are equally
@@ -24,7 +24,7 @@ pub struct Law {
 }
 
 impl Law {
-    /// Of the pages that hold data the part that is written anew in so many drive writes.
+    /// The part of the pages with data that this many drive writes rewrite.
     pub fn replaced(&self, mapped: &Mapped, drive_writes: f64) -> f64 {
         let pages = self.pages_of_classes(mapped);
         let all = pages.iter().sum::<u64>().max(1) as f64;
@@ -56,7 +56,7 @@ impl Law {
     }
 }
 
-/// What the drive has been written with.
+/// Source of the drive's writes.
 pub enum Updates<'a> {
     /// Independent writes.
     Law(&'a Law),
@@ -65,11 +65,11 @@ pub enum Updates<'a> {
     Stream(&'a mut dyn Iterator<Item = Range<u32>>),
 }
 
-/// What the order of writes does not decide, since it is a matter of time: how far collection lags behind, how many
-/// programs go out partly filled, and how many writes never come to a program.
+/// Properties that depend on time and not on the order of writes: how far GC lags, how many programs are partly filled,
+/// and how many writes are overwritten in flight.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Regime {
-    /// Free space of a plane as a victim is chosen, in blocks: those that are erased, and what is left of the open one.
+    /// Free space of a plane at victim selection, in blocks: erased ones, and the rest of the open one.
     pub free_blocks: f64,
     /// Slots that padding takes for each page of the host that is programmed.
     pub padding: f64,
@@ -79,7 +79,7 @@ pub struct Regime {
 }
 
 impl Regime {
-    /// Of a drive that begins a collection as it opens a block, with so many others erased, and pads nothing.
+    /// Of a drive that starts GC when it opens a block, with this many others erased, and without padding.
     pub(crate) fn unhurried(erased: f64) -> Regime {
         Regime { free_blocks: erased + 1.0, padding: 0.0, programmed_share: 1.0 }
     }
@@ -93,16 +93,16 @@ pub(crate) type PlaneBlocks = Vec<(u32, Vec<u32>)>;
 pub struct Contents {
     /// How the drive had begun.
     pub begun: Begun,
-    /// The share of the data that each plane held, in multiples of an equal one; none where all begin with the same.
+    /// Share of the data in each plane, in multiples of an equal share; empty for equal shares.
     pub shares: Vec<f64>,
     pub(crate) planes: Vec<PlaneBlocks>,
 }
 
-/// What is known of the steady state of a drive beside the order of its writes. Shares are those of the data that planes
-/// hold, in multiples of an equal one; where there are none, all planes hold the same.
+/// Prediction of the steady state of a drive, apart from the order of its writes. Shares are those of the data that
+/// planes hold, in multiples of an equal one; where there are none, all planes hold the same.
 #[derive(Clone, Copy)]
 pub enum Known<'a> {
-    /// Its regime is estimated from the requests that a closed loop keeps outstanding; `None` for an open loop, which is taken to leave
+    /// Its regime is estimated from the queue depth of a closed loop; `None` for an open loop, which is taken to leave
     /// collection the time that it needs.
     Outstanding(Option<u32>, &'a [f64]),
     /// Its regime was measured on a drive that ran for a while.
@@ -163,10 +163,10 @@ impl Begun {
     }
 }
 
-/// Why a drive cannot be put into a steady state.
+/// Why a drive cannot be brought into steady state.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum SteadyError {
-    /// What every initial state may meet.
+    /// An error of any initial state.
     #[error(transparent)]
     Initial(#[from] InitialError),
     /// Data move between regions by rules of the scheme's own.
@@ -174,7 +174,7 @@ pub enum SteadyError {
     Scheme {
         /// Its name.
         scheme: String,
-        /// What stands in the way.
+        /// The obstacle.
         why: &'static str,
     },
     /// Planes differ in their blocks.
@@ -186,7 +186,7 @@ pub enum SteadyError {
     /// A plane's blocks hold pages of whichever plane.
     #[error("a steady-state start does not support superblocks")]
     Superblocks,
-    /// The trigger asks for more than the data leave, so that collection never rests.
+    /// The trigger demands more free space than the data leave, so that GC never stops.
     #[error(
         "gc.trigger asks for {asked} free blocks of {total} in each plane, but at most {reachable} can be \
          free beside the data, so GC never stops and write amplification depends on the idle time of the \
@@ -197,13 +197,13 @@ pub enum SteadyError {
         asked: u32,
         /// Blocks of a plane.
         total: u32,
-        /// The most free blocks that a plane comes to.
+        /// Maximum number of free blocks of a plane.
         reachable: u32,
     },
     /// There is nothing to lie anywhere.
     #[error("no logical page holds data; use a larger share (steady:SHARE)")]
     Empty,
-    /// No block would ever have a page to give back.
+    /// GC could never free a page.
     #[error(
         "plane {plane} holds {pages} pages in {blocks} blocks of {slots}, so GC cannot free any space; \
          lower capacity.logical, or fill a smaller share (steady:SHARE)"

@@ -1,10 +1,9 @@
-//! One plane of one region without time: a map, live counts and the region's victim rule, and nothing
-//! that waits. Writing a drive full many times costs nanoseconds a page here, and the blocks come to
-//! hold what they hold in the timed drive, because how many pages of a block are live depends on the
-//! order of the writes and on the choice of victims, and on time only as far as collection lags behind.
+//! One plane of one region without time: a map, valid counts and the region's victim rule, and no waiting. Filling a
+//! drive many times costs nanoseconds per page here, and the blocks reach the contents of the timed drive, because
+//! valid counts depend on the order of writes and on victim selection, and on time only as far as GC lags.
 //!
-//! The cycle is that of the timed drive: a block is opened, a victim is chosen among the closed ones,
-//! its live pages go to the open block, the host's pages fill what is left.
+//! The cycle is that of the timed drive: a block is opened, a victim is selected among the closed ones, its valid pages
+//! go to the open block, and host pages fill the rest.
 
 use crate::image::permutation::Permutation;
 use crate::state::victim::VictimIndex;
@@ -32,19 +31,19 @@ impl Draws {
     }
 }
 
-/// What a plane without time is made of.
+/// Parameters of a plane without time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shape {
     /// Blocks that hold data when a victim is chosen.
     pub closed: u32,
     /// Slots of a block.
     pub slots: u32,
-    /// Slots that one program may leave unused: a victim must give back more.
+    /// Slots that one program can leave unused: a victim must free more.
     pub lost: u32,
     /// Logical pages that hold data.
     pub pages: u32,
     pub victim: Victim,
-    /// Whether a block that holds nothing live comes first.
+    /// Whether a block without valid data comes first.
     pub dead_first: bool,
     /// Slots that padding takes for each page of the host.
     pub padding: f64,
@@ -75,9 +74,9 @@ pub(crate) struct UntimedPlane {
 }
 
 impl UntimedPlane {
-    /// A plane as filling it leaves it: pages in any order, block by block, and the rest of the blocks dead.
-    /// What is never written then stays where it lies and costs nothing, as on a drive that was filled; were
-    /// all blocks begun as live as each other, it would be moved for ever.
+    /// A plane as filling it leaves it: pages in any order, block by block, and the rest of the blocks dead. Data that
+    /// are never written then stay in place and cost nothing, as on a filled drive; with equally valid blocks they
+    /// would be moved forever.
     ///
     /// # Panics
     /// If the pages do not leave a program's worth of dead slots in each block; the caller sees to that.
@@ -217,7 +216,7 @@ impl UntimedPlane {
 mod tests {
     use super::*;
 
-    /// WAF under uniform writes after so many drive writes, over four more.
+    /// WAF under uniform writes after this many drive writes, over four more.
     fn uniform(victim: Victim, rho: f64, slots: u32, closed: u32, warm_up: u32) -> f64 {
         let pages = (rho * closed as f64 * slots as f64) as u32;
         let mut plane = UntimedPlane::packed(

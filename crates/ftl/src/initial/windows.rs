@@ -1,11 +1,11 @@
-//! Whether write amplification stands still: its course, drive write by drive write.
+//! Whether the WAF is steady: its course per drive write.
 
 use crate::initial::steady_types::{Begun, Regime, Settling};
 use std::ops::Range;
 
-/// Drive writes before write amplification can be said to stand still.
+/// Minimum drive writes for a steady WAF.
 const WINDOWS_MIN: usize = 6;
-/// By how much two windows may differ from the two before, relatively.
+/// Maximum relative difference of two windows from the two before.
 const STILL: f64 = 0.005;
 
 /// Write amplification, drive write by drive write.
@@ -20,7 +20,7 @@ impl Windows {
         Windows { waf: vec![], host: 0, programmed: 0 }
     }
 
-    /// A window ends with so many pages written and programmed in all.
+    /// A window ends with this many pages written and programmed in all.
     pub fn end(&mut self, host: u64, programmed: u64) {
         self.waf.push((programmed - self.programmed) as f64 / (host - self.host).max(1) as f64);
         (self.host, self.programmed) = (host, programmed);
@@ -48,12 +48,12 @@ impl Windows {
         self.waf.len()
     }
 
-    /// Whether it stands still.
+    /// Whether it is steady.
     pub fn is_still(&self) -> bool {
         self.waf.len() >= WINDOWS_MIN && self.drift().abs() <= STILL
     }
 
-    /// What is to be said of it, for so many pages of data, written in a regime.
+    /// What is to be said of it, for this many pages of data, written in a regime.
     pub fn begun(&self, pages: u64, regime: Regime) -> Begun {
         Begun {
             waf: self.last() * regime.programmed_share,

@@ -187,8 +187,8 @@ impl Map {
         }
     }
 
-    /// What emptying a block with so many live sectors has to program, in sectors: a slot moves whole,
-    /// however few of its sectors still live.
+    /// What emptying a block with this many live sectors has to program, in sectors: a slot moves whole, however few of
+    /// its sectors still live.
     #[inline]
     pub fn relocation_cost(&self, block: BlockId, live_sectors: u32) -> u32 {
         match self {
@@ -198,7 +198,7 @@ impl Map {
         }
     }
 
-    /// The logical page that lives at a place, in a block that is no part of a base image.
+    /// The logical page that lives at a place, in a block that is not a part of a base image.
     pub fn page_at(&self, ppn: Ppn) -> Option<Lpn> {
         match self {
             Map::Page(m) => m.page_at(ppn),

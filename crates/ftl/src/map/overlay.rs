@@ -17,7 +17,7 @@ use std::sync::Arc;
 use wordline_flash::Geometry;
 use wordline_units::{BlockId, Lpn, Ppn, SectorMask};
 
-/// Runs by their page, and by their place: few of each, which stand in the tables themselves.
+/// Runs by their page, and by their place: few of each, which are in the tables themselves.
 #[derive(Clone, Default, Serialize, Deserialize)]
 struct Runs {
     #[serde(serialize_with = "sorted")]
@@ -180,8 +180,8 @@ impl Overlay {
         is_last
     }
 
-    /// Where a page comes to lie in a slot of its own that takes in all that its old place still had, the
-    /// page moves; anything else is a run.
+    /// Where a page ends up in a slot of its own that takes in all that its old place still had, the page moves;
+    /// anything else is a run.
     pub fn install(&mut self, span: Span, keep: SectorMask, ppn: Ppn, dead: &mut Dead) {
         self.remove(span.lpn, keep, dead);
         self.mapped += keep.count() as u64;

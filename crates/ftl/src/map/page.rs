@@ -190,7 +190,7 @@ impl PageMap {
         }
     }
 
-    /// The page that lives at a place, in a block that is no part of a base image.
+    /// The page that lives at a place, in a block that is not a part of a base image.
     pub fn page_at(&self, ppn: Ppn) -> Option<Lpn> {
         let (word, bit) = self.bit(ppn);
         if self.live[word] & bit == 0 { None } else { self.owner(ppn) }

@@ -1,5 +1,5 @@
-//! What a scheme is asked, and what it answers: where data go, what moves, what is collected. Plain data; the mechanism
-//! acts on them, and refuses what is illegal.
+//! Inputs and return values of schemes: where data go, what moves, what GC takes. Plain data; the mechanism acts on
+//! them, and refuses what is illegal.
 
 use crate::plan::region::RegionId;
 use crate::plan::span::Span;
@@ -7,47 +7,47 @@ use serde::{Deserialize, Serialize};
 use wordline_flash::SlotClass;
 use wordline_units::{BlockId, CellMode, ChannelId, Lpn, PlaneId, Ppn, SectorMask};
 
-/// What a request is marked with by [`Scheme::admit`](crate::Scheme::admit); its parts inherit it.
+/// The tag of a request from [`Scheme::admit`](crate::Scheme::admit); its parts inherit it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Tag(pub u8);
 
-/// Where data that need a home come from.
+/// Origin of data to be placed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Origin {
     /// The host.
     Host(Tag),
-    /// A page of the merge buffer that has been sealed: parts of pages, which have come from the host.
+    /// A sealed page of the merge buffer: partial pages of the host.
     Sealed,
-    /// A block of a region that is being collected.
+    /// A block of a region that GC empties.
     Collected(RegionId),
-    /// A move that the scheme asked for, out of a region.
+    /// A move requested by the scheme, out of a region.
     Moved(RegionId),
 }
 
-/// Data that need a home: up to a page.
+/// Data to be placed: up to a page.
 #[derive(Clone, Copy, Debug)]
 pub struct Parcel<'a> {
-    /// Where they come from.
+    /// Their origin.
     pub origin: Origin,
     /// What they are.
     pub spans: &'a [Span],
-    /// The plane of static allocation for host data, the source's plane for collected data.
+    /// The plane of static allocation for host data, the source's plane for GC.
     pub home: PlaneId,
 }
 
-/// What becomes of the sectors of a page that a parcel lacks.
+/// How to treat the sectors of a page that a parcel lacks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Gather {
     /// Program what is there. Under a page map only for a page that was never written.
     AsIs,
     /// Read the missing ones first (read-modify-write); under an overlay those that lie in its runs.
     Fill,
-    /// Of collected data under a map of sectors: read all that the page has elsewhere, and program the page as
-    /// one. It leaves its places for protected RAM as soon as it is there.
+    /// For GC under a map of sectors: read all parts of the page, and program them as one page. Each part leaves its
+    /// place for protected RAM as soon as it is read.
     Whole,
 }
 
-/// Channels to keep away from. Those past the 16th share the bits of the first.
+/// Channels to keep away from. Channels beyond the 16th share the bits of the first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct ChannelSet(u16);
 
@@ -55,12 +55,12 @@ impl ChannelSet {
     /// None of them.
     pub const NONE: ChannelSet = ChannelSet(0);
 
-    /// The same with a channel more.
+    /// The same with a further channel.
     pub const fn and(self, channel: ChannelId) -> ChannelSet {
         ChannelSet(self.0 | 1 << (channel.0 % 16))
     }
 
-    /// Whether a channel is one of them.
+    /// Whether a channel is included.
     pub const fn contains(self, channel: ChannelId) -> bool {
         self.0 >> (channel.0 % 16) & 1 == 1
     }
@@ -71,22 +71,22 @@ impl ChannelSet {
 pub enum PlanePick {
     /// The parcel's home.
     Home,
-    /// Whichever has least to do among those with room.
+    /// The plane with the least work among those with free space.
     Any,
-    /// The same among those of other channels, if there are any.
+    /// The same among the planes of other channels, if there are any.
     Avoid(ChannelSet),
-    /// From the home's channel on the next that is not one of these, if there is any, and there the plane that lies
-    /// as the home does: whatever is to do where.
+    /// The plane at the home plane's position on the next channel that is not one of these, starting at the home's
+    /// channel: independent of load.
     NextChannel(ChannelSet),
-    /// The one with the most space that holds nothing live, and of about equals the one that has least to
-    /// do: then no plane is full while another has room. Equals share a class of a sixteenth of a block each, so that of
-    /// planes that are level on the border of two classes the roomiest is taken whatever it does.
+    /// The plane with the most space without valid data, and among about equal ones that with the least work: then no
+    /// plane is full while another has space. Planes within a sixteenth of a block are equal; at the border of two
+    /// classes the one with more space is taken, independent of load.
     MostFree,
-    /// The one with the least to do of those that lack less than a sixteenth of a block of the most such space.
+    /// The plane with the least work among those within a sixteenth of a block of the maximum of such space.
     Level,
 }
 
-/// A place to try: a region, and the class of slot in it.
+/// A possible target: a region, and the slot class in it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Target {
     /// The region.
@@ -95,8 +95,8 @@ pub struct Target {
     pub class: SlotClass,
 }
 
-/// Up to four targets, tried in order when the plane is ready for the program. One byte each: the
-/// region in the high half, the class in the low.
+/// Up to four targets, tried in order when the plane starts the program. One byte each: the region in the high half,
+/// the class in the low.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Route([u8; 4]);
 
@@ -112,10 +112,9 @@ impl Route {
         Route([region.0 << 4 | class as u8, Route::END, Route::END, Route::END])
     }
 
-    /// Into the merge buffer of [`Layout::merges`](crate::Layout::merges), with a key: parts of a page wait there for company, and are
-    /// placed as [`Origin::Sealed`] when their page is full or has waited long enough. A page that the host
-    /// writes in several parts, each while the others wait with the same key, is placed once more as the host's
-    /// when it is whole.
+    /// Into the merge buffer of [`Layout::merges`](crate::Layout::merges), with a key: partial pages wait there for
+    /// others, and are placed as [`Origin::Sealed`] when their page is full or has waited long enough. A page that the
+    /// host completes part by part under the same key is placed again as host data.
     pub const fn into_buffer(key: u8) -> Route {
         Route([Route::BUFFER, key, Route::END, Route::END])
     }
@@ -140,7 +139,7 @@ impl Route {
         route
     }
 
-    /// The same with another target to fall back on. A fifth is ignored.
+    /// The same with another target as a fallback. A fifth is ignored.
     pub const fn or(mut self, region: RegionId, class: SlotClass) -> Route {
         let mut i = 0;
         while i < 4 {
@@ -162,25 +161,25 @@ impl Route {
         })
     }
 
-    /// Whether it has one target.
+    /// Whether it has a single target.
     #[inline]
     pub(crate) const fn is_single(self) -> bool {
         self.0[1] == Route::END
     }
 
-    /// Whether it falls back on another class of the region that it begins with.
+    /// Whether it falls back to another class of its first region.
     #[inline]
     pub(crate) const fn has_alternates(self) -> bool {
         self.0[1] != Route::END && self.0[0] >> 4 == self.0[1] >> 4
     }
 
-    /// The same with regions called otherwise.
+    /// The same with renumbered regions.
     pub fn renamed(self, name: impl Fn(RegionId) -> RegionId) -> Route {
         self.targets().fold(Route::NOWHERE, |route, t| route.or(name(t.region), t.class))
     }
 
-    /// The same with the targets of another route in place of the first of a region; its others are left out, and
-    /// so is what comes after four.
+    /// The same with the targets of another route instead of the first of a region; the region's other targets are
+    /// omitted, and so is everything after four.
     pub fn exchanged(self, region: RegionId, others: Route) -> Route {
         let mut route = Route::NOWHERE;
         let mut done = false;
@@ -201,10 +200,10 @@ impl Route {
     }
 }
 
-/// Where a parcel goes.
+/// The place of a parcel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Place {
-    /// What becomes of missing sectors.
+    /// How to treat missing sectors.
     pub gather: Gather,
     /// In which plane.
     pub plane: PlanePick,
@@ -212,7 +211,7 @@ pub struct Place {
     pub route: Route,
 }
 
-/// What a hook answers, and what it says in place of an answer where it has none; nobody acts on that.
+/// The return value of a hook, and the default of a missing hook, which is ignored.
 pub trait Answer {
     /// No answer.
     const NONE: Self;
@@ -238,19 +237,19 @@ impl<T> Answer for Option<T> {
     const NONE: Option<T> = None;
 }
 
-/// A move of one logical page, with the place the scheme saw it in. If it has left that place by
-/// the time of the move, the move is dropped and counted; one that the host waits for, or that idle time
-/// has begun, follows a page that has only been collected meanwhile.
+/// A move of one logical page, with the place in which the scheme saw it. If the page has left that place by then, the
+/// move is dropped and counted; a move that the host waits for, or that idle time started, follows a page that only GC
+/// has moved.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Move {
     /// The page.
     pub lpn: Lpn,
     /// Where it was.
     pub seen: Ppn,
-    /// In which plane it shall go; its own is its home. Where the route's region has no blocks there, the
-    /// roomiest that it has.
+    /// Its target plane; by default its home plane. If the route's region has no blocks there, the plane of the region
+    /// with the most space.
     pub plane: PlanePick,
-    /// Where it shall go.
+    /// Its target.
     pub route: Route,
 }
 
@@ -259,11 +258,11 @@ pub struct Move {
 pub struct ReadSeen {
     /// The logical page.
     pub lpn: Lpn,
-    /// Where it was read.
+    /// Its place when it was read.
     pub ppn: Ppn,
     /// Bits of the cells there.
     pub mode: CellMode,
-    /// How often the page had to be read again; 0 where no errors are modelled.
+    /// Number of read retries of the page; 0 without an error model.
     pub retries: u8,
 }
 
@@ -281,17 +280,17 @@ pub struct Need {
 pub struct Collect {
     /// The region.
     pub region: RegionId,
-    /// A closed block of it, or its own rule's choice.
+    /// A closed block of it, or by its own rule.
     pub block: Option<BlockId>,
 }
 
-/// How an idle job gives way.
+/// When an idle job yields to requests.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Grain {
-    /// After each page, and before the erase: then the scheme is asked again, if the drive is still idle.
-    /// Until then the job rests, unless its region runs short.
+    /// After each page, and before the erase: then the scheme is called again, if the drive is still idle. Until then
+    /// the job rests, unless its region runs short.
     Page,
-    /// Not until it is done: the die is held, from reads too.
+    /// Not before its end: the die is held, also against reads.
     Block,
 }
 
@@ -300,17 +299,16 @@ pub enum Grain {
 pub enum IdleWork {
     /// Move one page.
     Move(Move),
-    /// Empty and erase a block, or the frontier of a class. With a job at rest in that plane of the
-    /// region, that one goes on.
+    /// Empty and erase a block, or the open block of a class. A job at rest in that plane of the region continues.
     Collect(Collect, Grain),
 }
 
-/// What a controller loop changes.
+/// A change by the control loop.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Command {
-    /// The most blocks of each plane that a region may own from now on.
+    /// New maximum of blocks per plane that a region can own.
     SetQuota(RegionId, u32),
-    /// The most slots of each plane that may be programmed in a region's blocks from now on.
+    /// New maximum of programmed slots per plane in a region's blocks.
     SetSlotQuota(RegionId, u64),
     /// Move a page in the background.
     Enqueue(Move),

@@ -1,23 +1,22 @@
-//! What a layout makes of a drive's flash: in which modes, how much of it holds data at rest, and how much of that can be
-//! free beside the data.
+//! The flash of a layout: its modes, the part for data at rest, and how much of that can be free.
 
 use crate::plan::layout::Layout;
 use crate::plan::region::{PoolId, Region, RegionId};
 use wordline_device::Trigger;
 use wordline_flash::{Geometry, Medium};
 
-/// A threshold of a region that its free space cannot reach, however well it is collected.
+/// A GC trigger of a region that cannot be satisfied, however much GC runs.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct OutOfReach {
     /// The region.
     pub region: RegionId,
     /// Its trigger.
     pub trigger: Trigger,
-    /// The largest share of its space that can be free beside the data, in the unit of the trigger: a fraction.
+    /// The largest share of its space that can be free with the data, in the unit of the trigger: a fraction.
     pub reachable: f64,
 }
 
-/// Blocks that the data of a plane take at least, where each holds so much of it at most.
+/// Minimum number of blocks for the data of a plane, if each holds at most this much.
 pub(crate) fn fewest_blocks(data: u64, each: u64) -> u64 {
     data.div_ceil(each.max(1))
 }
@@ -32,15 +31,15 @@ impl Layout {
         bytes
     }
 
-    /// Bytes of the blocks in which data lie at rest, each in the densest mode of its pool: the pools of the home and the
-    /// second home, and those as dense as the home. An SLC cache in blocks of its own does not count.
+    /// Bytes of the blocks for data at rest, each in the densest mode of its pool: the pools of the home and the second
+    /// home, and those as dense as the home. A separate SLC cache does not count.
     pub fn resting_bytes(&self, geometry: &Geometry) -> u64 {
         let resting = self.pool_ids().filter(|pool| self.rests_in(*pool));
         resting.map(|pool| self.pool_bytes(geometry, pool)).sum()
     }
 
-    /// The largest share of a region's blocks (of its slots, where its trigger counts those) that can be free while the
-    /// drive holds `live` bytes of data, spread evenly over its planes: a fraction. Collection cannot reach more.
+    /// The largest share of a region's blocks (or slots, if its trigger counts those) that can be free while the drive
+    /// holds `live` bytes of data, evenly spread over its planes: a fraction. Collection cannot reach more.
     pub fn reachable_free_share(&self, geometry: &Geometry, region: RegionId, live: u64) -> f64 {
         let r = self.region(region);
         let (medium, blocks) = self.blocks_of(geometry, r.pool);
@@ -57,13 +56,14 @@ impl Layout {
         (f64::from(of) - used).clamp(0.0, total.into()) / f64::from(total)
     }
 
-    /// The triggers that cannot be met while the drive holds `live` bytes of data: their regions are collected without end.
+    /// The triggers that cannot be satisfied while the drive holds `live` bytes of data: GC of their regions never
+    /// stops.
     pub fn triggers_out_of_reach(&self, geometry: &Geometry, live: u64) -> Vec<OutOfReach> {
         let regions = (0..self.regions.len()).map(|index| RegionId(index as u8));
         regions.filter_map(|region| self.trigger_out_of_reach(geometry, region, live)).collect()
     }
 
-    /// The trigger of a region, where it cannot be met while the drive holds `live` bytes of data.
+    /// The trigger of a region, if it cannot be satisfied while the drive holds `live` bytes of data.
     pub(crate) fn trigger_out_of_reach(
         &self,
         geometry: &Geometry,
@@ -82,7 +82,7 @@ impl Layout {
         missed.then_some(OutOfReach { region, trigger, reachable })
     }
 
-    /// Whether data lie at rest in the blocks that a region takes.
+    /// Whether a region's blocks hold data at rest.
     pub fn is_at_rest(&self, region: RegionId) -> bool {
         self.rests_in(self.region(region).pool)
     }
@@ -95,7 +95,8 @@ impl Layout {
         region == self.home || self.second_home.is_some_and(|(second, _)| second == region)
     }
 
-    /// The most blocks of a plane that a region may own. A scheme that moves its quotas gives the home what it needs.
+    /// Maximum number of blocks per plane that a region can own. A scheme that adjusts its quotas gives the home region
+    /// what it needs.
     fn most_blocks(&self, geometry: &Geometry, region: RegionId) -> u32 {
         let r = self.region(region);
         let quota = if self.is_home(region) && self.tick_every_writes > 0 { u32::MAX } else { r.quota };
@@ -122,15 +123,15 @@ impl Layout {
         self.blocks_of(geometry, pool).0.block_bytes(self.densest_in(pool))
     }
 
-    /// Whether data lie at rest in a pool.
+    /// Whether a pool holds data at rest.
     pub(crate) fn rests_in(&self, pool: PoolId) -> bool {
         let home = self.region(self.home);
         let second = self.second_home.is_some_and(|(region, _)| self.region(region).pool == pool);
         home.pool == pool || second || self.densest_in(pool).bits() >= home.mode.bits()
     }
 
-    /// Bytes of data at rest in a pool, of all on the drive: what the second home is meant for lies there, in proportion, the
-    /// rest in the home. What lies in other pools is up to the scheme, and none of it is certain.
+    /// Bytes of data at rest in a pool, out of all data: the second home holds its part, in proportion, and the home
+    /// the rest. Data in other pools are up to the scheme, and not guaranteed.
     fn live_in(&self, geometry: &Geometry, pool: PoolId, live: u64) -> u64 {
         let second = self.second_home.map(|(region, units)| (self.region(region).pool, units));
         let apart = second.filter(|(at, _)| *at != self.region(self.home).pool);

@@ -1,4 +1,4 @@
-//! The kinds of map that a scheme may ask for, and what each needs beside a page map.
+//! The kinds of map for schemes, and their tables in addition to a page map.
 
 use crate::plan::region::RegionId;
 use serde::{Deserialize, Serialize};
@@ -19,7 +19,7 @@ impl RegionSet {
         RegionSet(self.0 | 1 << region.0)
     }
 
-    /// Whether a region is one of them.
+    /// Whether a region is included.
     pub const fn contains(self, region: RegionId) -> bool {
         self.0 >> region.0 & 1 == 1
     }
@@ -35,36 +35,36 @@ impl RegionSet {
     }
 }
 
-/// The kind of map that a scheme asks for.
+/// The kind of map of a scheme.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum MapKind {
     /// One place for each logical page; a partial update is a read-modify-write.
     Page,
-    /// The same, with the sectors that were written there: a partial update reads only what it lacks of these.
+    /// The same, with flags of the written sectors: a partial update reads only the missing ones among these.
     ValidSectors,
     /// One place for each sector.
     Sector,
-    /// A page map, and over it runs of sectors: those that lie in the regions of the set, where several
-    /// logical pages share a slot, in so many slots at most. A sector has its place in a run, else in its page.
+    /// A page map with runs of sectors over it: those in the regions of the set, where several logical pages
+    /// share a slot, in at most this many slots. A sector is in a run, else in its page.
     Overlay(RegionSet, u32),
-    /// One place for each logical page, with the sectors that it has there; several may share a slot.
+    /// One place per logical page, with its sectors there; several pages can share a slot.
     Extent,
 }
 
 impl MapKind {
-    /// Whether parts of several pages may share a slot.
+    /// Whether parts of several pages can share a slot.
     #[inline]
     pub fn shares_slots(self) -> bool {
         matches!(self, MapKind::Overlay(..) | MapKind::Extent)
     }
 
-    /// Whether a page has one place, and that to itself.
+    /// Whether a page has one place of its own.
     #[inline]
     pub fn is_by_page(self) -> bool {
         matches!(self, MapKind::Page | MapKind::ValidSectors)
     }
 
-    /// Whether sectors of a page are written, trimmed and lost one by one.
+    /// Whether sectors of a page are written, trimmed and lost individually.
     #[inline]
     pub fn knows_sectors(self) -> bool {
         self != MapKind::Page
@@ -72,7 +72,7 @@ impl MapKind {
 }
 
 impl MapKind {
-    /// What a drive of so many logical pages holds beside a page map, whose cache has so many slots.
+    /// Tables of a drive of this many logical pages in addition to a page map, for a cache of this many slots.
     ///
     /// An overlay has an entry for each sector of its slots: the logical page, the slot, a flag for each sector
     /// and the offset of the first. A table numbers the slots of at most half the cache, as in section IV-C of
@@ -100,8 +100,8 @@ impl MapKind {
     }
 }
 
-/// A table that a drive holds beside a page map, as the literature counts it: entries of so many bits. What the
-/// engine itself needs is another matter.
+/// A table in addition to a page map, counted as in the literature: entries of this many bits. The memory of the
+/// engine itself is separate.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct MapTable {
     /// Its name.
@@ -119,7 +119,7 @@ impl MapTable {
     }
 }
 
-/// Bits that number so many things.
+/// Bits that number this many things.
 fn bits_for(things: u64) -> u32 {
     u64::BITS - things.saturating_sub(1).leading_zeros()
 }

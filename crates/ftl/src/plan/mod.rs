@@ -1,5 +1,4 @@
-//! What a scheme says, as plain data: how it divides the drive, and what it decides. Whoever acts on it need not know the
-//! trait.
+//! Layouts and decisions of a scheme, as plain data. Code that acts on them need not know the trait.
 
 pub(crate) mod decision;
 pub(crate) mod flash;

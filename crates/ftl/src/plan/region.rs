@@ -1,4 +1,4 @@
-//! Pools and regions: who owns a block, in which mode, and under which rules.
+//! Pools and regions: the owners of blocks, with cell mode and rules.
 
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -15,7 +15,7 @@ pub struct PoolId(pub u8);
 pub struct RegionId(pub u8);
 
 impl RegionId {
-    /// None of a scheme's own.
+    /// A region that belongs to no scheme.
     pub const OTHER: RegionId = RegionId(u8::MAX);
 
     pub(crate) fn index(self) -> usize {
@@ -23,8 +23,8 @@ impl RegionId {
     }
 }
 
-/// Blocks of one medium that may change owner or mode. Pools of a medium lie one behind the other
-/// in each plane, in the order of the layout.
+/// Blocks of one medium that can change owner or mode. Pools of a medium are consecutive in each plane, in layout
+/// order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Pool {
     /// Index of the medium.
@@ -35,58 +35,56 @@ pub struct Pool {
     pub free: FreeOrder,
 }
 
-/// Which of a pool's erased blocks is opened next. Those that were never opened go first, by number.
+/// Which of a pool's erased blocks is opened next. Blocks that were never opened come first, by number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FreeOrder {
     /// The one that was erased first.
     Fifo,
-    /// The one erased least often, so that blocks wear alike; of equals, the one that was erased first.
+    /// The one with the fewest erases, for wear leveling; ties go to the one erased first.
     LeastErased,
 }
 
-/// Owns a block from opening to erase, and gives it its cell mode and program rule.
+/// A region owns a block from opening to erase, and sets its cell mode and program rule.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Region {
     /// Its name in reports.
     pub name: Cow<'static, str>,
-    /// Where its blocks come from.
+    /// The pool of its blocks.
     pub pool: PoolId,
-    /// Bits a cell holds while it owns the block.
+    /// Cell mode of its blocks.
     pub mode: CellMode,
     /// The order of programs in its blocks.
     pub rule: ProgramRule,
-    /// The most blocks of each plane that it may own; `u32::MAX` for no limit.
+    /// Maximum number of blocks per plane that it can own; `u32::MAX` for no limit.
     pub quota: u32,
     /// When a plane of it is collected.
     pub trigger: Trigger,
-    /// Which block is then taken.
+    /// The victim rule.
     pub victim: Victim,
-    /// How long data that no request waits for wait for the rest of a one-shot group before it is padded; `None` for
-    /// ever, which only a protected program buffer may.
+    /// How long data wait for the rest of a one-shot group before padding while no request waits for them; `None`:
+    /// without limit, which requires a protected program buffer.
     pub pad_after: Option<SimDuration>,
-    /// The same for data that a request waits for, and for what goes with them.
+    /// The same while a request waits for them, and for data in the same group.
     pub pad_host_after: SimDuration,
-    /// Whether pages waiting for a one-shot program are safe from a power cut. Then a victim may be
-    /// erased while its last pages wait.
+    /// Whether pages that wait for a one-shot program survive a power cut. If so, a victim can be erased while its
+    /// last pages wait.
     pub protected: bool,
-    /// What becomes of the earlier bits of a wordline that is not yet full.
+    /// Source of the earlier bits of an incomplete wordline.
     pub earlier_bits: EarlierBits,
-    /// Whether a block with slots left may be collected while it is the frontier of no class.
+    /// Whether a block with free slots can be a victim while it is open for no class.
     pub partial_victims: bool,
-    /// Whether all that is collected here goes to another pool, so that this one need not keep an erased
-    /// block for it.
+    /// Whether GC moves all data to another pool, so that this region need not reserve an erased block.
     pub evicts_to_other_pool: bool,
-    /// How units that come from another pool, or by a scheme's own wish, share pages.
+    /// How units from another pool, or moved by a scheme, share pages.
     pub moved_in: MovedIn,
-    /// The most slots of each plane that may be programmed in its blocks, live or not; `u64::MAX` for no limit
-    /// but that of `quota`.
+    /// Maximum number of programmed slots per plane in its blocks, valid or not; `u64::MAX` for no limit but that of
+    /// `quota`.
     pub slot_quota: u64,
 }
 
 impl Region {
-    /// A region without a quota, with greedy collection from a quarter of free blocks down, whose one-shot groups wait
-    /// 500 us for company; the rest as most regions have it. Those of device files take trigger, victim and waits from
-    /// there.
+    /// A region without a quota, with greedy GC at a quarter of free blocks, whose one-shot groups wait 500 us; other
+    /// settings are typical. Regions of device files take trigger, victim and waits from there.
     pub fn new(
         name: impl Into<Cow<'static, str>>,
         pool: PoolId,
@@ -113,28 +111,28 @@ impl Region {
     }
 }
 
-/// How units that are moved into a region share pages, where a page holds several.
+/// How units moved into a region share pages of several units.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum MovedIn {
-    /// They wait for company until a page is full.
+    /// They wait for others until a page is full.
     Packed,
-    /// They do so in a buffer of so many units. A move that the host waits for begins when there is room,
-    /// and gives it back when the program of its page begins.
+    /// They do so in a buffer of this many units. A move that the host waits for starts when there is space in it,
+    /// and releases the space when the program of its page starts.
     Through(u32),
-    /// Each has a page to itself, and the rest of it is padded.
+    /// Each has a page of its own, and the rest of it is padded.
     Alone,
-    /// Each is written with the other unit of its page, the next to it in a pair, if that lies in the region: it is
-    /// read, leaves its place for protected RAM, and both are programmed as one page. Only where a page holds two.
+    /// Each is written with the other unit of its page, its neighbor in a pair, if that is in the region: it is read,
+    /// leaves its place for protected RAM, and both are programmed as one page. Only where a page holds two.
     Rewritten,
 }
 
-/// Where the earlier bits of a wordline are found when a further one is programmed.
+/// Source of the earlier bits of a wordline when a further one is programmed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum EarlierBits {
-    /// In RAM: a program takes its own time.
+    /// In RAM: a program takes only its own time.
     Buffered,
     /// On flash: each is read first, on the die that programs.
     Reread,
-    /// On flash: all of them are read first, in so much time.
+    /// On flash: all of them are read first, in this much time.
     RereadIn(SimDuration),
 }

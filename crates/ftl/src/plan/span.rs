@@ -1,12 +1,11 @@
-//! Sectors of pages, and the places that hold them.
+//! Sectors of pages, and their places.
 
 use arrayvec::ArrayVec;
 use serde::{Deserialize, Serialize};
 use wordline_units::{Lpn, Ppn, SectorMask};
 
-/// Some sectors of one logical page that lie in one place. Sector `s` of the page is physical
-/// sector `s` of the place under a page map; under a sector map they stand one behind the other
-/// from `offset` on, in increasing order.
+/// Some sectors of one logical page in one place. Sector `s` of the page is physical sector `s` of the place
+/// under a page map; under a sector map they are consecutive from `offset` on, in increasing order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Span {
     /// The logical page.
@@ -26,14 +25,14 @@ pub struct Located {
     pub mask: SectorMask,
 }
 
-/// Sectors that a commit or a trim left dead at a place.
+/// Sectors that a commit or a trim invalidated at a place.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Invalidated {
     pub ppn: Ppn,
     pub sectors: u32,
 }
 
-/// What a change of the map leaves dead: of a page map one place, of others mostly few.
+/// Sectors invalidated by a change of the map: one place for a page map, usually few for others.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Dead {
     first: Option<Invalidated>,
@@ -76,13 +75,13 @@ impl Dead {
     }
 }
 
-/// Sectors of a physical page, at most, and so of a logical one: a device file with more is refused.
+/// Maximum number of sectors per physical page, and so per logical page: a device file with more is refused.
 pub(crate) const SECTORS_MAX: usize = 32;
 
-/// Where a page lies.
+/// The place of a page.
 pub(crate) type Places = ArrayVec<Located, SECTORS_MAX>;
 
-/// What lives in a place, or is placed together.
+/// Contents of a place, or data placed together.
 pub(crate) type Spans = ArrayVec<Span, SECTORS_MAX>;
 
 #[cfg(test)]

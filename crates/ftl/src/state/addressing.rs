@@ -35,7 +35,7 @@ pub(crate) struct Addressing {
     pages: Divisor,
 }
 
-/// What a request covers: logical pages, whole ones but for the first and the last.
+/// The extent of a request: logical pages, whole ones except the first and the last.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Extent {
     /// The first logical page.
@@ -79,7 +79,7 @@ impl Addressing {
         self.pages.of(lba) as u32
     }
 
-    /// What a request covers, rounded outward to sectors. It covers at least one block.
+    /// The extent of a request, rounded outward to sectors. It covers at least one block.
     #[inline]
     pub fn extent(&self, request: &HostRequest) -> Extent {
         let (first, last) = (request.lba.0, request.lba.0 + request.blocks as u64 - 1);
@@ -114,8 +114,8 @@ impl Extent {
         SectorMask::span(from, if page == self.last { self.to } else { self.per_page })
     }
 
-    /// Sectors from its first to one of a page of it. The first page may count from a sector before it: what a
-    /// merged program has of it.
+    /// Sectors from its first to one of a page of it. The first page can start one sector earlier, for the
+    /// sectors of a merged program.
     #[inline]
     pub fn before(&self, lpn: Lpn, sector: u32) -> u32 {
         ((lpn.0 - self.first) * self.per_page + sector).saturating_sub(self.from)

@@ -1,13 +1,13 @@
-//! The one place that grants space. Whoever wants a slot or an erased block of a plane makes a claim here, and the claim
-//! says what of the reserve it may use; nobody else looks at the number of free blocks to decide that it may take one.
-//! The rule, and why a drive under it always goes on: docs/progress.md.
+//! The one place that grants space. Every claim of a slot or an erased block of a plane is made here, and its kind
+//! determines which part of the reserve it can use; no other code decides by the number of free blocks. The rule, and
+//! why a drive under it always continues: docs/progress.md.
 
 use crate::plan::decision::Target;
 use crate::plan::region::RegionId;
 use crate::state::state::State;
 use wordline_units::PlaneId;
 
-/// What space is claimed for, and so what of it must be left.
+/// The kind of a claim on space, and so how much must remain.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Claim {
     /// Data of the host, of a cache in another pool, or that a scheme moves: the reserve stays.
@@ -17,7 +17,7 @@ pub(crate) enum Claim {
 }
 
 impl Claim {
-    /// The claim of a program, which may be that of a collection.
+    /// The claim of a program, possibly that of GC.
     #[inline(always)]
     pub fn of(privileged: bool) -> Claim {
         if privileged { Claim::Collection } else { Claim::Data }
@@ -25,8 +25,8 @@ impl Claim {
 }
 
 impl State {
-    /// Whether a program may have a slot of an open block: with the reserve broken into, the blocks
-    /// that are open belong to the collection that opened them.
+    /// Whether a program can get a slot of an open block: once the reserve is in use, open blocks belong to the job
+    /// that opened them.
     #[inline]
     pub(crate) fn grants_slot(&self, region: RegionId, plane: PlaneId, claim: Claim) -> bool {
         let pool = self.pool_of(region);
@@ -35,8 +35,8 @@ impl State {
                 && self.has_slots_left(region, plane))
     }
 
-    /// Whether a program may open an erased block. Collection frees more than it takes, so what it
-    /// takes of the reserve comes back.
+    /// Whether a program can open an erased block. GC frees more than it takes, so it returns what it takes from the
+    /// reserve.
     pub(crate) fn grants_block(&self, region: RegionId, plane: PlaneId, claim: Claim) -> bool {
         let pool = self.pool_of(region);
         let free = pool.free[self.local(region, plane)].len() as u32;
@@ -47,8 +47,8 @@ impl State {
         }
     }
 
-    /// Whether a region could take a program in a plane now: in the first open block, if such a slot is legal there now, or
-    /// in one that it may open and that begins with such slots.
+    /// Whether a region could take a program in a plane now: in the first open block, if such a slot is legal there, or
+    /// in one that it can open and that begins with such slots.
     pub(crate) fn has_room(&self, target: Target, plane: PlaneId, claim: Claim) -> bool {
         let Target { region, class } = target;
         let r = &self.regions[region.index()];
@@ -59,15 +59,15 @@ impl State {
         has && self.grants_slot(region, plane, claim)
     }
 
-    /// Whether a region owns all the blocks of a plane that it may, where its pool has more to give.
+    /// Whether a region owns its maximum of blocks in a plane while its pool has more.
     pub(crate) fn is_full_beside_free_blocks(&self, region: RegionId, plane: PlaneId) -> bool {
         let pool = self.pool_of(region);
         let free = pool.free[self.local(region, plane)].len() as u32;
         free > pool.reserve && self.at(region, plane).owned >= self.regions[region.index()].quota
     }
 
-    /// Whether a block may be emptied that gives nothing back: its pages take a block before it gives its own, so one more
-    /// than the reserve must be there, and the home region must not be short itself.
+    /// Whether a block can be emptied without a gain: its pages take a block before it is freed, so one more than the
+    /// reserve must be free, and the home region must not be short itself.
     pub(crate) fn grants_refresh(&self, region: RegionId, plane: PlaneId) -> bool {
         let pool = self.pool_of(region);
         let free = pool.free[self.local(region, plane)].len() as u32;

@@ -1,6 +1,6 @@
-//! What each block has been through, and what reading it costs by then: cycles across modes, the age of
-//! its data, reads since. The errors of a block are looked up, and found anew only when one of these has
-//! stepped: cycles at an erase, age by the hour, reads by one of every page.
+//! History of each block, and its current errors: cycles across modes, age of the data, reads since. The
+//! errors of a block are cached, and recomputed only when one of these has stepped: cycles at an erase, age
+//! hourly, reads by one of every page.
 
 use crate::file::saved::{Saved, saved};
 use crate::file::table::{Table, fetch};
@@ -15,13 +15,12 @@ const HOUR: i64 = 3_600_000_000_000;
 /// A block's life in the unit in which it is used up.
 pub(crate) const LIFE: u32 = 1 << 28;
 
-/// What one erase takes of a life, given the cycles that a block endures in the mode that it had;
-/// nothing where that is not known.
+/// Share of life of one erase, from the endurance of the mode; zero if unknown.
 pub(crate) fn cost_of_erase(endurance: u32) -> u32 {
     (LIFE + endurance / 2).checked_div(endurance).unwrap_or(0)
 }
 
-/// So much of a life as a share of it.
+/// This much of a life as a share of it.
 pub(crate) fn lives(used: u32) -> f64 {
     used as f64 / LIFE as f64
 }
@@ -55,16 +54,16 @@ pub(crate) struct PageRead {
     pub mode: CellMode,
     pub is_own: bool,
     pub wordline: u32,
-    /// Which bit of the wordline the page is.
+    /// The bit of the wordline of the page.
     pub bit: usize,
 }
 
-/// What a block's errors are looked up by, besides its age.
+/// Key of a block's errors, besides its age.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reading {
     /// Pages of the block.
     pub pages: u32,
-    /// What it has been through.
+    /// Its history.
     pub cycles: f64,
     pub now: SimTime,
 }
@@ -101,7 +100,7 @@ impl Aging {
         }
     }
 
-    /// Whether something has stepped since the errors of a block were looked up.
+    /// Whether something has stepped since the errors of a block were computed.
     #[inline]
     pub fn is_stale(&self, block: BlockId, now: SimTime) -> bool {
         let age = &self.ages[block.index()];
@@ -137,7 +136,7 @@ impl Aging {
         law.map_or(0, |law| law.of_page(law.of_block(stress, block.0), block.0, wordline, bit).count)
     }
 
-    /// Look up the errors of a block in a mode anew.
+    /// Look up the errors of a block in a mode again.
     pub fn look_up(&mut self, block: BlockId, mode: CellMode, by: Reading) {
         let age = &mut self.ages[block.index()];
         let hours = (by.now.0 as i64 - age.written).max(0) / HOUR;
@@ -151,7 +150,7 @@ impl Aging {
         age.reads_until = (reads + 1).saturating_mul(by.pages);
     }
 
-    /// A block takes its first program, or had taken it so long before.
+    /// A block takes its first program, or had taken it this long before.
     pub fn opened(&mut self, block: BlockId, now: SimTime, before: SimDuration) {
         if self.is_modelled() {
             let written = now.0 as i64 - before.0 as i64;
@@ -171,7 +170,7 @@ impl Aging {
         }
     }
 
-    /// All data are so much older from now on: time begins anew, or passes on the shelf.
+    /// All data are this much older from now on: time starts over, or passes on the shelf.
     pub fn age_by(&mut self, time: SimDuration) {
         for age in self.ages.iter_mut() {
             age.written = age.written.saturating_sub_unsigned(time.0);

@@ -1,4 +1,4 @@
-//! What planes have to do, and what they share with others: the array of their die and the bus of their channel.
+//! Pending work of planes, and of their shared resources: the array of their die and the bus of their channel.
 
 use crate::file::saved::{Saved, saved};
 use wordline_counters::OpKind;
@@ -10,13 +10,13 @@ use wordline_units::PlaneId;
 #[derive(Clone)]
 pub(crate) struct Backlog {
     planes: Vec<u32>,
-    /// In nanoseconds, each operation at the mean of its kind in the medium's densest mode.
+    /// In nanoseconds, each operation with the mean of its kind in the medium's densest mode.
     arrays: Vec<u64>,
     channels: Vec<u32>,
     shares: Vec<Share>,
 }
 
-/// What a plane shares, and what each kind of operation takes there.
+/// Shared resources of a plane, and the time of each kind of operation there.
 #[derive(Clone, Copy)]
 struct Share {
     array: u32,
@@ -70,8 +70,8 @@ impl Backlog {
         self.planes[plane.index()]
     }
 
-    /// What stands before a new operation of a plane, for comparison: the work of its array, which does one thing at
-    /// a time; of equals the transfers of its channel, which moves one page at a time; and of equals its own operations.
+    /// Work ahead of a new operation of a plane, for comparison: first that of its array, then the transfers of its
+    /// channel, then its own operations.
     #[inline(always)]
     pub fn before(&self, plane: PlaneId) -> (u64, u32, u32) {
         let share = &self.shares[plane.index()];

@@ -9,7 +9,7 @@ use std::ops::Range;
 use wordline_flash::BlockState;
 use wordline_units::{BlockId, CellMode};
 
-/// Where a block is in its life.
+/// Lifecycle phase of a block.
 ///
 /// A number with names rather than an enum, because blocks are read back from files, and an enum
 /// must never hold a number that none of its names has.
@@ -29,8 +29,8 @@ impl Phase {
     pub const Collecting: Phase = Phase(3);
     /// Its erase is under way.
     pub const Erasing: Phase = Phase(4);
-    /// Owned by a region, with slots left, and the frontier of none of its classes: it may be collected
-    /// where the region allows that.
+    /// Owned by a region, with free slots, and open for none of its classes: it can be a victim if the region
+    /// allows that.
     pub const Standby: Phase = Phase(5);
     /// Lost: bad from the beginning, or worn out.
     pub const Retired: Phase = Phase(6);
@@ -43,7 +43,7 @@ impl fmt::Debug for Phase {
     }
 }
 
-/// What is known of a block; half a cache line. A block never opened is all zeros.
+/// State of a block; half a cache line. A block never opened is all zeros.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C, align(32))]
 pub(crate) struct Block {
@@ -52,7 +52,7 @@ pub(crate) struct Block {
     pub live: u32,
     /// Reads bound to it that have not ended.
     pub readers: u32,
-    /// What of its life its erases have used up, in the unit of [`cost_of_erase`].
+    /// Share of life used by its erases, in the unit of [`cost_of_erase`].
     pub life_used: u32,
     /// Programs bound to it that have not ended.
     pub writers: u16,
@@ -66,18 +66,18 @@ pub(crate) struct Block {
 }
 
 impl Block {
-    /// Whether it stands among the victims that collection may take.
+    /// Whether it is in the victim index.
     #[inline(always)]
     pub fn is_listed(&self) -> bool {
         matches!(self.phase, Phase::Full | Phase::Standby) && self.writers == 0
     }
 
-    /// Whether it has slots left that may yet be programmed.
+    /// Whether it has programmable slots left.
     pub fn is_open(&self) -> bool {
         matches!(self.phase, Phase::Open | Phase::Standby)
     }
 
-    /// Whether a region has it.
+    /// Whether a region owns it.
     pub fn is_owned(&self) -> bool {
         !matches!(self.phase, Phase::Free | Phase::Retired)
     }
@@ -103,7 +103,7 @@ impl Block {
 pub(crate) struct FreeBlocks {
     fresh: Range<u32>,
     erased: VecDeque<u32>,
-    /// Blocks of the plane that will never come back.
+    /// Lost blocks of the plane.
     lost: u32,
 }
 
@@ -118,12 +118,12 @@ impl FreeBlocks {
         self.lost
     }
 
-    /// One more has worn out.
+    /// One more is worn out.
     pub fn lose_worn(&mut self) {
         self.lost += 1;
     }
 
-    /// So many had, when the power failed.
+    /// This many had, when the power failed.
     pub fn found_lost(&mut self, lost: u32) {
         self.lost = lost;
     }
@@ -159,7 +159,7 @@ impl FreeBlocks {
         self.fresh.next().or_else(|| self.erased.pop_front()).map(BlockId)
     }
 
-    /// Take the one that has been erased most often.
+    /// Take the one with the most erases.
     pub fn take_most_worn(&mut self, erases: impl Fn(u32) -> u32) -> Option<BlockId> {
         let most = (0..self.erased.len()).max_by_key(|i| erases(self.erased[*i]));
         let worn = most.and_then(|i| self.erased.remove(i));

@@ -1,5 +1,4 @@
-//! What blocks have been through: the share of its life that an erase takes, cycles, and the retries that a read then
-//! needs.
+//! Wear of blocks: the share of life of an erase, cycles, and the resulting retries.
 
 use crate::plan::region::{PoolId, RegionId};
 use crate::state::aging::{PageRead, Reading, cost_of_erase, lives};
@@ -22,7 +21,7 @@ impl State {
         is_over || self.wear.condemned.remove(&block)
     }
 
-    /// The block of a plane of a pool that data at rest have kept youngest, if it is too far behind.
+    /// The block with data at rest of a plane of a pool with the fewest cycles, if it lags too far.
     pub(crate) fn least_worn_at_rest(&self, pool: PoolId, plane: PlaneId, beyond: u32) -> Option<BlockId> {
         let p = &self.pools[pool.0 as usize];
         let first = self.geometry.first_block(plane) + p.offset;
@@ -53,7 +52,7 @@ impl State {
         }
     }
 
-    /// All data on the drive were programmed so long ago.
+    /// All data on the drive were programmed this long ago.
     pub(crate) fn age_data(&mut self, before: SimDuration) {
         for b in 0..self.geometry.blocks {
             if self.blocks[b as usize].is_owned() {

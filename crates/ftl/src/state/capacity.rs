@@ -1,5 +1,5 @@
-//! What the drive can hold: bytes of its blocks in their modes, what it has lost, and what its regions could still open.
-//! What changes it goes through one method, which keeps the counts.
+//! Capacity of the drive: bytes of its blocks in their modes, losses, and the blocks that regions can still open.
+//! Every change goes through one method, which keeps the counts.
 
 use crate::plan::region::{PoolId, RegionId};
 use crate::state::block::{Block, Phase};
@@ -8,7 +8,7 @@ use crate::state::state::State;
 use wordline_units::{BlockId, PlaneId};
 
 impl State {
-    /// Find anew what regions could still program and where, after many blocks have changed at once.
+    /// Recompute where and how much regions can still program, after many blocks have changed.
     pub(crate) fn recount(&mut self) {
         let owned = |r: &RegionState| r.planes.iter().map(|p| p.owned as u64).sum::<u64>();
         let lost = |p: &PoolState| p.free.iter().map(|f| f.lost() as u64).sum::<u64>();
@@ -36,7 +36,7 @@ impl State {
         }
     }
 
-    /// Count anew the erased blocks that a region could open.
+    /// Recount the erased blocks that a region could open.
     pub(crate) fn count_openable(&mut self, region: RegionId) {
         let r = &self.regions[region.index()];
         let planes = r.first_plane..r.first_plane + r.planes.len() as u32;

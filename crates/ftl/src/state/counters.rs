@@ -1,5 +1,5 @@
-//! What is counted, and where: at the completion of a flash operation, in one place, so that no
-//! scheme can flatter itself. All counts are integers and go into the result hash.
+//! Counters: updated when a flash operation completes, in one place, so that no scheme can misreport. All
+//! counts are integers and go into the result hash.
 
 use crate::state::without_effect::AnswersWithoutEffect;
 use serde::{Deserialize, Serialize};
@@ -21,13 +21,13 @@ pub struct RegionCounters {
     pub reads: [u64; Cause::COUNT],
     /// Program operations.
     pub ops: ProgramCounts,
-    /// What else happened. Only its erases are in the result hash; the rest follows from what is.
+    /// What else happened. Only its erases are in the result hash; the rest follows from them.
     pub counts: RegionCounts,
-    /// Host programs under rules that tell bits apart: by the class asked for, and the type of page got.
+    /// Host programs under rules with page types: by requested class and actual type.
     pub page_types: [[u64; 4]; SlotClass::BY_TYPE],
-    /// Of the programs above, those of wordlines that served as SLC in a window.
+    /// Of the programs above, those on wordlines that served as SLC in a window.
     pub as_slc: Programmed,
-    /// Of the programs above, those that added a bit to a wordline that had served as SLC.
+    /// Of the programs above, reprograms of wordlines that served as SLC.
     pub reprogrammed: Programmed,
 }
 
@@ -43,7 +43,7 @@ pub struct Programmed {
 /// Counts of a run.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Counters {
-    /// By region, in the order of the layout.
+    /// By region, in layout order.
     pub regions: Vec<RegionCounters>,
     /// Blocks erased, by the mode they were in.
     pub erases: [u64; 4],
@@ -51,7 +51,7 @@ pub struct Counters {
     pub flash: FlashCounts,
     /// Look-ups in a map on flash.
     pub map: MapCounts,
-    /// In how many places pages lay that were wanted whole.
+    /// Number of places over which whole-page reads were spread.
     pub places: Places,
     /// Parts of host reads for pages that were never written.
     pub reads_unmapped: u64,
@@ -63,7 +63,7 @@ pub struct Counters {
     pub host: HostCounts,
     /// Programs whose data were superseded before they completed.
     pub born_invalid: u64,
-    /// Moves whose page had gone when their turn came, or was moving already, or found no slot.
+    /// Moves whose page was gone or already moving, or that found no slot.
     pub moves_dropped: u64,
     /// Blocks that change between modes.
     pub capacity: CapacityCounts,
@@ -75,22 +75,22 @@ pub struct Counters {
     pub collected_units: u64,
     /// Bytes that idle time copied within the home region.
     pub idle_gc_bytes: u64,
-    /// Of these copies, units whose data the host made stale before collection on demand moved them.
+    /// Of these copies, units whose data the host invalidated before on-demand GC moved them.
     pub premature_units: u64,
-    /// What errors have cost reads; `None` where none are modelled.
+    /// Cost of read errors; `None` where none are modelled.
     pub errors: Option<ErrorCounts>,
-    /// Blocks written anew because of errors, and the live units moved for that.
+    /// Blocks rewritten because of errors, and the live units moved for that.
     pub refresh: RefreshCounts,
     /// See [`Self::refresh`].
     pub refreshed_units: u64,
-    /// What a scheme asked for and was not done, by why; no hash has it.
+    /// Ignored scheme actions by reason; not part of any hash.
     pub without_effect: AnswersWithoutEffect,
     /// Energy by cause; `None` where the device gives none. It follows from the operations, so no hash has it.
     pub energy: Option<[EnergyCounts; Cause::COUNT]>,
 }
 
 impl Counters {
-    /// Nothing yet of so many regions of a drive.
+    /// Initial counters of this many regions of a drive.
     pub(crate) fn new(regions: usize, drive: &DeviceSpec) -> Counters {
         Counters {
             regions: vec![RegionCounters::default(); regions],
@@ -115,7 +115,7 @@ impl Counters {
         }
     }
 
-    /// Live units are moved out of a block that is collected, or written anew.
+    /// Live units are moved out of a block that is collected, or rewritten.
     pub(crate) fn count_collected(&mut self, units: u64, refreshes: bool) {
         let counts = if refreshes && self.errors.is_some() {
             &mut self.refreshed_units

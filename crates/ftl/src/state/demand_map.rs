@@ -3,23 +3,22 @@
 //! Page-level Address Mappings", ASPLOS 2009), with a cache of whole pages of the map.
 //!
 //! The map is cut into *map pages*, each as large as a mapping unit, of entries of [`MAP_ENTRY`] bytes. They are pages
-//! behind the last logical one, as those of the trim log are: programmed in the home region with cause `metadata`,
-//! moved by collection, and found by a directory in RAM, which is their part of the engine's own map. A page of the
-//! host's that is looked up finds its map page in the cache, or waits until that has been read; who needs the same one
-//! meanwhile waits for the same read. The least recently used page makes room, and is programmed if it has changed.
-//! What is looked up decides when things happen and what they cost, never what they find: the engine's map is the
-//! truth, so what is late here cannot be wrong.
+//! after the last logical one, like those of the trim log: programmed in the home region with cause `metadata`, moved
+//! by GC, and found by a directory in RAM, which is their part of the engine's own map. A host page that is looked up
+//! finds its map page in the cache, or waits for its read; further look-ups of the same page wait for the same read.
+//! The least recently used page makes room, and is programmed if it has changed. Look-ups determine when things happen
+//! and what they cost, never their results: the engine's map is authoritative, so delays here cannot cause errors.
 //!
 //! An entry changes when a program commits or a page is trimmed. Where its map page is not in the cache, since it has
 //! been displaced or because collection moved the data, the change waits in RAM, in the journal, and is taken up when
-//! the page comes to the cache again (the paper's lazy copying, carried further): collection itself never waits for the
-//! map, so it can not come to need more room than it makes.
+//! the page is loaded into the cache again (the paper's lazy copying, carried further): collection itself never waits
+//! for the map, so it can not come to need more room than it makes.
 //!
 //! A journal may have a bound. A change beyond it has the pages brought in that have the most changes, until what is
 //! left is within the bound; programs of the host that come meanwhile wait for the last of those reads. A page that is
 //! displaced is programmed, which may lead to a collection, which changes entries again, and pages brought in for these
-//! could displace others without end. So each request of the host allows as many as the map has pages, and what it
-//! costs ends with the requests.
+//! could displace others without end. So each host request allows as many reads as the map has pages, and their cost
+//! ends with the requests.
 
 use crate::file::saved::sorted;
 use crate::image::base::Mapped;
@@ -49,14 +48,14 @@ pub(crate) enum Waiting {
     Request(RequestId),
 }
 
-/// Whether a cached map page differs from what is on flash.
+/// Whether a cached map page differs from flash.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) enum Dirty {
     No,
     Yes,
 }
 
-/// What of the map is in RAM.
+/// The part of the map in RAM.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct DemandMap {
     /// The first map page, behind all other pages.
@@ -65,18 +64,18 @@ pub(crate) struct DemandMap {
     pub pages: u32,
     entries: u32,
     pub cached: Cache,
-    /// Map pages that are being read, with who waits, in the order in which they came.
+    /// Map pages that are being read, with their waiters, in order.
     pub loading: BTreeMap<u32, Vec<Waiting>>,
     /// Changes that wait for their map page.
     pub journal: Journal,
-    /// The map page that was asked for last to shorten the journal.
+    /// The map page last requested to shorten the journal.
     pub asked: u32,
     /// Map pages that flash lacks as a whole: no place was found for them, or a power cut has lost their changes.
     pub owed: BTreeSet<u32>,
-    /// Which map pages have a copy on flash, and how many.
+    /// The map pages that have a copy on flash, and their number.
     on_flash: Vec<bool>,
     mapped: u32,
-    /// When the map page came that an operation had to wait for, by operation.
+    /// Arrival of the map page for which an operation had to wait, by operation.
     #[serde(serialize_with = "sorted")]
     pub came: FxHashMap<u32, SimTime>,
     /// The same of the operation that ends at this moment.
@@ -142,7 +141,7 @@ impl DemandMap {
         self.first.saturating_add(self.pages)
     }
 
-    /// How many map pages there are.
+    /// Number of map pages.
     pub fn pages(&self) -> u32 {
         self.pages
     }
@@ -190,7 +189,7 @@ impl DemandMap {
         self.journal.note(page, entry, under_way);
     }
 
-    /// A map page comes to the cache. Returns the one that goes, where that has changes.
+    /// A map page is loaded into the cache. Returns the one that goes, where that has changes.
     pub(crate) fn keep(&mut self, page: u32) -> Option<u32> {
         let changed = self.journal.take(page) | self.owed.remove(&page);
         let dirty = if changed { Dirty::Yes } else { Dirty::No };
@@ -205,7 +204,7 @@ impl DemandMap {
         dirty.chain(under_way).chain(self.journal.pages()).chain(self.owed.iter().copied()).collect()
     }
 
-    /// Take over what [`Self::stale`] found when the power failed.
+    /// Take over the result of [`Self::stale`] from the power failure.
     pub fn restore(&mut self, stale: BTreeSet<u32>) {
         self.owed = stale;
     }
@@ -223,7 +222,7 @@ impl DemandMap {
     }
 }
 
-/// Why a drive under a layout cannot have its map on flash, if it cannot.
+/// Why a drive with a layout cannot have its map on flash, if so.
 pub(crate) fn refusal(layout: &Layout) -> Option<String> {
     let why = if layout.map.knows_sectors() || layout.merges.is_some() {
         "its map tracks parts of pages and has no fixed-size entries"

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use wordline_units::DieId;
 
-/// Which dies are held, so that only the holder's operations run there.
+/// Held dies, on which only the holder's operations run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct HeldDies {
     /// Jobs that hold a die, by die.
@@ -25,7 +25,7 @@ impl HeldDies {
         self.jobs += 1;
     }
 
-    /// A job that held a die lets go of it.
+    /// A job releases its die.
     pub fn let_go(&mut self, die: DieId) {
         self.by_die[die.index()] -= 1;
         self.jobs -= 1;
@@ -41,7 +41,7 @@ impl HeldDies {
     }
 }
 
-/// Work that idle time has begun: collections that may go on, and moves.
+/// Work that idle time has begun: collections that may continue, and moves.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct IdleJobs {
     /// How many a die has under way.
@@ -99,7 +99,7 @@ impl IdleJobs {
         self.turns[die.index()]
     }
 
-    /// Count turns from 0 again, of which so many make a round.
+    /// Count turns from 0 again, of which this many make a round.
     pub fn forget_history(&mut self, round: u32) {
         self.turns.iter_mut().for_each(|turn| *turn %= round);
     }

@@ -1,5 +1,5 @@
-//! Free space: how much is left in a plane of a region, when that is too little, what a collection would gain, and
-//! which plane has most.
+//! Free space: how much a plane of a region has left, when that is too little, the gain of GC, and the plane with the
+//! most.
 
 use crate::plan::decision::ChannelSet;
 use crate::plan::region::{MovedIn, RegionId};
@@ -51,7 +51,7 @@ impl State {
         short || self.is_at_hard_reserve(region, plane)
     }
 
-    /// Whether a plane of a region is down to the hard reserve, so that collection goes first.
+    /// Whether a plane of a region is down to the hard reserve, so that GC is urgent.
     #[inline]
     pub(crate) fn is_at_hard_reserve(&self, region: RegionId, plane: PlaneId) -> bool {
         let r = &self.regions[region.index()];
@@ -96,7 +96,7 @@ impl State {
         at.owned as u64 * r.slots_per_block as u64 - at.open_slots
     }
 
-    /// Whether a plane of a region may have more slots programmed.
+    /// Whether more slots of a plane of a region can be programmed.
     #[inline]
     pub(crate) fn has_slots_left(&self, region: RegionId, plane: PlaneId) -> bool {
         let most = self.regions[region.index()].slot_quota;
@@ -119,7 +119,7 @@ impl State {
         (r.shape.pages() - r.region.rule.programmed(&info.state)) * r.units_per_page
     }
 
-    /// Slots of a plane of a region that hold nothing live, or will when what is queued there is done.
+    /// Slots of a plane of a region without valid data, now or after the queued operations.
     pub(crate) fn spare_slots(&self, region: RegionId, plane: PlaneId) -> u64 {
         let r = &self.regions[region.index()];
         let slots = self.blocks_left(region, plane) as u64 * r.slots_per_block as u64;
@@ -151,7 +151,7 @@ impl State {
     }
 
     /// The plane where a host write waits least: one that has room, then one on a channel that is not unwanted, then
-    /// one where a group waits for company, then the one whose array has the least to do, then whose channel has,
+    /// one where a group waits for other data, then the one whose array has the least to do, then whose channel has,
     /// then that has the fewest operations itself.
     #[inline]
     pub(crate) fn least_busy(&self, region: RegionId, unwanted: Option<ChannelSet>) -> Option<PlaneId> {
@@ -182,7 +182,7 @@ impl State {
         from.iter().chain(before).map(|local| *local as usize)
     }
 
-    /// The plane of a region where moved units wait for company.
+    /// The plane of a region where moved units wait for other data.
     pub(crate) fn waiting_plane(&self, region: RegionId) -> Option<PlaneId> {
         let r = &self.regions[region.index()];
         let waits = |at: &RegionPlane| !at.program_buffers[WriteStream::Moved as usize].page.is_none();
@@ -190,14 +190,14 @@ impl State {
         Some(PlaneId(r.first_plane + local as u32))
     }
 
-    /// Whether a move that the host waits for has to wait for room in the buffer of its region.
+    /// Whether a move for which the host waits must wait for space in the buffer of its region.
     pub(crate) fn has_full_buffer(&self, region: RegionId) -> bool {
         let r = &self.regions[region.index()];
         matches!(r.region.moved_in, MovedIn::Through(units) if r.buffered >= units)
     }
 
-    /// Whether emptying a block, or its superblock, within its pool gives back more than padding may cost, of a group in
-    /// each plane; otherwise collection could go round in circles.
+    /// Whether emptying a block, or its superblock, within its pool frees more than the maximum padding of a group in
+    /// each plane; otherwise GC could livelock.
     pub(crate) fn gains(&self, region: RegionId, block: BlockId) -> bool {
         let r = &self.regions[region.index()];
         let (together, program) =
@@ -210,14 +210,14 @@ impl State {
         cost <= most * self.geometry.sectors_per_unit
     }
 
-    /// What emptying a block costs, in sectors: what it has to program, and the slots that go unused.
-    /// By this victims are ranked, so that the one with the most invalid sectors is first.
+    /// Cost of emptying a block, in sectors: data to program, and slots left unused. Victims are ranked by it, so
+    /// that the one with the most invalid sectors comes first.
     #[inline]
     pub(crate) fn relocation_cost(&self, block: BlockId) -> u32 {
         let info = &self.blocks[block.index()];
         let unused = if info.phase == Phase::Standby { self.unused_slots(block) } else { 0 };
         let leaves = self.regions[info.region as usize].region.evicts_to_other_pool;
-        // What goes to another pool may be packed anew there; what stays takes a slot for a slot.
+        // What goes to another pool may be packed again there; what stays takes a slot for a slot.
         let moves = if leaves { info.live } else { self.map.relocation_cost(block, info.live) };
         moves + unused * self.geometry.sectors_per_unit
     }
@@ -236,7 +236,7 @@ impl State {
         Some(block(gaining.unwrap_or(best)))
     }
 
-    /// The first block by the region's own rule, whether or not it gives something back.
+    /// The first block by the region's own rule, whether or not it frees space.
     pub(crate) fn oldest_victim(&self, region: RegionId, plane: PlaneId) -> Option<BlockId> {
         let plane = PlaneId(self.superblock_planes(region, plane).start);
         let first = self.geometry.blocks_of(plane).start + self.pool_of(region).offset;

@@ -8,16 +8,16 @@ use smallvec::{SmallVec, smallvec};
 use std::collections::{BTreeMap, BTreeSet};
 use wordline_units::{BlockId, Lpn, Ppn};
 
-/// What is being gathered.
+/// Gathers in progress.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Gathering {
-    /// Where a page is gathered from, by its program.
+    /// Sources of a gathered page, by program.
     places: BTreeMap<u32, SmallVec<[Located; 4]>>,
     /// The program that gathers a page, by page.
     of: BTreeMap<u32, OpId>,
     /// The programs that wait for a place which is being read, by place.
     waiting: BTreeMap<u32, SmallVec<[OpId; 2]>>,
-    /// Places in victims that were read before the job came to them.
+    /// Places in victims that were read before the job reached them.
     read_early: BTreeSet<u32>,
 }
 
@@ -63,7 +63,7 @@ impl Gathering {
         self.places.remove(&id.0).unwrap_or_default().into_iter().collect()
     }
 
-    /// A job reads a place: whoever gathers from it may wait for that.
+    /// A job reads a place: a gather from it may wait for that.
     pub fn note_read(&mut self, ppn: Ppn) {
         self.waiting.entry(ppn.0).or_default();
     }

@@ -1,4 +1,4 @@
-//! What is pending, by number.
+//! Pending items, by number.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,6 +1,6 @@
-//! Copies that collection made in idle time, ahead of need. One whose page the host overwrites or trims
-//! before collection on demand would have moved it was made for nothing: those are counted, so that a run
-//! can tell what its idle time really cost in wear.
+//! Copies that collection made in idle time, ahead of need. A copy whose page the host overwrites or trims
+//! before on-demand GC would have moved it was useless: those are counted, so that a run shows the real cost
+//! of idle time in wear.
 
 use crate::file::saved::{Saved, saved};
 use crate::file::table::Table;
@@ -25,7 +25,7 @@ impl IdleGcCopies {
         Ok(IdleGcCopies { copies: Table::zeroed(slots)? })
     }
 
-    /// Begin anew, as if nothing had been copied yet.
+    /// Start over, as if nothing had been copied yet.
     pub fn clear(&mut self) {
         if !self.copies.is_empty() {
             self.copies.fill(0);

@@ -19,10 +19,10 @@ pub(crate) struct Job {
     pub erasing: bool,
     /// Begun in idle time, and not taken over since by a region that runs short.
     pub idle: bool,
-    /// May go on. What idle time has begun rests after each page until it is asked for again.
+    /// May continue. A job of idle time rests after each page until it is called again.
     pub granted: bool,
     pub held: bool,
-    /// Its pages find no place any more: it ends as soon as none is under way, and its block stays.
+    /// Its pages find no space: it ends as soon as none is in transit, and its block stays.
     pub given_up: bool,
     pub why: GcReason,
 }
@@ -34,7 +34,7 @@ impl Job {
     }
 }
 
-/// Why a block is emptied.
+/// The reason for emptying a block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) enum GcReason {
     /// Its region runs short.
@@ -43,13 +43,13 @@ pub(crate) enum GcReason {
     Idleness(Grain),
     /// It shall wear like the others.
     Levelling,
-    /// Its data are to be written anew.
+    /// Its data are to be rewritten.
     Due,
-    /// No block gives a slot back, and pages that lie in pieces take more slots than they need.
+    /// No block frees a slot, and scattered pages take more slots than they need.
     Joining,
 }
 
-/// Why a page moves.
+/// The reason for a move.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum MoveReason {
     /// The scheme wants it elsewhere.

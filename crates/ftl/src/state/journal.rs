@@ -1,6 +1,5 @@
-//! Changes of a map on flash that wait in RAM, since the page of the map that they belong to is not there: by page of
-//! the map which of its entries have changed, and which page has the most. A drive without a bound keeps as many as
-//! come; one with a bound learns here which pages it has to bring in so that the rest is within it.
+//! Changes of a map on flash that wait in RAM for their map page: by map page the changed entries, and the page with
+//! the most. An unbounded journal keeps all of them; a bounded one selects the pages to read so that the rest fits.
 
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
@@ -8,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use wordline_device::JOURNAL_ENTRY;
 use wordline_units::Bytes;
 
-/// What waits, by page of the map.
+/// Waiting changes, by map page.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Journal {
     /// Entries that may wait; none where RAM has room for all.
@@ -16,7 +15,7 @@ pub(crate) struct Journal {
     pages: BTreeMap<u32, Changes>,
     /// Pages that are not under way, the one with the most entries last, and of equal ones the first page.
     fullest: BTreeSet<(u32, Reverse<u32>)>,
-    /// Entries that wait, those among them whose page is under way, and the most that waited at once.
+    /// Entries that wait, those among them whose page is under way, and the most that waited at a time.
     entries: u64,
     under_way: u64,
     peak: u64,
@@ -35,12 +34,12 @@ struct Changes {
 }
 
 impl Journal {
-    /// An empty one with room for so many bytes.
+    /// An empty one with room for this many bytes.
     pub fn new(most: Option<Bytes>) -> Journal {
         Journal { most: most.map(|bytes| bytes.0 / JOURNAL_ENTRY), ..Journal::default() }
     }
 
-    /// An entry of a page has changed, which may be under way.
+    /// An entry of a page has changed; the page may be in transit.
     pub fn note(&mut self, page: u32, entry: u32, under_way: bool) {
         self.pages.entry(page).or_default();
         self.set(page, under_way);
@@ -65,14 +64,14 @@ impl Journal {
         }
     }
 
-    /// A page with so many changes can be brought in.
+    /// A page with this many changes can be brought in.
     fn list(&mut self, page: u32, count: u32) {
         if self.most.is_some() && count > 0 {
             self.fullest.insert((count, Reverse(page)));
         }
     }
 
-    /// A page is under way from now on, or has come to rest: it is being read, or its program is over.
+    /// A page is in transit from now on, or no longer: it is being read, or its program is over.
     pub fn set(&mut self, page: u32, under_way: bool) {
         let Some(changes) = self.pages.get_mut(&page).filter(|c| c.under_way != under_way) else { return };
         changes.under_way = under_way;
@@ -103,7 +102,7 @@ impl Journal {
         self.most.is_some_and(|most| self.entries > most)
     }
 
-    /// So many pages may be brought in from now on.
+    /// This many pages may be brought in from now on.
     pub fn allow(&mut self, pages: u32) {
         self.allowed = pages;
     }

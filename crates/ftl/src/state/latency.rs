@@ -1,8 +1,8 @@
-//! Where a request's time goes: the parts of its latency, which add up to it exactly.
+//! Latency breakdown of a request: parts that add up exactly.
 //!
-//! A request is as late as the last of its pieces, so the parts are that piece's. What an operation
-//! waits for is told by sums that its plane keeps of its busy time, one for each of [`BusyTime`]: the
-//! operation notes them when it is queued, and the difference when it begins is what it stood behind.
+//! A request is as late as the last of its pieces, so the parts are that piece's. Waiting times are computed
+//! from running sums of busy time per plane, one for each of [`BusyTime`]: an operation records them when it is
+//! queued, and the difference at its start is its wait.
 
 use serde::{Deserialize, Serialize};
 use std::ops::{Index, IndexMut};
@@ -13,12 +13,12 @@ use wordline_units::{HostOp, SimTime};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum LatencyPart {
-    /// Not yet admitted: the queue before the drive is full, or its write buffer.
+    /// Not admitted: the queue of the drive, or its write buffer, is full.
     Admission = 0,
     /// For the page of the map with its entry, where the map is on flash.
     MapMiss,
-    /// In the drive's RAM: for the other pages of a one-shot program, for the missing sectors of a page, for the
-    /// writes that a flush waits for.
+    /// In the drive's RAM: waiting for other pages of a one-shot program, for missing sectors of a page, or for
+    /// the writes of a flush.
     Staging,
     /// Its plane works for the host.
     BehindHost,
@@ -26,11 +26,11 @@ pub enum LatencyPart {
     BehindGc,
     /// Its plane migrates.
     BehindMigration,
-    /// No free page can be had, from the first time that one was looked for.
+    /// No free page, since the first attempt.
     Space,
     /// The array works on it; with the wait for an array that other planes use, or that a job holds.
     Die,
-    /// It is read again, since it has more errors than can be corrected.
+    /// Read retries.
     Retry,
     /// Its data move over the channel's bus; with the wait for it.
     Bus,
@@ -41,7 +41,7 @@ pub enum LatencyPart {
 impl LatencyPart {
     /// How many there are.
     pub const COUNT: usize = 11;
-    /// All of them, in the order in which a request goes through them.
+    /// All of them, in path order.
     pub const ALL: [LatencyPart; LatencyPart::COUNT] = {
         use LatencyPart::*;
         [Admission, MapMiss, Staging, BehindHost, BehindGc, BehindMigration, Space, Die, Retry, Bus, Link]
@@ -105,7 +105,7 @@ impl BusyTime {
     /// Never busy.
     pub const NOTHING: BusyTime = BusyTime([0; 3]);
 
-    /// A plane was busy with an operation for so long.
+    /// A plane was busy with an operation for this long.
     #[inline(always)]
     pub fn add(&mut self, cause: Cause, time: u64) {
         const WHO: [u8; Cause::COUNT] = [0, 1, 2, 0, 0, 0]; // in the order of `Cause::ALL`
@@ -125,13 +125,12 @@ impl BusyTime {
     }
 }
 
-/// What the operation that ends now has been through since it was queued. The parts add up to the
-/// time since then.
+/// History of the operation that ends now, since it was queued. The parts add up to the time since then.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct LatencyBreakdown {
     /// When it was queued at its plane.
     pub queued: SimTime,
-    /// Where its time went.
+    /// Its latency breakdown.
     pub parts: LatencyParts,
 }
 

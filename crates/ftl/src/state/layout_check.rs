@@ -13,7 +13,7 @@ use wordline_units::{Bytes, CellMode};
 /// See that a drive can have a layout.
 ///
 /// # Errors
-/// Why it cannot, and what would do.
+/// Why it cannot, and the remedy.
 pub(crate) fn check(drive: &DriveInfo, layout: &Layout) -> Result<(), String> {
     if layout.regions.is_empty() || layout.regions.len() > 15 {
         return Err(format!("its layout has {} regions; allowed: 1 to 15", layout.regions.len()));
@@ -35,7 +35,7 @@ pub(crate) fn check(drive: &DriveInfo, layout: &Layout) -> Result<(), String> {
     }
 }
 
-/// Whether a medium has as many blocks as its pools want.
+/// Whether a medium has enough blocks for its pools.
 fn check_pools(drive: &DriveInfo, layout: &Layout) -> Result<(), String> {
     let mut used = vec![0; drive.geometry.media.len()];
     for pool in &layout.pools {
@@ -51,10 +51,10 @@ fn check_pools(drive: &DriveInfo, layout: &Layout) -> Result<(), String> {
     Ok(())
 }
 
-/// See that each pool has a block to write beside those that it keeps erased.
+/// Verify that each pool has a writable block in addition to its reserve.
 ///
 /// # Errors
-/// How many it lacks, and what keeps them.
+/// The missing number of blocks, and the reasons for the reserve.
 pub(crate) fn check_reserves(pools: &[PoolState], wear: &Wear) -> Result<(), String> {
     let Some(pool) = pools.iter().find(|pool| pool.reserve > 0 && pool.blocks_per_plane <= pool.reserve)
     else {
@@ -73,7 +73,7 @@ pub(crate) fn check_reserves(pools: &[PoolState], wear: &Wear) -> Result<(), Str
     ))
 }
 
-/// See that the layout holds the drive's capacity where data lie at rest.
+/// Verify that the layout can hold the drive's capacity at rest.
 ///
 /// # Errors
 /// What it holds, and the capacity that would do.
@@ -108,7 +108,7 @@ fn resting_modes(layout: &Layout) -> Vec<CellMode> {
     modes
 }
 
-/// Whether a region's mode is offered, and all is known of it that the device file asks for.
+/// Whether a region's mode is supported, with all values that the device file requires.
 fn check_modes(drive: &DriveInfo, region: &Region, medium: &Medium) -> Result<(), String> {
     if medium.mode(region.mode).is_none() {
         return Err(format!(
@@ -152,7 +152,7 @@ fn check_packing(drive: &DriveInfo, layout: &Layout) -> Result<(), String> {
     }
 }
 
-/// Whether blocks of the medium can be programmed as a region wants it.
+/// Whether blocks of the medium support a region's program rule.
 fn check_programs(region: &Region, medium: &Medium) -> Result<(), String> {
     region.rule.check(medium.shape(region.mode)).map_err(|e| format!("region {}: {e}", region.name))?;
     if region.rule.reprograms() && medium.mode(CellMode::Slc).is_none() {

@@ -26,7 +26,7 @@ pub(crate) struct MergeBuffer {
     pub last_request: SimTime,
     /// A timer looks whether the drive is idle.
     pub watched: bool,
-    /// Pages that may be open at once.
+    /// Pages that may be open at a time.
     pub most: u32,
     /// How long a page waits for parts.
     pub after: SimDuration,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 const FAN: usize = 16;
 pub(crate) const ABSENT: u32 = u32::MAX;
 
-/// The least of n numbers, each of which may be absent.
+/// Minimum of n numbers, each of which can be absent.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct MinTree {
     /// Level 0 holds the numbers, each further level the minima of groups of [`FAN`].
@@ -79,7 +79,7 @@ impl MinTree {
         Some(self.levels[0][at]).filter(|value| *value != ABSENT)
     }
 
-    /// Whether a position holds a number.
+    /// Whether a position has a number.
     pub fn contains(&self, at: usize) -> bool {
         self.levels[0][at] != ABSENT
     }

@@ -1,5 +1,5 @@
-//! All that changes as a drive works, with its own invariants: data, and the methods that keep them true. Nothing here begins
-//! an operation.
+//! All mutable state of a drive, with its invariants: data, and the methods that maintain them. Nothing here begins an
+//! operation.
 //!
 //! `state.rs` puts the parts together. What concerns several of them at once is added to it in files that import it:
 //! `frontier.rs`, `free_space.rs`, `admission.rs`, `capacity.rs`, `block_wear.rs`, `superblock_members.rs`.

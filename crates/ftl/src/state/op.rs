@@ -21,22 +21,22 @@ pub(crate) enum Owner {
     Answered,
     /// A program that lacks the sectors this read brings.
     Rmw(OpId),
-    /// The collection of a region in the plane that the data come from.
+    /// GC of a region in the plane of the data.
     Job(RegionId),
     /// Collected programs that gather their pages from several places, of which this read brings one.
     Gather,
-    /// A move that the scheme asked for, and the host program that waits for it, if one does.
+    /// A move requested by the scheme, with the host program that waits for it, if any.
     Move(OpId),
     /// A moved unit that is written with the rest of its page, which this read brings.
     Rewrite(OpId),
-    /// Whoever needs an entry of the page of the map that this read brings.
+    /// Waiters for an entry of the map page that this read fetches.
     Map,
     /// Nobody any more.
     Nobody,
 }
 
 impl Owner {
-    /// Whether the data are the host's, whoever still waits for them.
+    /// Whether the data belong to the host, whoever waits for them.
     #[inline(always)]
     pub const fn is_host(self) -> bool {
         matches!(self, Owner::Request(_) | Owner::Answered)
@@ -49,7 +49,7 @@ impl Owner {
     }
 }
 
-/// In which order operations are served: lower classes first, first come first served within one.
+/// The order of service: lower classes first, first come first served within one.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[repr(u8)]
 pub enum Class {
@@ -75,7 +75,7 @@ impl Class {
 pub struct Part {
     /// The page.
     pub lpn: Lpn,
-    /// Where it lies, or comes to lie.
+    /// Its current or future place.
     pub ppn: Ppn,
     /// Sectors of it.
     pub sectors: u32,
@@ -100,7 +100,7 @@ pub struct Collecting {
     pub valid_percent: u8,
 }
 
-/// Why a block is emptied.
+/// The reason for emptying a block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reason {
     /// Its region runs short of space.
@@ -113,8 +113,7 @@ pub enum Reason {
     Refresh,
 }
 
-/// What a queue has to know of an operation, so that it looks nothing up: four numbers, since it is copied on each step of
-/// the operation's way.
+/// The part of an operation in a queue, which needs no look-up: four numbers, since it is copied at each step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct QueueEntry {
     /// Its turn: the rank in the top byte, and arrival below.
@@ -144,7 +143,7 @@ impl QueueEntry {
         QueueEntry { key, op, plane, traits: kind as u32 | (cause as u32) << CAUSE }
     }
 
-    /// The same of a program that may be brought in while another is under way in its plane.
+    /// The same for a program that can be transferred while another is in progress in its plane.
     pub const fn cached(self) -> QueueEntry {
         QueueEntry { traits: self.traits | 1 << CACHED, ..self }
     }
@@ -179,7 +178,7 @@ impl QueueEntry {
         (self.key >> 56) as usize
     }
 
-    /// What the die does.
+    /// The operation of the die.
     #[inline(always)]
     pub const fn kind(&self) -> OpKind {
         const KINDS: [OpKind; 4] = [OpKind::Read, OpKind::Program, OpKind::Erase, OpKind::Erase];
@@ -198,7 +197,7 @@ impl QueueEntry {
         self.traits & 3 == OpKind::Program as u32
     }
 
-    /// Why it is done.
+    /// Its cause.
     #[inline(always)]
     pub const fn cause(&self) -> Cause {
         use Cause::*;
@@ -219,13 +218,13 @@ impl QueueEntry {
         self.traits >> bit & 1 != 0
     }
 
-    /// Whether a host request may be as late as it.
+    /// Whether it can delay a host request.
     #[inline(always)]
     pub const fn serves_host(&self) -> bool {
         self.has(SERVES_HOST)
     }
 
-    /// Whether it is done because the drive had nothing else to do.
+    /// Whether it is idle work.
     #[inline(always)]
     pub const fn is_idle_work(&self) -> bool {
         self.has(IDLE)
@@ -237,7 +236,7 @@ impl QueueEntry {
         self.has(CACHED)
     }
 
-    /// Whether it is a read that goes on with what its plane's register holds.
+    /// Whether it is a read that continues with what its plane's register holds.
     pub const fn goes_on(&self) -> bool {
         self.has(GOES_ON)
     }
@@ -254,7 +253,7 @@ pub struct Op {
     /// Place that a relocation takes its data from.
     pub(crate) from: Ppn,
     pub(crate) owner: Owner,
-    /// Of a program that has not been sent off: the reads and moves that must be over before.
+    /// For a waiting program: the outstanding reads and moves before it.
     pub(crate) awaits: u32,
     /// Of a further part of a host program: the first, which counts what is awaited for all.
     pub(crate) lead: OpId,
@@ -282,7 +281,7 @@ pub struct Op {
     pub(crate) slots: u8,
     /// May open the last free block of a plane.
     pub(crate) privileged: bool,
-    /// A relocation that counts among those its job has under way at once.
+    /// A relocation that counts among those its job has outstanding at a time.
     pub(crate) in_window: bool,
     /// The class of the slot that a program is bound to.
     pub(crate) bound_class: SlotClass,
@@ -292,11 +291,11 @@ pub struct Op {
     pub(crate) copies: bool,
     /// A move that has a place in the buffer of the region that it goes to.
     pub(crate) buffered: bool,
-    /// Of a read that has begun, how often it is repeated.
+    /// For a started read, its number of retries.
     pub(crate) retries: Retries,
-    /// Of a read, how often it has been repeated.
+    /// For a read, its retries so far.
     pub(crate) repeated: u8,
-    /// Of a read whose page stands in the plane's register, the sectors that are still to be brought out.
+    /// For a read whose page is in the plane's register, the sectors still to be transferred.
     pub(crate) to_bring: Option<u8>,
 }
 

@@ -1,25 +1,25 @@
-//! What the device has to take after a call.
+//! Effects for the device after a call.
 
 use crate::state::id::{OpId, RequestId};
 use crate::state::request::{Effect, Fault};
 use serde::{Deserialize, Serialize};
 use wordline_units::SimTime;
 
-/// What calls have left for the device.
+/// Effects that calls have left for the device.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Outbox {
     /// What it has to do, in order.
     effects: Vec<Effect>,
     /// Requests whose last part has ended.
     completed: Vec<RequestId>,
-    /// An operation that goes on in its plane with what the register holds, which nothing may come before. Taken
+    /// An operation that continues in its plane with the register contents, before anything else. Taken
     /// before the call that left it returns to the driver.
     #[serde(skip)]
     continuation: Option<OpId>,
     /// When a write first found no place, and how full the drive was.
     #[serde(skip)]
     first_full: Option<Box<str>>,
-    /// Why the run is over, if it is.
+    /// Why the run is over, if so.
     #[serde(skip)]
     fault: Option<Box<Fault>>,
 }
@@ -83,7 +83,7 @@ impl Outbox {
         self.effects.is_empty() && self.completed.is_empty()
     }
 
-    /// The plane whose operation has just ended goes on with another at once.
+    /// The plane whose operation has just ended continues with another at once.
     pub fn go_on_with(&mut self, id: OpId) {
         self.continuation = Some(id);
     }
@@ -93,7 +93,7 @@ impl Outbox {
         self.continuation.is_some()
     }
 
-    /// What it goes on with.
+    /// The operation with which it continues.
     #[inline(always)]
     pub fn take_continuation(&mut self) -> Option<OpId> {
         if self.continuation.is_some() { self.continuation.take() } else { None }

@@ -1,4 +1,4 @@
-//! What waits for company in a plane of a region until it fills a page, and a page until it fills a program.
+//! What waits for other data in a plane of a region until it fills a page, and a page until it fills a program.
 
 use crate::state::op::{Op, OpId};
 use serde::{Deserialize, Serialize};

@@ -1,21 +1,21 @@
-//! A watch on work without progress: a drive that erases its blocks again and again, while nothing of the host's comes to
-//! flash and no request comes, is in a livelock.
+//! A watch for livelock: a drive that erases its blocks repeatedly without host data reaching flash and without new
+//! requests.
 
-/// How often a drive may erase all its blocks while nothing comes of it. What idle time, refresh and levelling do on their
-/// own takes each block a few times.
+/// Maximum number of erases of all blocks without progress. Idle work, refresh and wear leveling take each block a few
+/// times.
 const ROUNDS: u32 = 64;
 
 /// Counts erases since the host last got on.
 #[derive(Clone, Debug)]
 pub(crate) struct ProgressWatch {
-    /// What had come of the host's by then.
+    /// Host progress at that time.
     seen: u64,
     erases: u32,
     most: u32,
 }
 
 impl ProgressWatch {
-    /// Of a drive with so many blocks.
+    /// Of a drive with this many blocks.
     pub fn new(blocks: u32) -> ProgressWatch {
         ProgressWatch { seen: 0, erases: 0, most: blocks.saturating_mul(ROUNDS) }
     }
@@ -25,8 +25,8 @@ impl ProgressWatch {
         self.erases = 0;
     }
 
-    /// A block has been erased, when so much had come of the host's: a count that only grows. Returns the erases since it
-    /// last grew, if they are too many.
+    /// A block was erased at this host progress: a count that only grows. Returns the erases since it last grew, if
+    /// they are too many.
     pub fn erased(&mut self, come: u64) -> Option<u32> {
         if come != self.seen {
             (self.seen, self.erases) = (come, 0);

@@ -1,6 +1,5 @@
-//! The cache of what the host has read: which sectors of which pages the drive holds in RAM, the least recently read
-//! dropped first. It says what takes no time; the data are those that the map finds, since whatever changes a sector
-//! drops it here.
+//! The read cache: which sectors of which pages the drive holds in RAM, least recently read dropped first. It only
+//! determines timing; the data come from the map, since every change of a sector drops it here.
 
 use lru::LruCache;
 use rustc_hash::FxBuildHasher;
@@ -33,7 +32,7 @@ impl From<Saved> for ReadCache {
 }
 
 impl ReadCache {
-    /// One of so many pages.
+    /// One of this many pages.
     pub fn of(pages: usize) -> ReadCache {
         ReadCache(NonZeroUsize::new(pages).map(|pages| LruCache::with_hasher(pages, FxBuildHasher)))
     }
@@ -57,7 +56,7 @@ impl ReadCache {
         }
     }
 
-    /// Sectors of a page are not what they were.
+    /// Sectors of a page have changed.
     #[inline(always)]
     pub fn drop(&mut self, lpn: Lpn, sectors: SectorMask) {
         if self.is_on() {

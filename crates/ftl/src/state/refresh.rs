@@ -1,4 +1,4 @@
-//! Blocks whose data are too old, or have been read too often, and when the ages of all are looked at next.
+//! Blocks with data that are too old or were read too often, and the time of the next check of ages.
 
 use crate::file::saved::{Saved, saved};
 use std::collections::BTreeMap;
@@ -65,7 +65,7 @@ impl Refreshing {
         self.due.remove(&block.0);
     }
 
-    /// Time begins anew.
+    /// Time starts over.
     pub fn start_anew(&mut self) {
         self.next_scan = Self::first_scan(self.rule);
     }

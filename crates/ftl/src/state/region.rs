@@ -1,4 +1,4 @@
-//! Pools and regions as they are now: erased blocks, open blocks, victims, and what waits in each plane.
+//! Current state of pools and regions: erased and open blocks, victims, and waiting data in each plane.
 
 use crate::file::saved::{Saved, saved};
 use crate::plan::region::{FreeOrder, Region};
@@ -100,7 +100,7 @@ pub(crate) struct RegionState {
 }
 
 impl RegionState {
-    /// Whether data wait for company for as long as it takes, and are counted.
+    /// Whether data wait for other data for as long as it takes, and are counted.
     pub fn waits_on(&self, stream: WriteStream) -> bool {
         stream == WriteStream::Host && self.region.pad_after.is_none()
     }

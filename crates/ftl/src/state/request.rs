@@ -1,4 +1,4 @@
-//! Requests in the drive, how they end, and what the drive asks of the device meanwhile.
+//! Requests in the drive, their outcomes, and effects for the device.
 
 use crate::media::error::MediaError;
 use crate::plan::region::RegionId;
@@ -36,15 +36,15 @@ impl Outcome {
 pub struct Pending {
     /// What was asked.
     pub request: HostRequest,
-    /// When it was admitted, which may be after it arrived.
+    /// Its admission, possibly after its arrival.
     pub admitted: SimTime,
     /// When its last part ended.
     pub ended: SimTime,
-    /// Where its time went until then.
+    /// Its latency breakdown until then.
     pub parts: LatencyParts,
     /// Its number among all requests of the run.
     pub number: u64,
-    /// How it ends, as far as is known.
+    /// Its outcome, as far as known.
     pub outcome: Outcome,
     /// Of a write, the last bit that a program of it was, counted from 1, where the rule tells bits
     /// apart; otherwise 0.
@@ -100,7 +100,7 @@ pub enum Fault {
         decision: String,
         /// When.
         time: SimTime,
-        /// What the drive looked like.
+        /// The state of the drive.
         state: String,
     },
     /// A hook of a scheme failed.
@@ -112,18 +112,18 @@ pub enum Fault {
         hook: &'static str,
         /// When.
         time: SimTime,
-        /// Why, in the scheme's words.
+        /// The reason, from the scheme.
         reason: String,
     },
-    /// What keeps the data has failed.
+    /// The storage of the data has failed.
     #[error("media error at t = {} ns: {error}; the drive has stopped", time.0)]
     Media {
-        /// Where, what, and how it is mended.
+        /// The place, the problem, and the remedy.
         error: MediaError,
         /// When.
         time: SimTime,
     },
-    /// The drive works and works, and nothing comes of it.
+    /// Livelock: the drive works without progress.
     #[error(
         "livelock at t = {} ns: {erases} blocks erased since the last host progress; pending: {left}; if \
          this is your scheme, make sure that its idle work ends; otherwise please report the command",
@@ -134,7 +134,7 @@ pub enum Fault {
         erases: u32,
         /// When.
         time: SimTime,
-        /// What is on its way, and what it waits for.
+        /// Operations in progress, and what they wait for.
         left: String,
     },
     /// Wordline itself is at fault.
@@ -162,7 +162,7 @@ pub enum Effect {
     Timer(SimTime, Timer),
 }
 
-/// What a timer is for.
+/// The purpose of a timer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Timer {
     /// An incomplete one-shot group has waited long enough.

@@ -1,4 +1,4 @@
-//! The host's requests in the drive: the slab that holds them, what they wait for, and what is not on flash yet.
+//! Host requests in the drive: their slab, waits, and data that are not on flash.
 
 use crate::state::id::{OpId, RequestId};
 use crate::state::latency::LatencyParts;
@@ -41,13 +41,13 @@ impl Requests {
         }
     }
 
-    /// A request has left: its number may be used again.
+    /// A request has left: its number can be reused.
     #[inline]
     pub fn leave(&mut self, id: RequestId) {
         self.free.push(id.0);
     }
 
-    /// A read will return so many bytes.
+    /// A read will return this many bytes.
     #[cold]
     pub fn expect_data(&mut self, id: RequestId, bytes: usize) {
         self.buffers[id.index()] = vec![0; bytes];
@@ -123,7 +123,7 @@ impl Requests {
         self.version = self.version.max(version);
     }
 
-    /// All versions, which may be numbered anew.
+    /// All versions, which may be renumbered.
     pub fn each_version(&mut self, note: &mut dyn FnMut(&mut u64)) {
         note(&mut self.version);
         self.flushes.iter_mut().for_each(|flush| note(&mut flush.version));
@@ -145,7 +145,7 @@ impl Requests {
         self.unsettled
     }
 
-    /// A FLUSH of the newest version waits for so many programs.
+    /// A FLUSH of the newest version waits for this many programs.
     pub fn flush(&mut self, request: RequestId, remaining: u64) {
         self.add_part(request);
         self.flushes.push(PendingFlush { version: self.version, request, remaining });

@@ -1,5 +1,5 @@
-//! Whatever is on its way: one index from logical page to what RAM holds of it. Reads consult it
-//! before the map, and a program commits only if nothing newer has.
+//! Data in transit: one index from logical page to its contents in RAM. Reads consult it before the map, and a
+//! program commits only if nothing newer has.
 
 use crate::file::saved::sorted;
 use crate::state::id::OpId;
@@ -166,7 +166,7 @@ impl Staging {
         true
     }
 
-    /// Forget entries that have gone, and number the versions of the others anew.
+    /// Forget entries that have gone, and number the versions of the others again.
     pub fn forget_history(&mut self, mut anew: impl FnMut(&mut u64)) {
         let alive: Vec<u32> = self.index.values().copied().collect();
         let end = alive.iter().max().map_or(0, |last| last + 1);

@@ -1,7 +1,7 @@
-//! All state of the translation layer that does not depend on what data are kept: pools, regions, map,
-//! staging, pending operations and jobs. The room that blocks leave, those that are open, what the drive can hold, what
-//! blocks have been through, and superblocks have files of their own (`free_space.rs`, `frontier.rs`, `capacity.rs`,
-//! `block_wear.rs`, `superblock_members.rs`).
+//! All state of the translation layer that is independent of stored data: pools, regions, map, staging, pending
+//! operations and jobs. The room that blocks leave, those that are open, what the drive can hold, what blocks have been
+//! through, and superblocks have files of their own (`free_space.rs`, `frontier.rs`, `capacity.rs`, `block_wear.rs`,
+//! `superblock_members.rs`).
 
 use crate::file::saved::{Saved, saved};
 use crate::file::table::Table;
@@ -72,7 +72,7 @@ pub struct State {
     pub(crate) draining: bool,
     pub(crate) now: SimTime,
     pub(crate) turn: u32,
-    /// Why the scheme cannot decide, once it has said so.
+    /// The error of the scheme, if it failed.
     pub(crate) complaint: OnceLock<Box<str>>,
 }
 
@@ -326,7 +326,7 @@ impl State {
         if info.was_opened() { info.mode() } else { self.regions[self.region_of(block).index()].region.mode }
     }
 
-    /// So many more sectors of a block are live.
+    /// This many more sectors of a block are live.
     #[inline]
     pub(crate) fn add_live(&mut self, block: BlockId, sectors: u32) {
         let info = &mut self.blocks[block.index()];
@@ -336,7 +336,7 @@ impl State {
         self.at_mut(region, plane).live += sectors as u64;
     }
 
-    /// So many of them have died.
+    /// This many of them have died.
     #[inline]
     pub(crate) fn take_live(&mut self, block: BlockId, sectors: u32) {
         let info = &mut self.blocks[block.index()];

@@ -1,5 +1,5 @@
-//! What is kept of data: the media, the bytes on their way to them, and what stands beside those: versions, and the order
-//! in which units were programmed. A simulation has no media, and pays a branch: what only other drives do is cold.
+//! Stored data: the media, bytes in transit, versions, and program order. A simulation has no media, and pays a branch:
+//! what only other drives do is cold.
 
 use crate::file::saved::{Saved, saved};
 use crate::image::base::BaseImage;
@@ -16,20 +16,20 @@ use std::ops::Range;
 use std::sync::Arc;
 use wordline_units::{BlockId, Lpn, Ppn, SectorMask};
 
-/// What is kept of data. It is told of all that ends, and is the only one that knows the media.
+/// The stored data. It is notified of every completion, and is the only one that knows the media.
 pub(crate) struct Store {
     media: BoxedMedia,
     /// Bytes of a sector.
     sector: usize,
     /// Whether the map knows sectors one by one, so that those of a page at a place may be of several versions.
     knows_sectors: bool,
-    /// Data of operations on their way, by operation; kept where media keep bytes.
+    /// Data of operations in progress, by operation; if media keep bytes.
     pages: Vec<PageData>,
-    /// Newest data in RAM, by staging entry; kept likewise.
+    /// Newest data in RAM, by staging entry; if media keep bytes.
     staged: Vec<PageData>,
     /// Counts the units programmed, where media keep metadata.
     sequence: u64,
-    /// What the flash held at time 0, where media keep metadata.
+    /// Contents of the flash at time 0, if media keep metadata.
     base: Option<Arc<BaseImage>>,
     /// Of programs whose sectors come from several host writes, the version of each, by operation; kept where
     /// media keep metadata.
@@ -65,7 +65,7 @@ fn versions_by_sector(media: &dyn Media, ppn: Ppn, lpn: Lpn, mask: SectorMask) -
 }
 
 impl Store {
-    /// Over media that hold nothing of the drive, or none, at so many bytes a sector.
+    /// Over media that hold nothing of the drive, or none, at this many bytes per sector.
     pub fn new(media: BoxedMedia, sector: u64, knows_sectors: bool) -> Store {
         Store {
             media,
@@ -108,7 +108,7 @@ impl Store {
         &self.media
     }
 
-    /// The media as what they are, to be changed.
+    /// The media by their type, mutable.
     pub fn media_mut<M: Media>(&mut self) -> Result<&mut M, OtherMedia> {
         self.media.get_mut()
     }
@@ -221,7 +221,7 @@ impl Store {
         self.sequence += 1;
     }
 
-    /// Where a block that is opened now stands in the order of programs.
+    /// Where a block that is opened now is in the order of programs.
     pub fn next_unit(&self) -> u64 {
         self.sequence + 1
     }
@@ -258,7 +258,7 @@ impl Store {
         self.media.as_deref_mut().map_or(Ok(()), |media| media.programmed(block, slots, header))
     }
 
-    /// A block of the initial state holds so many slots.
+    /// A block of the initial state holds this many slots.
     ///
     /// # Errors
     /// When the media cannot note it.
@@ -266,7 +266,7 @@ impl Store {
         self.media.as_deref_mut().map_or(Ok(()), |media| media.preload(block, slots, header))
     }
 
-    /// A block has been erased so often.
+    /// A block has been erased this often.
     ///
     /// # Errors
     /// When the media cannot note it.
@@ -290,14 +290,14 @@ impl Store {
         self.media.as_deref_mut().map_or(Ok(()), |media| media.record_trims(ppn, record))
     }
 
-    /// Sectors of a page have come to protected RAM, and may be nowhere else.
+    /// Sectors of a page have arrived in protected RAM, and may be nowhere else.
     pub fn protect(&mut self, lpn: Lpn, mask: SectorMask, version: u64, page: &PageData) {
         if let Some(media) = self.media.as_deref_mut() {
             media.protect(lpn, mask, version, page);
         }
     }
 
-    /// Trims have come to protected RAM.
+    /// Trims have arrived in protected RAM.
     pub fn protect_trims(&mut self, trims: &[(u64, u64)]) {
         if let Some(media) = self.media.as_deref_mut() {
             media.protect_trims(trims);
@@ -344,7 +344,7 @@ impl Store {
         self.base = self.keeps_metadata().then(|| Arc::new(image.clone()));
     }
 
-    /// What the flash held at time 0.
+    /// Contents of the flash at time 0.
     pub fn base(&self) -> Option<&Arc<BaseImage>> {
         self.base.as_ref()
     }

@@ -1,4 +1,4 @@
-//! What superblocks have in common, and which drives cannot have them.
+//! Common state of superblocks, and drives that cannot have them.
 
 use crate::file::saved::{Saved, saved};
 use crate::image::stripe::Stripe;
@@ -41,7 +41,7 @@ impl Superblocks {
     }
 }
 
-/// Why a drive under a layout cannot have superblocks, if it cannot.
+/// Why a drive with a layout cannot have superblocks, if so.
 pub(crate) fn refusal(drive: &DriveInfo, layout: &Layout) -> Option<String> {
     if drive.spec.superblock == Superblock::Off {
         return None;

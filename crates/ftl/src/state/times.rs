@@ -1,4 +1,4 @@
-//! How long an array works, by mode and type of page: looked up for each operation, and so kept as plain numbers.
+//! Array times by mode and page type, as plain numbers for fast look-up.
 
 use crate::plan::layout::{DriveInfo, Layout};
 use crate::plan::region::{EarlierBits, RegionId};

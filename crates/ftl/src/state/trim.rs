@@ -3,9 +3,9 @@
 //! those of the ranges that were trimmed since the last one, in the home region like any page, and
 //! collection moves them like any page, so that the record lives as long as old copies may.
 //!
-//! A trim that no FLUSH has covered may be undone by a cut: the page's newest copy is still on flash.
-//! When that copy is erased, the trim alone keeps an older one from coming back. Such trims stand in
-//! protected RAM until they are logged.
+//! A trim that no FLUSH has covered may be undone by a cut: the page's newest copy is still on flash. When
+//! that copy is erased, the trim alone keeps an older one from coming back. Such trims are in protected RAM
+//! until they are logged.
 
 use crate::file::saved::{sorted, sorted_set};
 use crate::plan::map_kind::MapKind;
@@ -24,11 +24,11 @@ const ENTRY_BYTES: u64 = 8;
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Unlogged {
     pub version: u64,
-    /// A copy that it made invalid has been erased: it stands in protected RAM.
+    /// A copy that it made invalid has been erased: it is in protected RAM.
     pub held: bool,
 }
 
-/// What of the log is in RAM. A drive that is never trimmed keeps nothing.
+/// The part of the log in RAM. A drive that is never trimmed keeps nothing.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct TrimLog {
     /// The first page of the log, behind the last logical page.
@@ -58,7 +58,7 @@ pub(crate) struct TrimLog {
     pub void: FxHashSet<u32>,
 }
 
-/// Pages that the trim log of so many logical pages may come to hold, beside those of the host.
+/// Pages that the trim log of this many logical pages may come to hold, beside those of the host.
 pub fn trim_log_pages(geometry: &Geometry, kind: MapKind, logical_pages: u32) -> u32 {
     logical_pages.div_ceil(range(geometry, kind))
 }

@@ -1,4 +1,4 @@
-//! Which closed block of a region and plane is collected next.
+//! Next victim of a region and plane.
 //!
 //! Greedy needs the least of a set of live counts that only fall. A tree of minima of fan-out 16
 //! answers in O(log n), and since a count falls far more often than a block is taken, the common
@@ -22,7 +22,7 @@ pub(crate) struct Lots {
     state: u64,
     /// The closed blocks, in no order.
     closed: Vec<u32>,
-    /// Where each position stands in `closed`, or [`ABSENT`].
+    /// Where each position is in `closed`, or [`ABSENT`].
     place: Box<[u32]>,
     live: Box<[u32]>,
 }
@@ -62,7 +62,7 @@ impl Lots {
         self.state = self.state.wrapping_add(GOLDEN.wrapping_mul(self.choices as u64));
     }
 
-    /// The least live of the blocks drawn; the first of equals.
+    /// The fewest valid sectors among the drawn blocks; ties go to the first.
     fn draw(&self) -> Option<usize> {
         let n = self.closed.len() as u128;
         let drawn = (1..=self.choices as u64).filter_map(|k| {
@@ -172,8 +172,8 @@ enum By {
 }
 
 impl VictimIndex {
-    /// An index over so many blocks, all of them absent, which hold at most `full`. With `dead_first` a block that
-    /// holds nothing live is the first victim under any rule.
+    /// An index over this many blocks, all of them absent, which hold at most `full`. With `dead_first` a block
+    /// without valid data is the first victim under any rule.
     pub fn new(rule: Victim, blocks: usize, full: u32, dead_first: bool) -> VictimIndex {
         let by = match rule {
             Victim::Greedy => By::Greedy(MinTree::new(blocks)),
@@ -298,7 +298,7 @@ impl VictimIndex {
         }
     }
 
-    /// What a victim is held to cost, where the rule looks at that.
+    /// Cost of a victim, if the rule uses it.
     pub fn noted_cost(&self, at: usize) -> Option<u32> {
         match &self.by {
             By::Greedy(t) => t.get(at),

@@ -12,7 +12,7 @@ use wordline_flash::standard_normal;
 use wordline_hash::mix;
 use wordline_units::{BlockId, Fraction, SimTime};
 
-/// What wear has done to a drive.
+/// Wear of a drive.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Wear {
     pub spec: WearSpec,

@@ -1,9 +1,9 @@
-//! Answers of a scheme that came to nothing, counted by why: what had gone, was under way, or found no room. They are
+//! Answers of a scheme that had no effect, counted by why: what had gone, was under way, or found no room. They are
 //! no part of the result hash, since they follow from what is.
 
 use serde::{Deserialize, Serialize};
 
-/// Why a move or a collection that a scheme asked for was not done.
+/// Why a move or a collection of a scheme was ignored.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WithoutEffect {
     /// A move of a page that the drive has not, or from no place.
@@ -24,7 +24,7 @@ pub enum WithoutEffect {
     CollectAlreadyUnderWay,
     /// The block, or another of its superblock, was still being written.
     CollectStillWritten,
-    /// The block held so much that its collection would have freed nothing.
+    /// The block is so full that its collection would free nothing.
     CollectGainsNothing,
     /// Another collection on the die might have needed what this one would have held.
     CollectDieBusy,

@@ -61,7 +61,7 @@ impl WriteBuffer {
         self.idle.filter(|_| !self.programs.is_empty())
     }
 
-    /// The first turn, while more pages wait than so many.
+    /// The first turn, while more pages wait than this many.
     pub(crate) fn beyond(&self, pages: u64) -> Option<u64> {
         self.programs.keys().next().copied().filter(|_| self.waiting > pages)
     }

@@ -1,15 +1,15 @@
-//! What has changed of media since it was last written into their folder.
+//! Changes of media since the last commit to their folder.
 
 use std::collections::{BTreeMap, BTreeSet};
 use wordline_ftl::PageData;
 use wordline_units::{BlockId, Lpn, Ppn, SectorMask};
 
-/// Sectors that a logical page has at most, and parts that a physical one has.
+/// Maximum numbers of sectors of a logical page, and of parts of a physical page.
 const SECTORS: u64 = 32;
 /// The last part.
 pub(crate) const LAST_PART: usize = SECTORS as usize - 1;
 
-/// A sector in protected RAM: its version, and the page in which its bytes lie.
+/// A sector in protected RAM: its version, and the page that contains its bytes.
 pub(crate) type Protected = (u64, PageData);
 
 /// What has changed of media since it was last written into their folder.
@@ -17,17 +17,17 @@ pub(crate) type Protected = (u64, PageData);
 pub(crate) struct Changes {
     /// Blocks whose state is another.
     pub blocks: BTreeSet<BlockId>,
-    /// Blocks of which nothing is left that was written before, and the slots of each as a shift.
+    /// Blocks whose earlier contents are all gone, and the slots of each as a shift.
     pub emptied: BTreeMap<BlockId, u32>,
-    /// Pages that have been programmed, and the first part of each that has not been written.
+    /// Programmed pages, and the first part of each that has not been written.
     pub pages: BTreeMap<Ppn, usize>,
-    /// Pages of the trim log that have been programmed.
+    /// Programmed pages of the trim log.
     pub trim_pages: BTreeSet<Ppn>,
-    /// What has come to protected RAM, by logical page and sector.
+    /// Data added to protected RAM, by logical page and sector.
     pub writes: BTreeMap<u64, Protected>,
     /// Trims, by entry of the trim log.
     pub trims: BTreeMap<u64, u64>,
-    /// Whether those are all, since a power cut has undone others.
+    /// Whether this is the complete list, since a power cut has undone others.
     pub trims_are_all: bool,
 }
 
@@ -43,7 +43,7 @@ impl Changes {
             && !trims_are_all
     }
 
-    /// A block has been emptied: what was written to it since goes with what was there before.
+    /// A block has been erased: changes to it since the last commit are discarded with its earlier contents.
     pub(crate) fn empty(&mut self, block: BlockId, slot_shift: u32) {
         let places = Ppn(block.0 << slot_shift)..Ppn((block.0 + 1) << slot_shift);
         let pages: Vec<Ppn> = self.pages.range(places.clone()).map(|(ppn, _)| *ppn).collect();
@@ -55,7 +55,7 @@ impl Changes {
         self.emptied.insert(block, slot_shift);
     }
 
-    /// Sectors of a page have come to protected RAM.
+    /// Sectors of a page have entered protected RAM.
     pub(crate) fn protect(&mut self, lpn: Lpn, mask: SectorMask, version: u64, page: &PageData) {
         for sector in mask.iter() {
             let new = || (version, page.clone());
@@ -67,12 +67,12 @@ impl Changes {
     }
 }
 
-/// The number of a row: of a sector of a logical page, or of a part of a physical one.
+/// Row number of a sector of a logical page, or of a part of a physical page.
 pub(crate) fn row_id(page: u32, part: usize) -> u64 {
     u64::from(page) * SECTORS + part as u64
 }
 
-/// The page of such a number, and the sector or part of it.
+/// The page of a row number, and the sector or part of it.
 pub(crate) fn of_row_id(id: u64) -> (u32, u32) {
     ((id / SECTORS) as u32, (id % SECTORS) as u32)
 }

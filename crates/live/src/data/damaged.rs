@@ -1,5 +1,5 @@
-//! Sectors of a drive whose data cannot be had any more, since what the folder holds of them is not what was written. Reads of them
-//! fail until they are written or trimmed, wherever the drive has moved them meanwhile.
+//! Sectors whose data are lost, since the folder does not contain what was written. Reads of them fail until they are
+//! written or trimmed, wherever the drive has moved them meanwhile.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -8,9 +8,9 @@ use std::ops::Range;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Damaged {
     sectors: BTreeSet<u64>,
-    /// What of that the folder does not know.
+    /// Changes that the folder does not contain.
     unwritten: BTreeMap<u64, bool>,
-    /// Where those were found that were not known before, in words.
+    /// Newly found damage since the last call, in words.
     found: Vec<String>,
 }
 
@@ -18,7 +18,7 @@ pub(crate) struct Damaged {
 const FOUND: usize = 64;
 
 impl Damaged {
-    /// Those that a folder knows of.
+    /// Damaged sectors recorded in a folder.
     pub(crate) fn of(sectors: BTreeSet<u64>) -> Damaged {
         Damaged { sectors, ..Damaged::default() }
     }
@@ -56,12 +56,12 @@ impl Damaged {
         }
     }
 
-    /// How many there are.
+    /// Number of damaged sectors.
     pub(crate) fn count(&self) -> usize {
         self.sectors.len()
     }
 
-    /// Where some were found since this was last asked, in words.
+    /// Newly found damage since the last call, in words.
     pub(crate) fn take_found(&mut self) -> Vec<String> {
         std::mem::take(&mut self.found)
     }
@@ -71,7 +71,7 @@ impl Damaged {
         !self.unwritten.is_empty()
     }
 
-    /// What the folder lacks: sectors, and whether they are damaged.
+    /// Changes that the folder lacks: sectors, and whether they are damaged.
     pub(crate) fn take_unwritten(&mut self) -> Vec<(u64, bool)> {
         std::mem::take(&mut self.unwritten).into_iter().collect()
     }

@@ -1,4 +1,4 @@
-//! The media of a live drive: bytes in RAM, or those of before in a folder.
+//! The media of a live drive: bytes in RAM, or older bytes in a folder.
 
 use crate::data::changes::Changes;
 use crate::data::pages::{self, Pages};
@@ -7,23 +7,23 @@ use std::sync::Arc;
 use wordline_ftl::{BlockHeader, Bytes, Media, MediaError, Metadata, Oob, PageData, Span};
 use wordline_units::{BlockId, Lpn, Ppn, SectorMask};
 
-/// The media of a live drive. What is beside the pages is in RAM; so are their bytes where there is no folder, and with one
-/// those that have not been written into it. A fork finds the bytes of before in the folder, as it was then.
+/// The media of a live drive. Metadata are in RAM; so are the bytes of pages without a folder, and with one those that
+/// have not been written to it. A fork reads older bytes in the folder, as of its creation.
 #[derive(Default)]
 pub(crate) struct Flash {
     bytes: Bytes,
-    /// Where bytes lie that are not in RAM. Since there is such a place, a state is only saved apart from its media.
+    /// The place of bytes that are not in RAM. Because of this, a state is only saved without its media.
     pages: Option<Arc<Pages>>,
-    /// What is to be written into the folder, of the drive whose folder it is.
+    /// Changes to be written to the folder, of the drive that owns the folder.
     changes: Option<Box<Changes>>,
-    /// What was read and is not what was written: the sectors of a logical page, and where, in words.
+    /// Bytes that were read and differ from those written: the sectors of a logical page, and where, in words.
     damaged: Vec<(Span, String)>,
     /// Bytes of pages in RAM.
     in_ram: u64,
 }
 
 impl Flash {
-    /// Media of a folder, over what was found beside its pages.
+    /// Media of a folder, with the metadata found there.
     pub(crate) fn of(metadata: Metadata, pages: Arc<Pages>) -> Flash {
         Flash {
             bytes: Bytes::over(metadata),
@@ -34,12 +34,12 @@ impl Flash {
         }
     }
 
-    /// Bytes of pages in RAM; those that a fork shares count for both.
+    /// Bytes of pages in RAM; those shared with a fork count for both.
     pub(crate) fn in_ram(&self) -> u64 {
         self.in_ram
     }
 
-    /// What of that lies in a block.
+    /// Those of a block.
     fn in_block(&self, block: BlockId, slot_shift: u32) -> u64 {
         if self.pages.is_some() {
             return 0;
@@ -53,22 +53,22 @@ impl Flash {
         pages.map(of_page).sum()
     }
 
-    /// What stands beside the pages.
+    /// Metadata of the pages.
     pub(crate) fn spare_areas(&self) -> &Metadata {
         self.bytes.spare_areas()
     }
 
-    /// What has changed since this was last asked.
+    /// Changes since the last call.
     pub(crate) fn take_changes(&mut self) -> Changes {
         self.changes.as_deref_mut().map(std::mem::take).unwrap_or_default()
     }
 
-    /// After a power cut protected RAM holds these trims, and no others.
+    /// After a power cut protected RAM holds exactly these trims.
     pub(crate) fn set_trims(&mut self, trims: Vec<(u64, u64)>) {
         self.changed(|c| (c.trims, c.trims_are_all) = (trims.into_iter().collect(), true));
     }
 
-    /// What was found damaged since this was last asked.
+    /// Damage found since the last call.
     pub(crate) fn take_damaged(&mut self) -> Vec<(Span, String)> {
         std::mem::take(&mut self.damaged)
     }
@@ -78,13 +78,13 @@ impl Flash {
         self.changes.as_ref().map_or(0, |changes| changes.pages.len() + changes.blocks.len())
     }
 
-    /// All that has changed has been written into the folder.
+    /// All changes have been written to the folder.
     pub(crate) fn forget_bytes(&mut self) {
         self.in_ram = 0;
         self.bytes.forget_bytes();
     }
 
-    /// What is to be written of a page's part: what its spare area says and, with the first part of a logical page, its bytes.
+    /// Data to be written for a part of a page: its spare area and, with the first part of a logical page, its bytes.
     pub(crate) fn part(&self, ppn: Ppn, part: usize) -> (Oob, Option<&[u8]>) {
         let parts = self.bytes.spare_areas().page(ppn);
         let lpn = parts[part].span.lpn;

@@ -1,5 +1,5 @@
-//! What the log says goes into the database: a segment at a time, as one transaction, with a sum over the rows of each table, so that a
-//! row that is missing or has changed is noticed. A thread does that behind the drive.
+//! Folds the log into the database: one segment per transaction, with a checksum over the rows of each table, so that
+//! missing or modified rows are detected. A thread does that behind the drive.
 
 use crate::data::changes::{LAST_PART, row_id};
 use crate::data::journal::{Journal, Segment};
@@ -14,10 +14,10 @@ use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
-/// Segments that may wait before who writes more waits, too.
+/// Number of waiting segments above which writers wait.
 const MOST_WAITING: usize = 4;
 
-/// Why a segment cannot go into the database.
+/// Why a segment cannot be folded into the database.
 pub(crate) enum NotFolded {
     Sql(rusqlite::Error),
     /// In words.
@@ -30,16 +30,16 @@ impl From<rusqlite::Error> for NotFolded {
     }
 }
 
-/// What was found of a segment.
+/// Result of reading a segment.
 pub(crate) struct Folded {
     /// The number behind its last record.
     pub next: u64,
-    /// What of it is damaged, in lines for the log.
+    /// Damage in it, as lines for the log.
     pub notes: Vec<String>,
 }
 
-/// Put the records of a segment into the database, those that are not there. It may end within the record with which `follows`, the
-/// next segment, begins, or, if it is the last, within any.
+/// Put the records of a segment into the database, except those already there. It may end within the record with which
+/// `follows`, the next segment, begins; the last segment may end within any record.
 pub(crate) fn fold(
     database: &mut Connection,
     segment: &Segment,
@@ -90,7 +90,7 @@ pub(crate) fn fold(
     Ok(Folded { next: number, notes })
 }
 
-/// What data of a record are damaged.
+/// Damaged data of a record.
 fn damage<'a>(read: &'a Read, log: &'a [u8], unit: u64) -> impl Iterator<Item = String> + 'a {
     let data = &log[read.data.clone()];
     let damaged = read.record.held().filter(|(held, _)| {
@@ -197,7 +197,7 @@ pub(crate) fn apply(
     note(t, "now_ns", &record.now)
 }
 
-/// Bring what was folded from the log of SQLite to where it belongs. Returns whether all of it is there and on the disk.
+/// Checkpoint the write-ahead log of SQLite. Returns whether all of it is there and on the disk.
 pub(crate) fn settle(database: &Connection) -> bool {
     let done = database.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |row| {
         Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?))
@@ -222,12 +222,12 @@ struct State {
     waiting: VecDeque<Arc<Segment>>,
     busy: bool,
     ends: bool,
-    /// Why the last one could not be folded: it stays where it is, for the next start.
+    /// Why the last one could not be folded: it stays in place for the next start.
     failed: Option<String>,
 }
 
 impl Folding {
-    /// Begin, with segments in the database whose rows SQLite has not brought to where they belong: they stay until then.
+    /// Start with segments in the database whose rows SQLite has not checkpointed: they stay until then.
     pub(crate) fn new(
         mut database: Connection,
         journal: Arc<Journal>,
@@ -271,7 +271,7 @@ impl Folding {
         self.queue.changed.notify_all();
     }
 
-    /// All that was pushed is in the database when this returns, or why not.
+    /// On return, all pushed segments are in the database, or the reason why not.
     pub(crate) fn wait(&self) -> Result<(), String> {
         let mut state = lock(&self.queue.state);
         while (state.busy || !state.waiting.is_empty()) && state.failed.is_none() {

@@ -1,7 +1,7 @@
-//! The folder of a drive: its lock, its log, its database, and what is written into it.
+//! The folder of a drive: its lock, its log, its database, and what is written to it.
 //!
-//! All that a drive has done since the last answers is a record of the log, written by one call before the answers leave; a thread
-//! folds the log into the database behind. What is left of the log when a server is killed is folded when the next begins.
+//! All changes since the last replies are one record of the log, written by one call before the replies are sent; a
+//! background thread folds the log into the database. If a server is killed, the next start folds the rest of the log.
 
 use crate::data::changes::{Changes, of_row_id};
 use crate::data::flash::Flash;
@@ -24,59 +24,59 @@ use std::time::{Duration, Instant};
 use wordline_ftl::{Ftl, Media};
 use wordline_units::{Lpn, SimTime};
 
-/// The file that says that a server is at work.
+/// The file that marks a running server.
 const LOCK: &str = "lock";
 /// Bytes of a page of the database.
 const PAGE: i32 = 4096;
-/// How often it is written how worn the flash is.
+/// How often the wear of the flash is written.
 const WEAR_EVERY: Duration = Duration::from_secs(1);
-/// How often is looked whether the folder is still there, while something is written.
+/// How often to check, while writing, whether the folder still exists.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
-/// Segments of the log that stay at a start though they are in the database.
+/// Segments kept at a start although they are in the database.
 const MOST_KEPT: usize = 4;
-/// Rows of protected RAM that may be over before they are looked through.
+/// Number of possibly obsolete rows of protected RAM before they are checked.
 const FEWEST_ROWS: usize = 1024;
 
-/// What goes into the folder with all that the drive has done.
+/// Data written to the folder in addition to the changes of the drive.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Beside {
-    /// What a power cut left in sectors, or that the flash has them again.
+    /// Contents of sectors after a power cut, or that flash has them again.
     pub left: Vec<(u64, Option<Vec<u8>>)>,
-    /// Sectors whose data are damaged from now on, or no longer.
+    /// Sectors that are damaged from now on, or no longer.
     pub damaged: Vec<(u64, bool)>,
 }
 
 /// The folder of a drive that is served.
 pub(crate) struct Folder {
     path: PathBuf,
-    /// Before the connection, so that the last to be closed takes the log of SQLite with it.
+    /// Before the connection, so that the last to be closed checkpoints SQLite's log.
     folding: Option<Folding>,
     database: Connection,
     journal: Arc<Journal>,
     /// Held as long as the folder is.
     #[expect(dead_code, reason = "the lock goes with it")]
     lock: File,
-    /// What of protected RAM stands in the database: sectors, and entries of the trim log.
+    /// Contents of protected RAM in the database: sectors, and entries of the trim log.
     writes: BTreeSet<u64>,
     trims: BTreeSet<u64>,
-    /// How many rows there may be before those that are over are deleted.
+    /// Number of rows at which obsolete ones are deleted.
     look_at: usize,
     wear_written: Instant,
     looked: Instant,
-    /// What was found damaged, in lines for the log.
+    /// Damage found, as lines for the log.
     notes: Vec<String>,
     /// Commits since the server began.
     pub commits: u64,
 }
 
-/// The log of a folder, to be written through while commits go on.
+/// The log of a folder, to be synced while commits continue.
 pub(crate) struct Log {
     path: PathBuf,
     journal: Arc<Journal>,
 }
 
 impl Log {
-    /// All that was committed is on the disk.
+    /// Sync all commits to the disk.
     pub(crate) fn sync(&self) -> Result<(), NotWritten> {
         if let Some(file) = self.journal.missing() {
             return Err(gone(&self.path, &file));
@@ -89,7 +89,7 @@ fn sql(folder: &Path, what: &str, e: &rusqlite::Error) -> ServeError {
     ServeError::Machine(format!("{}: {what}: {e}", folder.join(DATABASE).display()))
 }
 
-/// Take the lock of a folder, which is made where there is none. Returns it, and whether there was one.
+/// Take the lock of a folder, which is created if missing. Returns it, and whether there was one.
 fn take(path: &Path) -> Result<(File, bool), ServeError> {
     let wrong = |what: String| ServeError::Input(format!("--data {}: {what}", path.display()));
     let io = |what: &str, e: io::Error| wrong(format!("{what}: {e}"));
@@ -122,7 +122,7 @@ fn settings(database: &Connection) -> rusqlite::Result<()> {
     database.pragma_update(None, "cache_size", -16_384)
 }
 
-/// Open the database of a folder, or make it. Returns it, and whether its rows have sums.
+/// Open or create the database of a folder. Returns it, and whether its rows have sums.
 fn database(path: &Path, was_there: bool) -> Result<(Connection, bool), ServeError> {
     let wrong = |what: String| ServeError::Input(format!("--data {}: {what}", path.display()));
     let file = path.join(DATABASE);
@@ -179,7 +179,7 @@ fn database(path: &Path, was_there: bool) -> Result<(Connection, bool), ServeErr
 }
 
 impl Folder {
-    /// Take the folder, which is made where there is none. Nobody else can as long as it is held.
+    /// Lock the folder, which is created if missing. The lock is exclusive.
     pub(crate) fn open(path: &Path) -> Result<Folder, ServeError> {
         let (lock, was_there) = take(path)?;
         let (mut database, is_new) = database(path, was_there)?;
@@ -257,7 +257,7 @@ impl Folder {
         std::mem::take(&mut self.notes)
     }
 
-    /// Whether the folder is not there any more.
+    /// Whether the folder no longer exists.
     pub(crate) fn look(&mut self) -> Result<(), NotWritten> {
         self.looked = Instant::now();
         self.journal.missing().map_or(Ok(()), |file| Err(gone(&self.path, &file)))
@@ -276,7 +276,7 @@ impl Folder {
         (self.writes, self.trims) = (writes, trims);
     }
 
-    /// Copy it into a new folder, without the bytes of pages: all that a drive starts from.
+    /// Copy it to a new folder without the bytes of pages: all that a drive needs to start.
     pub(crate) fn copy_without_bytes(&self, to: &Path) -> Result<(), ServeError> {
         drop(Folder::open(to)?);
         let copied = || -> rusqlite::Result<()> {
@@ -300,18 +300,18 @@ impl Folder {
         copied().map_err(|e| sql(to, "cannot be written", &e))
     }
 
-    /// Its pages, as they are whenever they are asked for.
+    /// Its pages, read on demand.
     pub(crate) fn pages(&self) -> Result<Pages, ServeError> {
         let pages = Pages::open(&self.path, Arc::clone(&self.journal));
         pages.map_err(|e| sql(&self.path, "cannot be read", &e))
     }
 
-    /// What was noted under a key.
+    /// The note under a key.
     pub(crate) fn noted<T: rusqlite::types::FromSql>(&self, key: &str) -> rusqlite::Result<Option<T>> {
         noted(&self.database, key)
     }
 
-    /// Write what a drive is, with its initial state: on the disk, and into the database at once.
+    /// Write the description of a drive and its initial state: to the disk, and into the database at once.
     pub(crate) fn begin(&mut self, identity: &str, ftl: &mut Ftl, now: SimTime) -> Result<(), NotWritten> {
         let changes = ftl.media_mut::<Flash>()?.take_changes();
         let unit = ftl.view().geometry().unit;
@@ -341,8 +341,8 @@ impl Folder {
         Ok(())
     }
 
-    /// Write all that a drive has done, as one: after it the answers may leave, and when its log is written through, those
-    /// that promise that it is there even where the system fails.
+    /// Commit all changes of the drive at once: replies may be sent afterwards, and after a sync of the log also those
+    /// that promise durability across a crash of the system.
     pub(crate) fn commit(&mut self, ftl: &mut Ftl, now: SimTime, beside: &Beside) -> Result<(), NotWritten> {
         self.write(ftl, now, beside, false)
     }
@@ -389,7 +389,7 @@ impl Folder {
         Ok(())
     }
 
-    /// What has changed, with its bytes.
+    /// Changes, with their bytes.
     fn record(
         &self,
         changes: &Changes,
@@ -439,7 +439,7 @@ impl Folder {
         Ok(record)
     }
 
-    /// What protected RAM no longer holds, where there may be much of it: it is on flash, or not needed any more.
+    /// Data that protected RAM no longer holds, if they may be many: they are on flash, or obsolete.
     fn rows_over(&self, ftl: &Ftl) -> (Vec<u64>, Vec<u64>) {
         if self.writes.len() + self.trims.len() < self.look_at {
             return (vec![], vec![]);
@@ -449,7 +449,7 @@ impl Folder {
         (writes.copied().collect(), trims.copied().collect())
     }
 
-    /// Write how worn the flash is, and let the log go into the database.
+    /// Write the wear of the flash, and let the log be folded into the database.
     pub(crate) fn end(&mut self, ftl: &mut Ftl, now: SimTime, beside: &Beside) -> Result<(), NotWritten> {
         self.write(ftl, now, beside, true)?;
         self.journal.sync().map_err(|e| not_written(&self.path, &e))?;

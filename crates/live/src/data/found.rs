@@ -1,4 +1,4 @@
-//! What is found in the folder of a drive when it is served again.
+//! The contents of the folder of a drive when it is served again.
 
 use crate::data::changes::{of_row_id, row_id};
 use crate::data::flash::Flash;
@@ -15,22 +15,22 @@ use wordline_units::{BlockId, Lpn, Ppn, SectorMask, SimTime};
 
 /// A sector by its number, and its bytes.
 pub(crate) type Sector = (u64, Vec<u8>);
-/// The number of a damaged sector, and where its data lie, in words.
+/// Number of a damaged sector, and where its data are, in words.
 pub(crate) type Damage = (u64, String);
 
-/// A drive as it was at the last commit.
+/// A drive as of the last commit.
 pub(crate) struct Found {
     pub media: BoxedMedia,
     pub writes: Vec<ProtectedWrite>,
     pub trims: Vec<(u64, u64)>,
     pub wear: Option<Worn>,
     pub now: SimTime,
-    /// Sectors of the drive whose data are damaged, by the number of the sector, and where, in words.
+    /// Damaged sectors of the drive by number, and where, in words.
     pub damaged: Vec<Damage>,
 }
 
 impl Found {
-    /// The same without bytes: for a drive that nobody reads.
+    /// Like it without bytes: for a drive that is never read.
     pub(crate) fn without_bytes(self) -> Found {
         let Found { media, writes, trims, wear, now, damaged } = self;
         let without = |write| ProtectedWrite { page: PageData::default(), ..write };
@@ -40,7 +40,7 @@ impl Found {
     }
 }
 
-/// Sizes of the drive that is served, which the folder must fit.
+/// Sizes of the served drive, which the folder must match.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sizes {
     blocks: u32,
@@ -48,7 +48,7 @@ pub(crate) struct Sizes {
     sector: usize,
     /// Sectors of a logical page.
     sectors: u64,
-    /// Logical pages, those of the drive's own tables among them.
+    /// Logical pages, including those of the drive's own tables.
     pages: u32,
 }
 
@@ -67,12 +67,12 @@ impl Sizes {
 }
 
 impl Folder {
-    /// What the drive of this folder is, as its first server resolved it; nothing in a new one.
+    /// Description of the drive of this folder, as resolved by its first server; nothing in a new one.
     pub(crate) fn identity(&self) -> Result<Option<String>, ServeError> {
         self.noted("drive").map_err(|e| self.unread(&e.to_string()))
     }
 
-    /// All that is in the folder but the bytes of pages, and those in protected RAM.
+    /// Contents of the folder except the bytes of pages, and those in protected RAM.
     pub(crate) fn find(&mut self, sizes: Sizes) -> Result<Found, ServeError> {
         let mut metadata = Metadata::default();
         let broken = |e: rusqlite::Error| self.unread(&e.to_string());
@@ -127,7 +127,7 @@ impl Folder {
         Ok(sectors)
     }
 
-    /// What a power cut left in sectors otherwise than the pages have it, and which of that is damaged.
+    /// Sectors that a power cut left different from flash, and which of them are damaged.
     pub(crate) fn left(&self) -> Result<(Vec<Sector>, Vec<u64>), ServeError> {
         let mut rows: Vec<(u64, Vec<u8>)> = vec![];
         let mut damaged = vec![];
@@ -141,7 +141,7 @@ impl Folder {
         Ok((rows, damaged))
     }
 
-    /// Sectors in protected RAM, those of one page and version together, in the order of the versions; and those that are damaged.
+    /// Sectors in protected RAM, grouped by page and version, in the order of versions; and the damaged ones.
     fn protected_writes(&self, sizes: Sizes) -> Result<(Vec<ProtectedWrite>, Vec<Damage>), ServeError> {
         let mut damaged = vec![];
         let mut rows: Vec<(u64, Lpn, u32, Vec<u8>)> = vec![];
@@ -172,7 +172,7 @@ impl Folder {
         Ok((together.map(write).collect(), damaged))
     }
 
-    /// Read every row, which says what it is about where it cannot be.
+    /// Read every row; an unreadable row reports its contents.
     fn each(
         &self,
         sql: &str,
@@ -201,7 +201,7 @@ impl Folder {
     }
 }
 
-/// A block of a row; nothing where it makes none.
+/// A block of a row; nothing if the row is invalid.
 fn block_found(row: &rusqlite::Row<'_>, sizes: Sizes) -> rusqlite::Result<Option<BlockFound>> {
     let region: Option<u8> = row.get(1)?;
     let key: Option<String> = row.get(2)?;

@@ -1,4 +1,4 @@
-//! The log of a folder: records appended to a segment, each by one write to the system, and where the bytes of pages lie that are in
+//! The log of a folder: records appended to a segment, each by one write call, and the places of page bytes that are in
 //! the log and not yet in the database.
 
 use crate::data::record::{Held, Record, around};
@@ -12,9 +12,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-/// What the name of a segment begins with; the number of its first record follows.
+/// Prefix of the name of a segment; the number of its first record follows.
 pub(crate) const SEGMENT: &str = "drive.log.";
-/// Bytes of a segment, after which the next begins.
+/// Bytes of a segment at which the next begins.
 const LONG: u64 = 16 << 20;
 
 /// A file of the log.
@@ -25,7 +25,7 @@ pub(crate) struct Segment {
     pub file: File,
 }
 
-/// Where the bytes of a page lie in the log.
+/// Place of the bytes of a page in the log.
 #[derive(Clone)]
 pub(crate) struct Place {
     segment: Arc<Segment>,
@@ -39,10 +39,10 @@ pub(crate) type Places = FxHashMap<u64, Place>;
 /// The log of a folder that is served.
 pub(crate) struct Journal {
     folder: PathBuf,
-    /// The database and its number in the file system, to see whether it is still there.
+    /// The database and its inode, to detect its removal.
     database: (PathBuf, u64),
     state: Mutex<State>,
-    /// The newest segment whose name is on the disk, by its first record.
+    /// The newest segment whose name is durable, by its first record.
     named: AtomicU64,
 }
 
@@ -51,7 +51,7 @@ struct State {
     length: u64,
     /// The number of the next record.
     next: u64,
-    /// Segments of which the newest may not be on the disk.
+    /// Segments of which the newest may not be durable.
     unsynced: Vec<Arc<Segment>>,
     places: Places,
 }
@@ -89,14 +89,14 @@ impl Place {
         Ok(bytes)
     }
 
-    /// Where that is, in words.
+    /// Its place, in words.
     pub(crate) fn file(&self) -> String {
         self.segment.path.display().to_string()
     }
 }
 
 impl Journal {
-    /// Begin a log with the record of a number, beside a database.
+    /// Begin a log, beside a database, with this record number.
     pub(crate) fn begin(folder: &Path, database: &Path, first: u64) -> io::Result<Journal> {
         let current = Arc::new(Segment::create(folder, first)?);
         let state = State { current, length: 0, next: first, unsynced: vec![], places: Places::default() };
@@ -109,7 +109,7 @@ impl Journal {
         })
     }
 
-    /// Append what has changed. Returns a segment that has become long enough, which is then to be folded into the database.
+    /// Append what has changed. Returns a segment that has reached its length, to be folded into the database.
     pub(crate) fn append(&self, record: &Record, data: &[u8]) -> io::Result<Option<Arc<Segment>>> {
         let mut state = lock(&self.state);
         let number = state.next;
@@ -138,7 +138,7 @@ impl Journal {
         self.turn(&mut state).map(Some)
     }
 
-    /// End the segment, and begin the next. Returns the one that has ended, if it has any record.
+    /// End the segment, and begin the next. Returns the segment that has ended, if it has any record.
     pub(crate) fn end_segment(&self) -> io::Result<Option<Arc<Segment>>> {
         let mut state = lock(&self.state);
         if state.length == 0 { Ok(None) } else { self.turn(&mut state).map(Some) }
@@ -150,7 +150,7 @@ impl Journal {
         Ok(std::mem::replace(&mut state.current, next))
     }
 
-    /// All records are on the disk when this returns.
+    /// Sync: all records are on the disk on return.
     pub(crate) fn sync(&self) -> io::Result<()> {
         let unsynced = std::mem::take(&mut lock(&self.state).unsynced);
         for segment in &unsynced {
@@ -165,24 +165,25 @@ impl Journal {
         Ok(())
     }
 
-    /// A segment has gone into the database: the bytes of its pages are found there.
+    /// A segment has been folded: the bytes of its pages are in the database.
     pub(crate) fn folded(&self, first: u64) {
         lock(&self.state).places.retain(|_, place| place.segment.first != first);
     }
 
-    /// Where the bytes of a page's part lie, if that is in the log.
+    /// Place of the bytes of a page's part, if they are in the log.
     pub(crate) fn place(&self, id: u64) -> Option<Place> {
         lock(&self.state).places.get(&id).cloned()
     }
 
-    /// Where all lie that are in the log now, and what `meanwhile` finds in the database before any of it goes there.
+    /// Places of all bytes that are in the log now, together with the result of `meanwhile` on the database before any
+    /// more is folded.
     pub(crate) fn places<T>(&self, meanwhile: impl FnOnce() -> T) -> (Places, T) {
         let state = lock(&self.state);
         let found = meanwhile();
         (state.places.clone(), found)
     }
 
-    /// Which file of the folder is not there any more, or another.
+    /// The file of the folder that is missing or was replaced.
     pub(crate) fn missing(&self) -> Option<PathBuf> {
         let (path, number) = {
             let state = lock(&self.state);
@@ -197,7 +198,7 @@ impl Journal {
         Some(path)
     }
 
-    /// Remove the last segment if nothing stands in it. Returns whether that is so.
+    /// Remove the last segment if it is empty. Returns whether that is so.
     pub(crate) fn remove_empty(&self) -> bool {
         let state = lock(&self.state);
         if state.length == 0 {
@@ -207,7 +208,7 @@ impl Journal {
     }
 }
 
-/// Write parts one behind the other, mostly by one call.
+/// Write parts in sequence, usually by one call.
 fn write(file: &File, parts: &mut [&[u8]], mut at: u64) -> io::Result<()> {
     while parts.iter().any(|part| !part.is_empty()) {
         let slices: Vec<IoSlice<'_>> = parts.iter().map(|part| IoSlice::new(part)).collect();

@@ -1,7 +1,7 @@
-//! A drive's bytes in a folder, so that they outlive the server: every page with what its spare area says, and what
-//! protected RAM holds. A log takes what has changed before answers leave, and a database of SQLite takes that from the log, so that
-//! whatever ends the server leaves the drive as it was at some moment after the last answer, and it starts by the model's recovery
-//! scan. Both notice when they are not what was written.
+//! A drive's bytes in a folder, so that they survive the server: every page with its spare area, and the contents of
+//! protected RAM. Changes are written to a log before replies are sent, and folded into a database of SQLite later, so
+//! that any end of the server leaves the state of the drive at some moment after the last reply, from which it starts
+//! by the model's recovery scan. Both detect contents other than those written.
 
 pub(crate) mod changes;
 pub(crate) mod damaged;

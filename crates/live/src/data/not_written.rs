@@ -1,10 +1,10 @@
-//! Why what a drive has done could not be written into its folder.
+//! Why changes of a drive could not be written to its folder.
 
 use std::io;
 use std::path::Path;
 use wordline_ftl::OtherMedia;
 
-/// Why what a drive has done could not be written.
+/// Why changes of a drive could not be written.
 #[derive(Clone, Debug)]
 pub(crate) struct NotWritten {
     /// In words, with how to fix it.

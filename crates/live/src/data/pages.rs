@@ -1,4 +1,4 @@
-//! The bytes of a folder's pages, read: as they are now, or as they were when a fork was made.
+//! Reads the bytes of a folder's pages: current ones, or those at the creation of a fork.
 
 use crate::data::changes::row_id;
 use crate::data::journal::{Journal, Places};
@@ -12,14 +12,14 @@ use wordline_units::Ppn;
 /// The database of a folder.
 pub(crate) const DATABASE: &str = "drive.sqlite";
 
-/// The pages of a folder, as they are now or as they were when a fork was made.
+/// The pages of a folder, current or as of the creation of a fork.
 pub(crate) struct Pages {
     path: PathBuf,
     database: Mutex<Connection>,
     log: Logged,
 }
 
-/// Where pages lie that are in the log and not in the database.
+/// Places of pages that are in the log and not in the database.
 enum Logged {
     /// Now.
     Journal(Arc<Journal>),
@@ -27,10 +27,10 @@ enum Logged {
     Places(Places),
 }
 
-/// What was found where a page should be.
+/// Contents found in the place of a page.
 pub(crate) enum Bytes {
     Whole(PageData),
-    /// Other bytes than were written, or none: where, in words.
+    /// Bytes that differ from those written, or none: where, in words.
     Damaged(String),
 }
 
@@ -40,7 +40,7 @@ impl Pages {
         Ok(Pages { path: folder.to_path_buf(), database, log: Logged::Journal(journal) })
     }
 
-    /// The same pages as they are now, whatever is written from now on.
+    /// A constant view of the current pages, independent of later writes.
     pub(crate) fn as_now(&self) -> Result<Pages, MediaError> {
         let Logged::Journal(journal) = &self.log else {
             return Err(self.failed("has gone on".to_string()));

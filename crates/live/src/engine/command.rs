@@ -23,7 +23,7 @@ pub(crate) struct Command {
     /// What is to be written.
     pub data: HeldData,
     pub arrived: Instant,
-    /// The same in the drive's time.
+    /// Its arrival in the drive's time.
     pub arrival: SimTime,
     pub rest: Rest,
     /// A piece that waits for a sector that another command completes.

@@ -110,7 +110,8 @@ impl Engine {
         self.power.cuts.len() as u64 - self.power.resets
     }
 
-    /// A client asks, with the data of a write. Returns whether its connection is still one of this drive's.
+    /// Submit a request of a client, with the data of a write. Returns whether its connection is still one of this
+    /// drive's.
     pub(crate) fn submit(
         &mut self,
         reply_queue: &Arc<ReplyQueue>,
@@ -158,7 +159,7 @@ impl Engine {
         self.answer_at_once(reply_queue, request, arrived, reply, true);
     }
 
-    /// Take a request, or answer it at once where that takes the drive no time.
+    /// Accept a request, or complete it at once if it takes the drive no time.
     pub(crate) fn accept(
         &mut self,
         reply_queue: &Arc<ReplyQueue>,
@@ -256,7 +257,8 @@ impl Engine {
         });
     }
 
-    /// Let time go on until an instant, and answer what has ended. Returns whether the power was cut meanwhile.
+    /// Advance time to an instant, and complete the requests due until then. Returns whether the power was cut
+    /// meanwhile.
     pub(crate) fn pump(&mut self, wall: Instant) -> bool {
         let cuts = self.epoch();
         if self.is_recovering(wall) {
@@ -310,7 +312,7 @@ impl Engine {
         cuts != self.epoch()
     }
 
-    /// Whether the folder is still there; where it is not, the service ends.
+    /// Whether the folder still exists; if not, the service ends.
     pub(crate) fn look_at_folder(&mut self) {
         let folder = self.folder.as_mut().filter(|_| self.stopped.is_none());
         if let Some(Err(failed)) = folder.map(Folder::look) {
@@ -318,7 +320,7 @@ impl Engine {
         }
     }
 
-    /// What the drive has done cannot be written: it stops.
+    /// Changes of the drive cannot be written: it stops.
     pub(crate) fn fail(&mut self, failed: NotWritten) {
         if failed.is_gone {
             self.power.gone = Some(failed.why.clone());
@@ -326,8 +328,8 @@ impl Engine {
         self.stop(failed.why);
     }
 
-    /// Write what the drive has done into its folder, if it has one. Where that fails, nothing that it has done since the
-    /// last time is acknowledged, and the drive stops: it is there as it was then.
+    /// Commit the changes of the drive to its folder, if it has one. If that fails, nothing since the last commit is
+    /// acknowledged, and the drive stops in the committed state.
     fn commit(&mut self) {
         let Some(folder) = self.folder.as_mut().filter(|_| self.stopped.is_none()) else { return };
         let waits = self.out.iter().any(Delivery::is_promise) || self.drive.is_unwritten();
@@ -339,7 +341,7 @@ impl Engine {
         self.fail(failed);
     }
 
-    /// The drive has come to rest: its folder is whole by itself from here on.
+    /// The drive is idle: its folder is consistent from here on.
     pub(crate) fn close(&mut self) {
         let Some(folder) = self.folder.as_mut().filter(|_| self.stopped.is_none()) else { return };
         if let Err(NotWritten { why, .. }) = self.drive.close(folder) {
@@ -398,7 +400,7 @@ impl Engine {
         }
     }
 
-    /// A command has come to its end: answer it, unless that has been done.
+    /// A command has ended: send its reply, unless that has been done.
     pub(crate) fn finish(&mut self, id: u64) {
         let Some(command) = self.commands.remove(&id) else { return };
         let commands = &self.commands;
@@ -448,7 +450,7 @@ impl Engine {
         self.count(command.verb, failed);
     }
 
-    /// What the statistics say of a command that ends now, in the drive's time.
+    /// Record the latency of a command that ends now, in the drive's time.
     pub(crate) fn served(&self, command: &Command, failed: bool) -> Served {
         let now = self.drive.now();
         Served {
@@ -461,7 +463,7 @@ impl Engine {
         }
     }
 
-    /// An answer counts towards a cut that is waited for.
+    /// Count a reply towards an armed power cut.
     pub(crate) fn count(&mut self, verb: Verb, failed: bool) {
         for armed in &mut self.power.armed {
             match (&mut armed.due, verb) {
@@ -475,14 +477,14 @@ impl Engine {
         }
     }
 
-    /// The drive has stopped: everybody is told, now and from now on.
+    /// The drive has stopped: all requests fail, now and from now on.
     pub(crate) fn stop(&mut self, why: Stopped) {
         self.notes.lines.push(format!("the drive has stopped and fails every request: {why}"));
         self.stopped = Some(why);
         self.fail_all(NbdError::Io, "the drive has stopped");
     }
 
-    /// Nothing that the drive was asked will end any more.
+    /// No request of the drive will complete any more.
     pub(crate) fn forget_requests(&mut self) {
         self.asked.clear();
         self.fills.sectors.clear();
@@ -490,7 +492,7 @@ impl Engine {
     }
 }
 
-/// How many bytes of a drive are served: whole logical pages, or as many as were asked for.
+/// Number of served bytes: whole logical pages, or the requested number.
 fn served_bytes(drive: &Drive, spec: &ServeSpec) -> u64 {
     let whole = drive.setup().device.logical_bytes();
     spec.size.map_or(whole, |size| size.min(whole))

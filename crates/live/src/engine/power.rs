@@ -11,15 +11,15 @@ use std::time::{Duration, Instant};
 use wordline_hash::SplitMix64;
 use wordline_units::SimTime;
 
-/// A recovery that takes so long is worth a hint.
+/// Duration of a recovery above which a hint is given.
 const LONG: Duration = Duration::from_secs(5);
 
-/// What becomes of the connections at a cut.
+/// Effect of a power cut on connections.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Connections {
-    /// They end, and what is asked on others waits for the recovery.
+    /// They end, and requests on new ones wait for the recovery.
     End,
-    /// They stay: what is under way fails, and so does what is asked until the drive has recovered, and for so long at least.
+    /// They stay: outstanding requests fail, and so do new ones until the drive has recovered, and for a minimum time.
     Stay(Duration),
 }
 
@@ -46,7 +46,7 @@ impl Engine {
         None
     }
 
-    /// Cut the power if what was waited for has come.
+    /// Cut the power if an armed cut is due.
     pub(crate) fn cut_if_due(&mut self) {
         let due = self.power.armed.iter().find(|a| matches!(a.due, Due::Writes(0) | Due::Flushes(0)));
         if let Some(seed) = due.map(|armed| armed.seed) {
@@ -71,8 +71,8 @@ impl Engine {
         self.cut(self.power.time(wall, self.drive.now()), wall, seed, connections)
     }
 
-    /// Cut the power. What was answered until now still leaves; all else that was asked is gone, mostly with its connections. A
-    /// cut within a recovery has that begin anew.
+    /// Cut the power. Replies completed by now are still sent; all other requests are lost, usually with their
+    /// connections. A power cut during a recovery restarts it.
     fn cut(
         &mut self,
         at: SimTime,
@@ -102,7 +102,7 @@ impl Engine {
         let scale = self.clock.scale();
         let takes = self.power.wall(cut, scale);
         let hint = if takes >= LONG && self.power.recovery_scale > 0.0 {
-            format!(", {:.1} s from now (shorter with serve --recovery-scale)", takes.as_secs_f64())
+            format!(", {:.1} s from now (serve --recovery-scale shortens this)", takes.as_secs_f64())
         } else {
             String::new()
         };
@@ -130,7 +130,8 @@ impl Engine {
         Some(cut)
     }
 
-    /// The recovery ends if its time has come: what has waited for that is asked now. Returns whether one is under way.
+    /// The recovery ends if its time has come: requests that waited for it are submitted now. Returns whether one is
+    /// under way.
     pub(crate) fn is_recovering(&mut self, wall: Instant) -> bool {
         while let Some(recovery) = self.power.recovery {
             let cut = self.power.next_cut().filter(|at| *at < recovery.ready && *at <= recovery.time(wall));
@@ -149,7 +150,7 @@ impl Engine {
         false
     }
 
-    /// From now on time goes on at another scale, and so does the rest of a recovery.
+    /// Change the time scale, also for the rest of a recovery.
     pub(crate) fn set_scale(&mut self, scale: TimeScale) {
         let now = Instant::now();
         let (then, drive) = (self.clock.scale(), self.drive.now());
@@ -171,7 +172,7 @@ impl Engine {
         }
     }
 
-    /// What is under way fails, and so does what waits for a recovery.
+    /// Outstanding requests fail, and so do those that wait for a recovery.
     pub(crate) fn fail_all(&mut self, error: NbdError, why: &str) {
         self.forget_requests();
         let mut ids: Vec<u64> = self.commands.keys().copied().collect();
@@ -188,7 +189,7 @@ impl Engine {
     }
 }
 
-/// What of a volatile cache was lost, for the log.
+/// Data lost from a volatile cache, for the log.
 fn told(cut: &Value) -> String {
     format!(
         "; of {} writes that were not durable {} survived, {} were lost, {} torn ({}, seed {})",

@@ -1,4 +1,4 @@
-//! What becomes of the power of a served drive: cuts that are waited for, those that were, and the recovery from the last.
+//! The power of a served drive: armed and past power cuts, and the recovery from the last.
 
 use crate::clock::{Clock, TimeScale};
 use crate::drive::Cut;
@@ -9,33 +9,33 @@ use wordline_units::SimTime;
 /// The power of a served drive.
 pub(crate) struct Power {
     pub armed: Vec<Armed>,
-    /// The number of the next that is armed, or of the next fault that is planted.
+    /// Number of the next armed power cut or injected fault.
     pub next_number: u64,
     /// Power cuts so far.
     pub cuts: Vec<Cut>,
-    /// Those of them that have ended no connection.
+    /// Number of cuts that ended no connection.
     pub resets: u64,
-    /// A recovery that has not ended: until then nothing is answered.
+    /// A recovery in progress: no requests are served until it ends.
     pub recovery: Option<Recovery>,
-    /// How much of the modelled time of a recovery passes.
+    /// Share of the modelled recovery time that passes.
     pub recovery_scale: f64,
-    /// A drive that takes no time has something left to do, since others were to come in between.
+    /// A drive that takes no time has work left, since other threads were let in between.
     pub is_behind: bool,
     /// The server ends.
     pub ends: bool,
-    /// Why the server has to end, which its drive does not know of: the folder is gone.
+    /// Why the server must end, for a reason outside its drive: the folder is gone.
     pub gone: Option<String>,
 }
 
-/// A recovery, in wall time and in the drive's.
+/// A recovery, in wall time and in drive time.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Recovery {
     pub begun: Instant,
     pub until: Instant,
-    /// When the power was cut, and when the drive has recovered.
+    /// Time of the power cut, and end of the recovery.
     pub cut: SimTime,
     pub ready: SimTime,
-    /// What is asked meanwhile fails, and does not wait.
+    /// Requests fail meanwhile instead of waiting.
     pub fails: bool,
 }
 
@@ -71,7 +71,7 @@ impl Power {
         }
     }
 
-    /// The moment at which the power is cut next, of those that were drawn.
+    /// Time of the next power cut, among those with a drawn time.
     pub(crate) fn next_cut(&self) -> Option<SimTime> {
         self.armed.iter().filter_map(|a| if let Due::At(at) = a.due { Some(at) } else { None }).min()
     }
@@ -83,12 +83,12 @@ impl Power {
         Some(cut.map_or(recovery.until, |cut| cut.min(recovery.until)))
     }
 
-    /// The drive's time, in a recovery as well, of which the drive itself has only the end.
+    /// The drive's time, also during a recovery, for which the drive itself knows only the end.
     pub(crate) fn time(&self, wall: Instant, drive: SimTime) -> SimTime {
         self.recovery.map_or(drive, |recovery| recovery.time(wall))
     }
 
-    /// How long a recovery takes, of that of the model.
+    /// Duration of a recovery, from that of the model.
     pub(crate) fn wall(&self, cut: Cut, scale: TimeScale) -> Duration {
         if scale == TimeScale::NONE {
             return Duration::ZERO;
@@ -96,7 +96,7 @@ impl Power {
         scale.wall(cut.ready.since(cut.at)).mul_f64(self.recovery_scale)
     }
 
-    /// The clock behind a recovery that ends at an instant.
+    /// The clock after a recovery that ends at an instant.
     pub(crate) fn clock(cut: Cut, until: Instant, scale: TimeScale) -> Clock {
         Clock::new(scale, until, cut.ready)
     }

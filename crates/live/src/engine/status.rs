@@ -1,4 +1,4 @@
-//! What the drive at work tells of itself.
+//! Status of the running drive.
 
 use crate::drive::Cut;
 use crate::engine::core::Engine;
@@ -9,7 +9,7 @@ use wordline_ftl::RegionId;
 use wordline_units::{BlockId, PlaneId};
 
 impl Engine {
-    /// The drive and what was done to it, as JSON. Times are the drive's, in nanoseconds.
+    /// The drive and the commands applied to it, as JSON. Times are the drive's, in nanoseconds.
     pub(crate) fn to_json(&self) -> Value {
         let Some(device) = self.drive.device() else {
             return json!({ "stopped": self.stopped });
@@ -68,7 +68,7 @@ impl Cut {
     }
 }
 
-/// What the drive does by itself, and how much it has left for that.
+/// Background work of the drive, and its free space.
 fn causes_to_json(engine: &Engine) -> Value {
     let Some(device) = engine.drive.device() else { return Value::Null };
     let (counters, view) = (device.ftl.counters(), device.ftl.view());
@@ -111,7 +111,7 @@ pub(crate) fn armed_to_json(engine: &Engine) -> Vec<Value> {
     engine.power.armed.iter().map(told).collect()
 }
 
-/// Faults that are planted and can be taken back, with their numbers or names.
+/// Injected faults that can be cancelled, with their numbers or names.
 pub(crate) fn planted_to_json(engine: &Engine) -> Vec<Value> {
     let faults = &engine.faults;
     let reads = faults.read_errors.iter().map(|e| {
@@ -125,7 +125,7 @@ pub(crate) fn planted_to_json(engine: &Engine) -> Vec<Value> {
     reads.chain(times).chain(slow).collect()
 }
 
-/// What of its folder is told.
+/// Status of its folder.
 fn folder_to_json(engine: &Engine) -> Option<Value> {
     let folder = engine.folder.as_ref()?;
     Some(
@@ -133,7 +133,7 @@ fn folder_to_json(engine: &Engine) -> Option<Value> {
     )
 }
 
-/// A cut, and in a few numbers what it lost of a volatile cache.
+/// A power cut, with a summary of its losses from a volatile cache.
 fn cut_to_json(engine: &Engine, at: usize, cut: Cut) -> Value {
     let mut told = cut.to_json();
     if let Some(lost) = engine.drive.volatile().cuts().get(at) {

@@ -1,5 +1,5 @@
-//! A command, piece by piece. A sector that is written in part is read first, and completed; who else would write or trim it
-//! waits until that is under way, so that no two complete it from the same old data.
+//! A command, piece by piece. A sector that is written in part is read first, and completed; other writes and trims of
+//! it wait until its write is submitted, so that no two complete it from the same old data.
 
 use crate::engine::command::{Delivery, Fill, Role, op};
 use crate::engine::core::Engine;
@@ -13,15 +13,15 @@ use wordline_ftl::{HeldData, HostData};
 use wordline_units::{Attributes, HostOp, HostRequest, Lpn};
 use wordline_volatile::Request;
 
-/// Logical pages that are looked at for one block status, so that nobody waits long for it: less than was asked for may be
-/// told.
+/// Maximum number of logical pages examined for one block status, to limit delays of others: it may report less than
+/// requested.
 const LOOKED_AT: u64 = 1 << 13;
 
-/// Extents that one block status tells at most, so that what a client asks and does not take stays small.
+/// Maximum number of extents in one block status, so that unread replies stay small.
 const TOLD: usize = 1 << 12;
 
 impl Engine {
-    /// Ask the next piece of a command, or end it where there is none, or one has failed.
+    /// Submit the next piece of a command, or end the command if there is none, or one has failed.
     pub(crate) fn go_on(&mut self, id: u64) {
         let units = self.units;
         let Some(command) = self.commands.get_mut(&id) else { return };
@@ -74,7 +74,7 @@ impl Engine {
         self.fills.sectors.iter().any(|s| *s < range.end && range.start < *s + self.units.sector)
     }
 
-    /// Write bytes, once the sectors that they are only a part of are complete.
+    /// Write bytes, once their partial sectors are complete.
     fn write(&mut self, id: u64, inner: Range<u64>, data: HeldData) {
         let outer = self.units.outward(&inner);
         let awaited: Vec<u64> = self.units.torn(&inner).collect();
@@ -94,7 +94,7 @@ impl Engine {
         }
     }
 
-    /// A sector that a command completes has been read, or cannot be.
+    /// The read of a sector to be completed has ended, or has failed.
     pub(crate) fn filled(&mut self, id: u64, sector: u64) {
         let Some(command) = self.commands.get_mut(&id) else { return };
         let Some(fill) = &mut command.fill else { return };
@@ -118,7 +118,7 @@ impl Engine {
         }
     }
 
-    /// Whole sectors go to the volatile cache, or become zeroes there.
+    /// Whole sectors enter the volatile cache, or become zeroes there.
     fn remember(&mut self, id: u64, range: Range<u64>, data: Option<&[u8]>) {
         let Some(command) = self.commands.get(&id).filter(|_| range.start < range.end) else { return };
         let asked = command.request;
@@ -137,7 +137,8 @@ impl Engine {
         );
     }
 
-    /// Write whole sectors. A volatile cache with room answers now, without FUA; a read finds the data from here on.
+    /// Write whole sectors. A volatile cache with room acknowledges at once, without FUA; reads find the data from
+    /// here on.
     fn put(&mut self, id: u64, outer: &Range<u64>, data: HostData<'_>) {
         if !self.drive.volatile().is_idle() {
             self.remember(id, outer.clone(), Some(&data.to_vec()));
@@ -170,7 +171,7 @@ impl Engine {
         self.cut_if_due();
     }
 
-    /// Ask something of the drive, as of the arrival of the command.
+    /// Submit a request to the drive, with the arrival time of the command.
     fn ask(&mut self, id: u64, role: Role, request: HostRequest, data: HostData<'_>) {
         let Some(command) = self.commands.get(&id) else { return };
         match self.drive.submit(request.at(command.arrival), data) {
@@ -181,7 +182,7 @@ impl Engine {
         }
     }
 
-    /// Which parts of a range hold data, from its beginning on, as far as can be told at once.
+    /// Which parts of a range hold data, from its start, as far as one reply can state.
     pub(crate) fn extents(&mut self, range: &Range<u64>, one: bool) -> Vec<Extent> {
         let mut found: Vec<Extent> = vec![];
         let Some(device) = self.drive.device() else { return found };

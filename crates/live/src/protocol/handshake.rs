@@ -9,16 +9,16 @@ use crate::protocol::options;
 use crate::spec::Encryption;
 use std::io::{self, Read, Write};
 
-/// What is served, under one name and as the default.
+/// The export, under one name and as the default.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Export {
-    /// Its name; the empty one stands for it, too.
+    /// Its name; the empty name refers to it, too.
     pub name: String,
     /// What it is, in a line.
     pub description: String,
     /// Its bytes.
     pub size: u64,
-    /// What is best read and written at once, in bytes: a power of two.
+    /// Preferred size of reads and writes, in bytes: a power of two.
     pub preferred: u32,
     /// Nobody may write to it.
     pub read_only: bool,
@@ -32,10 +32,10 @@ pub(crate) trait Client: Read + Write {
     fn begin_tls(&mut self) -> io::Result<()>;
 }
 
-/// What the two sides have agreed on.
+/// Result of the negotiation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Agreed {
-    /// Reads are answered in chunks, and errors in words.
+    /// Reads are answered in structured chunks, and errors with a message.
     pub structured: bool,
     /// `base:allocation` may be asked for.
     pub allocation: bool,
@@ -44,10 +44,10 @@ pub(crate) struct Agreed {
 const OPTIONS: &str = "Option haggling";
 const TLS: &str = "TLS support";
 
-/// Greet a client and go through its options. Returns what was agreed on, or nothing where the client wants no more.
+/// Greet a client and go through its options. Returns the result of the negotiation, or nothing if the client ends it.
 ///
 /// # Errors
-/// When the client breaks the rules, or the socket breaks.
+/// If the client violates the protocol, or the socket fails.
 pub(crate) fn handshake<S: Client>(stream: &mut S, export: &Export) -> Result<Option<Agreed>, Broken> {
     let mut hello = [0; 18];
     hello[..8].copy_from_slice(&NBDMAGIC.to_be_bytes());
@@ -152,7 +152,7 @@ pub(crate) fn handshake<S: Client>(stream: &mut S, export: &Export) -> Result<Op
     Err(Broken::protocol(format!("more than {MAX_OPTIONS} options"), OPTIONS))
 }
 
-/// The next option and its data; nothing where the client has left.
+/// The next option and its data; nothing if the client has disconnected.
 fn next_option<S: Read>(stream: &mut S) -> Result<Option<(u32, Vec<u8>)>, Broken> {
     let mut head = [0; 16];
     if let Err(e) = stream.read_exact(&mut head) {

@@ -1,4 +1,4 @@
-//! What Python answers: a place, moves, collections and commands, read into the engine's own.
+//! Return values of Python hooks: a place, moves, collections and commands, converted for the engine.
 
 use crate::error::UserError;
 use crate::scheme::geometry::{Named, below};
@@ -41,15 +41,15 @@ pub(crate) fn slot_class(name: &str) -> PyResult<SlotClass> {
     word("slot", name, &SLOTS)
 }
 
-/// Where a place leads.
+/// The target of a place.
 enum Way {
-    /// To up to four regions, tried in order, each with a class of slots.
+    /// Up to four regions, tried in order, each with a slot class.
     Regions(Vec<(String, SlotClass)>),
     /// Into the merge buffer, with a key.
     Buffer(u8),
 }
 
-/// Where data go. Made once and given back often, so it is read once.
+/// Where data go. Created once and returned often, so it is converted once.
 #[pyclass(frozen, module = "wordline", name = "Place")]
 pub(crate) struct Decision {
     way: Way,

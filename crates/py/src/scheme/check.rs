@@ -11,10 +11,10 @@ use wordline_explore::{Limits, Shape};
 use wordline_schemes::Registry;
 use wordline_swarm::{Failure, Swarm, promised_pages};
 
-/// Run a class on random drives, each held to a plain array and to a ledger of the flash, and on further ones whose power
-/// is cut now and then; then go through so many states of a drive of a few blocks, whatever may happen next. Returns how
-/// many drives were drawn that it refused, how often the power was cut, how many states were gone through, and how often
-/// each hook was asked. `progress` is called with what is checked now, how many have been, and how many will be.
+/// Run a class on random drives, each compared with a plain array and a ledger of the flash, and on further ones with
+/// power cuts; then explore this many states of a drive with a few blocks, whatever may happen next. Returns the number
+/// of refused drives, of power cuts, of explored states, and of calls of each hook. `progress` receives the kind of
+/// check, the number done, and the total.
 #[pyfunction]
 pub(crate) fn check(
     py: Python<'_>,
@@ -78,7 +78,7 @@ fn every_order(py: Python<'_>, registry: &Registry, failed: &Failed, states: usi
     )))
 }
 
-/// Whether a scheme takes a drive, and can promise the host all of it.
+/// Whether a scheme supports a drive, and can guarantee its capacity.
 fn is_promised(shape: &Shape, name: &str, registry: &Registry) -> bool {
     let promised = shape.spec().and_then(|spec| {
         let scheme = registry.build(name).map_err(|e| e.to_string())?;
@@ -87,7 +87,7 @@ fn is_promised(shape: &Shape, name: &str, registry: &Registry) -> bool {
     promised == Ok(true) && shape.world(registry).is_ok()
 }
 
-/// What a case came to; what the class raised in it comes first.
+/// Result of a case; an exception of the class precedes it.
 fn judged<T>(py: Python<'_>, failed: &Failed, outcome: Result<T, Failure>, replay: String) -> PyResult<T> {
     if let Some(e) = failed.take() {
         let _ = e.value(py).call_method1("add_note", (replay,));

@@ -1,12 +1,12 @@
-//! A decision that numba has compiled, with the numbers that it learns. Where numba is not there, Python decides.
+//! A decision that numba has compiled, with the numbers that it learns. Without numba, Python decides.
 
 use crate::error::{UserError, wrong};
 use crate::scheme::hook_input::bytes_of;
 use pyo3::prelude::*;
 use wordline_ftl::{Origin, Parcel, Place};
 
-/// What numba makes of a function: of memory, its length, page, bytes, region and time it makes the number of a place, or
-/// the least number of all where it raises an exception.
+/// The compiled form of a function: from memory, its length, page, bytes, region and time to the number of a place, or
+/// the smallest integer for an exception.
 type Entry = extern "C" fn(*mut i64, i64, i64, i64, i64, i64) -> i64;
 
 /// A decision, and what it reads and writes.
@@ -28,7 +28,7 @@ unsafe impl Send for Compiled {}
 unsafe impl Sync for Compiled {}
 
 impl Compiled {
-    /// What a `wl.Compiled` says.
+    /// Contents of a `wl.Compiled`.
     pub(crate) fn read(rule: &Bound<'_, PyAny>, places: Vec<Place>) -> PyResult<Compiled> {
         let (memory, export, address, length, entry): (Py<PyAny>, Py<PyAny>, usize, i64, Option<usize>) =
             rule.call_method0("_parts")?.extract()?;

@@ -1,7 +1,7 @@
-//! Classes of Python in the registry, and what is raised in them.
+//! Python classes in the registry, and their exceptions.
 
 use crate::error::{UserError, wrong};
-use crate::scheme::failed::Failed;
+use crate::scheme::failure::Failed;
 use crate::scheme::python::PyScheme;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -22,7 +22,7 @@ struct About {
     hooks: Vec<String>,
 }
 
-/// The standard registry with classes of Python, and what will be raised in them.
+/// The standard registry with Python classes, and their exceptions.
 pub(crate) fn with_classes(py: Python<'_>, classes: &[Py<PyAny>]) -> PyResult<(Registry, Arc<Failed>)> {
     let failed = Arc::new(Failed::default());
     let mut registry = Registry::standard();
@@ -65,7 +65,7 @@ fn entry(class: &Bound<'_, PyAny>, failed: &Arc<Failed>) -> PyResult<Entry> {
     Ok(listed.fold(Entry::new(name, title, build).typed(typed).docs(docs).described(described), Entry::takes))
 }
 
-/// An instance of a class with the parameters that are given; what is wrong with one is noted.
+/// An instance of a class with the given parameters; invalid ones are noted.
 fn made<'py>(class: &Bound<'py, PyAny>, keys: &[String], p: &mut Parameters) -> PyResult<Bound<'py, PyAny>> {
     let values = PyDict::new(class.py());
     for key in keys {

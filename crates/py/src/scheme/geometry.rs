@@ -1,4 +1,4 @@
-//! The numbering of a drive for Python, and the names by which it knows what the engine numbers.
+//! The numbering of a drive for Python, with the names of regions.
 
 use crate::error::UserError;
 use pyo3::prelude::*;
@@ -8,19 +8,19 @@ use wordline_flash::Geometry;
 use wordline_ftl::RegionId;
 use wordline_units::{BlockId, DieId, PlaneId, Ppn};
 
-/// What a scheme of Python knows by name or number, since its layout.
+/// Names and numbers of a Python scheme, after its layout.
 #[derive(Default)]
 pub(crate) struct Named {
     /// Its regions, in order.
     pub regions: Vec<String>,
-    /// The same as Python has them, made once.
+    /// The same for Python, created once.
     names: Vec<Py<PyString>>,
     /// The drive's numbering.
     pub geometry: Option<Arc<Geometry>>,
 }
 
 impl Named {
-    /// What a layout names, on a drive.
+    /// The names of a layout, on a drive.
     pub(crate) fn new(py: Python<'_>, regions: Vec<String>, geometry: Arc<Geometry>) -> Named {
         let names = regions.iter().map(|name| PyString::intern(py, name).unbind()).collect();
         Named { regions, names, geometry: Some(geometry) }

@@ -1,4 +1,4 @@
-//! What Python is asked about: data that need a home, reads that have ended, planes that run short.
+//! Inputs of Python hooks: data to be placed, completed reads, planes that run short.
 
 use crate::scheme::geometry::Named;
 use pyo3::intern;
@@ -11,15 +11,15 @@ use wordline_units::{HostOp, HostRequest};
 /// Data that need a home: up to a page.
 #[pyclass(frozen, module = "wordline")]
 pub(crate) struct Parcel {
-    /// Which of `ORIGINS` they have.
+    /// Their origin in `ORIGINS`.
     origin: u8,
     /// Whether they come from the host.
     #[pyo3(get)]
     is_host: bool,
-    /// Whether they come from a block that is collected.
+    /// Whether GC copies them.
     #[pyo3(get)]
     is_collected: bool,
-    /// What `admit` has marked their request with; 0 for data that are not the host's.
+    /// The tag of their request from `admit`; 0 for data that are not the host's.
     #[pyo3(get)]
     tag: u8,
     /// The region that they leave, if they are collected or moved.
@@ -81,7 +81,7 @@ impl Parcel {
     }
 }
 
-/// What makes a tuple of a class: the class's own way is a function of Python.
+/// Fast constructor of a named tuple: the class's own is a Python function.
 static MAKES: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 
 /// A named tuple of the package with its values.
@@ -147,7 +147,7 @@ impl Parcel {
         self.spans.all().iter().map(|s| s.lpn.0).collect()
     }
 
-    /// What they are: of each logical page its sectors.
+    /// Their contents: for each logical page its sectors.
     #[getter]
     fn spans<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         PyList::new(py, self.spans.all().iter().map(|s| span(py, s)).collect::<PyResult<Vec<_>>>()?)

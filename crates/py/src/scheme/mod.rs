@@ -1,11 +1,11 @@
-//! Schemes written in Python: a class is an entry of the registry, an instance of it a `Scheme`. The engine asks it as
-//! any other; what it answers is read here, and its exceptions are kept for the caller.
+//! Schemes written in Python: a class is an entry of the registry, an instance of it a `Scheme`. To the engine it is
+//! an ordinary scheme; return values are converted here, and exceptions are stored for the caller.
 
 pub(crate) mod answers;
 pub(crate) mod check;
 mod compiled;
 mod entry;
-mod failed;
+mod failure;
 mod geometry;
 mod hook_input;
 mod layout;
@@ -16,7 +16,7 @@ mod view_handle;
 
 pub(crate) use answers::Decision;
 pub(crate) use entry::with_classes;
-pub(crate) use failed::Failed;
+pub(crate) use failure::Failed;
 pub(crate) use geometry::Numbering;
 pub(crate) use hook_input::Parcel;
 pub(crate) use thread::attached;

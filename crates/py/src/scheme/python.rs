@@ -2,7 +2,7 @@
 
 use crate::error::UserError;
 use crate::scheme::answers::{AskedCollect, AskedCommand, AskedIdle, AskedMove, Decision};
-use crate::scheme::failed::Failed;
+use crate::scheme::failure::Failed;
 use crate::scheme::geometry::{Named, Numbering};
 use crate::scheme::hook_input::{Parcel, named_tuple, request, span};
 use crate::scheme::layout::AskedLayout;
@@ -29,26 +29,26 @@ pub(crate) struct PyScheme {
     object: Py<PyAny>,
     place: Py<PyAny>,
     answers: Answers,
-    /// What it knows by name, since `layout`.
+    /// Its names, after `layout`.
     named: Arc<Named>,
     sector: u32,
     logical_pages: u32,
-    /// What it has decided beforehand, if it does that.
+    /// Its decisions in advance, if it has any.
     routes: Routes,
     decides_beforehand: bool,
     spare: Spare,
-    /// How often hooks were asked with a view.
+    /// Number of hook calls with a view.
     asked: Cell<u64>,
-    /// Decisions that have been read already, kept alive so that each is known by its address.
+    /// Converted decisions, kept alive so that each is identified by its address.
     read: RefCell<Vec<(Py<Decision>, Place)>>,
     failed: Arc<Failed>,
 }
 
-/// Where the classes are that hooks are given instances of.
+/// The classes of hook arguments.
 const FACE: &str = "wordline";
 static READ_SEEN: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 
-/// Decisions that are kept; a scheme that makes a new one for each page has no gain from more.
+/// Number of cached decisions; a scheme that creates a new one for each page gains nothing from more.
 const KEPT: usize = 16;
 
 impl PyScheme {
@@ -78,7 +78,7 @@ impl PyScheme {
         })
     }
 
-    /// Ask a hook with a view; what is raised is kept, and the run ends.
+    /// Call a hook with a view; an exception is stored, and the run ends.
     fn ask<T: wordline_ftl::Answer>(
         &self,
         hook: &'static str,
@@ -98,18 +98,18 @@ impl PyScheme {
         }))
     }
 
-    /// Look at what the scheme has learnt, of which nothing may be lost when the drive is saved or forked.
+    /// Check the learned state of the scheme, which a saved or forked drive must not lose.
     fn check_learnt(&self, py: Python<'_>) -> PyResult<()> {
         self.object.bind(py).call_method0(intern!(py, "_check_learnt")).map(drop)
     }
 
-    /// Ask what is decided beforehand, anew.
+    /// Ask what is decided beforehand, again.
     fn renew(&self, py: Python<'_>) -> PyResult<Routes> {
         let answer = self.object.bind(py).call_method0("routes")?;
         Routes::read(&answer, &self.named, self.logical_pages)
     }
 
-    /// Where a decision of Python leads, which is read once.
+    /// The target of a Python decision, converted once.
     fn placed(&self, answer: &Bound<'_, PyAny>) -> PyResult<Place> {
         let mut read = self.read.borrow_mut();
         if let Some((_, place)) = read.iter().find(|(known, _)| known.as_ptr() == answer.as_ptr()) {
@@ -127,7 +127,7 @@ impl PyScheme {
         Ok(place)
     }
 
-    /// The facts of a drive that `layout` is given.
+    /// The properties of a drive passed to `layout`.
     fn drive<'py>(py: Python<'py>, drive: &DriveInfo) -> PyResult<Bound<'py, PyAny>> {
         let spec = serde_json::to_string(drive.spec).map_err(crate::error::wrong)?;
         let facts = PyDict::new(py);
@@ -201,13 +201,13 @@ impl Debug for PyScheme {
     }
 }
 
-/// Whether an answer is one of those tuples that begin with a region, so that none other is tried before.
+/// Whether a return value is one of the tuples that begin with a region, so that no other is tried first.
 fn names_a_region(answer: &Bound<'_, PyAny>) -> bool {
     let first = answer.cast::<PyTuple>().ok().and_then(|tuple| tuple.get_item(0).ok());
     first.is_some_and(|first| first.is_instance_of::<PyString>())
 }
 
-/// What a hook has answered, if it is what is allowed.
+/// The return value of a hook, if valid.
 fn answered<'py, T: FromPyObjectOwned<'py>>(
     hook: &str,
     allowed: &str,
@@ -219,7 +219,7 @@ fn answered<'py, T: FromPyObjectOwned<'py>>(
     })
 }
 
-/// What is said of an answer of `split_write` that is none.
+/// The message for an invalid return value of `split_write`.
 fn not_a_mask(answer: &Bound<'_, PyAny>, whole: &Span) -> PyErr {
     UserError::new_err(format!(
         "split_write() returned {answer}\n  allowed: a subset of the written sectors, {:#b}",

@@ -1,5 +1,5 @@
-//! Decisions that stand for a while: of each origin of data a place, or a table of places, which the engine reads without
-//! asking Python.
+//! Decisions in advance: for each origin of data a place, or a table of places, which the engine uses without calling
+//! Python.
 
 use crate::error::{UserError, wrong};
 use crate::scheme::answers::Decision;
@@ -18,22 +18,22 @@ const ORIGINS: [&str; 4] = ["host", "sealed", "collected", "moved"];
 enum Rule {
     /// All alike.
     Always(Place),
-    /// Up to so many bytes each, the least first; and above all of them.
+    /// Up to this many bytes each, the least first; and above all of them.
     BySize(Vec<(u64, Place)>, Place),
     /// By the class of their first logical page.
     ByPage(Vec<u8>, Vec<Place>),
-    /// As compiled code decides.
+    /// As decided by compiled code.
     Compiled(Compiled),
 }
 
-/// What a scheme has decided beforehand. Shared by forks, until one of them renews it.
+/// Decisions of a scheme in advance. Shared by forks, until one of them renews it.
 #[derive(Clone, Default)]
 pub(crate) struct Routes {
     rules: Arc<[Option<Rule>; ORIGINS.len()]>,
 }
 
 impl Routes {
-    /// What `routes` of an object has answered.
+    /// The return value of `routes` of an object.
     pub(crate) fn read(answer: &Bound<'_, PyAny>, named: &Named, logical_pages: u32) -> PyResult<Routes> {
         let answer = answer.cast::<PyDict>().map_err(|_| {
             wrong(

@@ -3,14 +3,14 @@
 use pyo3::{Python, ffi};
 use std::cell::OnceCell;
 
-/// What Python knows a thread by, kept from one call to the next: to make it anew costs more than most calls.
+/// Python's state of a thread, kept between calls: creating it again costs more than most calls.
 struct Known {
     state: ffi::PyGILState_STATE,
     thread: *mut ffi::PyThreadState,
 }
 
 impl Known {
-    /// Of a thread of the engine; none where Python knows the thread already, as one of its own.
+    /// Of an engine thread; none if the thread belongs to Python.
     fn new() -> Option<Known> {
         // SAFETY: the thread does not hold the interpreter (it has no state there), takes it, and lets go of it again,
         // which `drop` undoes in the same order on the same thread.
@@ -38,7 +38,7 @@ thread_local! {
     static KNOWN: OnceCell<Option<Known>> = const { OnceCell::new() };
 }
 
-/// As `Python::attach`, and quick on the threads of the engine.
+/// Like `Python::attach`, but fast on engine threads.
 pub(crate) fn attached<T>(call: impl FnOnce(Python<'_>) -> T) -> T {
     KNOWN.with(|known| {
         known.get_or_init(Known::new);

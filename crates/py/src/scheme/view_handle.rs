@@ -1,4 +1,4 @@
-//! What a hook sees of the drive, handle to Python for one call.
+//! A hook's view of the drive, lent to Python for one call.
 
 use crate::error::UserError;
 use crate::scheme::answers::slot_class;
@@ -17,14 +17,14 @@ use wordline_units::{BlockId, DieId, Lpn, PlaneId, Ppn};
 /// The drive's state, read-only. Regions go by their names; planes, blocks and pages by their numbers.
 #[pyclass(frozen, module = "wordline", name = "View")]
 pub(crate) struct ViewHandle {
-    /// The view while its call goes on, which only the thread of that call follows.
+    /// The view while its call continues, which only the thread of that call follows.
     view: AtomicPtr<View<'static>>,
     thread: AtomicUsize,
     named: Arc<Named>,
     geometry: OnceLock<Arc<Geometry>>,
 }
 
-/// A view for Python between two calls: if nobody has kept it, the next call has the same object.
+/// A view for Python between two calls: if nobody has kept it, the next call reuses the object.
 pub(crate) type Spare = RefCell<Option<Py<ViewHandle>>>;
 
 /// Takes a view back, however its call ends.
@@ -88,7 +88,8 @@ impl ViewHandle {
         if self.thread.load(Ordering::Relaxed) != this_thread() {
             return Err(UserError::new_err("a view must be used in the thread of its hook call"));
         }
-        // SAFETY: this is the thread that handle the view, whose call goes on until `ViewGuard` has emptied this.
+        // SAFETY: this is the thread that handle the view, whose call continues until `ViewGuard` has emptied
+        // this.
         ask(unsafe { &*view })
     }
 
@@ -195,12 +196,12 @@ impl ViewHandle {
         }
     }
 
-    /// The same in all planes of a region.
+    /// The same over all planes of a region.
     fn free_slots_in(&self, region: &str) -> PyResult<u64> {
         self.of_region(region, |v, r| v.free_slots_in(r))
     }
 
-    /// Pages of each bit that a region can still program; zeros under rules that do not tell bits apart.
+    /// Programmable pages of each bit in a region; zeros under rules without page types.
     fn free_pages(&self, region: &str) -> PyResult<[u64; 4]> {
         self.of_region(region, |v, r| v.free_pages(r))
     }
@@ -255,7 +256,7 @@ impl ViewHandle {
         self.in_plane(region, plane, |v, r, p| v.best(r, p).map(|b| b.0))
     }
 
-    /// Of the full blocks of a plane of a region collected first in, first out, the one filled first.
+    /// Among the full blocks of a plane of a region, the one filled first.
     fn oldest(&self, region: &str, plane: u32) -> PyResult<Option<u32>> {
         self.in_plane(region, plane, |v, r, p| v.oldest(r, p).map(|b| b.0))
     }
@@ -272,7 +273,7 @@ impl ViewHandle {
         self.in_plane(region, plane, |v, r, p| v.collecting(r, p).map(|b| b.0))
     }
 
-    /// The block that a plane of a region is filling, once the run is over and no program into it is under way.
+    /// The open block of a plane of a region, once the run is over and no program into it is in progress.
     fn last_frontier(&self, region: &str, plane: u32) -> PyResult<Option<u32>> {
         self.in_plane(region, plane, |v, r, p| v.last_frontier(r, p).map(|b| b.0))
     }
@@ -300,7 +301,7 @@ impl ViewHandle {
         })
     }
 
-    /// The plane that a place lies in, and the region that owns its block, if it is one of the scheme's own.
+    /// The plane of a place, and the region that owns its block, if it is one of the scheme's own.
     fn owner(&self, py: Python<'_>, ppn: u32) -> PyResult<(u32, Option<Py<PyString>>)> {
         self.with(|v| {
             below("place", v.geometry().block_of(Ppn(ppn)).0, v.geometry().blocks)?;
@@ -309,7 +310,7 @@ impl ViewHandle {
         })
     }
 
-    /// Whether a region takes a moved page now.
+    /// Whether a region accepts a moved page now.
     fn takes_moves(&self, region: &str) -> PyResult<bool> {
         self.of_region(region, |v, r| v.takes_moves(r))
     }

@@ -12,7 +12,7 @@ use crate::words::decision::leading;
 use crate::words::facts::facts;
 use crate::words::hints::hints;
 use crate::words::names::device_label;
-use crate::words::said::Said;
+use crate::words::phrases::Said;
 use crate::words::verdict::headline;
 use crate::words::{number, reach, rows, steady};
 
@@ -192,7 +192,7 @@ impl Page {
             };
             notes.push((class, capital(said, alone)));
         }
-        for said in crate::words::begun::sentences(reports, labels) {
+        for said in crate::words::steady_start::sentences(reports, labels) {
             let alone = if said.who.is_empty() { "The drive was " } else { "" };
             notes.push(("info", capital(said, alone)));
         }

@@ -11,7 +11,7 @@ use crate::schema::lifetime::Lifetimes;
 use crate::words::decision::{Leading, leading_of_lives};
 use crate::words::labels::{eligible, replicas};
 use crate::words::row::Row;
-use crate::words::settled::{Settled, short_advice};
+use crate::words::steadiness::{Settled, short_advice};
 use std::fmt::Write;
 
 /// More of the best than these are counted, not named.
@@ -164,12 +164,12 @@ fn cell(row: &Row, run: usize, baseline: usize, is_best: bool) -> String {
 
 /// Who is best; with the value where no column before has it.
 fn who(row: &Row, best: &[usize], roles: &Roles, shown: &[usize]) -> String {
-    let Some(first) = best.first() else { return "<span class=\"soft\">alike</span>".to_string() };
+    let Some(first) = best.first() else { return "<span class=\"soft\">equal</span>".to_string() };
     let name = |run: &usize| {
         format!("<b class=\"run {}\">{}</b>", roles.inks[*run].class, soft(&roles.labels[*run]))
     };
     let names = match best.len() {
-        n if n > NAMED => format!("{n} of {} alike", roles.labels.len()),
+        n if n > NAMED => format!("{n} of {} equal", roles.labels.len()),
         _ => best.iter().map(name).collect::<Vec<_>>().join(" and "),
     };
     let colon = if best.len() > NAMED { ":" } else { "" };

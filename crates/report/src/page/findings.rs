@@ -11,7 +11,7 @@ use crate::words::hints::hints;
 use crate::words::names::cause_title;
 use crate::words::number::{self, significant};
 use crate::words::row::Group;
-use crate::words::settled::Settled;
+use crate::words::steadiness::Settled;
 use std::collections::BTreeMap;
 
 /// A part of a whole that is smaller than this share is not named.

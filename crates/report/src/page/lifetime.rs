@@ -7,7 +7,7 @@ use crate::pictures::svg::escape;
 use crate::schema::lifetime::Lifetimes;
 use crate::words::lifetime::FIGURES;
 use crate::words::number;
-use crate::words::said::Said;
+use crate::words::phrases::Said;
 use std::fmt::Write;
 
 /// The page of lifetimes.

@@ -6,7 +6,7 @@ use crate::pictures::figure::Figure;
 use crate::pictures::svg::escape;
 use crate::words::command::class_without_file;
 use crate::words::label::pieces;
-use crate::words::said::Said;
+use crate::words::phrases::Said;
 use std::fmt::Write;
 
 const STYLE: &str = include_str!("../../assets/page.css");

@@ -4,7 +4,7 @@ use crate::page::parts::{Heading, Page};
 use crate::pictures::svg::escape;
 use crate::pictures::trace::trace_figures;
 use crate::words::number::{self, Quantity};
-use crate::words::said::Said;
+use crate::words::phrases::Said;
 use wordline_trace::{Inspection, Profile};
 
 /// The page of a trace.

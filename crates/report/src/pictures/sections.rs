@@ -3,7 +3,7 @@
 use crate::pictures::cast::Cast;
 use crate::pictures::figure::Figure;
 use crate::pictures::svg::footnote;
-use crate::pictures::{against, bars, cdf, drive, followed, time, tradeoff};
+use crate::pictures::{against, bars, cdf, drive, metrics, time, tradeoff};
 use crate::schema::comparison::Comparison;
 use crate::words::decision;
 use crate::words::metrics::TITLE;
@@ -103,7 +103,7 @@ impl Section {
                 time::throughput(cast, &time::READ),
                 time::overlaid(cast, &time::FREE_BLOCKS),
             ],
-            Section::Followed => followed::followed(cast),
+            Section::Followed => metrics::followed(cast),
             Section::Drive => {
                 let busy = [&time::BUSY_DIES, &time::BUSY_BUSES].map(|slow| time::overlaid(cast, slow));
                 let wear = drive::wear(cast);

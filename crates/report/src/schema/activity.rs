@@ -1,6 +1,5 @@
-//! The flash side of a report: operations by cause, write amplification, capacity and wear. Causes
-//! and modes are keys of text, so that a scheme's own cause needs no change here; the ones that the
-//! engine knows are in [`CAUSES`].
+//! The flash side of a report: operations by cause, write amplification, capacity and wear. Causes and modes are string
+//! keys, so that a scheme's own cause needs no change here; the known ones are in [`CAUSES`].
 
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
@@ -11,14 +10,14 @@ use wordline_counters::{
     ProgramFigures, RefreshFigures, RegionFigures,
 };
 
-/// The causes of a program, in the order in which pictures stack them.
+/// The causes of a program, in stacking order of the pictures.
 pub const CAUSES: [&str; 5] = ["host", "gc", "migration", "pad", "metadata"];
 
 /// Bytes programmed, by cause (`host`, `gc`, `migration`, `pad`, `metadata`), then kind (`program`,
 /// `reprogram`), then region.
 pub type ProgramBytes = BTreeMap<String, BTreeMap<String, BTreeMap<String, u64>>>;
 
-/// What the flash did, counted where each operation completed.
+/// Flash operations, counted when each completed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Flash {
@@ -35,62 +34,60 @@ pub struct Flash {
     /// Reads that RAM answered.
     #[serde(flatten)]
     pub counts: FlashFigures,
-    /// What the map costs that lies on flash; absent where all of it is in RAM.
+    /// Cost of a mapping table on flash; absent if the whole table is in RAM.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub map: Option<MapOnFlash>,
-    /// The same operations by region, in the order of the layout.
+    /// The same counters by region, in layout order.
     #[serde(default)]
     pub regions: Vec<RegionActivity>,
-    /// Pages of the map that were wanted whole, by the flash pages in which they lay: one, two, three, four and more. `host`:
-    /// those that the host read; `gathered`: those that collections brought together. Absent on drives of one region or of
-    /// pages without parts, and where there were none.
+    /// Number of flash pages over which a whole-page read was spread: one, two, three, four and more. `host`: those
+    /// that the host read; `gathered`: those that collections brought together. Absent on drives with one region or
+    /// without partial pages, and if there were none.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub places: BTreeMap<String, [u64; 4]>,
-    /// Which types of pages the host got, where the bits of a wordline are programmed one by one.
+    /// Page types that host data got, if the bits of a wordline are programmed one by one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page_types: Option<PageTypes>,
-    /// Windows of wordlines that serve as SLC first, where the scheme has them.
+    /// Windows of wordlines that serve as SLC first, if the scheme has them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub windows: Option<Windows>,
-    /// What errors cost the reads; absent where none are modelled.
+    /// Cost of read errors; absent without an error model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub errors: Option<ReadErrors>,
-    /// What operations took from the supply, without what the drive takes at rest; absent where the device file
-    /// gives no energy.
+    /// Energy of operations, without the idle power of the drive; absent if the device file has no energy values.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub energy: Option<Energy>,
-    /// Operations of several planes that were one command of their die; absent where the drive has no such
-    /// commands.
+    /// Multi-plane commands; absent if the drive does not support them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub multiplane: Option<Multiplane>,
-    /// How often reads of the host suspended a `program` or an `erase`; absent where they suspend nothing.
+    /// How often host reads suspended a `program` or an `erase`; absent without suspension.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suspensions: Option<BTreeMap<String, u64>>,
 }
 
-/// A map on flash, of which a part is in RAM. Its reads and programs are those of cause `metadata`; those of the trim log
-/// are among the programs.
+/// A mapping table on flash, partly cached in RAM. Its reads and programs are those of cause `metadata`; those of the
+/// trim log are among the programs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct MapOnFlash {
-    /// Pages of the map, each as large as a mapping unit.
+    /// Pages of the mapping table, each as large as a mapping unit.
     pub pages: u64,
-    /// How many of them RAM holds.
+    /// How many of them fit in RAM.
     pub cached_pages: u64,
     /// Look-ups.
     #[serde(flatten)]
     pub counts: MapFigures,
-    /// Hits over look-ups; null where nothing was looked up.
+    /// Hits over look-ups; null without look-ups.
     pub hit_share: Option<f64>,
     /// Pages of the map that were read.
     pub reads: u64,
-    /// Pages of the drive's own tables that were programmed, collection of them not counted.
+    /// Programmed pages of the drive's own tables, without GC.
     pub programs: u64,
-    /// Bytes of changes that may wait in RAM for their page of the map; null where there is no bound.
+    /// Bound of the bytes of mapping changes that wait in RAM; null if unbounded.
     #[serde(default)]
     pub journal_bytes: Option<u64>,
-    /// The most that waited at once, in bytes; beyond the bound it is what changed in pages of the map while they
-    /// were read or programmed.
+    /// Peak of the waiting changes, in bytes; it exceeds the bound by changes to pages of the table while they were
+    /// read or programmed.
     #[serde(default)]
     pub journal_peak_bytes: u64,
 }
@@ -102,7 +99,7 @@ pub struct Multiplane {
     /// Commands, and the operations that they did.
     #[serde(flatten)]
     pub counts: MultiplaneFigures,
-    /// Share of all flash operations that were part of such a command; null where there was none.
+    /// Share of all flash operations that were part of such a command; null if there were none.
     pub share: Option<f64>,
 }
 
@@ -110,32 +107,31 @@ pub struct Multiplane {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Energy {
-    /// In all, in joules.
+    /// Total, in joules.
     pub total_j: f64,
-    /// For each byte that the host read or wrote, in nanojoules; null where it did neither.
+    /// Per byte that the host read or wrote, in nanojoules; null if it did neither.
     pub nj_per_host_byte: Option<f64>,
     /// By cause: `host`, `rmw`, `gc`, `migration`, `metadata`.
     pub by_cause: BTreeMap<String, EnergyOf>,
 }
 
-/// What errors cost the reads.
+/// Cost of read errors.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct ReadErrors {
     /// Retries and failures.
     #[serde(flatten)]
     pub counts: ErrorFigures,
-    /// Retries of a page that the host read, on average; null where it read none.
+    /// Mean retries per page that the host read; null if it read none.
     pub retries_per_host_page: Option<f64>,
-    /// Share of the time of completed reads that went into retries of their own; null where none completed.
+    /// Share of the latency of completed reads that their own retries took; null if none completed.
     pub share_of_read_latency: Option<f64>,
-    /// What was written anew; absent where the device file asks for none.
+    /// Data refreshes; absent if the device file has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refresh: Option<Refreshed>,
 }
 
-/// Blocks that were written anew, so that reads of their data take fewer retries. Their programs are of cause
-/// `gc`.
+/// Blocks whose data were rewritten so that reads take fewer retries. Their programs are of cause `gc`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Refreshed {
@@ -146,7 +142,7 @@ pub struct Refreshed {
     pub bytes: u64,
 }
 
-/// What became of wordlines that served as SLC and got further bits later.
+/// Wordlines that served as SLC and were reprogrammed later.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Windows {
@@ -154,12 +150,11 @@ pub struct Windows {
     pub slc_bytes: BTreeMap<String, u64>,
     /// Bytes that reprogramming added to them, by cause.
     pub reprogram_bytes: BTreeMap<String, u64>,
-    /// Share of the host's bytes that were programmed as SLC, in windows or in SLC blocks; null where the host
-    /// wrote nothing.
+    /// Share of host bytes programmed as SLC, in windows or SLC blocks; null if the host wrote nothing.
     pub host_at_slc_speed: Option<f64>,
-    /// The most reprograms that a wordline can get between two erases; the flash refuses more.
+    /// Maximum number of reprograms of a wordline between two erases, enforced by the flash.
     pub reprograms_per_wordline: u32,
-    /// The most programs of neighbouring wordlines between two of a wordline's own, of the twelve that it
+    /// Maximum number of programs of neighboring wordlines between two programs of a wordline, of the twelve that it
     /// tolerates.
     pub interference: u32,
 }
@@ -170,18 +165,17 @@ pub struct Windows {
 pub struct PageTypes {
     /// Host programs, by the type of page.
     pub programs: BTreeMap<String, u64>,
-    /// Share of them that got the type that the scheme asked for; absent where it asks for none.
+    /// Share of them that got the requested type; absent if the scheme requests none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub as_asked: Option<f64>,
-    /// Write requests, by the last bit that any of their pages is: a request is as slow as its slowest
-    /// page.
+    /// Write requests by the slowest page type of their pages, which determines their latency.
     pub writes_dominated_by: BTreeMap<String, u64>,
     /// Pages that could still be programmed at the end.
     pub free_at_end: BTreeMap<String, u64>,
 }
 
 impl PageTypes {
-    /// Share of the write requests that a type dominates; `None` without such requests.
+    /// Share of the write requests dominated by a type; `None` without such requests.
     pub fn dominated_share(&self, page: &str) -> Option<f64> {
         let all: u64 = self.writes_dominated_by.values().sum();
         Some(*self.writes_dominated_by.get(page)? as f64 / all as f64).filter(|s| s.is_finite())
@@ -198,13 +192,13 @@ pub struct Programs {
     pub reprogram: u64,
 }
 
-/// What happened in one region.
+/// Activity of one region.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct RegionActivity {
     /// Its name in the scheme's layout.
     pub name: String,
-    /// The mode of its blocks: `slc`, `mlc`, `tlc`, `qlc`.
+    /// Cell mode of its blocks: `slc`, `mlc`, `tlc`, `qlc`.
     pub mode: String,
     /// Pages read.
     pub reads: u64,
@@ -223,19 +217,18 @@ pub struct RegionActivity {
     pub counts: RegionFigures,
 }
 
-/// Write amplification: bytes programmed for any reason over the bytes of the mapping pages that
-/// the host's writes touched (`host.write_page_bytes`).
+/// Write amplification: bytes programmed for any cause over the bytes of mapping pages that host writes touched
+/// (`host.write_page_bytes`).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Waf {
-    /// All causes and kinds: what the literature on idle collection calls WA_full.
+    /// All causes and kinds: WA_full in the literature on idle GC.
     pub total: f64,
-    /// The same without copies that idle time made ahead of need, except those whose page the host overwrote or
-    /// trimmed before collection on demand would have moved it (WA_paper, as In-place Switch seems to count);
-    /// absent where idle time copied nothing.
+    /// The same without copies that idle time made early, except those whose page the host overwrote or trimmed before
+    /// on-demand GC would have copied it (WA_paper, as In-place Switch appears to count); absent without idle copies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paper: Option<f64>,
-    /// All but the cause `pad`.
+    /// Without the cause `pad`.
     pub without_pad: f64,
     /// The parts by cause, then kind; they add up to the total.
     pub parts: BTreeMap<String, BTreeMap<String, f64>>,
@@ -274,14 +267,14 @@ impl Waf {
     }
 }
 
-/// What the drive holds.
+/// Contents of the drive.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Capacity {
     /// Bytes that the host can address.
     pub logical_bytes: u64,
-    /// Bytes of the blocks of the scheme's layout in which data lie at rest, each in its densest mode. An SLC cache in
-    /// blocks of its own does not count.
+    /// Bytes of the blocks of the scheme's layout for data at rest, each in its densest mode. A separate SLC cache does
+    /// not count.
     pub physical_bytes: u64,
     /// (physical − logical) / logical, a fraction.
     pub over_provisioning: f64,
@@ -290,32 +283,32 @@ pub struct Capacity {
     pub regions: Vec<RegionCapacity>,
     /// Bytes of logical data that are mapped at the end of the run.
     pub live_bytes: u64,
-    /// What becomes of it as blocks change between modes; absent where they do not.
+    /// Capacity over time if blocks change their cell mode; absent if they do not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changing: Option<ChangingCapacity>,
 }
 
-/// A threshold of a region that its free space cannot reach beside the data, so that it is collected without end.
+/// A GC trigger that a region cannot satisfy with the data on the drive, so that GC never stops.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct OutOfReach {
     /// The region.
     pub region: String,
-    /// The key of the device file that sets it: `gc.trigger`, `slc_cache.trigger`; empty where a scheme does.
+    /// The device key that sets it: `gc.trigger`, `slc_cache.trigger`; empty if a scheme sets it.
     pub setting: String,
     /// Its value, such as `free_blocks < 50%`.
     pub value: String,
-    /// The largest share of the region's space that can be free beside the data, a fraction.
+    /// The largest share of the region's space that can be free with these data, a fraction.
     pub reachable: f64,
-    /// Bytes of data on the drive, the most of begin and end of the run.
+    /// Bytes of data on the drive, the larger of start and end of the run.
     pub data_bytes: u64,
-    /// A value that can be reached; absent where there is none.
+    /// A value that can be satisfied; absent if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub within_reach: Option<String>,
 }
 
-/// The capacity of a drive whose blocks change between modes: each counts in the mode that it is in, and an
-/// erased one in the densest that it can take.
+/// Capacity of a drive whose blocks change their cell mode: each block counts in its current mode, an erased one in its
+/// densest.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct ChangingCapacity {
@@ -328,7 +321,7 @@ pub struct ChangingCapacity {
     pub counts: CapacityFigures,
 }
 
-/// The share of their life that blocks have used up: each erase counts by the cycles that its mode endures.
+/// Share of life used: each erase counts by the endurance of its mode.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct LifeUsed {
@@ -338,7 +331,7 @@ pub struct LifeUsed {
     pub max: f64,
 }
 
-/// Blocks that are lost, where the device file lets them be.
+/// Lost blocks, if blocks can retire.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct LostBlocks {
@@ -349,19 +342,19 @@ pub struct LostBlocks {
     pub counts: LostFigures,
     /// Cycles that each simulated erase stands for.
     pub acceleration: u64,
-    /// When the drive wore out: the first host write that found no place; null while it goes on.
+    /// When the drive wore out: the first host write without space; null before that.
     pub worn_out: Option<WornOut>,
 }
 
-/// The end of a drive. Bytes and years are those of the host: as simulated, times the acceleration.
+/// The end of a drive. Host bytes and years: simulated ones times the acceleration.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct WornOut {
     /// Simulated time, in seconds.
     pub at_s: f64,
-    /// What the host had written in this run, in bytes.
+    /// Host writes in this run, in bytes.
     pub total_bytes_written: f64,
-    /// The same in logical capacities.
+    /// The same in drive writes.
     pub drive_writes: f64,
     /// Time in this run, in years.
     pub years: f64,
@@ -397,20 +390,20 @@ pub struct Wear {
     pub sigma: f64,
 }
 
-/// How much longer the drive lasts, if the host goes on as in the run.
+/// Remaining lifetime if the host continues as in the run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Lifetime {
-    /// By the mode of blocks: `slc`, `mlc`, `tlc`, `qlc`; those whose endurance the device file gives.
+    /// By cell mode: `slc`, `mlc`, `tlc`, `qlc`; only modes with an endurance in the device file.
     pub by_mode: BTreeMap<String, ModeLifetime>,
-    /// How many times what has been written so far can be written again until the first mode is worn out: the
-    /// least of the modes' (HySSD, eq. 4). Null before the first erase.
+    /// How many times the host writes so far can be repeated until the first mode is worn out: the minimum over modes
+    /// (HySSD, eq. 4). Null before the first erase.
     pub left: Option<f64>,
-    /// Bytes that the host will have written by then, with those of the run. Null where the run erased nothing.
+    /// Host bytes until then, including this run. Null where the run erased nothing.
     pub total_bytes_written: Option<f64>,
     /// Years that this takes at the run's rate.
     pub years: Option<f64>,
-    /// The same spread over five years: drive writes a day.
+    /// The same spread over five years: drive writes per day.
     pub drive_writes_per_day: Option<f64>,
 }
 
@@ -426,5 +419,5 @@ pub struct ModeLifetime {
     pub left: Option<f64>,
 }
 
-/// The key of programs onto wordlines that held data already: a kind, shown with the causes.
+/// The key of reprograms: a kind, shown with the causes.
 pub const REPROGRAM: &str = "reprogram";

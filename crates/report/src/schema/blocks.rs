@@ -1,21 +1,20 @@
-//! What became of the blocks: a map of them over time, their wear at the end, and how busy dies and buses
-//! were. All of it is of bounded size.
+//! Blocks, dies and buses: a block map over time, wear at the end, and utilization. All of it is of bounded size.
 
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// A map of the drive's blocks over time. On a large drive one block in every so many stands for its
-/// neighbours, so that shares of the map are those of a sample.
+/// A map of the drive's blocks over time. On a large drive one block represents its neighbors, so shares of the map
+/// are those of a sample.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct BlockMap {
     /// The rows of the map.
     pub rows: Vec<BlockRow>,
-    /// What a letter of `cells` means, from `A` to `Z`, then from `a` to `z`.
+    /// Meaning of the letters in `cells`, from `A` to `Z`, then from `a` to `z`.
     pub legend: Vec<BlockKind>,
-    /// The map at different times, the first before the first request, the last when all had ended.
+    /// The map at different times: first before the first request, last after the last completion.
     pub frames: Vec<BlockFrame>,
 }
 
@@ -40,20 +39,19 @@ pub struct BlockRow {
     pub plane: u32,
     /// The first block.
     pub first_block: u32,
-    /// Cells are so many blocks apart.
+    /// Cells are this many blocks apart.
     pub every: u32,
     /// Cells in the row.
     pub cells: u32,
 }
 
-/// What blocks of the map may be.
+/// States of blocks in the map.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct BlockKind {
-    /// The region that owns the block; empty where none does.
+    /// The region that owns the block; empty without an owner.
     pub region: String,
-    /// The mode in which it is: `slc`, `mlc`, `tlc`, `qlc`; empty for one that is erased, which takes its mode
-    /// when it is opened.
+    /// Its cell mode: `slc`, `mlc`, `tlc`, `qlc`; empty for an erased block, which gets its mode when opened.
     pub mode: String,
     /// `erased`, `open` (it has slots left), `full`, `emptied` (by collection, or it is being erased), `retired`.
     pub state: String,
@@ -67,11 +65,11 @@ pub struct BlockFrame {
     pub at_ns: u64,
     /// A letter of the legend for each cell, row by row.
     pub cells: String,
-    /// How much of each block is live, in whole tenths: a digit a cell, and `9` from nine tenths up.
+    /// Share of valid data of each block in tenths: one digit per cell, `9` from nine tenths up.
     pub live: String,
 }
 
-/// How often blocks of one mode have been erased, counted in classes of one width.
+/// Erase counts of blocks of one mode, in classes of equal width.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct WearHistogram {
@@ -83,35 +81,35 @@ pub struct WearHistogram {
     pub blocks: Vec<u64>,
 }
 
-/// The share of its time for which each resource was busy, from time 0 until the last request had ended.
+/// Busy share of each resource from time 0 to the last completion.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Utilisation {
-    /// The mean over the dies, or over the planes where each works by itself; a fraction.
+    /// Mean over the dies, or over the planes if these operate independently; a fraction.
     pub dies_mean: f64,
     /// Mean over all channel buses.
     pub buses_mean: f64,
-    /// Each of the dies, or planes; empty where there are more than 1024.
+    /// Each die, or plane; empty for more than 1024.
     pub dies: Vec<f64>,
     /// Each of the buses, likewise.
     pub buses: Vec<f64>,
 }
 
-/// What schemes must have alike for a comparison of them to be fair.
+/// Conditions that must be equal for a fair comparison of schemes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Conditions {
     /// Bytes that the host can address.
     pub capacity_bytes: u64,
-    /// Bytes of the flash that the scheme's layout uses, by the mode with the most bits that its blocks take: `slc`,
-    /// `mlc`, `tlc`, `qlc`; empty in reports of older versions.
+    /// Bytes of flash in the scheme's layout, by the densest mode of its blocks: `slc`, `mlc`, `tlc`, `qlc`; empty
+    /// in reports of older versions.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub flash_bytes: BTreeMap<String, u64>,
-    /// (physical - logical) / logical, a fraction: of the blocks of the scheme's layout in which data lie at rest.
+    /// (physical - logical) / logical, a fraction, of the blocks of the scheme's layout for data at rest.
     pub over_provisioning: f64,
-    /// RAM for a page map of 4 bytes an entry, for the tables that the scheme holds beside it, and for write and
-    /// merge buffers, in bytes.
+    /// RAM for a page map with entries of 4 bytes, for further tables of the scheme, and for write and merge
+    /// buffers, in bytes.
     pub ram_bytes: u64,
-    /// The drive before the first request, as `--initial` spells it, or the saved state that it was.
+    /// The drive before the first request, spelled as for `--initial`, or its saved state.
     pub initial: String,
 }

@@ -1,5 +1,5 @@
-//! Several runs side by side: schemes on one device and workload, one of them the baseline. This is
-//! the schema `wordline.comparison/1`.
+//! Several runs: schemes on one device and workload, one of them the baseline. This is the schema
+//! `wordline.comparison/1`.
 
 use crate::schema::decision::Decision;
 use crate::schema::estimate::Estimate;
@@ -20,17 +20,16 @@ pub const COMPARISON_SCHEMA: &str = "wordline.comparison/1";
 pub struct Comparison {
     /// Always `wordline.comparison/1`.
     pub schema: String,
-    /// Position in `reports` of the run that the others are measured against.
+    /// Position of the baseline in `reports`.
     #[serde(default)]
     pub baseline: usize,
-    /// The runs, in the order in which they are shown.
+    /// The runs in display order.
     pub reports: Vec<Report>,
-    /// For each report, by how many per cent each of its figures differs from the baseline's, by
-    /// its path: the mean over the replicas, paired by seed, with its interval. Absent without
-    /// replicas.
+    /// For each report, the difference of each figure from the baseline in percent, by its path: the mean over
+    /// replicas, paired by seed, with its interval. Absent without replicas.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub differences_percent: Vec<BTreeMap<String, Estimate>>,
-    /// Schemes that the device does not admit, where all that it admits were asked for.
+    /// Schemes that do not support the device, if all compatible ones were requested.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub refused: Vec<RefusedScheme>,
     /// Verdict and measures that decide; absent in files of earlier versions.
@@ -44,7 +43,7 @@ pub struct Comparison {
 pub struct RefusedScheme {
     /// Its name.
     pub scheme: String,
-    /// Why, in a sentence.
+    /// The reason, in a sentence.
     pub reason: String,
 }
 
@@ -74,8 +73,8 @@ impl Comparison {
         serde_json::to_string_pretty(self).map(|text| text + "\n")
     }
 
-    /// What a page carries of it, as JSON on one line: all that `wordline rerun` takes, and every figure, without the
-    /// series that the page has as pictures with their data. One report alone is a report.
+    /// The comparison embedded in a page, as JSON on one line: everything that `wordline rerun` needs, and every
+    /// figure, without the series that the page has as pictures. A single report is a report.
     pub(crate) fn carried(&self) -> Result<String, serde_json::Error> {
         let brief = |r: &Report| Report {
             latency_cdf: Default::default(),
@@ -106,7 +105,7 @@ impl Comparison {
         serde_json::from_str(text)
     }
 
-    /// The baseline's position, 0 if the file names one that is not there.
+    /// The baseline's position, 0 if the file names a missing one.
     pub(crate) fn baseline_index(&self) -> usize {
         if self.baseline < self.reports.len() { self.baseline } else { 0 }
     }

@@ -1,29 +1,29 @@
-//! What decides a comparison.
+//! The decision of a comparison.
 
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What decides a comparison: the verdict, and the measures that it rests on.
+/// The decision of a comparison: the verdict and its measures.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Decision {
-    /// Sentences that say which scheme is best at what, against the baseline, and how many runs are steady.
+    /// Sentences that name the best scheme against the baseline, and how many runs are steady.
     pub verdict: String,
-    /// At most ten measures, in the order of the table.
+    /// At most ten measures, in table order.
     pub measures: Vec<Measure>,
-    /// The four to six measures at the head of a page, in its order; fewer where the runs have no more.
+    /// The four to six measures at the head of a page, in order; fewer if the runs have no more.
     #[serde(default)]
     pub lead: Vec<Measure>,
-    /// Position in `reports` of the scheme that the verdict names first; null where none is, or it is not known.
+    /// Position in `reports` of the scheme that the verdict names first; null if there is none or it is unknown.
     #[serde(default)]
     pub winner: Option<usize>,
-    /// What is gained against what it costs; null where no two measures differ.
+    /// Gain against cost; null if no two measures differ.
     #[serde(default)]
     pub tradeoff: Option<Tradeoff>,
 }
 
-/// Two measures of which one is bought with the other.
+/// Two measures that trade off against each other.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Tradeoff {
@@ -31,7 +31,7 @@ pub struct Tradeoff {
     pub gain: Measure,
     /// What it costs.
     pub cost: Measure,
-    /// Positions in `reports` of the runs that no other run beats in both, the best gain first.
+    /// Positions in `reports` of the Pareto-optimal runs, best gain first.
     pub frontier: Vec<usize>,
 }
 
@@ -39,16 +39,16 @@ pub struct Tradeoff {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Measure {
-    /// Where the figure stands in the JSON of a report.
+    /// Path of the figure in the JSON of a report.
     pub path: String,
     /// Its heading and label.
     pub name: String,
     /// The unit of the values.
     pub unit: String,
-    /// Which end is the good one, `lower` or `higher`; null where neither is.
+    /// The better direction, `lower` or `higher`; null if neither.
     pub better: Option<String>,
-    /// The value of each report, the mean over its replicas; null where it has none.
+    /// The value of each report, the mean over its replicas; null if missing.
     pub values: Vec<Option<f64>>,
-    /// Positions in `reports` of the best, several where they do not differ significantly; empty where all are alike.
+    /// Positions in `reports` of the best runs, several if the difference is not significant; empty if all are equal.
     pub best: Vec<usize>,
 }

@@ -10,16 +10,15 @@ use serde::{Deserialize, Serialize};
 pub struct Estimate {
     /// The mean, in the unit of the figure.
     pub mean: f64,
-    /// Standard deviation of what the mean was taken of, in the unit of the figure; null where it is
-    /// not known.
+    /// Standard deviation of the samples, in the unit of the figure; null if unknown.
     pub sd: Option<f64>,
-    /// Half the width of the 95 % confidence interval of the mean, by Student's t, in the unit of
-    /// the figure; null where it is not known.
+    /// Half-width of the 95 % confidence interval of the mean, by Student's t, in the unit of the figure;
+    /// null if unknown.
     pub half_width_95: Option<f64>,
 }
 
 impl Estimate {
-    /// Of at least two independent values; `None` for less, or for what is not finite.
+    /// From at least two independent values; `None` for fewer, or for non-finite values.
     pub fn of(values: &[f64]) -> Option<Estimate> {
         wordline_stats::Estimate::of(values).map(Estimate::from)
     }

@@ -1,6 +1,6 @@
-//! Drives taken to wear-out: what `wordline lifetime` found of each scheme. This is the schema
-//! `wordline.lifetime/1`. All that is written, and all time, is counted as the drive would see it: what was
-//! simulated, times the acceleration.
+//! Drives run to wear-out: results of `wordline lifetime` for each scheme. This is the schema
+//! `wordline.lifetime/1`. Bytes written and time are those of the real drive: simulated values times the
+//! acceleration.
 
 use crate::schema::report::{DeviceInfo, SchemeInfo, WorkloadInfo};
 #[cfg(feature = "schema")]
@@ -11,7 +11,7 @@ use serde_json::Value;
 /// The name of the schema that [`Lifetimes`] follows.
 pub const LIFETIME_SCHEMA: &str = "wordline.lifetime/1";
 
-/// How far results at an acceleration and at half of it may be apart: 5 %.
+/// Tolerance between results at an acceleration and at half of it: 5 %.
 pub const ACCELERATION_TOLERANCE: f64 = 0.05;
 
 /// The lives of a drive under several schemes.
@@ -25,27 +25,27 @@ pub struct Lifetimes {
     pub version: String,
     /// The drive.
     pub device: DeviceInfo,
-    /// What the host asked in each phase.
+    /// Requests of the host in each phase.
     pub workload: WorkloadInfo,
-    /// Device, workload and initial state with every default filled in, under the first scheme.
+    /// Device, workload and initial state with every default filled in, for the first scheme.
     pub config: Value,
     /// Bytes that the host can address.
     pub logical_bytes: u64,
     /// Cycles that each simulated erase stands for.
     pub acceleration: u32,
-    /// Time on the shelf after each phase, in seconds: data grow older, and nothing wears.
+    /// Power-off time after each phase, in seconds: data age, and nothing wears.
     pub shelf_s: f64,
-    /// What ended a life, as `--end` spells it; a write that finds no place did so in any case.
+    /// End condition, as for `--end`; a write without space always ends a run.
     #[serde(default = "out_of_space")]
     pub end: String,
-    /// Whether it was stopped before every life had ended: the figures are those until then.
+    /// Whether it was stopped early: the figures then cover the run so far.
     #[serde(default)]
     pub stopped: bool,
-    /// What became of the drive under each scheme, the baseline first.
+    /// Results for each scheme, the baseline first.
     pub schemes: Vec<SchemeLife>,
 }
 
-/// What ended every life before there was a choice.
+/// The end condition before there was a choice.
 fn out_of_space() -> String {
     "out-of-space".to_string()
 }
@@ -56,49 +56,50 @@ fn out_of_space() -> String {
 pub struct SchemeLife {
     /// The scheme.
     pub scheme: SchemeInfo,
-    /// One life a seed.
+    /// One lifetime run per seed.
     pub lives: Vec<Life>,
-    /// The first life again at half the acceleration; null where that is 1 already.
+    /// The first seed at half the acceleration; null if the acceleration is 1.
     pub check: Option<Life>,
 }
 
-/// One drive from its first write to the one that found no place any more.
+/// One drive from its first write to the first one without space.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Life {
-    /// The seed of workload, initial state and lives of blocks.
+    /// The seed of workload, initial state and block endurance.
     pub seed: u64,
     /// Cycles that each simulated erase stood for.
     pub acceleration: u32,
-    /// What ended it: `capacity`, `usable:SHARE`, `spare:SHARE`, `uncorrectable`, `out-of-space`, or `stopped`.
+    /// The condition that ended it: `capacity`, `usable:SHARE`, `spare:SHARE`, `uncorrectable`, `out-of-space`,
+    /// or `stopped`.
     #[serde(default = "out_of_space")]
     pub ended_by: String,
-    /// Share of their lives that the blocks had used up on average by then.
+    /// Mean share of life used of the blocks at the end.
     #[serde(default)]
     pub life_used: f64,
-    /// What the host had written by the end, in bytes.
+    /// Host writes until the end, in bytes.
     pub total_bytes_written: f64,
-    /// The same in logical capacities.
+    /// The same in drive writes.
     pub drive_writes: f64,
-    /// The same a day over five years.
+    /// The same per day over five years.
     pub drive_writes_per_day: f64,
-    /// How long the drive lasted at the pace of the workload, in years, without time on the shelf.
+    /// Lifetime at the pace of the workload, in years, without power-off time.
     pub years: f64,
-    /// Passes of the workload that were simulated; 0 in files of before they were counted.
+    /// Simulated passes of the workload; 0 in files of older versions.
     #[serde(default)]
     pub passes: u64,
-    /// Of these the passes that reached a steady state.
+    /// Those of them that reached a steady state.
     #[serde(default)]
     pub steady_passes: u64,
-    /// Write amplification over the life; null where the host's pages are not known.
+    /// Write amplification over the lifetime; null if the host's pages are unknown.
     pub waf: Option<f64>,
     /// Write latency over the life.
     pub write: Option<AgedLatency>,
     /// Read latency over the life.
     pub read: Option<AgedLatency>,
-    /// Retries of a page that the host read, on average; null where no errors are modelled.
+    /// Mean retries per page that the host read; null without an error model.
     pub retries: Option<f64>,
-    /// Pages that the host could not read, as simulated; null where no errors are modelled.
+    /// Uncorrectable pages of host reads, as simulated; null without an error model.
     pub uncorrectable: Option<u64>,
     /// Blocks of the drive.
     pub blocks: u64,
@@ -108,7 +109,7 @@ pub struct Life {
     pub retired_blocks: u64,
     /// Blocks whose data static wear levelling moved.
     pub levelled_blocks: u64,
-    /// The life in phases, each one pass of the workload; of very many, every so many.
+    /// The lifetime in phases of one pass each; a sample of them if there are very many.
     pub phases: Vec<LifePhase>,
     /// A hash of the result hashes of all phases.
     pub result_hash: String,
@@ -128,31 +129,31 @@ pub struct AgedLatency {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct LifePhase {
-    /// What the host had written after it, in logical capacities.
+    /// Host writes until then, in drive writes.
     pub drive_writes: f64,
-    /// Years at the pace of the workload until then, without time on the shelf.
+    /// Years at the pace of the workload until then, without power-off time.
     pub years: f64,
     /// Blocks that had retired by then.
     pub retired_blocks: u64,
-    /// What the drive could hold then, in bytes.
+    /// Capacity of the drive then, in bytes.
     pub usable_bytes: u64,
-    /// Share of their lives that the blocks had used up on average.
+    /// Mean share of life used of the blocks.
     pub life_used: f64,
-    /// Write amplification in the phase; null where the host wrote nothing.
+    /// Write amplification in the phase; null if the host wrote nothing.
     pub waf: Option<f64>,
     /// Write latency in the phase.
     pub write: Option<AgedLatency>,
     /// Read latency in the phase.
     pub read: Option<AgedLatency>,
-    /// Retries of a page that the host read, on average.
+    /// Mean retries per page that the host read.
     pub retries: Option<f64>,
 }
 
 impl Life {
-    /// What ended a life that did not come to its end.
+    /// The end condition of a run that was stopped early.
     pub const STOPPED: &str = "stopped";
 
-    /// Whether it was stopped before its end.
+    /// Whether it was stopped early.
     pub fn is_stopped(&self) -> bool {
         self.ended_by == Life::STOPPED
     }
@@ -170,7 +171,7 @@ impl Lifetimes {
     /// Lifetimes from their JSON.
     ///
     /// # Errors
-    /// A text for people, where it is no such JSON, or of another schema.
+    /// A message for the user, if it is not such JSON, or has another schema.
     pub fn from_json(text: &str) -> Result<Lifetimes, String> {
         let found: Lifetimes =
             serde_json::from_str(text).map_err(|e| format!("not the JSON of a lifetime run: {e}"))?;
@@ -180,7 +181,7 @@ impl Lifetimes {
         Ok(found)
     }
 
-    /// Each scheme, its phases and its lives as rows of CSV.
+    /// Each scheme, its phases and lifetime runs as rows of CSV.
     pub fn to_csv(&self) -> String {
         let mut out = String::from(
             "scheme,seed,acceleration,phase,drive_writes,years,retired_blocks,usable_bytes,life_used,waf,\

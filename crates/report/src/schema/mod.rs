@@ -1,7 +1,6 @@
-//! What a run, a comparison and a lifetime are as data: the schemas of the reports. No sentence, no picture.
+//! Schemas of the reports: of a run, a comparison and a lifetime. No sentence, no picture.
 
 pub(crate) mod activity;
-pub(crate) mod begun;
 pub(crate) mod blocks;
 pub(crate) mod comparison;
 pub(crate) mod decision;
@@ -14,5 +13,6 @@ pub(crate) mod report;
 pub(crate) mod run_end;
 pub(crate) mod series;
 pub(crate) mod steady;
+pub(crate) mod steady_start;
 pub(crate) mod why;
 pub(crate) mod why_summary;

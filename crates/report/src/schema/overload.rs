@@ -1,9 +1,9 @@
-//! Whether requests came faster than the drive served them. Latencies of such a run measure a queue that grows for
-//! as long as the run is, so nothing is concluded from them; throughput can be compared.
+//! Whether requests arrived faster than the drive completed them. Latencies of such a run measure a queue that
+//! grows with its length, so no conclusion is drawn from them; throughput can be compared.
 
 use crate::schema::report::Report;
 
-/// An open loop that the drive could not follow.
+/// An overloaded open loop.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Overload {
     /// Requests under way on average, by Little's law.
@@ -13,7 +13,7 @@ pub struct Overload {
 }
 
 impl Report {
-    /// More requests under way on average than the drive admits at once: most of a latency is then waiting for
+    /// More outstanding requests on average than the drive admits: most of the latency is then waiting for
     /// admission. `None` for a closed loop, or where the drive kept up.
     pub fn overload(&self) -> Option<Overload> {
         let admitted = self.config.pointer("/pacing/open/queue_depth")?.as_u64()?;

@@ -1,6 +1,6 @@
-//! A run repeated with other seeds: how much chance there is in its figures. The replicas of two
-//! schemes share their seeds, and so the host's requests (common random numbers); what differs
-//! between them is taken pair by pair, in which most of the chance cancels.
+//! A run repeated with other seeds: the random variation of its figures. Replicas of two schemes share their
+//! seeds, and so the host requests (common random numbers); differences are taken in pairs, in which most of
+//! the random variation cancels.
 //!
 //! Source of the intervals: A. M. Law, "Simulation Modeling and Analysis", 5th ed., 2015, sections
 //! 9.4 (replications), 10.2 (paired t) and 11.2 (common random numbers).
@@ -34,7 +34,7 @@ impl Replicas {
 }
 
 impl Report {
-    /// What replicas keep of a report.
+    /// The part of a report that replicas keep.
     pub fn in_brief(&self) -> Report {
         Report {
             config: Value::Null,
@@ -48,15 +48,15 @@ impl Report {
     }
 }
 
-/// A value of each replica with its seed; empty without replicas that differ, or where one has no
-/// such value.
+/// The value of each replica with its seed; empty if there are no differing replicas, or if one lacks the
+/// value.
 pub(crate) fn samples(report: &Report, value: &dyn Fn(&Report) -> Option<f64>) -> Vec<(u64, f64)> {
     let Some(replicas) = report.replicas.as_ref().filter(|r| !r.are_identical()) else { return vec![] };
     let values = replicas.runs.iter().map(|r| Some((r.seed, value(r).filter(|v| v.is_finite())?)));
     values.collect::<Option<Vec<_>>>().unwrap_or_default()
 }
 
-/// A value of a report: the mean of its replicas, if it has any.
+/// A value of a report: the mean of its replicas, if any.
 pub(crate) fn mean(report: &Report, value: &dyn Fn(&Report) -> Option<f64>) -> Option<f64> {
     if report.replicas.as_ref().is_none_or(Replicas::are_identical) {
         return value(report);
@@ -65,8 +65,8 @@ pub(crate) fn mean(report: &Report, value: &dyn Fn(&Report) -> Option<f64>) -> O
     (!values.is_empty()).then(|| values.iter().map(|(_, v)| v).sum::<f64>() / values.len() as f64)
 }
 
-/// By how many per cent samples differ from those of a baseline, seed by seed; `None` where the
-/// seeds are not the same, or the baseline has a zero.
+/// Difference of samples from those of a baseline in percent, paired by seed; `None` if the seeds differ, or
+/// the baseline has a zero.
 pub(crate) fn difference_percent(ours: &[(u64, f64)], baseline: &[(u64, f64)]) -> Option<Estimate> {
     let paired = ours.len() == baseline.len() && ours.iter().zip(baseline).all(|(a, b)| a.0 == b.0);
     if !paired || baseline.iter().any(|b| b.1 == 0.0) {
@@ -75,7 +75,7 @@ pub(crate) fn difference_percent(ours: &[(u64, f64)], baseline: &[(u64, f64)]) -
     Estimate::of(&ours.iter().zip(baseline).map(|(a, b)| (a.1 / b.1 - 1.0) * 100.0).collect::<Vec<_>>())
 }
 
-/// By how many per cent every figure of a report differs from a baseline's; empty without replicas.
+/// Difference of every figure of a report from the baseline in percent; empty without replicas.
 pub(crate) fn differences_percent(report: &Report, baseline: &Report) -> BTreeMap<String, Estimate> {
     let (Some(ours), Some(theirs)) = (&report.replicas, &baseline.replicas) else { return BTreeMap::new() };
     let of = |r: &Replicas| r.runs.iter().map(|run| (run.seed, figures(run))).collect::<Vec<_>>();
@@ -109,7 +109,7 @@ fn figures(report: &Report) -> BTreeMap<String, f64> {
         ("wear", serde_json::to_value(&report.wear)),
     ];
     for (name, value) in parts {
-        // What cannot be written as JSON is no figure.
+        // What cannot be written as JSON is not a figure.
         walk(name.to_string(), &value.unwrap_or(Value::Null), &mut out);
     }
     if let Some(after) = report.after_warm_up() {

@@ -1,18 +1,17 @@
-//! The report of one run: what one scheme did on one device under one workload. It alone
-//! reproduces the run (resolved configuration, seed, version), and every number in it carries its
-//! unit in its name. This is the schema `wordline.report/1`; the comments here become the
-//! descriptions in `report.schema.json`.
+//! The report of one run: what one scheme did on one device under one workload. It alone reproduces the run (resolved
+//! configuration, seed, version), and the name of every number has its unit. This is the schema `wordline.report/1`;
+//! the comments here become the descriptions in `report.schema.json`.
 //!
 //! Maps are keyed by text and ordered, so that the same run is written as the same bytes.
 
 use crate::schema::activity::{Capacity, Flash, LifeUsed, Lifetime, LostBlocks, OutOfReach, Waf, Wear};
-use crate::schema::begun::BegunSteady;
 use crate::schema::blocks::{BlockMap, Conditions, Utilisation, WearHistogram};
 use crate::schema::estimate::Estimate;
 use crate::schema::jobs::{JobActivity, QueueActivity};
 use crate::schema::run_end::{AfterLastRequest, Balance};
 use crate::schema::series::{LatencyCdf, Timeline};
 use crate::schema::steady::{AfterWarmUp, SteadyState};
+use crate::schema::steady_start::BegunSteady;
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -23,8 +22,8 @@ use wordline_counters::{Bytes, HostFigures, IdleTime, RequestFigures, Requests};
 /// The name of the schema that [`Report`] follows.
 pub const REPORT_SCHEMA: &str = "wordline.report/1";
 
-/// The result of one run. Two reports are equal when the runs had the same outcome: how fast the
-/// engine was ([`Report::speed`]) and how the run was asked for ([`Report::command`]) do not count.
+/// The result of one run. Two reports are equal if the runs had the same result: engine speed ([`Report::speed`]) and
+/// command line ([`Report::command`]) do not count.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(title = "Wordline report"))]
@@ -41,91 +40,91 @@ pub struct Report {
     pub scheme: SchemeInfo,
     /// The drive.
     pub device: DeviceInfo,
-    /// What the host asked.
+    /// Requests of the host.
     pub workload: WorkloadInfo,
-    /// The words of the command that makes this result again; none in a report of before they were kept.
+    /// The command that reproduces this result; empty in reports of older versions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub command: Vec<String>,
-    /// What each job of a job file asked and was given; absent where the workload is no job file.
+    /// Jobs of a job file; absent if the workload is not a job file.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub jobs: Vec<JobActivity>,
-    /// What each queue of the host asked and was given; absent where the device file has no `host.arbitration`.
+    /// Queues of the host; absent if the device file has no `host.arbitration`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub queues: Vec<QueueActivity>,
-    /// What the host asked and was given, in numbers.
+    /// Requests and bytes of the host.
     pub host: Host,
     /// Simulated time from the first arrival to the last completion, in seconds.
     pub simulated_s: f64,
     /// Latencies of completed requests, in microseconds, from arrival to completion.
     pub latency_us: Latencies,
-    /// Where the time of reads and of writes went.
+    /// Latency breakdown of reads and writes.
     #[serde(default)]
     pub latency_parts_us: LatencyParts,
     /// Completed work over simulated time.
     pub throughput: Throughput,
-    /// What the flash did.
+    /// Flash operations.
     pub flash: Flash,
     /// Write amplification; null where the host wrote nothing.
     pub waf: Option<Waf>,
-    /// How the drive was put into a steady state before the first request; absent where it was not.
+    /// Start in steady state; absent without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub begun_steady: Option<BegunSteady>,
-    /// Use and cost of idle time; absent where the scheme leaves it alone.
+    /// Use and cost of idle time; absent if the scheme does not use it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idle: Option<IdleTime>,
-    /// Whether the run has settled, and what it measured after it had; null where that was not judged.
+    /// Steady-state verdict, and figures after the warm-up; null if not judged.
     #[serde(default)]
     pub steady_state: Option<SteadyState>,
-    /// The run repeated with other seeds; absent where it was not. All other figures of this report
-    /// are those of its own seed alone.
+    /// The repeats with other seeds; absent without repeats. All other figures of this report are those of the first
+    /// seed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replicas: Option<Replicas>,
-    /// The run repeated on its twin with another locality; absent where it was not.
+    /// The run repeated on its twin with shifted locality; absent without it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub twin_sensitivity: Vec<ShiftedRun>,
-    /// What the drive holds.
+    /// Contents of the drive.
     pub capacity: Capacity,
     /// Program/erase cycles of the blocks at the end, by the mode they are in: `slc`, `mlc`, `tlc`, `qlc`.
     pub wear: BTreeMap<String, Wear>,
-    /// How many blocks have been erased how often, by the mode they are in.
+    /// Number of blocks by erase count, and by current mode.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub wear_histogram: BTreeMap<String, WearHistogram>,
-    /// How busy dies and buses were; absent in reports of older versions.
+    /// Utilization of dies and buses; absent in reports of older versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub utilisation: Option<Utilisation>,
-    /// What must be alike for a comparison to be fair; absent in reports of older versions.
+    /// Conditions that must be equal for a fair comparison; absent in reports of older versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conditions: Option<Conditions>,
-    /// Thresholds that cannot be reached beside the data; absent where all can.
+    /// GC triggers that cannot be satisfied with the data; absent if there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub out_of_reach: Vec<OutOfReach>,
-    /// How much of their life that is; absent where no mode's endurance is known.
+    /// Share of life used; absent if no mode has an endurance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub life_used: Option<LifeUsed>,
-    /// Blocks that are lost; absent where the device file has no table `[wear]`.
+    /// Lost blocks; absent without a table `[wear]` in the device file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lost_blocks: Option<LostBlocks>,
-    /// How much longer it lasts; absent where the device file gives no endurance.
+    /// Remaining lifetime; absent if the device file has no endurance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lifetime: Option<Lifetime>,
     /// Metrics that the scheme records: by name, pairs of host page writes and the value from then on; `followed` in
     /// reports of older versions.
     #[serde(default, alias = "followed", skip_serializing_if = "BTreeMap::is_empty")]
     pub metrics: BTreeMap<String, Vec<[f64; 2]>>,
-    /// Moves and collections that the scheme asked for and that were not done, by why; absent where there were none.
+    /// Ignored scheme actions by reason; absent if there were none.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub without_effect: BTreeMap<String, u64>,
-    /// What the drive did after the last completion, which no other figure contains; absent in reports of older versions.
+    /// Work after the last completion, which no other figure contains; absent in reports of older versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after_last_request: Option<AfterLastRequest>,
-    /// What the drive held at the start and at the last completion; absent in reports of older versions.
+    /// Contents of the drive at the start and at the last completion; absent in reports of older versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub balance: Option<Balance>,
     /// Memory that the engine holds.
     pub memory: Memory,
-    /// How fast the engine was: depends on the machine, and is not part of the result.
+    /// Speed of the engine: depends on the machine, and is not part of the result.
     pub speed: Speed,
-    /// Advice where the run says little, one sentence each.
+    /// Advice, one sentence each.
     #[serde(default)]
     pub hints: Vec<String>,
     /// Hexadecimal hash over request number, completion time and outcome, and all integer counters.
@@ -142,14 +141,14 @@ pub struct Report {
 }
 
 impl Report {
-    /// The host's writes in units of the logical capacity; `None` where the capacity is unknown.
+    /// Host writes in drive writes; `None` where the capacity is unknown.
     pub fn drive_writes(&self) -> Option<f64> {
         let capacity = self.capacity.logical_bytes;
         (capacity > 0).then(|| self.host.moved().write_bytes as f64 / capacity as f64)
     }
 
-    /// Write amplification of what was written from so many drive writes on until so many, by the bins of the
-    /// timeline; `None` where nothing was.
+    /// Write amplification between two points of the run in drive writes, by the bins of the timeline; `None` where
+    /// nothing was.
     pub fn waf_between(&self, from: f64, until: f64) -> Option<f64> {
         let line = &self.timeline;
         let stretch = [from, until].map(|drive_writes| drive_writes * self.capacity.logical_bytes as f64);
@@ -165,7 +164,7 @@ impl Report {
         (host > 0.0).then(|| programmed / host)
     }
 
-    /// What was measured after the warm-up, where there is such a thing.
+    /// Figures after the warm-up, if any.
     pub fn after_warm_up(&self) -> Option<&AfterWarmUp> {
         self.steady_state.as_ref()?.after.as_ref()
     }
@@ -203,13 +202,13 @@ impl PartialEq for Report {
     }
 }
 
-/// A run on a twin whose LRU write-hit rate, at an eighth of what it writes, was moved.
+/// A run on a twin with a shifted LRU write hit rate, at an eighth of its written footprint.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct ShiftedRun {
-    /// By how many points of hit rate the twin was to be moved.
+    /// Requested shift of the hit rate, in points.
     pub asked_points: f64,
-    /// By how many it was, measured on its first requests.
+    /// Measured shift on its first requests, in points.
     pub reached_points: f64,
     /// Mean write latency, in microseconds; null where no write completed.
     pub write_mean_us: Option<f64>,
@@ -234,7 +233,7 @@ pub struct SchemeInfo {
     /// One line for people.
     #[serde(default)]
     pub title: String,
-    /// Its own colour in pictures, as `#rrggbb`; without one the pictures choose.
+    /// Its color in pictures, as `#rrggbb`; by default chosen automatically.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub colour: Option<String>,
 }
@@ -248,10 +247,10 @@ pub struct DeviceInfo {
     /// One line for people.
     #[serde(default)]
     pub description: String,
-    /// What it was called when it was asked for: its name, or the path of its file.
+    /// Its spelling in the command: its name, or the path of its file.
     #[serde(default)]
     pub spelling: String,
-    /// What was changed of its file, each as `KEY=VALUE`, in the order of the command.
+    /// Changes to its file, each as `KEY=VALUE`, in the order of the command.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<String>,
 }
@@ -262,7 +261,7 @@ pub struct DeviceInfo {
 pub struct WorkloadInfo {
     /// A name, or the file's name without its folder.
     pub name: String,
-    /// Whatever else is known: format, hash of the input, how the requests were fitted to the drive.
+    /// Further information: format, hash of the input, and fit of the requests to the drive.
     #[serde(flatten)]
     pub details: BTreeMap<String, Value>,
 }
@@ -275,8 +274,8 @@ pub struct Host {
     pub requests: u64,
     /// Requests that came out with success.
     pub completed: u64,
-    /// Requests that came out with an error, by outcome (`out_of_space`, `uncorrectable`, `worn_out`).
-    /// Outcomes that did not happen are absent.
+    /// Requests that completed with an error, by outcome (`out_of_space`, `uncorrectable`, `worn_out`). Outcomes that
+    /// did not happen are absent.
     #[serde(default)]
     pub failed: BTreeMap<String, u64>,
     /// Requests and bytes by kind.
@@ -287,8 +286,8 @@ pub struct Host {
     pub pages: HostFigures,
     /// Bytes of completed trims.
     pub trim_bytes: u64,
-    /// Bytes of acknowledged writes that stand in the drive's buffer at the end of the run, since the
-    /// full drive had no place for them on flash.
+    /// Bytes of acknowledged writes that are in the write buffer at the end of the run, because the full drive had no
+    /// space for them on flash.
     #[serde(default)]
     pub unplaced_bytes: u64,
 }
@@ -353,13 +352,12 @@ pub struct Latency {
     pub max: f64,
 }
 
-/// The mean latency in parts, in microseconds, by the kind of request; empty where none completed.
-/// Parts that took no time are absent, and the others add up to the mean. They are `admission` (the
-/// queue before the drive, or its write buffer, is full), `map_miss` (the page of the map with its entry is
-/// read, where the map is on flash), `staging` (in the drive's RAM: for the
-/// company of a one-shot group, or for the missing part of a page), `behind_host`, `behind_gc` and
-/// `behind_migration` (the plane works for whom), `space` (no page is free), `die` (the array, and the
-/// wait for it), `retry` (the page is read again), `bus` and `link` (likewise). A request's parts are those of its last page to end.
+/// The mean latency by part, in microseconds, by kind of request; empty if none completed. Parts that took no time are
+/// absent, and the others add up to the mean. They are `admission` (the queue before the drive, or its write buffer, is
+/// full), `map_miss` (the page of the mapping table is read from flash), `staging` (in the drive's RAM: for other pages of
+/// a one-shot program, or for the missing part of a page), `behind_host`, `behind_gc` and `behind_migration` (the plane is
+/// busy with that), `space` (no page is free), `die` (the array, with the wait for it), `retry` (read retries), `bus` and
+/// `link` (with the wait for them). The parts of a request are those of its last page to complete.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct LatencyParts {
@@ -391,15 +389,14 @@ pub struct Memory {
     pub engine_bytes: u64,
     /// The map and its inverse, in bytes.
     pub map_bytes: u64,
-    /// Bytes of map for each materialised logical page; null where there is none.
+    /// Bytes of mapping table per allocated logical page; null if there is none.
     pub bytes_per_mapped_page: Option<f64>,
-    /// What the drive would hold beside a page map, counted as its literature counts it; left out where it is
-    /// nothing.
+    /// Tables that the drive would keep in addition to a page map, counted as in the literature; omitted if empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tables: Vec<MapTable>,
 }
 
-/// A table of a drive's, by the literature's count.
+/// A table of a drive, counted as in the literature.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct MapTable {
@@ -413,7 +410,7 @@ pub struct MapTable {
     pub bytes: u64,
 }
 
-/// How fast the engine was on this machine.
+/// Speed of the engine on this machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Speed {
@@ -423,19 +420,18 @@ pub struct Speed {
     pub requests_per_s: f64,
     /// Flash operations per second of wall-clock time.
     pub flash_ops_per_s: f64,
-    /// The most memory that the process held, in bytes; null where the system does not tell.
+    /// Peak memory of the process, in bytes; null if unknown.
     pub peak_rss_bytes: Option<u64>,
 }
 
-/// A run repeated with the seeds that follow its own.
+/// A run repeated with consecutive seeds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Replicas {
-    /// The replicas in the order of their seeds, without configuration and series. The first is the
-    /// run whose report holds this; each is what a run of its own with that seed gives.
+    /// The replicas in the order of their seeds, without configuration and series. The first is the run of this report;
+    /// each equals a separate run with that seed.
     pub runs: Vec<Report>,
-    /// Mean, standard deviation and interval of every figure that all replicas have, by its path in
-    /// the report: `latency_us.write.mean`, `waf.total`. Empty where all replicas have the same
-    /// result: what does not depend on the seed has no interval.
+    /// Mean, standard deviation and interval of every figure that all replicas have, by its path in the report:
+    /// `latency_us.write.mean`, `waf.total`. Empty if all replicas have the same result.
     pub figures: BTreeMap<String, Estimate>,
 }

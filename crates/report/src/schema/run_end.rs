@@ -1,5 +1,5 @@
-//! What lies outside the run: the work that a drive had left at the last completion, and what it owes
-//! there against the start. No other figure of a report contains it.
+//! Outside the run: the work left at the last completion, and the drive's contents against the start. No other figure
+//! of a report contains it.
 
 use crate::schema::activity::Flash;
 #[cfg(feature = "schema")]
@@ -7,12 +7,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Work between the last completion and the moment at which the drive had nothing left to do: it lets collections end,
-/// pads partly filled wordlines, and runs the idle work of the scheme until that has none.
+/// Work from the last completion until the drive is idle: GC ends, incomplete wordlines are padded, and the scheme's
+/// idle work runs until none is left.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct AfterLastRequest {
-    /// How long it took, in simulated seconds.
+    /// Its duration, in simulated seconds.
     pub simulated_s: f64,
     /// Bytes programmed, by cause: `host` (what the write buffer held), `gc`, `migration`, `pad`, `metadata`.
     pub program_bytes: BTreeMap<String, u64>,
@@ -20,18 +20,18 @@ pub struct AfterLastRequest {
     pub copied_pages: u64,
     /// Blocks erased, in all modes.
     pub erases: u64,
-    /// All that the flash did from the first request until the drive had nothing left to do, the run included: what an
-    /// operation log holds.
+    /// All flash operations from the first request until the drive is idle, including the run: the contents of an
+    /// operation log.
     pub flash_total: Flash,
 }
 
-/// What a drive holds that a run can use up or leave behind.
+/// Holdings of a drive that a run can use up or leave behind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Holdings {
     /// Erased blocks, over all planes.
     pub free_blocks: u64,
-    /// Valid data in blocks in SLC mode, in bytes; 0 where the scheme keeps all data in SLC for good.
+    /// Valid data in SLC blocks, in bytes; 0 if the scheme keeps all data in SLC permanently.
     pub slc_bytes: u64,
     /// Acknowledged host data that only the write buffer holds, in bytes.
     pub buffered_bytes: u64,
@@ -48,7 +48,7 @@ pub struct Balance {
 }
 
 impl Balance {
-    /// The change of a holding from start to end.
+    /// Change of a holding from start to end.
     pub fn change(&self, of: fn(&Holdings) -> u64) -> f64 {
         of(&self.end) as f64 - of(&self.start) as f64
     }

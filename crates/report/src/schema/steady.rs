@@ -1,5 +1,5 @@
-//! Whether a run has settled, and what it measured after it had. The figures of the whole run stay
-//! the report's own; these stand beside them.
+//! Whether a run is steady, and its figures after the warm-up. The figures of the whole run are the report's own; these
+//! are additional.
 
 use crate::schema::estimate::Estimate;
 #[cfg(feature = "schema")]
@@ -9,19 +9,19 @@ use serde::{Deserialize, Serialize};
 /// The name of the criterion that the engine applies; see the crate `wordline-stats`.
 pub const STEADY_CRITERION: &str = "mser5+mann-kendall";
 
-/// Whether a run has reached a steady state, from where on, and why that is said.
+/// Whether a run has reached a steady state, since when, and why.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct SteadyState {
     /// What came out.
     pub reached: Reached,
-    /// How it was judged: `mser5+mann-kendall` cuts the warm-up by MSER-5 and asks the rest for a trend.
+    /// The criterion: `mser5+mann-kendall` cuts the warm-up by MSER-5 and tests the rest for a trend.
     pub criterion: String,
-    /// Where the warm-up ends; null where no steady state was reached.
+    /// End of the warm-up; null if no steady state was reached.
     pub from: Option<SteadyFrom>,
-    /// One clause that says why.
+    /// The reason in a clause.
     pub why: String,
-    /// What was measured after the warm-up; null where no steady state was reached.
+    /// Figures after the warm-up; null if no steady state was reached.
     pub after: Option<AfterWarmUp>,
 }
 
@@ -32,14 +32,14 @@ pub struct SteadyState {
 pub enum Reached {
     /// From some point on nothing moves any more.
     Yes,
-    /// Something still moves: the figures of this run depend on its length.
+    /// Something still changes: the figures depend on the length of the run.
     No,
     /// There is too little to tell.
     #[default]
     TooShort,
 }
 
-/// Where a warm-up ends.
+/// End of a warm-up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct SteadyFrom {
@@ -51,8 +51,8 @@ pub struct SteadyFrom {
     pub share: f64,
 }
 
-/// What was measured after the warm-up. Means are exact. Their intervals hold the mean of the same run if it went on, with
-/// the same hot addresses; they are null where there are too few requests. Repeats show what another seed makes of it.
+/// Figures after the warm-up. Means are exact. The intervals contain the mean of the same run if it continued, with the
+/// same hot addresses; null with too few requests. Repeats show what another seed makes of it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct AfterWarmUp {
@@ -60,9 +60,9 @@ pub struct AfterWarmUp {
     pub requests: u64,
     /// Simulated time, in seconds.
     pub simulated_s: f64,
-    /// Mean latency of reads, in microseconds; null where there were none.
+    /// Mean read latency, in microseconds; null without reads.
     pub read_latency_us: Option<Estimate>,
-    /// Mean latency of writes, in microseconds; null where there were none.
+    /// Mean write latency, in microseconds; null without writes.
     pub write_latency_us: Option<Estimate>,
     /// Megabytes (10^6 bytes) per second read.
     pub read_mb_per_s: Option<Estimate>,

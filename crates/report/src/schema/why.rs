@@ -1,7 +1,6 @@
-//! Why requests took so long: what each of them waited for, operation by operation, and what the slowest have in
-//! common.
-//! This is the schema `wordline.why/1`. Every interval in it is a use of the flash that the operation log and
-//! the timeline of the same run have, too.
+//! Explanation of slow requests: what each waited for, operation by operation, and what the slowest have in
+//! common. This is the schema `wordline.why/1`. Every interval in it is a use of the flash that the operation
+//! log and the timeline of the same run have, too.
 
 use crate::schema::why_summary::WhySummary;
 use serde::{Deserialize, Serialize};
@@ -25,10 +24,10 @@ pub struct Why {
     pub workload: String,
     /// The seed of the run.
     pub seed: u64,
-    /// What the slowest requests have in common, by kind of request, if that was asked for.
+    /// Common causes of the slowest requests, by kind of request, if requested.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub summaries: Vec<WhySummary>,
-    /// The stories, in the order asked for, or the slowest first.
+    /// The stories, in the requested order, or the slowest first.
     pub stories: Vec<Story>,
 }
 
@@ -49,60 +48,60 @@ pub struct Story {
     pub arrival_ns: u64,
     /// When it ended.
     pub completion_ns: u64,
-    /// The parts of its latency, in nanoseconds, as completions have them; those of no time are left out.
+    /// The parts of its latency, in nanoseconds, as in completions; zero parts are omitted.
     pub parts_ns: BTreeMap<String, u64>,
-    /// What the drive was at when it let the request in; absent where that was at once.
+    /// What the drive was doing when it admitted the request; absent if it was admitted immediately.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub let_in_beside: Option<Beside>,
-    /// The operation that ended last; none where the drive's RAM sufficed.
+    /// The operation that ended last; null if the drive's RAM sufficed.
     pub last: Option<LastPiece>,
-    /// The read that brought what a page lacked before that could be queued, if there was one.
+    /// The read of a page's missing data before that operation, if any.
     pub brought: Option<LastPiece>,
-    /// Its time from arrival to completion, cut where something else is what it waits for.
+    /// Its time from arrival to completion, divided wherever the cause of waiting changes.
     pub stretches: Vec<Stretch>,
 }
 
-/// The requests that a drive worked on as it let another in.
+/// Outstanding requests when another was admitted.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Beside {
     /// How many, by kind: `read`, `write`, `trim`, `flush`.
     pub requests: BTreeMap<String, u64>,
     /// The number of the oldest of them.
     pub oldest: u64,
-    /// Since when the drive worked on it, in nanoseconds of simulated time.
+    /// Since when it was outstanding, in nanoseconds of simulated time.
     pub oldest_since_ns: u64,
 }
 
 /// The operation with which a request ended.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LastPiece {
-    /// The operation, from the moment that it had its plane.
+    /// The operation, from the start in its plane.
     pub work: Work,
     /// When it was queued at its plane.
     pub queued_ns: u64,
-    /// When it first found no free page; null if it did not.
+    /// When it first found no free page; null if it always did.
     pub blocked_ns: Option<u64>,
-    /// Whether it was queued for this request, and not for others before it.
+    /// Whether it was queued for this request, not for earlier ones.
     pub own: bool,
-    /// Pages of data that it wrote or read, and pages that it covers.
+    /// Pages of data that it transferred, and pages that it covers.
     pub pages: [u32; 2],
 }
 
-/// What a stretch of a request's time was spent on.
+/// What an interval of a request's time was spent on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Spent {
-    /// As many requests as the drive admits were outstanding.
+    /// The drive had its maximum of outstanding requests.
     QueueFull,
     /// The write buffer had no room.
     BufferFull,
-    /// For the page of the map that says where its data lie, or will lie.
+    /// Waiting for the page of the mapping table with its entry.
     MapMiss,
-    /// In the drive's RAM: for other data, or for the operation of another request.
+    /// In the drive's RAM: waiting for other data, or for an operation of another request.
     InRam,
     /// The plane worked for others.
     PlaneBusy,
-    /// The plane was free, and the array that it shares was not.
+    /// The plane was free, but the array that it shares was not.
     ArrayBusy,
     /// The channel's bus moved other data.
     BusBusy,
@@ -112,7 +111,7 @@ pub enum Spent {
     Array,
     /// Its data moved over the bus.
     Bus,
-    /// The host link moved its data, or those before it.
+    /// The host link transferred its data, or earlier ones.
     Link,
 }
 
@@ -121,25 +120,25 @@ pub enum Spent {
 pub struct Stretch {
     /// What it was spent on.
     pub spent: Spent,
-    /// The operation that waited or worked then; null outside of the flash.
+    /// The waiting or active operation; null outside of the flash.
     pub op: Option<u64>,
     /// From when, in nanoseconds of simulated time.
     pub from_ns: u64,
     /// Until when.
     pub to_ns: u64,
-    /// What stood in its way, in the order in which it began.
+    /// The operations ahead of it, in order of their start.
     pub behind: Vec<Work>,
-    /// What the planes did meanwhile, where no operation of its own waited, the busiest first.
+    /// What the planes did meanwhile, if no operation of its own waited, busiest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub meanwhile: Vec<Busy>,
 }
 
-/// What planes did for one cause and region while a request waited for the drive.
+/// Work of planes for one cause and region while a request waited for admission.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Busy {
     /// `host`, `gc`, `migrate`, `pad`, `metadata` or `rmw`.
     pub cause: String,
-    /// The region that was emptied; of other work, the region that owns the blocks.
+    /// The region that was emptied; for other work, the region that owns the blocks.
     pub region: String,
     /// The mode of the blocks' cells.
     pub mode: String,
@@ -149,26 +148,26 @@ pub struct Busy {
     pub planes: u32,
     /// The plane that spent most on it.
     pub plane: u32,
-    /// How much time that one did.
+    /// Time of the busiest plane.
     pub plane_ns: u64,
-    /// Of a block that was emptied for it, the one that took most time.
+    /// The block emptied meanwhile that took most time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub empties: Option<Emptied>,
 }
 
 impl Stretch {
-    /// How long it is.
+    /// Its length.
     pub fn ns(&self) -> u64 {
         self.to_ns - self.from_ns
     }
 
-    /// How much of it a piece of work takes.
+    /// Its part spent on a piece of work.
     pub fn shared_with(&self, work: &Work) -> u64 {
         work.end_ns.min(self.to_ns).saturating_sub(work.start_ns.max(self.from_ns))
     }
 }
 
-/// A flash operation, and when it had what was waited for.
+/// A flash operation, and when it held the resource.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Work {
     /// The operation, by its number in the run.
@@ -177,7 +176,7 @@ pub struct Work {
     pub kind: String,
     /// `host`, `gc`, `migrate`, `pad`, `metadata` or `rmw`.
     pub cause: String,
-    /// What it had: its `plane` all the while, an `array` or a `bus`.
+    /// The resource: its `plane` throughout, an `array` or a `bus`.
     pub had: String,
     /// From when, in nanoseconds of simulated time.
     pub start_ns: u64,
@@ -199,9 +198,9 @@ pub struct Work {
     pub mode: String,
     /// The bit of the wordline: `lsb`, `csb`, `msb`, `tsb`.
     pub page: String,
-    /// How often a read was repeated.
+    /// Number of read retries.
     pub retries: u8,
-    /// The block being emptied by it, if one is.
+    /// The block that it empties, if any.
     pub empties: Option<Emptied>,
 }
 
@@ -220,9 +219,9 @@ pub struct Emptied {
     pub reason: String,
     /// Since when, in nanoseconds of simulated time.
     pub since_ns: u64,
-    /// Erased blocks that its region could open in its plane then.
+    /// Erased blocks that its region could open in its plane.
     pub free_blocks: u32,
-    /// How much of it was valid then, in per cent.
+    /// Share of valid data in it, in percent.
     #[serde(default)]
     pub valid_percent: u8,
     /// Since when the region has been short of free blocks without a break, in nanoseconds of simulated time.

@@ -1,4 +1,4 @@
-//! The table with one line a scheme, for more of them than columns fit.
+//! The table with one line per scheme, for more of them than columns fit.
 
 use crate::terminal::columns::{NAME_WIDTH, broken};
 use crate::terminal::text::{Line, Look, Page};
@@ -7,7 +7,7 @@ use crate::words::number;
 use crate::words::row::{Group, Row};
 use unicode_width::UnicodeWidthStr;
 
-/// The head of a column: `w p99` for a latency of writes, or else the label, under the heading where that says more.
+/// The head of a column: `w p99` for a write latency, else the label, under the heading if that is clearer.
 fn head(row: &Row, heading: &str) -> Vec<String> {
     if heading.ends_with(" latency") {
         return vec![row.name(heading).replacen("write ", "w ", 1).replacen("read ", "r ", 1)];
@@ -18,7 +18,7 @@ fn head(row: &Row, heading: &str) -> Vec<String> {
     lines
 }
 
-/// More schemes than columns fit: one line a scheme, in as many tables as the measures need.
+/// More schemes than columns fit: one line per scheme, in as many tables as the measures need.
 pub(crate) fn transposed(page: &mut Page, labels: &[String], groups: &[Group], eligible: &[bool]) {
     let names: Vec<Vec<String>> = labels.iter().map(|l| broken(l, page.width / 3)).collect();
     let stub = names.iter().flatten().map(|l| l.width()).max().unwrap_or(0);
@@ -47,9 +47,9 @@ pub(crate) fn transposed(page: &mut Page, labels: &[String], groups: &[Group], e
 struct Measure<'a> {
     row: &'a Row,
     title: Vec<String>,
-    /// The value of each scheme, with half the width of its interval where there are replicas.
+    /// The value of each scheme, with the half-width of its interval if there are replicas.
     values: Vec<String>,
-    /// How far each is from the first by its replicas; empty where there are none.
+    /// Difference of each from the first by replicas; empty without them.
     differences: Vec<String>,
 }
 
@@ -86,7 +86,7 @@ fn widest<'t>(texts: impl Iterator<Item = &'t String>) -> usize {
     texts.map(|t| t.width()).max().unwrap_or(0)
 }
 
-/// One table of measures, a line a scheme.
+/// One table of measures, a line per scheme.
 fn by_scheme(page: &mut Page, (stub, names): (usize, &[Vec<String>]), shown: &[Measure], eligible: &[bool]) {
     let head = |text: &dyn Fn(&Measure) -> String, look: Look| {
         let mut line = Line::default();
@@ -100,7 +100,7 @@ fn by_scheme(page: &mut Page, (stub, names): (usize, &[Vec<String>]), shown: &[M
     };
     let lines = shown.iter().map(|m| m.title.len()).max().unwrap_or(1);
     for i in 0..lines {
-        // Shorter titles stand at the bottom.
+        // Shorter titles are at the bottom.
         let part = |m: &Measure| (i + m.title.len()).checked_sub(lines).and_then(|i| m.title.get(i).cloned());
         page.push(head(&|m| part(m).unwrap_or_default(), Look::Bold));
     }

@@ -1,4 +1,5 @@
-//! The table with one column a scheme, the best of each row marked, the ratio to the first scheme beside it.
+//! The table with one column per scheme, the best of each row marked, the ratio to the first scheme next to
+//! it.
 
 use crate::terminal::text::{Line, Look, Page};
 use crate::words::label;
@@ -11,8 +12,7 @@ pub(crate) enum Ratios {
     Hide,
 }
 
-/// Room for one scheme: digits before and after the decimal point, half the width of the interval,
-/// and the ratio.
+/// Width of one scheme: digits before and after the decimal point, half-width of the interval, and ratio.
 struct Column {
     name: String,
     whole: usize,
@@ -115,7 +115,7 @@ impl Columns {
                 let widest = name.iter().map(|n| n.width()).max().unwrap_or(0);
                 let value_end = start + 2 + c.whole + c.rest + c.spread_width();
                 let end = if start + 2 + widest <= value_end { value_end } else { start + all };
-                // Shorter names stand at the bottom.
+                // Shorter names are at the bottom.
                 if let Some(part) = (row + name.len()).checked_sub(rows).and_then(|i| name.get(i)) {
                     line.right(part, end, Look::Bold);
                 }

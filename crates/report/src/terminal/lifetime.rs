@@ -1,4 +1,4 @@
-//! Lifetimes as a terminal shows them: a row a scheme, and how the drive ages under each.
+//! Lifetimes as a terminal shows them: a row per scheme, and how the drive ages under each.
 
 use crate::schema::lifetime::{Life, LifePhase, Lifetimes, SchemeLife};
 use crate::terminal::text::{Look, Page, TerminalStyle};
@@ -15,7 +15,7 @@ impl Column {
     }
 }
 
-/// How long the drive lasts under each scheme, whether half the acceleration says the same, and how it ages.
+/// Lifetime under each scheme, the check at half the acceleration, and aging.
 pub fn lifetime_table(lifetimes: &Lifetimes, style: TerminalStyle) -> String {
     let mut page = Page::new(style);
     page.wrap("", &lifetimes.verdict(), Look::Bold);
@@ -75,7 +75,7 @@ fn headed(name: &str, unit: Unit) -> String {
     if unit.sign.is_empty() { name.to_string() } else { format!("{name} ({})", unit.sign) }
 }
 
-/// The phases that stand for a life: the first, those after each quarter of what was written, the last whole one.
+/// The phases shown of a lifetime run: the first, those after each quarter of its writes, the last whole one.
 fn ages(page: &mut Page, life: &Life) {
     let whole = life.phases.len().saturating_sub(1).max(1);
     let phases: Vec<&LifePhase> = life.phases.iter().take(whole).collect();

@@ -1,15 +1,14 @@
-//! What stands above and below a table: what was run, whether it has settled, advice, and the command that makes
-//! it again.
+//! Text above and below a table: what was run, whether it is steady, advice, and the command that reproduces it.
 
 use crate::schema::comparison::RefusedScheme;
 use crate::schema::report::Report;
 use crate::terminal::text::{Look, Page};
 use crate::words::command::{class_without_file, shell_lines};
 use crate::words::hints::hints;
-use crate::words::{begun, facts, labels, reach, settled, steady};
+use crate::words::{facts, labels, reach, steadiness, steady, steady_start};
 use unicode_width::UnicodeWidthStr;
 
-/// The command that makes all of it again, broken before options: a shell takes it as it stands.
+/// The command that reproduces all of it, broken before options, ready for a shell.
 pub(crate) fn again(page: &mut Page, command: Option<Vec<String>>) {
     let Some(words) = command.filter(|words| !words.is_empty()) else { return };
     page.blank();
@@ -21,7 +20,7 @@ pub(crate) fn again(page: &mut Page, command: Option<Vec<String>>) {
     }
 }
 
-/// Which schemes the device does not admit, and why.
+/// Which schemes do not support the device, and why.
 pub(crate) fn refusals(page: &mut Page, refused: &[RefusedScheme]) {
     if !refused.is_empty() {
         page.blank();
@@ -47,9 +46,9 @@ pub(crate) fn heading(page: &mut Page, reports: &[Report], title: &str) {
     page.blank();
 }
 
-/// What may be said of each run's steady state, once where it is the same for all.
+/// Sentences about each run's steady state, merged if they are the same for all.
 pub(crate) fn steadiness(page: &mut Page, reports: &[Report], labels: &[String]) {
-    let began = begun::sentences(reports, labels);
+    let began = steady_start::sentences(reports, labels);
     let said = steady::sentences(reports, labels);
     if !said.is_empty() || !began.is_empty() {
         page.blank();
@@ -61,7 +60,7 @@ pub(crate) fn steadiness(page: &mut Page, reports: &[Report], labels: &[String])
         page.wrap("state ", &text.whole(), Look::Plain);
     }
     let judged = reports.iter().any(|r| r.steady_state.is_some());
-    if let Some(text) = settled::short_advice(reports).filter(|_| judged) {
+    if let Some(text) = steadiness::short_advice(reports).filter(|_| judged) {
         page.wrap("longer ", &text, Look::Plain);
     }
     for text in crate::words::twins::sentences(reports, labels) {

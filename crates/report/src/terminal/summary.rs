@@ -1,4 +1,4 @@
-//! One run, with what the comparison leaves out: the flash by cause, capacity, wear and the engine.
+//! One run, with what a comparison omits: flash operations by cause, capacity, wear and engine speed.
 
 use crate::schema::activity::Lifetime;
 use crate::schema::report::Report;
@@ -9,7 +9,7 @@ use crate::words::conditions::flash;
 use crate::words::labels::replicas;
 use crate::words::names::mode_title;
 use crate::words::number::{self, Quantity};
-use crate::words::{begun, rows, settled, steady};
+use crate::words::{rows, steadiness, steady, steady_start};
 
 /// One run, with what the comparison leaves out: the flash by cause, capacity, wear and the engine.
 pub fn summary(report: &Report, style: TerminalStyle) -> String {
@@ -54,11 +54,11 @@ fn particulars(r: &Report) -> Vec<(&'static str, String)> {
     ];
     if let Some(text) = steady::sentence(r) {
         out.insert(0, ("steady state", text.trim_end_matches('.').to_string()));
-        if let Some(text) = settled::short_advice(std::slice::from_ref(r)) {
+        if let Some(text) = steadiness::short_advice(std::slice::from_ref(r)) {
             out.insert(1, ("run longer", text));
         }
     }
-    if let Some(text) = begun::sentence(r) {
+    if let Some(text) = steady_start::sentence(r) {
         out.insert(
             0,
             ("steady start", text.trim_start_matches("started ").trim_end_matches('.').to_string()),
@@ -142,10 +142,10 @@ fn particulars(r: &Report) -> Vec<(&'static str, String)> {
     out
 }
 
-/// How long the drive lasts at the wear of this run: an answer only where the run is steady.
+/// Lifetime at the wear of this run: only if the run is steady.
 fn extrapolated(r: &Report, l: &Lifetime) -> Option<String> {
     let (bytes, years, daily) = (l.total_bytes_written?, l.years?, l.drive_writes_per_day?);
-    if !settled::stands(std::slice::from_ref(r)) {
+    if !steadiness::stands(std::slice::from_ref(r)) {
         return Some("TBW unknown: the run is not steady; run longer".to_string());
     }
     let drive_writes = bytes / r.capacity.logical_bytes.max(1) as f64;

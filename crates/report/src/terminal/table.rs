@@ -1,4 +1,4 @@
-//! The comparison as a terminal shows it: in columns where they fit, or else with a line a scheme.
+//! The comparison as a terminal shows it: in columns where they fit, or else with a line per scheme.
 
 use crate::schema::comparison::Comparison;
 use crate::schema::report::Report;
@@ -17,16 +17,16 @@ use crate::words::{decision, rows};
 /// Which rows a table has.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Rows {
-    /// Those that decide between the schemes; with how the caller's user asks for all.
+    /// The decisive rows; with the option that shows all.
     Decisive(&'static str),
-    /// All that say something of any run.
+    /// All rows with a value for any run.
     All,
     /// All whose heading or label contains one of these, without regard to case.
     Named(Vec<String>),
 }
 
 impl Rows {
-    /// Of all rows of these runs those that are shown.
+    /// The displayed rows of all rows of these runs.
     fn of(&self, mut groups: Vec<Group>, reports: &[Report]) -> Vec<Group> {
         match self {
             Rows::Decisive(_) => decision::decisive(groups, reports),
@@ -41,16 +41,16 @@ impl Rows {
         }
     }
 
-    /// Whether a heading or a label is asked for by name.
+    /// Whether a heading or label is selected by name.
     fn names(&self, text: &str) -> bool {
         let Rows::Named(names) = self else { return false };
         names.iter().any(|name| text.to_lowercase().contains(&name.to_lowercase()))
     }
 
-    /// Whether there are such rows at all.
+    /// Whether such rows exist.
     ///
     /// # Errors
-    /// The headings that there are, where each name is in none of them and in no label.
+    /// The existing headings, if a name matches no heading and no label.
     pub fn check(&self) -> Result<(), Vec<&'static str>> {
         let is_there = |section: &Section| {
             self.names(section.title) || section.figures.iter().any(|figure| self.names(figure.label))
@@ -62,7 +62,7 @@ impl Rows {
     }
 }
 
-/// Several runs side by side, the first of them the baseline: what comes out, and the rows that were asked for.
+/// Several runs, the first of them the baseline: their results in the selected rows.
 pub fn table(comparison: &Comparison, shown: &Rows, style: TerminalStyle) -> String {
     let reports = comparison.reports.as_slice();
     let mut page = Page::new(style);

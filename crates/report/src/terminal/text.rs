@@ -109,7 +109,7 @@ impl Page {
         self.text.push('\n');
     }
 
-    /// A line that is copied and must not be cut: it may be longer than the terminal is wide.
+    /// A line that is copied and must not be cut: it may exceed the terminal width.
     pub(crate) fn verbatim(&mut self, line: &str) {
         self.text.push_str(line);
         self.text.push('\n');

@@ -1,4 +1,4 @@
-//! Where the time of single requests went, told in lines.
+//! Explanations of single requests, as lines of text.
 
 use crate::schema::why::{Beside, Busy, Emptied, LastPiece, Spent, Story, Stretch, Why, Work};
 use crate::terminal::why_summary::{buffer_full, shares_text, summary_text};
@@ -8,7 +8,7 @@ use crate::words::number::{self, Quantity};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// Summaries in a few lines, with their shares where those are wanted, and stories.
+/// Summaries in a few lines, with shares if requested, and stories.
 pub fn why_text(why: &Why, shares: bool) -> String {
     let mut out = format!("{} on {}, {}, seed {}\n", why.scheme, why.device, why.workload, why.seed);
     for summary in &why.summaries {
@@ -71,7 +71,7 @@ fn tell(out: &mut String, s: &Story) {
     let _ = writeln!(out, "  {took:>9}  total: {parts}");
 }
 
-/// Most stretches of a request that words tell of, and most causes of one; the data have all.
+/// Maximum number of intervals of a request, and of causes, in the text; the data have all.
 const MOST: usize = 12;
 const MOST_CAUSES: usize = 5;
 
@@ -94,7 +94,7 @@ fn piece(out: &mut String, s: &Story, op: Option<u64>) {
     let _ = writeln!(out, "  {what} {}\n    in {place}, queued {}", of_op(w, *pages), instant(*queued_ns));
 }
 
-/// The operation by which a request ends, in words.
+/// The last operation of a request, in words.
 fn of_op(w: &Work, [data, covers]: [u32; 2]) -> String {
     let mode = w.mode.to_uppercase();
     let place = format!("block {} ({mode}, region {})", w.block, w.region);
@@ -148,7 +148,7 @@ fn spent(s: &Story, stretch: &Stretch) -> String {
     }
 }
 
-/// Why an operation was done, in words.
+/// The reason for an operation, in words.
 fn cause(w: &Work) -> String {
     cause_of(&w.cause)
 }
@@ -162,7 +162,7 @@ fn cause_of(cause: &str) -> String {
     }
 }
 
-/// What stood in the way, those of one cause and block together, in the order in which they began.
+/// The operations ahead, merged by cause and block, in order of their start.
 fn groups(stretch: &Stretch) -> Vec<String> {
     type Key = (String, Option<Emptied>);
     let mut all: Vec<(Key, Vec<&Work>)> = vec![];

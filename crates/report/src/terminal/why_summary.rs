@@ -6,7 +6,7 @@ use crate::words::names::{cause_title, mode_title};
 use crate::words::number::{self, Quantity};
 use std::fmt::Write;
 
-/// What an operation was done for.
+/// The cause of an operation.
 fn of(cause: &str) -> String {
     match cause {
         "host" => "of the host".into(),
@@ -26,10 +26,11 @@ fn percent(share: f64) -> String {
     if share > 0.0 && share < 0.0005 { "<0.1 %".into() } else { format!("{:.1} %", share * 100.0) }
 }
 
-/// Shares of which neither reaches this are left out of the words; the data have them.
+/// Shares below this in both columns are omitted from the text; the data have them.
 const LEAST: f64 = 0.005;
 
-/// The summary in words, at most four lines: the requests, the cause, how it showed, and all requests beside them.
+/// The summary in words, at most four lines: the requests, the cause, its symptom, and all requests for
+/// comparison.
 pub(crate) fn summary_text(out: &mut String, s: &WhySummary) {
     // Writing to a string cannot fail.
     let ops = several(&s.op);
@@ -62,7 +63,7 @@ pub(crate) fn summary_text(out: &mut String, s: &WhySummary) {
     }
 }
 
-/// A second cause below this share is left out of the words.
+/// A second cause below this share is omitted from the text.
 const LEAST_CAUSE: f64 = 0.1;
 
 fn time(ns: u64) -> String {
@@ -75,7 +76,7 @@ fn means(s: &WhySummary) -> (String, String) {
     (mean(s.slowest_ns, s.slowest), mean(s.all_ns, s.of))
 }
 
-/// Two tables: shares by what was in the way, and by the parts of the latency.
+/// Two tables: shares by cause of waiting, and by latency part.
 pub(crate) fn shares_text(out: &mut String, s: &WhySummary) {
     let ops = several(&s.op);
     let (slow, all) = means(s);
@@ -141,10 +142,10 @@ impl RootCause {
     }
 }
 
-/// What is said of requests for which the drive takes no time.
+/// Text for requests that take no time in the drive.
 const IN_NO_TIME: &str = "each completes on arrival: no waiting, and RAM and host link take no time";
 
-/// What waits for room in the write buffer: a write for its own, and others in the queue behind it.
+/// Waiting for space in the write buffer: a write for its own, and others in the queue behind it.
 pub(crate) const fn buffer_full(is_write: bool) -> &'static str {
     if is_write {
         "waiting for space in the write buffer"

@@ -1,9 +1,9 @@
-//! The command that makes a result again, in words: ready for a shell, on one line or broken before options.
+//! The command that reproduces a result, ready for a shell, on one line or broken before options.
 
 use crate::schema::report::Report;
 use unicode_width::UnicodeWidthStr;
 
-/// The words as a shell takes them, on one line.
+/// The words quoted for a shell, on one line.
 pub fn shell_line(words: &[String]) -> String {
     words.iter().map(|w| quoted(w)).collect::<Vec<_>>().join(" ")
 }
@@ -52,7 +52,7 @@ pub fn quoted(text: &str) -> String {
     }
 }
 
-/// What is to be said of a command with a class of Python that no file has.
+/// Sentence about a command with a Python class that is in no file.
 pub fn class_without_file(command: &str) -> Option<&'static str> {
     command.contains("py:#").then_some(
         "py:# is a class without a file: it was defined in an interpreter, a notebook or a function; \
@@ -60,7 +60,7 @@ pub fn class_without_file(command: &str) -> Option<&'static str> {
     )
 }
 
-/// The command that runs all of these side by side, where they differ in the scheme only.
+/// The command that runs all of these together, if they differ in the scheme only.
 pub(crate) fn of_all(reports: &[Report]) -> Option<Vec<String>> {
     let [first, others @ ..] = reports else { return None };
     let (mut words, scheme, at) = apart(first)?;
@@ -81,7 +81,7 @@ pub(crate) fn of_all(reports: &[Report]) -> Option<Vec<String>> {
     Some(words)
 }
 
-/// The words of a run's command without its scheme, the scheme, and where it stood.
+/// The words of a run's command without its scheme, the scheme, and its position.
 fn apart(report: &Report) -> Option<(Vec<String>, String, usize)> {
     let at = report.command.iter().position(|w| w == "--scheme")?;
     let mut words = report.command.clone();

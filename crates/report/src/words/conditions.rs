@@ -1,4 +1,4 @@
-//! Whether runs were compared under the same conditions: the table says so, or where they differ.
+//! Whether runs were compared under equal conditions; the table states the differences.
 
 use crate::schema::report::Report;
 use crate::words::names::mode_title;
@@ -49,7 +49,7 @@ fn flash_in(by_mode: &BTreeMap<String, u64>, unit: Unit) -> String {
     each.collect::<Vec<_>>().join(" + ")
 }
 
-/// The conditions of runs that all say theirs; none where one does not.
+/// The conditions of runs that all state them; none if one does not.
 pub(crate) fn conditions(reports: &[Report]) -> Vec<Condition> {
     let Some(all) = reports.iter().map(|r| r.conditions.as_ref()).collect::<Option<Vec<_>>>() else {
         return vec![];
@@ -73,7 +73,7 @@ pub(crate) fn conditions(reports: &[Report]) -> Vec<Condition> {
     found
 }
 
-/// What the runs have in common, and in which conditions they differ.
+/// What the runs have in common, and the conditions in which they differ.
 pub(crate) fn sentence(conditions: &[Condition], labels: &[String]) -> String {
     let runs = conditions.first().map_or(0, |c| c.texts.len());
     let alike = conditions.iter().filter(|c| !c.differs());

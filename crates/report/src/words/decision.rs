@@ -1,4 +1,4 @@
-//! What decides between schemes: the verdict, and the few measures that it rests on. Terminal, page and JSON take it from here.
+//! The decision between schemes: the verdict, and its few measures. Terminal, page and JSON take it from here.
 
 use crate::schema::comparison::Comparison;
 use crate::schema::decision::{Decision, Measure, Tradeoff};
@@ -11,11 +11,11 @@ use crate::words::row::{Group, Row};
 use crate::words::rows;
 use crate::words::verdict::winner;
 
-/// The most measures that a person weighs against each other.
+/// Maximum number of measures that a person can weigh.
 const MOST: usize = 10;
 
-/// Of all rows of these runs those that decide: figures marked so in the table of figures, without latencies of an
-/// overloaded drive, which measure the length of the run. Beside latencies and WAF only what differs between runs.
+/// The decisive rows of these runs: figures marked so in the table of figures, without latencies of an overloaded
+/// drive, which measure the length of the run. Besides latencies and WAF, only rows that differ between runs.
 pub(crate) fn decisive(mut groups: Vec<Group>, reports: &[Report]) -> Vec<Group> {
     let overloaded = reports.iter().any(|report| report.overload().is_some());
     let mut left = MOST;
@@ -35,17 +35,17 @@ pub(crate) fn decisive(mut groups: Vec<Group>, reports: &[Report]) -> Vec<Group>
     groups
 }
 
-/// Whether at least two runs have it, and not all the same.
+/// Whether at least two runs have it with different values.
 fn differs(row: &Row) -> bool {
     row.values.iter().flatten().count() > 1 && !row.is_alike()
 }
 
-/// A comparison with its verdict and the measures that decide.
+/// A comparison with its verdict and decisive measures.
 pub fn decided(comparison: Comparison) -> Comparison {
     Comparison { decision: Some(decision(&comparison)), ..comparison }
 }
 
-/// What the page shows of it, as rows with units and intervals.
+/// The part shown on the page, as rows with units and intervals.
 pub(crate) struct Leading {
     /// Name and row of each measure.
     pub rows: Vec<(String, Row)>,
@@ -53,14 +53,14 @@ pub(crate) struct Leading {
     pub winner: Option<usize>,
     /// Positions in `rows` of gain and cost.
     pub tradeoff: Option<(usize, usize)>,
-    /// Runs that no other beats in both, the best gain first.
+    /// Pareto-optimal runs, best gain first.
     pub frontier: Vec<usize>,
 }
 
-/// The most and the least measures at the head of a page.
+/// Minimum and maximum number of measures at the head of a page.
 const LEAD: (usize, usize) = (6, 4);
 
-/// The measures at the head of a page, in its order, and which of them are kept first where there are more.
+/// The measures at the head of a page, in order, and their priority if there are more.
 const FIRST: [&str; 10] = [
     "latency_us.write.p99",
     "latency_us.write.p999",
@@ -86,17 +86,17 @@ const SHOWN: [&str; 10] = [
     LIFETIME,
 ];
 
-/// The figure of a report that says how long its drive lasts.
+/// The figure for the lifetime of a drive.
 const LIFETIME: &str = "lifetime.total_bytes_written";
 
-/// What the host can write until the first cell mode is worn out, where every run says it.
+/// Host writes until the first cell mode is worn out, if every run has it.
 fn lifetime(reports: &[Report]) -> Option<Row> {
     let of = |r: &Report| r.lifetime.as_ref()?.total_bytes_written;
     let row = Row::new("writes until wear-out", Quantity::Bytes, Better::Higher, reports, of);
     row.values.iter().all(Option::is_some).then_some(row.at_path(LIFETIME))
 }
 
-/// Winner, measures and trade-off of a comparison: chosen here, for JSON and page alike.
+/// Winner, measures and trade-off of a comparison, for JSON and page.
 pub(crate) fn leading(comparison: &Comparison) -> Leading {
     let reports = comparison.reports.as_slice();
     let mut found: Vec<(&str, String, Row)> = vec![];
@@ -137,10 +137,10 @@ pub(crate) fn leading(comparison: &Comparison) -> Leading {
     }
 }
 
-/// A measure of lives: where it stands in the JSON of a report, its name, its quantity, which end is the good one.
+/// A measure of lifetime runs: its JSON path, name, quantity and better direction.
 type OfLives = (&'static str, &'static str, (Quantity, Better), fn(&Life) -> Option<f64>);
 
-/// The measures at the head of a page of lives, in its order.
+/// The measures at the head of a lifetime page, in order.
 const OF_LIVES: [OfLives; 6] = [
     ("latency_us.write.mean", "write mean", (Quantity::Latency, Better::Lower), |l| Some(l.write?.mean)),
     ("latency_us.write.p99", "write p99", (Quantity::Latency, Better::Lower), |l| Some(l.write?.p99)),
@@ -152,7 +152,7 @@ const OF_LIVES: [OfLives; 6] = [
     (LIFETIME, "writes until wear-out", (Quantity::Bytes, Better::Higher), |l| Some(l.total_bytes_written)),
 ];
 
-/// Winner, measures and trade-off of lives: write latency against how long the drive lasts.
+/// Winner, measures and trade-off of lifetime runs: write latency against lifetime.
 pub(crate) fn leading_of_lives(lifetimes: &Lifetimes) -> Leading {
     let schemes = &lifetimes.schemes;
     let row = |(path, name, kind, of): &OfLives| {
@@ -176,7 +176,7 @@ pub(crate) fn leading_of_lives(lifetimes: &Lifetimes) -> Leading {
     }
 }
 
-/// The runs that no other run beats in both rows, the best of the first row first.
+/// The Pareto-optimal runs of two rows, best of the first row first.
 fn frontier(gain: &Row, cost: &Row, ok: &[bool]) -> Vec<usize> {
     // Lower is better of what is compared.
     let toward =

@@ -1,10 +1,10 @@
-//! What was run on what, for the head of a table or a page.
+//! What was run on what, for the head of a table or page.
 
 use crate::schema::report::{DeviceInfo, Report, WorkloadInfo};
 use crate::words::names::{stands_for, workload_label};
 use crate::words::number::{self, Quantity};
 
-/// Device, workload, seed and how much was written, as (what, value) pairs.
+/// Device, workload, seed and host writes, as (what, value) pairs.
 pub(crate) fn facts(reports: &[Report]) -> Vec<(&'static str, String)> {
     let Some(r) = reports.first() else { return Vec::new() };
     let mut seeds: Vec<String> = reports.iter().map(seeds).collect();
@@ -23,14 +23,14 @@ pub(crate) fn facts(reports: &[Report]) -> Vec<(&'static str, String)> {
     facts
 }
 
-/// The device with what it is, and what was changed of it.
+/// The device with its description and changed keys.
 fn device(d: &DeviceInfo) -> String {
     let described =
         if d.description.is_empty() { d.name.clone() } else { format!("{} ({})", d.name, d.description) };
     if d.changes.is_empty() { described } else { format!("{described} with {}", d.changes.join(", ")) }
 }
 
-/// The workload as it was spelled, and whether it is a twin or the trace for which a twin stands.
+/// The workload as given, and whether it is a twin or its original.
 fn workload(w: &WorkloadInfo) -> String {
     let label = workload_label(w);
     match stands_for(w) {
@@ -39,7 +39,7 @@ fn workload(w: &WorkloadInfo) -> String {
     }
 }
 
-/// The seed of a run, or from where to where those of its replicas go.
+/// The seed of a run, or the seeds of its replicas.
 fn seeds(report: &Report) -> String {
     match report.replicas.as_ref().and_then(|r| r.runs.last()) {
         Some(last) => format!("{} to {}", report.seed, last.seed),

@@ -1,16 +1,16 @@
-//! Advice and warnings: those that runs carry, and those that follow from their figures.
+//! Advice and warnings: those in the runs, and those derived from their figures.
 
 use crate::schema::report::Report;
 use crate::words::labels::labels;
 use crate::words::number;
-use crate::words::said::{self, Said};
+use crate::words::phrases::{self, Said};
 
 /// Whether a hint proposes an initial state.
 fn begins(hint: &str) -> bool {
     hint.contains("--initial ")
 }
 
-/// Advice of all runs and our own warnings, each once, with the runs that it is about.
+/// Advice of all runs and further warnings, each once, with the runs concerned.
 pub(crate) fn hints(reports: &[Report]) -> Vec<Said> {
     let mut hints: Vec<(usize, String)> = Vec::new();
     let mut add = |text: String, run| hints.push((run, text));
@@ -55,5 +55,5 @@ pub(crate) fn hints(reports: &[Report]) -> Vec<Said> {
             add(text, run);
         }
     }
-    said::once(hints, &labels(reports), 2)
+    phrases::once(hints, &labels(reports), 2)
 }

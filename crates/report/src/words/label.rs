@@ -1,6 +1,6 @@
-//! Names of schemes, which are as long as they are: broken into lines where a reader expects it, never cut.
+//! Names of schemes of any length: broken into lines at suitable places, never cut.
 
-/// Signs behind which a spelling may go on in the next line.
+/// Characters after which a spelling can be broken.
 fn breaks_after(c: char) -> bool {
     matches!(c, '-' | '+' | ':' | ',' | '=' | '/' | '_' | ' ' | ';')
 }
@@ -10,7 +10,7 @@ pub(crate) fn pieces(name: &str) -> impl Iterator<Item = &str> {
     name.split_inclusive(breaks_after)
 }
 
-/// A name in lines that fit; a piece that does not fit by itself is broken anywhere.
+/// A name in lines that fit; a piece that is too long is broken anywhere.
 pub(crate) fn lines(name: &str, fits: impl Fn(&str) -> bool) -> Vec<String> {
     let mut lines = vec![String::new()];
     for piece in pieces(name) {

@@ -1,10 +1,10 @@
-//! What every picture and table of several runs needs to agree on: how a run is labelled, which runs may
-//! be called best, and what ± means.
+//! Conventions shared by all pictures and tables: labels of runs, which runs can be marked best, and the meaning of
+//! ±.
 
 use crate::schema::replicas::mean;
 use crate::schema::report::Report;
 
-/// A name for each run that no other run has: the scheme's, numbered where it comes twice.
+/// A distinct name for each run: the scheme's, numbered if repeated.
 pub(crate) fn labels(reports: &[Report]) -> Vec<String> {
     let mut seen: Vec<&str> = Vec::with_capacity(reports.len());
     reports
@@ -20,19 +20,19 @@ pub(crate) fn labels(reports: &[Report]) -> Vec<String> {
         .collect()
 }
 
-/// What ± and % mean where there are replicas and differences are shown; `None` where none of them has an interval.
+/// Meaning of ± and % with replicas and differences; `None` where none of them has an interval.
 pub(crate) fn replicas(reports: &[Report]) -> Option<String> {
     Some(intervals(reports)? + if reports.len() > 1 { "; differences are paired by seed." } else { "." })
 }
 
-/// What ± means where there are replicas, without its full stop.
+/// Meaning of ± with replicas, without its full stop.
 pub(crate) fn intervals(reports: &[Report]) -> Option<String> {
     let count = reports.iter().filter_map(|r| r.replicas.as_ref()).find(|r| !r.are_identical())?.runs.len();
     Some(format!("Means of {count} replicas ± half-width of the 95 % confidence interval (Student's t)"))
 }
 
-/// Which runs may be called best: those that answered every request. A drive that refused work
-/// is fast for the wrong reason.
+/// Which runs can be marked best: those without failed requests. A drive that fails requests is fast for the wrong
+/// reason.
 pub(crate) fn eligible(reports: &[Report]) -> Vec<bool> {
     reports.iter().map(|r| failures(r) == 0.0).collect()
 }

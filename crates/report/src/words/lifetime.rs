@@ -1,12 +1,11 @@
-//! What is said of lives: their figures by name, how they ended, whether two accelerations agree, and who lasts
-//! longest.
+//! Text about lifetime runs: figures, end conditions, the check of the acceleration, and the verdict.
 
 use crate::schema::estimate::Estimate;
 use crate::schema::lifetime::{ACCELERATION_TOLERANCE, Life, Lifetimes, SchemeLife};
 use crate::schema::replicas::difference_percent;
 use crate::words::names::{device_label, workload_label};
 use crate::words::number::{self, Quantity};
-use crate::words::said::{self, Said, TOGETHER};
+use crate::words::phrases::{self, Said, TOGETHER};
 use std::collections::BTreeMap;
 
 /// A figure of a life: name, quantity, value.
@@ -31,7 +30,7 @@ pub(crate) const FIGURES: [LifeFigure; 12] = [
 /// Days of a year on average.
 const DAYS_A_YEAR: f64 = 365.25;
 
-/// The figures by which two accelerations are held against each other.
+/// The figures compared between two accelerations.
 const CHECKED: [&str; 5] = ["host writes", "WAF", "write mean", "read mean", "retries per page read"];
 
 impl Life {
@@ -41,7 +40,7 @@ impl Life {
         (self.years > 0.0).then(|| self.drive_writes / (self.years * DAYS_A_YEAR))
     }
 
-    /// How it ended, in a few words.
+    /// Its end condition in a few words.
     fn ending(&self) -> String {
         match self.ended_by.split_once(':') {
             _ if self.is_stopped() => format!("stopped at {} wear", Quantity::Share.show(self.life_used)),
@@ -58,7 +57,7 @@ impl Life {
 }
 
 impl SchemeLife {
-    /// How its lives ended, each way once.
+    /// The distinct end conditions.
     pub(crate) fn endings(&self) -> String {
         let mut ways: Vec<String> = self.lives.iter().map(Life::ending).collect();
         ways.sort();
@@ -66,7 +65,7 @@ impl SchemeLife {
         if ways.is_empty() { "not started".to_string() } else { ways.join("; ") }
     }
 
-    /// A figure over all lives: its mean, with the interval where chance had a part.
+    /// A figure over all lifetime runs: its mean, with an interval if it depends on the seed.
     pub(crate) fn estimate(&self, of: fn(&Life) -> Option<f64>) -> Option<Estimate> {
         let values: Vec<f64> = self.lives.iter().map(of).collect::<Option<_>>()?;
         let alike = values.windows(2).all(|w| w[0] == w[1]);
@@ -76,7 +75,7 @@ impl SchemeLife {
         }
     }
 
-    /// By how much each figure of the first life moves when one erase counts as half as many, as a share.
+    /// Relative change of each figure of the first run at half the acceleration.
     pub fn deviations(&self) -> BTreeMap<&'static str, f64> {
         let (Some(life), Some(half)) = (self.lives.first(), &self.check) else { return BTreeMap::new() };
         let moves = |(name, _, of): &LifeFigure| {
@@ -97,7 +96,7 @@ impl SchemeLife {
 }
 
 impl Lifetimes {
-    /// What was done, as (what, value) pairs.
+    /// What was run, as (what, value) pairs.
     pub(crate) fn facts(&self) -> Vec<(&'static str, String)> {
         let seeds = |s: &SchemeLife| (s.lives.first().map(|l| l.seed), s.lives.last().map(|l| l.seed));
         let seeds = match self.schemes.first().map(seeds) {
@@ -122,8 +121,8 @@ impl Lifetimes {
         facts
     }
 
-    /// How many passes of the workload the figures rest on, and how many of them are steady; `None` of lives that
-    /// an older version lived.
+    /// Passes of the workload behind the figures, and how many of them are steady; `None` of lives that an older
+    /// version lived.
     fn settled(&self) -> Option<String> {
         let sum = |of: fn(&Life) -> u64| self.schemes.iter().flat_map(|s| &s.lives).map(of).sum::<u64>();
         let (passes, steady) = (sum(|l| l.passes), sum(|l| l.steady_passes));
@@ -133,7 +132,7 @@ impl Lifetimes {
         })
     }
 
-    /// Why nothing is known of who lasts longest: an erase that stands for half as many does not give the same.
+    /// Why the verdict is unknown: half the acceleration gives another result.
     fn doubt(&self) -> Option<String> {
         let differ = self.schemes.iter().filter(|s| s.agrees() == Some(false));
         let names: Vec<&str> = differ.map(|s| s.scheme.name.as_str()).collect();
@@ -147,7 +146,7 @@ impl Lifetimes {
         })
     }
 
-    /// What half the acceleration says of the schemes.
+    /// Results of the check at half the acceleration.
     pub(crate) fn checks(&self) -> Vec<Said> {
         let said = |(i, s): (usize, &SchemeLife)| {
             let agrees = s.agrees()?;
@@ -176,13 +175,13 @@ impl Lifetimes {
         };
         let names: Vec<String> = self.schemes.iter().map(|s| s.scheme.name.clone()).collect();
         let said = self.schemes.iter().enumerate().filter_map(said).collect();
-        let said = said::once(said, &names, TOGETHER);
+        let said = phrases::once(said, &names, TOGETHER);
         // Of a few schemes each is named, also where it is all of them.
         let named = |said: Said| if said.who.is_empty() { Said { who: names.clone(), ..said } } else { said };
         if names.len() < TOGETHER { said.into_iter().map(named).collect() } else { said }
     }
 
-    /// In a sentence, who lasts longest, and what that rests on.
+    /// The verdict in a sentence, with its basis.
     pub(crate) fn verdict(&self) -> String {
         let answer = self.doubt().unwrap_or_else(|| self.longest());
         match self.settled() {
@@ -191,12 +190,12 @@ impl Lifetimes {
         }
     }
 
-    /// Whether the lives are whole, and half the acceleration gives the same.
+    /// Whether the runs are complete, and half the acceleration agrees.
     pub(crate) fn is_known(&self) -> bool {
         !self.stopped && self.doubt().is_none()
     }
 
-    /// Position of the scheme under which the drive lasts longest, where that is known and longer than the first's.
+    /// Position of the scheme with the longest lifetime, if known and longer than the first's.
     pub(crate) fn winner(&self) -> Option<usize> {
         let written = |s: &SchemeLife| s.estimate(|l| Some(l.total_bytes_written)).map_or(0.0, |e| e.mean);
         let all = self.schemes.iter().enumerate();
@@ -238,8 +237,8 @@ impl Lifetimes {
     }
 }
 
-/// Whether a drive lasts longer under one scheme than under another: beyond chance where each has several lives,
-/// which are paired by seed, or else by more than half a per cent.
+/// Whether a drive lasts significantly longer under one scheme than under another: over several runs paired by
+/// seed, else by more than half a percent.
 fn lasts_longer(best: &SchemeLife, base: &SchemeLife) -> bool {
     let written = |s: &SchemeLife| -> Vec<(u64, f64)> {
         s.lives.iter().map(|l| (l.seed, l.total_bytes_written)).collect()

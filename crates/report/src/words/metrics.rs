@@ -1,4 +1,4 @@
-//! What schemes record by themselves: under which names, and in figures.
+//! Scheme metrics: their names, and their figures.
 
 use crate::schema::report::Report;
 use std::collections::BTreeSet;
@@ -6,13 +6,13 @@ use std::collections::BTreeSet;
 /// The heading of what schemes record.
 pub(crate) const TITLE: &str = "Scheme metrics";
 
-/// All names under which schemes record something, in alphabetical order.
+/// All names of scheme metrics, in alphabetical order.
 pub(crate) fn names(reports: &[Report]) -> Vec<&str> {
     let all = reports.iter().flat_map(|r| &r.metrics).filter(|(_, series)| !series.is_empty());
     all.map(|(name, _)| name.as_str()).collect::<BTreeSet<_>>().into_iter().collect()
 }
 
-/// The same as texts of their own.
+/// The same as owned strings.
 pub(crate) fn owned(reports: &[Report]) -> Vec<String> {
     names(reports).into_iter().map(str::to_string).collect()
 }
@@ -22,8 +22,8 @@ pub(crate) fn last(series: &[[f64; 2]]) -> Option<f64> {
     series.last().map(|pair| pair[1])
 }
 
-/// The mean from the first pair to the last, each value by the pages that were written under it; of the values where
-/// those are none.
+/// The mean from the first pair to the last, weighted by the pages written under each value; the plain mean if there
+/// are none.
 pub(crate) fn mean(series: &[[f64; 2]]) -> Option<f64> {
     let (first, end) = (series.first()?, series.last()?);
     let pages = end[0] - first[0];

@@ -1,7 +1,6 @@
-//! What is said of the data: numbers with their units, the rows of a comparison, sentences.
+//! Text about data: numbers with units, rows of a comparison, sentences.
 
 pub(crate) mod advice;
-pub(crate) mod begun;
 pub(crate) mod command;
 pub(crate) mod conditions;
 pub(crate) mod decision;
@@ -14,11 +13,12 @@ pub(crate) mod lifetime;
 pub(crate) mod metrics;
 pub(crate) mod names;
 pub(crate) mod number;
+pub(crate) mod phrases;
 pub(crate) mod reach;
 pub(crate) mod row;
 pub(crate) mod rows;
-pub(crate) mod said;
-pub(crate) mod settled;
+pub(crate) mod steadiness;
 pub(crate) mod steady;
+pub(crate) mod steady_start;
 pub(crate) mod twins;
 pub(crate) mod verdict;

@@ -1,4 +1,4 @@
-//! What devices, workloads, causes, modes and measures are called.
+//! Names of devices, workloads, causes, modes and measures.
 
 use crate::schema::activity::CAUSES;
 use crate::schema::report::{DeviceInfo, Report, WorkloadInfo};
@@ -28,22 +28,22 @@ pub(crate) fn ordered(known: &[&str], present: &[&String]) -> Vec<String> {
     out
 }
 
-/// `SLC` for `slc`; any other key as it is.
+/// `SLC` for `slc`; any other key unchanged.
 pub(crate) fn mode_title(key: &str) -> String {
     CellMode::ALL.iter().find(|m| m.key() == key).map_or_else(|| key.to_string(), CellMode::to_string)
 }
 
-/// `GC` for `gc`; any other cause as it is.
+/// `GC` for `gc`; any other cause unchanged.
 pub(crate) fn cause_title(key: &str) -> &str {
     if key == "gc" { "GC" } else { key }
 }
 
-/// The device's name with what was changed of it.
+/// The device's name with its changed keys.
 pub(crate) fn device_label(d: &DeviceInfo) -> String {
     std::iter::once(&d.name).chain(&d.changes).map(String::as_str).collect::<Vec<_>>().join(", ")
 }
 
-/// The workload with all its options as they were spelled, a file without its folder.
+/// The workload with all options as given, a file without its folder.
 pub(crate) fn workload_label(w: &WorkloadInfo) -> String {
     let spelled = w.details.get("text").and_then(serde_json::Value::as_str).unwrap_or_default();
     match spelled.find(w.name.as_str()).filter(|_| !w.name.is_empty()) {

@@ -1,12 +1,12 @@
-//! Numbers for people: three significant digits, a unit that suits the whole row, a dash for what
-//! is not a number. Nothing that is not finite is ever printed.
+//! Numbers for display: three significant digits, a common unit per row, a dash for non-numbers. Nothing that
+//! is not finite is ever printed.
 
 pub(crate) use wordline_units::grouped as count;
 
 /// Stands for a value that does not exist.
 pub(crate) const NONE: &str = "–";
 
-/// Between a number and its unit, where a line may not break.
+/// Non-breaking space between a number and its unit.
 pub(crate) const NO_BREAK: char = '\u{a0}';
 
 /// Three significant digits, with commas in long integers: `0.412`, `43.2`, `12,700`.
@@ -59,9 +59,8 @@ pub(crate) fn ratio(x: f64) -> String {
     }
 }
 
-/// The power of ten of the last digit that half the width of an interval is shown with: its first,
-/// or its second if the first is 1. Particle Data Group, "Review of Particle Physics", section 5.3,
-/// goes by nearly the same rule.
+/// The power of ten of the last displayed digit of a half-width: its first, or its second if the first is 1.
+/// Particle Data Group, "Review of Particle Physics", section 5.3, goes by nearly the same rule.
 fn last_digit(half_width: f64) -> i32 {
     let text = format!("{half_width:.0e}");
     let exponent: i32 = text.split_once('e').and_then(|(_, e)| e.parse().ok()).unwrap_or(0);
@@ -100,14 +99,14 @@ pub(crate) fn change(percent: f64, half_width: Option<f64>) -> String {
     format!("{value} %{half}")
 }
 
-/// What a number measures; decides the units it may be shown in.
+/// The quantity of a number; determines its units.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Quantity {
     /// Microseconds.
     Latency,
     /// Seconds.
     Time,
-    /// 10^6 bytes a second.
+    /// 10^6 bytes per second.
     Rate,
     /// Requests a second.
     Iops,
@@ -117,7 +116,7 @@ pub(crate) enum Quantity {
     Count,
     /// A metric of a scheme: integers exactly while they are short.
     Number,
-    /// A part of a whole, 1 for all of it.
+    /// A fraction of 1.
     Share,
     /// Joules.
     Energy,
@@ -127,7 +126,7 @@ pub(crate) enum Quantity {
     Waf,
 }
 
-/// A unit to show a row in: its sign, and how many of the stored unit it is.
+/// A unit of a row: its symbol, and its size in stored units.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Unit {
     pub sign: &'static str,
@@ -196,8 +195,8 @@ impl Quantity {
         }
     }
 
-    /// One unit for several values, so that they can be compared at sight: the largest in which
-    /// the smallest of them is still 1, unless the largest would be unreadable in it.
+    /// One unit for several values: the largest in which the smallest value is at least 1, unless the largest
+    /// would be unreadable in it.
     pub(crate) fn unit_for(self, values: impl Iterator<Item = f64> + Clone) -> Unit {
         let units = self.units();
         let positive = values.map(f64::abs).filter(|v| v.is_finite() && *v > 0.0);
@@ -231,9 +230,8 @@ impl Quantity {
         significant(value / unit.size)
     }
 
-    /// A mean and half the width of its interval in a given unit. The half-width has one digit, two
-    /// if the first is 1, and the mean ends where it ends; the second text is empty where there is
-    /// none, or where the mean is certain.
+    /// A mean and half the width of its interval in a given unit. The half-width has one digit, two if the
+    /// first is 1, and the mean the same precision; the second text is empty without an interval.
     pub(crate) fn with_spread(self, mean: f64, half_width: Option<f64>, unit: Unit) -> (String, String) {
         let (value, half) = (mean / unit.size, half_width.unwrap_or(0.0) / unit.size);
         if !(half > 0.0 && half.is_finite() && value.is_finite()) {
@@ -245,7 +243,7 @@ impl Quantity {
         (rounded(value, last), rounded(half.max(10f64.powi(last) * 0.5), last))
     }
 
-    /// One value in the unit that suits it.
+    /// One value in a suitable unit.
     pub(crate) fn show(self, value: f64) -> String {
         let unit = self.unit_for(std::iter::once(value));
         let text = self.text(value, unit);
@@ -253,12 +251,12 @@ impl Quantity {
     }
 }
 
-/// A latency in the unit that suits it: `412 µs`.
+/// A latency in a suitable unit: `412 µs`.
 pub(crate) fn latency(us: f64) -> String {
     Quantity::Latency.show(us)
 }
 
-/// A size in the unit that suits it: `39.3 GiB`.
+/// A size in a suitable unit: `39.3 GiB`.
 pub(crate) fn bytes(n: u64) -> String {
     Quantity::Bytes.show(n as f64)
 }

@@ -1,16 +1,16 @@
-//! What is said of a threshold that cannot be reached beside the data.
+//! Text about a GC trigger that cannot be satisfied with the data.
 
 use crate::schema::activity::OutOfReach;
 use crate::schema::report::Report;
 use crate::words::number;
-use crate::words::said::{self, Said};
+use crate::words::phrases::{self, Said};
 
-/// A sentence for each threshold out of reach, with the runs that it is about.
+/// A sentence for each unreachable trigger, with the runs concerned.
 pub(crate) fn sentences(reports: &[Report], labels: &[String]) -> Vec<Said> {
     let of = |(run, r): (usize, &Report)| -> Vec<(usize, String)> {
         r.out_of_reach.iter().map(|limit| (run, sentence(limit))).collect()
     };
-    said::once(reports.iter().enumerate().flat_map(of).collect(), labels, 2)
+    phrases::once(reports.iter().enumerate().flat_map(of).collect(), labels, 2)
 }
 
 fn sentence(limit: &OutOfReach) -> String {

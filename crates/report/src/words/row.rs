@@ -1,4 +1,4 @@
-//! A row of a comparison: one measure of every run, which end of it is better, and which values are the best.
+//! A row of a comparison: one measure of every run, its better direction, and the best values.
 
 use crate::schema::estimate::Estimate;
 use crate::schema::replicas;
@@ -12,15 +12,15 @@ pub(crate) struct Row {
     pub label: String,
     pub quantity: Quantity,
     pub better: Better,
-    /// The value of each run, the mean of its replicas if it has any.
+    /// The value of each run, the mean over its replicas if any.
     pub values: Vec<Option<f64>>,
     /// The value of each replica of each run, with its seed.
     samples: Vec<Vec<(u64, f64)>>,
-    /// Where its value stands in JSON; empty of a row made for a sentence.
+    /// Its JSON path; empty for a row made for a sentence.
     pub path: &'static str,
-    /// The figure that it shows; none of a row made for a sentence.
+    /// Its figure; none for a row made for a sentence.
     pub figure: Option<&'static Figure>,
-    /// The unit of the sum that it is a part of.
+    /// The unit of the sum to which it belongs.
     pub sum_unit: Option<Unit>,
 }
 
@@ -57,7 +57,7 @@ impl Row {
         Row { label, quantity, better, values, samples, path: "", figure: None, sum_unit: None }
     }
 
-    /// The row of what was sampled with several seeds, or once.
+    /// The row of samples over seeds, or of one seed.
     pub(crate) fn of_samples(
         path: &'static str,
         label: &str,
@@ -72,12 +72,12 @@ impl Row {
         Row::with(label, kind, values, samples).at_path(path)
     }
 
-    /// The same row, of what stands at a path.
+    /// The same row, for the value at a path.
     pub(crate) fn at_path(self, path: &'static str) -> Row {
         Row { path, ..self }
     }
 
-    /// The row of a figure, under a name where it has several.
+    /// The row of a figure, with a name if it has several.
     pub(crate) fn of(
         figure: &'static Figure,
         name: &str,
@@ -93,7 +93,7 @@ impl Row {
         self.figure.is_some_and(|figure| figure.path == path)
     }
 
-    /// What it is called away from the heading of its group: `write p99` for a latency, or else its label.
+    /// Its name outside of its group: `write p99` for a latency, else its label.
     pub(crate) fn name(&self, heading: &str) -> String {
         match heading.strip_suffix(" latency") {
             Some(kind) => format!("{} {}", kind.to_lowercase(), self.label),
@@ -115,7 +115,7 @@ impl Row {
         self.values.iter().any(|v| v.is_some_and(|v| v != 0.0))
     }
 
-    /// Whether every run has the same value as printed.
+    /// Whether every run has the same printed value.
     pub(crate) fn is_alike(&self) -> bool {
         self.spread_texts().windows(2).all(|two| two[0] == two[1])
     }
@@ -125,8 +125,7 @@ impl Row {
         self.sum_unit.unwrap_or_else(|| self.quantity.unit_for(self.values.iter().flatten().copied()))
     }
 
-    /// The values in the row's unit, each with half the width of its interval, which is empty where
-    /// there is none.
+    /// The values in the row's unit, each with the half-width of its interval, empty if there is none.
     pub(crate) fn spread_texts(&self) -> Vec<(String, String)> {
         let unit = self.unit();
         let text = |(run, value): (usize, &Option<f64>)| match value {
@@ -136,13 +135,13 @@ impl Row {
         self.values.iter().enumerate().map(text).collect()
     }
 
-    /// Half the width of the interval of a run's mean.
+    /// Half-width of the interval of a run's mean.
     pub(crate) fn half_width(&self, run: usize) -> Option<f64> {
         let values: Vec<f64> = self.samples.get(run)?.iter().map(|(_, v)| *v).collect();
         Estimate::of(&values)?.half_width_95
     }
 
-    /// By how many per cent a run with replicas differs from another, paired by seed.
+    /// Difference of a run with replicas from another in percent, paired by seed.
     pub(crate) fn difference(&self, run: usize, baseline: usize) -> Option<Estimate> {
         if run == baseline || self.better == Better::Neither {
             return None;
@@ -150,8 +149,8 @@ impl Row {
         replicas::difference_percent(self.samples.get(run)?, self.samples.get(baseline)?)
     }
 
-    /// The value of a run against the baseline's, as text: the difference with its interval where
-    /// there are replicas, or else the ratio.
+    /// The value of a run against the baseline as text: the difference with its interval if there are
+    /// replicas, else the ratio.
     pub(crate) fn against(&self, run: usize, baseline: usize) -> Option<String> {
         match self.difference(run, baseline) {
             Some(d) => Some(number::change(d.mean, d.half_width_95)),
@@ -159,7 +158,7 @@ impl Row {
         }
     }
 
-    /// Which values are the best as printed, among the runs that may be. None if all are alike.
+    /// The best printed values among the eligible runs. None if all are alike.
     pub(crate) fn best(&self, eligible: &[bool]) -> Vec<bool> {
         let none = vec![false; self.values.len()];
         let sign = match self.better {

@@ -1,4 +1,4 @@
-//! The rows of a comparison, once for the terminal and the page: the table of figures with the value of every run.
+//! The rows of a comparison, for terminal and page: the table of figures with the value of every run.
 
 use crate::schema::report::Report;
 use crate::words::figures::figure::{Figure, Section, Shown};
@@ -6,7 +6,7 @@ use crate::words::figures::reading::Trees;
 use crate::words::figures::table::SECTIONS;
 use crate::words::row::{Group, Row};
 
-/// Every row that says something about at least one of the runs.
+/// Every row with a value for at least one run.
 pub(crate) fn groups(reports: &[Report]) -> Vec<Group> {
     let trees = Trees::of(reports);
     let group =
@@ -14,7 +14,7 @@ pub(crate) fn groups(reports: &[Report]) -> Vec<Group> {
     SECTIONS.iter().map(group).filter(|group| !group.rows.is_empty()).collect()
 }
 
-/// Figures of everything that has a name stand together, name by name.
+/// Figures with names are grouped by name.
 fn rows(section: &'static Section, reports: &[Report], trees: &Trees) -> Vec<Row> {
     let each = |figure: &Figure| figure.names.map(|names| names.each);
     let mut rows = vec![];
@@ -29,7 +29,7 @@ fn rows(section: &'static Section, reports: &[Report], trees: &Trees) -> Vec<Row
     summed(rows)
 }
 
-/// Parts of a sum have its unit: that of the last row of their quantity that is no part.
+/// Parts of a sum have its unit: that of the last row of their quantity that is not a part.
 fn summed(mut rows: Vec<Row>) -> Vec<Row> {
     for at in 1..rows.len() {
         let (before, rest) = rows.split_at_mut(at);

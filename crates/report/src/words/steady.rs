@@ -1,15 +1,15 @@
-//! What is said of a steady state: whether runs have settled, from where on, or why not.
+//! Text about steady state: whether runs are steady, since when, or why not.
 
 use crate::schema::estimate::Estimate;
 use crate::schema::report::Report;
 use crate::schema::steady::{Reached, SteadyFrom, SteadyState};
 use crate::words::number::{self, Quantity};
-use crate::words::said::{self, Said, TOGETHER};
+use crate::words::phrases::{self, Said, TOGETHER};
 
-/// A sentence about the steady state of the reports, with the runs that it is about.
+/// A sentence about the steady state of the reports, with the runs concerned.
 pub(crate) fn sentences(reports: &[Report], labels: &[String]) -> Vec<Said> {
     let said = reports.iter().enumerate().filter_map(|(run, r)| Some((run, sentence(r)?)));
-    said::once(said.collect(), labels, TOGETHER)
+    phrases::once(said.collect(), labels, TOGETHER)
 }
 
 /// One sentence about the steady state of a report, replicas and all; `None` where it was not judged.
@@ -69,7 +69,7 @@ pub(crate) fn sentence(report: &Report) -> Option<String> {
     Some(unbroken(&text))
 }
 
-/// Without a break between a number and what belongs to it.
+/// Without a line break between a number and its unit.
 fn unbroken(text: &str) -> String {
     text.replace(" %", &format!("{}%", number::NO_BREAK))
         .replace(" ± ", &format!("{0}±{0}", number::NO_BREAK))

@@ -1,4 +1,4 @@
-//! What a report says of its twin, in sentences: how the result moves with the twin's locality.
+//! Text about the twin of a report: how the result depends on the twin's locality.
 
 use crate::schema::report::{Report, ShiftedRun};
 use crate::words::number::Quantity;

@@ -1,4 +1,4 @@
-//! The sentence that says what came out of a comparison.
+//! The verdict of a comparison in a sentence.
 
 use crate::schema::comparison::Comparison;
 use crate::schema::replicas::mean;
@@ -8,10 +8,10 @@ use crate::words::figures::table::label;
 use crate::words::labels::{eligible, labels};
 use crate::words::number::Quantity;
 use crate::words::row::Row;
-use crate::words::settled::{self, Settled};
+use crate::words::steadiness::{self, Settled};
 use crate::words::{command, number};
 
-/// What came out; as an error what is known where the runs are too short to say it.
+/// The verdict; as an error, what is known if the runs are too short.
 fn verdict(reports: &[Report], baseline: usize) -> Result<String, String> {
     let Some(base) = reports.get(baseline) else {
         return Ok("Nothing to compare.".to_string());
@@ -38,7 +38,7 @@ fn verdict(reports: &[Report], baseline: usize) -> Result<String, String> {
         return Ok(text.to_string());
     }
     let settled = Settled::of(reports);
-    if !settled::stands(reports) {
+    if !steadiness::stands(reports) {
         let of = reports.len();
         return Err(format!("Which of {of} schemes is fastest is not known: {}.", settled.words()));
     }
@@ -58,7 +58,7 @@ struct Measure {
     row: Row,
 }
 
-/// Mean, median and tail of what decides, which is write latency, or read latency where nothing was written.
+/// Mean, median and tail of the decisive latency: write latency, or read latency if nothing was written.
 fn measures(reports: &[Report]) -> [Measure; 3] {
     let written = reports.iter().any(|r| r.latency_us.write.is_some());
     let pick: Pick = if written { |r| r.latency_us.write } else { |r| r.latency_us.read };
@@ -71,7 +71,7 @@ fn latency(reports: &[Report], pick: Pick, value: Point) -> Row {
     Row::new("", Quantity::Latency, Better::Lower, reports, |r| pick(r).map(value))
 }
 
-/// The runs that have the lowest value of a row; all of them where they are alike.
+/// The runs with the lowest value of a row; all of them if equal.
 fn lowest(row: &Row, ok: &[bool]) -> Vec<usize> {
     let best = row.best(ok);
     let marked: Vec<usize> = (0..best.len()).filter(|i| best[*i]).collect();
@@ -79,7 +79,7 @@ fn lowest(row: &Row, ok: &[bool]) -> Vec<usize> {
     if marked.is_empty() { known() } else { marked }
 }
 
-/// Who has the lowest mean, how far from the baseline, and who leads by the other points of that latency.
+/// The scheme with the lowest mean, its distance from the baseline, and the leaders of the other percentiles.
 fn fastest(reports: &[Report], labels: &[String], baseline: usize, ok: &[bool]) -> String {
     let [mean, others @ ..] = &measures(reports);
     let ratio = |row: &Row, run| row.against(run, baseline).unwrap_or_else(|| number::NONE.to_string());
@@ -142,11 +142,11 @@ fn fastest(reports: &[Report], labels: &[String], baseline: usize, ok: &[bool]) 
     text
 }
 
-/// The scheme that the verdict names first: the fastest where that is known and significant, under overload the one
-/// that serves most; `None` where none leads.
+/// The scheme that the verdict names first: the fastest if known and significant, under overload the one with the
+/// highest throughput; `None` where none leads.
 pub(crate) fn winner(reports: &[Report], baseline: usize) -> Option<usize> {
     let ok = eligible(reports);
-    if reports.len() < 2 || !ok[baseline] || !settled::stands(reports) {
+    if reports.len() < 2 || !ok[baseline] || !steadiness::stands(reports) {
         return None;
     }
     let row = if reports.iter().any(|r| r.overload().is_some()) {
@@ -167,7 +167,7 @@ pub(crate) fn winner(reports: &[Report], baseline: usize) -> Option<usize> {
     }
 }
 
-/// Reads and write amplification of the run to speak of.
+/// Reads and write amplification of the named run.
 fn besides(reports: &[Report], labels: &[String], rival: usize, baseline: usize) -> String {
     let mut also: Vec<String> = vec![];
     if reports.iter().any(|r| r.latency_us.write.is_some()) {
@@ -205,7 +205,7 @@ fn waf_against(reports: &[Report], rival: usize, baseline: usize) -> Option<Stri
     Some(format!("{} {own} against {other}{ratio}", label("waf.total")))
 }
 
-/// What can be said where requests came faster than some drives served them: throughput, and no latency.
+/// Text if requests arrived faster than some drives completed them: throughput, and no latency.
 fn under_overload(reports: &[Report], labels: &[String], baseline: usize, overloaded: &[usize]) -> String {
     let who = match (overloaded.len(), reports.len()) {
         (n, all) if n == all => "every scheme".to_string(),
@@ -242,7 +242,7 @@ type Pick = fn(&Report) -> Option<Latency>;
 /// A point of a latency's distribution.
 type Point = fn(Latency) -> f64;
 
-/// Median and p99.9 of a latency, the mean of the replicas.
+/// Median and p99.9 of a latency, means over the replicas.
 fn middle_and_tail(r: &Report, pick: Pick) -> Option<(f64, f64)> {
     let at = |value: Point| mean(r, &|r| pick(r).map(value));
     Some((at(|l| l.p50)?, at(|l| l.p999)?))
@@ -279,28 +279,28 @@ fn alone(r: &Report, label: &str) -> Result<String, String> {
     let body = if parts.is_empty() { String::new() } else { format!(": {}", parts.join("; ")) };
     let text = format!("{label} answered {} requests{failures}{body}.", number::count(r.host.requests));
     let settled = Settled::of(std::slice::from_ref(r));
-    if settled::stands(std::slice::from_ref(r)) {
+    if steadiness::stands(std::slice::from_ref(r)) {
         Ok(format!("{text} {}.", settled.words()))
     } else {
         Err(format!("{text} Whether these figures are steady is not known: {}.", settled.words()))
     }
 }
 
-/// The verdict without the advice to run longer, which a table has in a line of its own.
+/// The verdict without the advice to run longer, which a table has in a separate line.
 pub(crate) fn headline(comparison: &Comparison) -> String {
     let (Ok(text) | Err(text)) = verdict(&comparison.reports, comparison.baseline_index());
     text.replace(number::NO_BREAK, " ")
 }
 
 impl Comparison {
-    /// What came out, in a few sentences; where the runs are too short to say it, the command that runs longer.
+    /// The verdict in a few sentences; if the runs are too short, the command for longer ones.
     pub fn verdict(&self) -> String {
-        let advice = || format!(" {}", settled::advice(&self.reports));
+        let advice = || format!(" {}", steadiness::advice(&self.reports));
         let said = verdict(&self.reports, self.baseline_index());
         said.unwrap_or_else(|text| text + &advice()).replace(number::NO_BREAK, " ")
     }
 
-    /// The words of the command that makes all of it again; none where the runs differ in more than the scheme.
+    /// The words of the command that reproduces all of it; none if the runs differ in more than the scheme.
     pub fn command(&self) -> Option<Vec<String>> {
         command::of_all(&self.reports)
     }

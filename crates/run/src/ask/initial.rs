@@ -19,7 +19,7 @@
 //!   spread evenly over them and all else in them invalid, or with the data in free blocks besides.
 //! - `pe:tlc=500[,slc=100]`: program/erase cycles that the blocks have behind them; `pe:qlc=334..666`: from 334
 //!   to 666, every number as often as another.
-//! - `retention:30d`: the data were programmed so long before, for a drive whose errors are modelled.
+//! - `retention:30d`: the data were programmed this long before, for a drive whose errors are modelled.
 
 use std::fmt;
 use std::str::FromStr;
@@ -35,12 +35,12 @@ pub enum Filled {
     Fresh,
     /// Those that the workload reads or writes, or those, or their sectors, that it reads before it writes them.
     Preload(Touched),
-    /// The first so many of the drive, as a share.
+    /// This share of the drive from its start, as a share.
     Share(Fraction),
-    /// The first so many of the drive, as a share, and those that the workload touches, where the
-    /// workload leaves them in the long run.
+    /// This share of the drive from its start, and the pages that the workload touches, as the workload leaves them in
+    /// steady state.
     Steady(Fraction),
-    /// As many as old data in the first windows of each block would be, of up to that share of a block.
+    /// As many as the old data in the first windows of each block, up to that share of a block.
     Windows(Fraction),
 }
 
@@ -51,25 +51,25 @@ pub struct InitialSpec {
     pub filled: Filled,
     /// How they lie.
     pub order: Order,
-    /// Share of the pages in the blocks they occupy that are live.
+    /// Share of valid pages in the blocks that they occupy.
     pub valid: Fraction,
-    /// Of the pages that the workload touches, the share that holds old data.
+    /// Share of the pages touched by the workload that hold old data.
     pub own: Fraction,
     /// Share of the home region's pages that are used up and invalid.
     pub aged_invalid: Fraction,
     /// Share of the home region's blocks that are used up, with the data spread over them.
     pub aged_blocks: Fraction,
-    /// Whether the data lie in blocks besides.
+    /// Whether the data are in separate blocks.
     pub data_apart: bool,
-    /// Cycles that the blocks of each mode have behind them.
+    /// P/E cycles of the blocks of each mode.
     pub cycles: [u32; 4],
-    /// How many more they have at most.
+    /// Maximum number of further cycles.
     pub more_cycles: [u32; 4],
-    /// How long before the first request the data were programmed.
+    /// Age of the data at the first request.
     pub retention: SimDuration,
 }
 
-/// Longer than any drive lies on a shelf; it keeps times within 63 bits.
+/// Longer than any power-off time; it keeps times within 63 bits.
 const LONGEST_RETENTION: SimDuration = SimDuration(100 * 366 * 86_400 * 1_000_000_000);
 
 const PARTS: [&str; 9] =
@@ -121,7 +121,7 @@ impl FromStr for InitialSpec {
 }
 
 impl InitialSpec {
-    /// The state in which these pages hold data, some of them not in all their sectors.
+    /// The state in which these pages hold data, some of them only in some sectors.
     pub fn holding(&self, mapped: Mapped, lacking: Vec<(Lpn, SectorMask)>) -> Initial {
         Initial {
             mapped,
@@ -218,7 +218,7 @@ impl InitialSpec {
         Ok(())
     }
 
-    /// The modes of which blocks are worn, with their cycles as they are spelt.
+    /// The modes of worn blocks, with their cycles as spelled.
     pub(crate) fn worn(&self) -> impl Iterator<Item = (CellMode, String)> {
         CellMode::ALL.into_iter().filter_map(|mode| {
             let (least, more) = (self.cycles[mode.index()], self.more_cycles[mode.index()]);

@@ -1,23 +1,23 @@
-//! How long a run will be, told before it begins: requests, bytes, and whether its steady state can be judged then.
+//! The length of a run, computed before it: requests, bytes, and whether a steady-state verdict is possible.
 
 use crate::ask::initial::Filled;
 use crate::ask::setup::Setup;
 use wordline_trace::{Limit, Pacing};
 use wordline_units::HostOp;
 
-/// Requests that are looked at; the others are taken to be like them.
+/// Sampled requests; the others are assumed to be similar.
 const LOOKED_AT: u64 = 100_000;
 
-/// Requests of a job file that are counted, since their end is not known otherwise.
+/// Counted requests of a job file, whose end is otherwise unknown.
 const JOBS_COUNTED: u64 = 2_000_000;
 
-/// The least that the host must write for a verdict, as a share of the drive.
+/// Minimum host writes for a verdict, as a share of the drive.
 const DRIVE_WRITES_MIN: f64 = 0.1;
 
-/// The blocks that each plane must collect for a verdict.
+/// Blocks that GC must erase in each plane for a verdict.
 const BLOCKS_MIN: u64 = 10;
 
-/// How long a run will be.
+/// The length of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RunLength {
     /// Requests.
@@ -26,11 +26,11 @@ pub struct RunLength {
     pub write_bytes: u64,
     /// Bytes that it reads or writes.
     pub bytes: u64,
-    /// Whether every request was looked at; the rest is an estimate otherwise.
+    /// Whether every request was sampled; otherwise the rest is an estimate.
     pub is_exact: bool,
 }
 
-/// What was looked at.
+/// The sampled part.
 #[derive(Default)]
 struct Seen {
     requests: u64,
@@ -40,8 +40,8 @@ struct Seen {
 }
 
 impl Setup {
-    /// How long a run will be; `None` where only the run itself can tell, as in a closed loop that time ends, or
-    /// where a request cannot be read.
+    /// The length of a run; `None` if only the run itself can tell, as for a closed loop limited by time, or if a
+    /// request cannot be read.
     pub fn length(&self) -> Option<RunLength> {
         let limit = self.limit();
         let jobs = matches!(self.workload.pacing(), Pacing::Jobs);
@@ -70,7 +70,7 @@ impl Setup {
         })
     }
 
-    /// How many times what was seen the whole run is, by the bound that ends it first.
+    /// Ratio of the whole run to the sample, by the limit that ends it first.
     fn times(&self, seen: &Seen, limit: Limit) -> Option<f64> {
         let of = |bound: u64, reached: u64| (reached > 0).then(|| bound as f64 / reached as f64);
         let bytes = if seen.written > 0 { seen.written } else { seen.read };
@@ -83,8 +83,8 @@ impl Setup {
         bounds.into_iter().flatten().min_by(f64::total_cmp)
     }
 
-    /// What the host must write before a verdict on the steady state is possible, in bytes: a tenth of the drive,
-    /// and in each plane what fills its free blocks and ten more, which are collected.
+    /// Minimum host writes before a steady-state verdict is possible, in bytes: a tenth of the drive, and in each
+    /// plane its free blocks plus ten more, which GC erases.
     pub fn verdict_bytes(&self) -> u64 {
         let drive = self.shape.logical_bytes as f64 * DRIVE_WRITES_MIN;
         let media = self.geometry.media.iter();
@@ -92,7 +92,7 @@ impl Setup {
         (drive as u64).max(self.free_bytes() + BLOCKS_MIN * blocks)
     }
 
-    /// Flash that holds nothing at the beginning, in bytes.
+    /// Erased flash at the start, in bytes.
     fn free_bytes(&self) -> u64 {
         let whole = matches!(self.initial.filled, Filled::Steady(_) | Filled::Windows(_));
         if whole || self.from_state.is_some() {

@@ -1,4 +1,4 @@
-//! What was asked: names, files and numbers, resolved into the things of a run.
+//! The specification of a run: names, files and numbers, resolved.
 
 pub(crate) mod initial;
 pub(crate) mod length;

@@ -1,4 +1,4 @@
-//! The queues of a host as device file and workload have them: which source has which.
+//! The queues of a host, from device file and workload.
 
 use crate::error::RunError;
 use std::collections::BTreeMap;
@@ -8,14 +8,14 @@ use wordline_sim::Pacing;
 use wordline_units::QueueClass;
 use wordline_workload::Workload;
 
-/// One queue, as the device file and the workload have it.
+/// One queue, from device file and workload.
 pub(crate) struct Asked {
     pub name: String,
     pub class: QueueClass,
     pub depth: Option<u32>,
 }
 
-/// The queues of a workload's sources, by their number; `None` where requests come in one.
+/// The queues of a workload's sources, by number; `None` where requests come in one.
 pub(crate) fn asked(device: &DeviceSpec, workload: &Workload) -> Option<Vec<Asked>> {
     let arbitration = device.arbitration.as_ref()?;
     let mut copies: BTreeMap<String, u32> = BTreeMap::new();
@@ -32,8 +32,8 @@ pub(crate) fn asked(device: &DeviceSpec, workload: &Workload) -> Option<Vec<Aske
     Some(queues.collect())
 }
 
-/// Refuse a queue that no source has, and a closed loop of several sources: it asks in the order of its requests, so
-/// that no queue ever waits for its turn.
+/// Refuse a queue without a source, and a closed loop of several sources: it submits in request order, so that no
+/// queue ever waits for its turn.
 pub(crate) fn check(
     device: &DeviceSpec,
     workload: &Workload,

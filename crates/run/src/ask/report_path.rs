@@ -1,4 +1,4 @@
-//! Where the report is that somebody means who names a page or a folder.
+//! Find the report that a page or folder refers to.
 
 use crate::error::RunError;
 use std::fs::File;
@@ -6,13 +6,13 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use wordline_report::data_of;
 
-/// The files of reports that runs and comparisons leave in a folder, and the page beside them.
+/// The report files that runs and comparisons write into a folder, and the page next to them.
 const FILES: [&str; 2] = ["report.json", "comparison.json"];
 
-/// The text of a report's data, and where it stands: what a page carries, or else the JSON in or beside what is named.
+/// The text of a report's data, and its place: the data of a page, or the JSON in or next to the named path.
 ///
 /// # Errors
-/// When it cannot be read, or there is none or more than one.
+/// If it cannot be read, or if there is none or more than one.
 pub fn report_text(named: &Path) -> Result<(PathBuf, String), RunError> {
     let read = |path: &Path| {
         let wrong = |e: std::io::Error| RunError::Input(format!("{}: cannot be read: {e}", path.display()));
@@ -29,7 +29,7 @@ pub fn report_text(named: &Path) -> Result<(PathBuf, String), RunError> {
     Ok((file, text))
 }
 
-/// Whether a file begins as a page does.
+/// Whether a file begins like a page.
 fn is_page(named: &Path) -> Result<bool, RunError> {
     let mut begins = [0; 512];
     let read = File::open(named).and_then(|mut file| file.read(&mut begins));
@@ -37,7 +37,7 @@ fn is_page(named: &Path) -> Result<bool, RunError> {
     Ok(begins[..read].trim_ascii_start().first() == Some(&b'<'))
 }
 
-/// The file with a report's data: a JSON as it is; of a folder, or of a page, the JSON in or beside it.
+/// The file with a report's data: a JSON file itself; for a folder or a page, the JSON in or next to it.
 ///
 /// # Errors
 /// When it cannot be read, or there is none or more than one.

@@ -1,5 +1,4 @@
-//! Saved drives: the state file that a run begins with or leaves behind, and the snapshot from which
-//! drives are forked.
+//! Saved drives: the state file with which a run starts or ends, and the snapshot from which drives are forked.
 
 use crate::ask::spec::RunSpec;
 use crate::error::RunError;
@@ -18,14 +17,14 @@ use wordline_units::Opt;
 
 type Plain = Device<NoProbe>;
 
-/// A state, read and found sound, and what it is called: a file, or a drive in memory.
+/// A verified state and its name: a file, or a drive in memory.
 #[derive(Clone, Debug)]
 pub(crate) struct FromState {
     path: String,
     state: Arc<StateFile>,
 }
 
-/// What a report calls a drive that no file holds.
+/// Name of a drive in memory in reports.
 const IN_MEMORY: &str = "a drive in memory";
 
 impl FromState {
@@ -76,12 +75,12 @@ impl FromState {
         Ok(device)
     }
 
-    /// What a report says of it.
+    /// Its entry in a report.
     pub(crate) fn config(&self) -> Value {
         json!({ "file": self.path, "checksum": self.state.checksum(), "seed": self.state.about().seed })
     }
 
-    /// Refuse a file that is not the one of a report.
+    /// Refuse a file that differs from that of a report.
     pub(crate) fn is_recorded(&self, checksum: &str) -> Result<(), RunError> {
         if self.state.checksum() == checksum {
             return Ok(());
@@ -107,7 +106,7 @@ fn restored<P: Probe>(
     })
 }
 
-/// Where a state is to go, tried before the run; the file gets its name when it is whole.
+/// Destination of a state, checked before the run; the file gets its name when it is complete.
 #[derive(Debug)]
 pub(crate) struct SaveTo {
     path: String,
@@ -115,7 +114,7 @@ pub(crate) struct SaveTo {
 }
 
 impl SaveTo {
-    /// Where a run is asked to leave its state, if it is.
+    /// Where a run should save its state, if requested.
     pub(crate) fn asked(spec: &RunSpec) -> Result<Option<SaveTo>, RunError> {
         spec.save_state.as_deref().map(SaveTo::open).transpose()
     }
@@ -132,7 +131,7 @@ impl SaveTo {
         }
         let place = std::fs::metadata(path);
         let file = match place {
-            Ok(there) if !there.is_file() => Err(io::Error::other("it is not a file")),
+            Ok(there) if !there.is_file() => Err(io::Error::other("not a file")),
             _ => builder.tempfile_in(folder.unwrap_or(Path::new("."))),
         };
         let file = file.map_err(|e| refused(path, &e))?;
@@ -156,8 +155,8 @@ fn refused(path: &str, e: &io::Error) -> RunError {
     (Opt::SaveState.of(path) + format!(": the file cannot be written: {e}; choose another place")).into()
 }
 
-/// What a drive is at one moment, and has before it. It stands in memory, in a file without a name; a drive that is made
-/// of it costs the memory of what it changes.
+/// The state of a drive at one moment, with its outstanding work. It is in memory, in a file without a name; a drive
+/// created from it costs the memory of what it changes.
 #[derive(Clone, Debug)]
 pub(crate) struct Moment {
     state: Arc<StateFile>,
@@ -173,7 +172,7 @@ impl Moment {
         Ok(Moment { state: Arc::new(state) })
     }
 
-    /// A drive that goes on from here.
+    /// A drive that continues from here.
     pub(crate) fn device(
         &self,
         registry: &Registry,
@@ -184,7 +183,7 @@ impl Moment {
     }
 }
 
-/// An empty file without a name, in memory where the system has such: what a drive is forked by way of.
+/// An empty file without a name, in memory if the system supports it: used to fork a drive.
 ///
 /// # Errors
 /// When the system has none.
@@ -196,7 +195,7 @@ pub fn unnamed() -> io::Result<File> {
     tempfile::tempfile()
 }
 
-/// A drive at one moment, from which as many drives as wanted go on, each for itself.
+/// A drive at one moment, from which any number of drives can be forked.
 #[derive(Debug)]
 pub struct Snapshot {
     device: DeviceSpec,
@@ -207,11 +206,11 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// Of a drive as it is, whatever it has under way. `label` is what it was built from, and `seed`
-    /// that of its run.
+    /// Of a drive in any state, with its outstanding work. `label` describes how it was built, and `seed` is that of
+    /// its run.
     ///
     /// # Errors
-    /// When there is no room for it, or the drive has met a fault.
+    /// If memory is short, or the drive has failed.
     pub fn of(device: &Plain, geometry: &Geometry, label: Label, seed: u64) -> Result<Snapshot, RunError> {
         Ok(Snapshot {
             device: label.device.clone(),
@@ -228,10 +227,10 @@ impl Snapshot {
         Snapshot { registry: registry.clone(), ..self }
     }
 
-    /// A drive that goes on from here.
+    /// A drive that continues from here.
     ///
     /// # Errors
-    /// When the system has no address space for it.
+    /// If the system has no address space for it.
     pub fn fork(&self) -> Result<Plain, RunError> {
         let label = Label { device: &self.device, scheme: &self.scheme };
         self.moment.device(&self.registry, label, &self.geometry)

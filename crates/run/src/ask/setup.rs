@@ -1,5 +1,5 @@
-//! From names and files to things: the device, the workload and the initial state of a run, or of
-//! several runs that differ in the scheme only.
+//! Resolve names and files: the device, the workload and the initial state of a run, or of several runs that differ in
+//! the scheme only.
 
 use crate::ask::initial::{Filled, InitialSpec};
 use crate::ask::queues::check;
@@ -22,7 +22,7 @@ use wordline_workload::{Workload, with_options};
 /// Everything of a run but the scheme, resolved.
 #[derive(Clone, Debug)]
 pub struct Setup {
-    /// What was asked, with the changes to workload and scheme worked in: what is left are those to the device.
+    /// The specification with changes to workload and scheme applied; the remaining changes are those of the device.
     pub spec: RunSpec,
     /// The drive.
     pub device: DeviceSpec,
@@ -30,13 +30,13 @@ pub struct Setup {
     pub geometry: Geometry,
     /// The workload.
     pub workload: Workload,
-    /// What the workload must know of the drive.
+    /// What the workload needs to know about the drive.
     pub shape: DriveShape,
     /// The initial state as spelled.
     pub initial: InitialSpec,
     /// The same for this workload.
     pub state: Initial,
-    /// The state that the drive begins with, in place of the initial one.
+    /// The state with which the drive starts, instead of the initial one.
     pub(crate) from_state: Option<FromState>,
     /// Whether a run ends when the drive has worn out.
     pub(crate) to_wear_out: bool,
@@ -46,7 +46,7 @@ pub struct Setup {
 /// The device of a built-in name or a path, with overrides.
 ///
 /// # Errors
-/// When there is neither, the file cannot be read, or something in it is wrong.
+/// If there is neither, the file cannot be read, or its contents are invalid.
 pub fn device(name: &str, overrides: &[(String, String)]) -> Result<DeviceSpec, RunError> {
     if let Some(builtin) = find(name) {
         return Ok(builtin.spec(overrides)?);
@@ -75,11 +75,11 @@ fn mapped(runs: Vec<Range<u32>>) -> Mapped {
     }
 }
 
-/// Pages that hold old data together or not at all.
+/// Granularity of pages with old data.
 const EXTENT: u32 = 16;
 
-/// Of these runs of pages, ascending, a share, in extents spread evenly over the drive, and the first pages that are in
-/// none of the runs, so many in all.
+/// A share of these ascending runs of pages, in extents spread evenly over the drive, filled up to this number with the
+/// first pages outside of the runs.
 fn and_first_others(runs: &[Range<u32>], own: Fraction, count: u32) -> Vec<Range<u32>> {
     let kept: Vec<Vec<Range<u32>>> = runs.iter().map(|run| share_of(run, own)).collect();
     let inside: u32 = kept.iter().flatten().map(|r| r.end - r.start).sum();
@@ -104,7 +104,7 @@ fn and_first_others(runs: &[Range<u32>], own: Fraction, count: u32) -> Vec<Range
     joined
 }
 
-/// The extents of a run of pages that are in a share of all extents of the drive.
+/// The extents of a run of pages that belong to a share of all extents of the drive.
 fn share_of(run: &Range<u32>, share: Fraction) -> Vec<Range<u32>> {
     if share == Fraction::ONE {
         return vec![run.clone()];
@@ -118,13 +118,13 @@ impl Setup {
     /// Resolve everything but the scheme.
     ///
     /// # Errors
-    /// Whatever of the user's input is wrong.
+    /// Any problem of the user's input.
     pub fn resolve(spec: &RunSpec) -> Result<Setup, RunError> {
         Setup::without_state(spec)?.with_state()
     }
 
-    /// What decides the outcome of one run, resolved: with equal identities and one version of
-    /// Wordline, two runs end alike. Takes no pass over the workload, but for the hash of a file.
+    /// Everything that determines the result of one run, resolved: with equal identities and one version of Wordline,
+    /// two runs have equal results. Needs no pass over the workload, except to hash a file.
     ///
     /// # Errors
     /// Whatever of the user's input is wrong.
@@ -141,7 +141,7 @@ impl Setup {
         Ok(identity)
     }
 
-    /// Resolve what can be known without a pass over the workload.
+    /// Resolve everything that needs no pass over the workload.
     pub(crate) fn without_state(spec: &RunSpec) -> Result<Setup, RunError> {
         let of = |prefix: &str| -> Vec<(String, String)> {
             let pairs = spec.set.iter().filter_map(|(k, v)| Some((k.strip_prefix(prefix)?, v)));
@@ -169,7 +169,7 @@ impl Setup {
         Setup::stateless(spec, device, workload_set, scheme_set)?.with_state()
     }
 
-    /// On a drive that is there already, whatever the run says of its device and initial state.
+    /// On an existing drive, ignoring the device and initial state of the run.
     pub(crate) fn beginning_with(
         spec: &RunSpec,
         device: DeviceSpec,
@@ -181,7 +181,7 @@ impl Setup {
         Ok(Setup { from_state: Some(from), ..setup })
     }
 
-    /// Find what the workload touches, where the initial state depends on it.
+    /// Find the pages that the workload touches, if the initial state depends on them.
     fn with_state(mut self) -> Result<Setup, RunError> {
         if self.from_state.is_none() {
             self.state = self.initial_state()?;
@@ -234,8 +234,7 @@ impl Setup {
         Ok(setup)
     }
 
-    /// The same for one replica alone. What the workload touches may depend on the seed, a trace
-    /// does not.
+    /// The same for one replica alone. The touched pages can depend on the seed, except for a trace.
     pub(crate) fn replica(&self, number: u32) -> Result<Setup, RunError> {
         let mut setup = Setup { spec: self.spec.replica(number), ..self.clone() };
         if number > 0 && self.from_state.is_none() && self.workload.is_drawn() {
@@ -244,7 +243,7 @@ impl Setup {
         Ok(setup)
     }
 
-    /// A spelling of a scheme with `--set scheme.KEY=VALUE` worked in, where it knows the key.
+    /// The spelling of a scheme with `--set scheme.KEY=VALUE` applied, if it has the key.
     ///
     /// # Errors
     /// When there is no such scheme.
@@ -260,16 +259,16 @@ impl Setup {
         Ok(layers.join("+"))
     }
 
-    /// The one scheme of a run as it is built: with `--set scheme.KEY=VALUE` worked in.
+    /// The scheme of a run with `--set scheme.KEY=VALUE` applied.
     ///
     /// # Errors
-    /// When there is no such scheme, or it has no such parameter.
+    /// If the scheme does not exist, or has no such parameter.
     pub fn spelling(&self, scheme: &str) -> Result<String, RunError> {
         self.check_scheme_keys(&[scheme.to_string()])?;
         self.scheme(scheme)
     }
 
-    /// Refuse a `scheme.KEY` that none of the schemes knows.
+    /// Refuse a `scheme.KEY` that no scheme has.
     pub(crate) fn check_scheme_keys(&self, spellings: &[String]) -> Result<(), RunError> {
         for (key, value) in &self.scheme_set {
             let mut keys: Vec<&str> = vec![];
@@ -289,7 +288,7 @@ impl Setup {
         Ok(())
     }
 
-    /// What a drive of this run is built from.
+    /// Parts from which a drive of this run is built.
     pub(crate) fn label<'a>(&'a self, scheme: &'a str) -> Label<'a> {
         Label { device: &self.device, scheme }
     }
@@ -311,13 +310,12 @@ impl Setup {
         })
     }
 
-    /// When the client of a closed loop pauses, if it does.
+    /// Pauses of the client of a closed loop, if any.
     pub fn pauses(&self) -> Option<Pauses> {
         self.workload.pauses(self.shape).map(|p| Pauses { think: p.think, burst: p.burst })
     }
 
-    /// How many requests there will be, where that can be told: for a progress bar. Reads the
-    /// workload through where it must.
+    /// Number of requests, if known: for a progress bar. Reads the workload through where it must.
     pub fn expected_requests(&self) -> Option<u64> {
         let limit = self.limit();
         let open = matches!(self.pacing(), Some(Pacing::Open { .. }));
@@ -391,7 +389,7 @@ impl Setup {
                 parameters.insert(key, value.into());
             }
         }
-        // A scheme that is no part of this build has its text in the report.
+        // A scheme that is not a part of this build has its text in the report.
         let foreign = layers.iter().filter(|(entry, _)| entry.parameters.iter().any(|p| p.key == "source"));
         let sources: serde_json::Map<String, Value> =
             foreign.map(|(entry, _)| (entry.name.to_string(), (*entry.docs).into())).collect();

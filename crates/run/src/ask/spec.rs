@@ -1,4 +1,4 @@
-//! What a user asks for, as text: the same for the command line, Python and a report's replay.
+//! A user's specification as text: the same for the command line, Python and the rerun of a report.
 
 use crate::error::RunError;
 use serde_json::Value;
@@ -17,42 +17,42 @@ pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// The seed where none is given.
 pub const DEFAULT_SEED: u64 = 1;
 
-/// The initial state where none is given: every page that the workload touches holds data.
+/// The default initial state: every page that the workload touches holds data.
 pub const DEFAULT_INITIAL: &str = "preload";
 
-/// Most replicas of a run: its report holds the figures of each.
+/// Maximum number of replicas: a report holds the figures of each.
 pub const REPLICAS_MAX: u32 = 1000;
 
-/// One experiment as it was asked for, nothing resolved yet.
+/// An experiment as specified, nothing resolved yet.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RunSpec {
     /// A built-in device's name, or the path of a device file.
     pub device: String,
     /// The scheme, `NAME` or `NAME:key=value,...`.
     pub scheme: String,
-    /// The workload, `NAME`, `FILE` or `-`, each perhaps with `:key=value,...`.
+    /// The workload, `NAME`, `FILE` or `-`, each optionally with `:key=value,...`.
     pub workload: String,
     /// Changes: dotted paths of the device, `workload.KEY` and `scheme.KEY`, with their values.
     pub set: Vec<(String, String)>,
-    /// The seed from which every random stream is derived.
+    /// The seed of every random stream.
     pub seed: u64,
-    /// How often to run, the first time with `seed`, each other time with the seed after the last.
+    /// Number of runs, with consecutive seeds from `seed`.
     pub replicas: u32,
-    /// A folder with originals of twins, which go before the twins of their names.
+    /// A folder of original traces, which replace the twins of their names.
     pub traces: Option<String>,
     /// The most requests to issue.
     pub requests: Option<u64>,
-    /// What to do with requests beyond the drive.
+    /// How to handle requests beyond the drive.
     pub fit: Option<Fit>,
     /// The state of the drive before the first request; see [`crate::InitialSpec`].
     pub initial: String,
     /// A file with the state of the drive at time 0, instead of an initial state.
     pub from_state: Option<String>,
-    /// Where the drive's state goes after the run.
+    /// Destination of the drive's state after the run.
     pub save_state: Option<String>,
     /// Recount every invariant after the run.
     pub check: bool,
-    /// The schemes that there are: those of the literature, unless a caller adds some.
+    /// The known schemes: those of the literature, unless a caller adds some.
     pub registry: Registry,
     /// Executes runs in other processes, where several run in parallel.
     pub executor: Option<Executor>,
@@ -85,8 +85,8 @@ impl RunSpec {
         RunSpec { scheme: scheme.to_string(), ..self.clone() }
     }
 
-    /// The seed of a replica: seeds are counted on, and the last is followed by 0. Every random
-    /// stream is a hash of its seed, so that neighbours have nothing in common.
+    /// The seed of a replica: seeds are consecutive, and the last is followed by 0. Every random stream is a
+    /// hash of its seed, so neighbors are independent.
     pub fn seed_of(&self, replica: u32) -> u64 {
         self.seed.wrapping_add(replica as u64)
     }
@@ -96,12 +96,12 @@ impl RunSpec {
         RunSpec { seed: self.seed_of(number), replicas: 1, ..self.clone() }
     }
 
-    /// The command that does this run, as a shell takes it.
+    /// The command of this run, quoted for a shell.
     pub fn shell_command(&self) -> String {
         wordline_report::shell_line(&self.command())
     }
 
-    /// The words of the command that does this run; what is as by default is left out.
+    /// The words of the command of this run, without defaults.
     pub fn command(&self) -> Vec<String> {
         let mut words = vec!["wordline".to_string(), "run".to_string()];
         let mut add = |option: &str, value: String| words.extend([option.to_string(), value]);
@@ -138,20 +138,20 @@ impl RunSpec {
     }
 }
 
-/// What is taken to wear-out.
+/// Specification of a lifetime run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LifetimeSpec {
-    /// Device, workload, seed, replicas and initial state; its scheme is not looked at.
+    /// Device, workload, seed, replicas and initial state; its scheme is ignored.
     pub run: RunSpec,
     /// The schemes, the baseline first.
     pub schemes: Vec<String>,
-    /// Cycles that an erase stands for, in place of the device's.
+    /// P/E cycles per erase, instead of those of the device.
     pub acceleration: Option<u32>,
-    /// Whether the first seed lives again at half of it, where one erase counts as several cycles.
+    /// Whether the first seed is repeated at half of it, if one erase counts as several cycles.
     pub checks_acceleration: bool,
     /// Time on the shelf after each phase.
     pub shelf: SimDuration,
-    /// What ends a life.
+    /// The end condition.
     pub end: EndOfLife,
     /// Lives that are simulated at once.
     pub threads: usize,
@@ -162,21 +162,21 @@ pub struct LifetimeSpec {
 pub enum Job<'a> {
     /// A run of one seed, to its report.
     Run(&'a RunSpec),
-    /// The run of a report of one seed, from its configuration, to the new report.
+    /// The rerun of one seed of a report from its configuration; results in a new report.
     Rerun {
         /// Its configuration.
         spec: &'a RunSpec,
         /// The report.
         report: &'a Report,
-        /// Where the workload is now, if not where the report says.
+        /// Current path of the workload, if it has moved.
         workload: Option<&'a str>,
     },
-    /// One life of one scheme, to its lifetimes.
+    /// One lifetime run of one scheme; results in its lifetimes.
     Life(&'a LifetimeSpec),
 }
 
 impl Job<'_> {
-    /// The run that it is, or of which the life consists.
+    /// The run of the job, or the one that a lifetime run repeats.
     pub fn spec(&self) -> &RunSpec {
         match self {
             Job::Run(spec) | Job::Rerun { spec, .. } => spec,
@@ -212,7 +212,7 @@ impl Executor {
         Executor(Arc::new(does))
     }
 
-    /// The same for the runs of a report that is done again, each with a seed of its own.
+    /// The same for the rerun of a report, one job per seed.
     pub(crate) fn again(self, report: &Report, workload: Option<&str>) -> Executor {
         // What makes it again is in its configuration.
         let asked = Report { replicas: None, config: report.config.clone(), ..report.in_brief() };
@@ -237,7 +237,7 @@ impl Debug for Executor {
     }
 }
 
-/// Where a run is done decides nothing of what comes out.
+/// Results do not depend on where a run executes.
 impl PartialEq for Executor {
     fn eq(&self, _: &Executor) -> bool {
         true

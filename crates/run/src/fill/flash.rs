@@ -1,4 +1,4 @@
-//! What the flash did, by cause, region and mode.
+//! Flash operations by cause, region and mode.
 
 use crate::fill::outcome::{Measured, Outcome};
 use std::collections::BTreeMap;

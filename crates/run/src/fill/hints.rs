@@ -1,4 +1,4 @@
-//! Advice where a run says less than it seems to, one sentence each.
+//! Advice if a run is less conclusive than it looks, one sentence each.
 
 use crate::ask::initial::{Filled, InitialSpec};
 use crate::begin::filled_spelling;
@@ -25,7 +25,7 @@ pub(crate) fn hints(report: &Report, run: &Outcome) -> Vec<String> {
     }
     if counters.flash.reads_from_ram * 5 > parts {
         hints.push(format!(
-            "{} % of the pages read came from RAM, so read latencies say little about the flash.",
+            "{} % of the pages read came from RAM, so read latencies hardly reflect the flash.",
             percent(counters.flash.reads_from_ram, parts)
         ));
     }
@@ -58,13 +58,13 @@ pub(crate) fn hints(report: &Report, run: &Outcome) -> Vec<String> {
     hints
 }
 
-/// The share of the pages that data fill where no collection happened; where the host reads, all hold data.
+/// The share of pages with data if no GC happened; all, if the host reads.
 const FILL: Fraction = Fraction::percent(90);
 
-/// More than so many times the requests of a run nobody is told to run.
+/// Maximum factor on the requests of a run in advice.
 const LONGER: f64 = 1000.0;
 
-/// A run that wrote and collected nothing, and what would have made it collect.
+/// A run without GC, and how to reach it.
 fn no_collection(report: &Report, run: &Outcome) -> Vec<String> {
     let erases: u64 = report.flash.erases.values().sum();
     // A collection that has begun may not have come to its erase.
@@ -78,7 +78,7 @@ fn no_collection(report: &Report, run: &Outcome) -> Vec<String> {
     std::iter::once(statement).chain(to_collect(report, run)).collect()
 }
 
-/// What makes this drive collect under this scheme.
+/// How to reach GC on this drive under this scheme.
 fn to_collect(report: &Report, run: &Outcome) -> Option<String> {
     let (ftl, setup) = (run.device.ftl, run.setup);
     let took = |r: &RegionCounters| r.program_bytes[Cause::Host as usize];
@@ -96,10 +96,10 @@ fn to_collect(report: &Report, run: &Outcome) -> Option<String> {
     }
     let left = ftl.bytes_to_collection(region).filter(|left| most.1 > 0 && *left > 0)?;
     let enough = enough(report, run, (most.1 + left) as f64 / most.1 as f64);
-    Some(format!("region {name} can take {} more before GC starts{enough}.", bytes(left)))
+    Some(format!("region {name} has room for {} more before GC starts{enough}.", bytes(left)))
 }
 
-/// The number of requests that writes so many times as much, where one is given.
+/// The number of requests that writes this many times as much, if the run has one.
 fn enough(report: &Report, run: &Outcome, times: f64) -> String {
     let setup = run.setup;
     // In the background collection waits for the host, and nobody knows for how long.
@@ -141,7 +141,7 @@ fn unmapped(run: &Outcome, share: String) -> String {
     }
 }
 
-/// Where more than a tenth of what was programmed is padding: what lets wordlines fill.
+/// If more than a tenth of the programmed bytes is padding: how to fill wordlines.
 fn padded(run: &Outcome) -> Option<String> {
     let counters = run.device.ftl.counters();
     let (padding, all) = (counters.program_bytes(Cause::Pad), counters.programmed_bytes());
@@ -153,8 +153,8 @@ fn padded(run: &Outcome) -> Option<String> {
     let room = (2 * wordlines * spec.media[0].page.0).div_ceil(spec.unit.0);
     let advice = match (spec.ack, spec.pad_after) {
         _ if could_pack(run) => format!(
-            "a page of {} holds mapping units of one write alone; pack those of several with --set \
-             mapping.packing=page",
+            "a page of {} holds mapping units of a single write; --set mapping.packing=page packs several \
+             writes into it",
             spec.media[0].page
         ),
         (Ack::Program | Ack::Merge, _) => format!(
@@ -179,7 +179,7 @@ fn padded(run: &Outcome) -> Option<String> {
     Some(format!("{} % of the programmed bytes are padding: {advice}.", percent(padding, all)))
 }
 
-/// Whether writes could share pages, and do not.
+/// Whether writes could share pages but do not.
 fn could_pack(run: &Outcome) -> bool {
     let (ftl, view) = (&run.device.ftl, run.device.ftl.view());
     let holds_several =
@@ -189,7 +189,7 @@ fn could_pack(run: &Outcome) -> bool {
         && ftl.layout().packing_refusal(view.geometry()).is_none()
 }
 
-/// An open loop that the drive cannot follow, and the pace that it can.
+/// An overloaded open loop, and the rate that the drive sustains.
 fn saturated(report: &Report, run: &Outcome) -> Vec<String> {
     let Some(overload) = report.overload() else { return vec![] };
     let details = &report.workload.details;

@@ -1,4 +1,4 @@
-//! What the host asked and was given.
+//! Requests of the host and their results.
 
 use crate::fill::outcome::Outcome;
 use std::collections::BTreeMap;
@@ -58,8 +58,8 @@ pub(crate) fn throughput(m: &Metrics, host: &Host, seconds: f64) -> Throughput {
     }
 }
 
-/// A histogram's cumulative distribution in at most [`CDF_POINTS_MAX`] points, spaced evenly in the
-/// logarithm of the latency.
+/// A histogram's cumulative distribution in at most [`CDF_POINTS_MAX`] points, evenly spaced in the logarithm
+/// of the latency.
 pub(crate) fn curve(h: &Histogram) -> Vec<[f64; 2]> {
     let all = h.cumulative();
     let (Some(first), Some(last)) = (all.first(), all.last()) else { return vec![] };

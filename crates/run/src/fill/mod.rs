@@ -1,6 +1,5 @@
-//! The report of a run, filled from what was measured and counted.
+//! The report of a run, filled from measurements and counters.
 
-pub(crate) mod begun;
 pub(crate) mod flash;
 pub(crate) mod hints;
 pub(crate) mod host;
@@ -10,4 +9,5 @@ pub(crate) mod reach;
 pub(crate) mod report;
 pub(crate) mod run_end;
 pub(crate) mod steady;
+pub(crate) mod steady_start;
 pub(crate) mod wear;

@@ -1,4 +1,4 @@
-//! A run that has ended: what its report is filled from.
+//! A completed run: the source of its report.
 
 use crate::ask::setup::Setup;
 use crate::begin::Start;
@@ -8,13 +8,13 @@ use wordline_report::{Holdings, JobActivity, QueueActivity};
 use wordline_sim::{Device, Metrics, Probe, Summary};
 use wordline_units::{BlockId, SimTime};
 
-/// What of a drive goes into its report, whatever watched it.
+/// The part of a drive that goes into its report, independent of its probe.
 pub(crate) struct Measured<'a> {
     pub ftl: &'a Ftl,
     pub metrics: &'a Metrics,
 }
 
-/// A run that has ended, beside its drive: at its last completion, or at rest after that.
+/// A completed run with its drive: at its last completion, or idle after that.
 pub(crate) struct Outcome<'a> {
     pub ended: &'a Ended<'a>,
     pub device: Measured<'a>,
@@ -34,7 +34,7 @@ impl<'a> Deref for Outcome<'a> {
     }
 }
 
-/// What is known of a run that has ended, but for its drive.
+/// Everything about a completed run except its drive.
 pub(crate) struct Ended<'a> {
     pub setup: &'a Setup,
     pub scheme: &'a str,
@@ -43,11 +43,11 @@ pub(crate) struct Ended<'a> {
     pub queues: Vec<QueueActivity>,
     pub first_arrival: SimTime,
     pub wall_s: f64,
-    /// What the drive held before the first request.
+    /// Contents of the drive before the first request.
     pub held: Holdings,
     /// Erases of each plane before it, in all modes.
     pub plane_erases: Vec<u64>,
-    /// How the drive was put into a steady state, if it was.
+    /// How the drive was brought into steady state, if requested.
     pub start: Option<Start>,
 }
 

@@ -1,4 +1,4 @@
-//! What pictures are drawn from: the run in bins of time, busy dies and buses, the map of blocks.
+//! Data of pictures: the run in bins of time, busy dies and buses, the block map.
 
 use crate::fill::outcome::Outcome;
 use wordline_ftl::{BlockLife, BlockStatus, Ftl};
@@ -6,7 +6,7 @@ use wordline_report::{BlockFrame, BlockKind, BlockMap, BlockRow, Timeline, Utili
 use wordline_sim::{Metrics, TimeBin, Usage, map_rows};
 use wordline_units::PageType;
 
-/// More resources than this are not listed one by one.
+/// Maximum number of individually listed resources.
 const RESOURCES_MAX: usize = 1024;
 
 pub(crate) fn utilisation(run: &Outcome) -> Option<Utilisation> {
@@ -119,7 +119,7 @@ pub(crate) fn timeline(m: &Metrics, ftl: &Ftl) -> Timeline {
     }
 }
 
-/// The share of the time between one look and the next for which so many resources were busy, for each bin.
+/// Busy share between two samples over this many resources, for each bin.
 fn utilisation_of(bins: &[TimeBin], used: &dyn Fn(&Usage) -> u64, resources: usize) -> Vec<Option<f64>> {
     let mut before = Usage::default();
     bins.iter()

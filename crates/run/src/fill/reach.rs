@@ -1,11 +1,11 @@
-//! Thresholds that the drive cannot reach beside the data that it holds.
+//! GC triggers that the drive cannot satisfy with its data.
 
 use crate::fill::outcome::Outcome;
 use wordline_device::Trigger;
 use wordline_report::OutOfReach;
 use wordline_units::Fraction;
 
-/// The triggers that cannot be met beside the data of this run, of regions that it wrote to.
+/// The unreachable triggers of this run, of regions that it wrote to.
 pub(crate) fn out_of_reach(run: &Outcome) -> Vec<OutOfReach> {
     let (setup, ftl) = (run.setup, run.device.ftl);
     let layout = ftl.layout();
@@ -35,7 +35,7 @@ pub(crate) fn out_of_reach(run: &Outcome) -> Vec<OutOfReach> {
         .collect()
 }
 
-/// The key of the device file that a region's trigger comes from; empty where a scheme gives it.
+/// The device key of a region's trigger; empty if a scheme sets it.
 fn setting(run: &Outcome, trigger: Trigger, at_rest: bool) -> &'static str {
     let is = |set: Trigger| match (set, trigger) {
         (Trigger::FreeBlocks(a) | Trigger::FreeSlots(a), Trigger::FreeBlocks(b) | Trigger::FreeSlots(b)) => {

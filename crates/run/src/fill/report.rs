@@ -1,8 +1,7 @@
-//! The report of a run, filled from what was measured and counted.
+//! The report of a run, filled from measurements and counters.
 
 use crate::ask::setup::Setup;
 use crate::ask::spec::VERSION;
-use crate::fill::begun::begun_steady;
 use crate::fill::flash::{flash, idle, waf};
 use crate::fill::hints::hints;
 use crate::fill::host::{curve, host, latencies, latency_parts, throughput};
@@ -11,6 +10,7 @@ use crate::fill::pictures::{block_map, timeline, utilisation};
 use crate::fill::reach::out_of_reach;
 use crate::fill::run_end::holdings;
 use crate::fill::steady::steady_state;
+use crate::fill::steady_start::begun_steady;
 use crate::fill::wear::{capacity, lifetime, lost_blocks, wear, wear_histogram};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -22,7 +22,7 @@ use wordline_report::{
 };
 use wordline_units::CellMode;
 
-/// The report up to the last completion. What is only known when the drive has come to rest is left out.
+/// The report up to the last completion. Figures that are only known when the drive is idle are left out.
 pub(crate) fn report(run: &Outcome) -> Report {
     let (setup, ftl, metrics) = (run.setup, &run.device.ftl, &run.device.metrics);
     let counters = ftl.counters();
@@ -119,7 +119,8 @@ fn conditions(run: &Outcome) -> Conditions {
     }
 }
 
-/// Metrics that the scheme records. Where both of a combination have a name, that of the dense one is numbered.
+/// Metrics that the scheme records. If both schemes of a combination have a name, that of the dense one is
+/// numbered.
 fn scheme_metrics(run: &Outcome) -> BTreeMap<String, Vec<[f64; 2]>> {
     let mut found = BTreeMap::new();
     for (name, series) in run.device.ftl.scheme().metrics() {
@@ -153,7 +154,7 @@ fn speed(run: &Outcome, c: &Counters) -> Speed {
     }
 }
 
-/// The most memory that the process has held, where the system tells.
+/// Peak memory of the process, if the system reports it.
 fn peak_rss_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|l| l.strip_prefix("VmHWM:"))?;

@@ -1,5 +1,5 @@
-//! The end of a run: its figures end with the last completion, and what the drive does after it and owes by then is
-//! told apart from them.
+//! The end of a run: its figures end with the last completion; later work and remaining contents of the drive are
+//! separate.
 
 use crate::fill::flash::flash;
 use crate::fill::outcome::Outcome;
@@ -7,7 +7,7 @@ use wordline_ftl::{Cause, Counters, Ftl};
 use wordline_report::{AfterLastRequest, Holdings};
 use wordline_units::{BlockId, CellMode, SimTime};
 
-/// What a drive holds now.
+/// Current contents of a drive.
 pub(crate) fn holdings(ftl: &Ftl) -> Holdings {
     let view = ftl.view();
     let caches = ftl.layout().regions.iter().any(|r| r.mode != CellMode::Slc);
@@ -21,7 +21,8 @@ pub(crate) fn holdings(ftl: &Ftl) -> Holdings {
     Holdings { free_blocks: ftl.erased_blocks(), slc_bytes, buffered_bytes: ftl.unplaced_bytes() }
 }
 
-/// What a drive did between the last completion, at which it had counted `before`, and its rest, which `run` has.
+/// Work of a drive from the last completion, with the counters `before`, until it is idle, with the counters
+/// `run`.
 pub(crate) fn after_last_request(run: &Outcome, before: &Counters, now: SimTime) -> AfterLastRequest {
     let counters = run.device.ftl.counters();
     let programmed = |cause: Cause| counters.program_bytes(cause) - before.program_bytes(cause);

@@ -1,14 +1,12 @@
-//! Whether a run has settled: the checkpoints of the device as series, and the judgement on them as
-//! the report says it.
+//! The steady-state verdict: checkpoints of the device as series, and their evaluation for the report.
 //!
-//! Judged are write amplification, the latencies of writes and reads, the throughput where the loop
-//! is closed (an open one completes what comes, whatever the drive does), and the block balance
-//! that are erased over those that are filled: before collection has begun everything is as even as
-//! can be, a WAF of 1 among it, and says nothing of what will be.
+//! The criteria are WAF, write and read latency, throughput in a closed loop (an open loop completes what arrives), and
+//! the ratio of erased to filled blocks: before GC has started, everything is constant, including a WAF of 1, and says
+//! nothing about the future.
 //!
-//! A flat series is not enough where the host writes. The stretch must be long enough for blocks to have come round
-//! ([`DRIVE_WRITES_MIN`], [`COLLECTED_MIN`]), the drive must not live on free blocks that it uses up or gathers
-//! ([`FREE_BLOCKS_MAX`]), and a drive that began in a steady state must be in that one ([`LAW_MAX`]).
+//! A flat series is not enough if the host writes. The stretch must be long enough for blocks to have been recycled
+//! ([`DRIVE_WRITES_MIN`], [`COLLECTED_MIN`]), the number of free blocks must not change ([`FREE_BLOCKS_MAX`]), and a
+//! drive that started in steady state must have its WAF ([`LAW_MAX`]).
 
 use crate::begin::BY_LAW;
 use crate::fill::outcome::{Outcome, plane_erases};
@@ -19,29 +17,28 @@ use wordline_report::{
 use wordline_sim::{Checkpoint, Pacing};
 use wordline_stats::{NOISE_MAX, Role, Series, Steadiness, interval, judge};
 
-/// Fewer requests are not judged: fifty for each of the twenty batches of the second half.
+/// Minimum number of requests: fifty for each of the twenty batches of the second half.
 const REQUESTS_MIN: u64 = 2000;
 
-/// A kind of request that is rarer than this share of all is not judged.
+/// A kind of request with a smaller share is not evaluated.
 const RARE: f64 = 0.05;
 
-/// Less than this is no judgement where the host writes: drive writes in the stretch that is judged.
+/// Minimum drive writes in the evaluated stretch if the host writes.
 const DRIVE_WRITES_MIN: f64 = 0.1;
 
-/// Blocks that each plane that collects must have erased in the run.
+/// Minimum erases in each plane with GC.
 const COLLECTED_MIN: u64 = 10;
 
-/// By how many blocks a plane the free blocks may rise or fall over the stretch that is judged.
+/// Maximum change of free blocks per plane over the evaluated stretch.
 const FREE_BLOCKS_MAX: f64 = 1.0;
 
-/// By how much write amplification may differ from that of the steady state that the drive began in.
+/// Maximum deviation of the WAF from that of the steady start.
 const LAW_MAX: f64 = 0.05;
 
 const READ: usize = 0;
 pub(crate) const WRITE: usize = 1;
 
-/// A measure in the words of the report, and how it comes from two totals: what is divided, and
-/// what divides it.
+/// A measure with its name in the report, and its dividend and divisor from two totals.
 struct Measure {
     what: &'static str,
     role: Role,
@@ -89,7 +86,7 @@ fn seconds(c: &Checkpoint, start: SimStart) -> f64 {
     c.at.0.saturating_sub(start) as f64 / 1e9
 }
 
-/// What a run says against a steady state.
+/// A violated condition of steady state.
 struct Against {
     reached: Reached,
     why: String,
@@ -103,7 +100,7 @@ fn moves(why: String) -> Against {
     Against { reached: Reached::No, why }
 }
 
-/// The steady state of a run that has ended.
+/// The steady state of a completed run.
 pub(crate) fn steady_state(run: &Outcome) -> SteadyState {
     let judged = judged(run);
     let (reached, why, found) = match judged {
@@ -187,12 +184,12 @@ fn flat_from(measures: &[Measure], judgement: Steadiness) -> Result<usize, Again
         Steadiness::Gaps { series } => {
             Err(too_short(format!("parts of the second half of the run have no {}", measures[series].what)))
         }
-        // Not with so many requests.
+        // Not with this many requests.
         Steadiness::TooShort => Err(too_short("too few samples".to_string())),
     }
 }
 
-/// Whether so much has been written and collected that blocks have come round.
+/// Whether enough was written and erased for blocks to have been recycled.
 fn came_round(run: &Outcome, cut: &Checkpoint, end: &Checkpoint) -> Result<(), Against> {
     let written = (end.bytes[WRITE] - cut.bytes[WRITE]) as f64 / run.setup.device.logical_bytes() as f64;
     if written < DRIVE_WRITES_MIN {
@@ -215,7 +212,7 @@ fn came_round(run: &Outcome, cut: &Checkpoint, end: &Checkpoint) -> Result<(), A
     }
 }
 
-/// Whether the drive neither uses up free blocks nor gathers some, so that its figures would change with that.
+/// Whether the number of free blocks is stable; otherwise the figures would change with it.
 fn keeps_free_blocks(run: &Outcome, points: &[Checkpoint]) -> Result<(), Against> {
     let planes = run.setup.geometry.planes as f64;
     let tenth = (points.len() / 10).max(1).min(points.len());
@@ -229,9 +226,8 @@ fn keeps_free_blocks(run: &Outcome, points: &[Checkpoint]) -> Result<(), Against
     Err(moves(format!("free blocks still {verb}, by {} in each plane", significant(change.abs()))))
 }
 
-/// Whether write amplification is that of the steady state in which the drive began: of its end in simulated time, or
-/// else of the untimed writes. Under a stream these count alone: the run begins as the drive in simulated time did, and may be
-/// as far off.
+/// Whether the WAF equals that of the steady start: of its end in simulated time, or else of the untimed writes. Under
+/// a stream, only the untimed writes count: the run starts like the drive in simulated time, and may be equally off.
 fn follows_law(run: &Outcome, after: &AfterWarmUp) -> Result<(), Against> {
     let begun = run.start.filter(|start| start.begun.settling == Settling::Settled);
     let (Some(start), Some(waf)) = (begun, after.waf) else { return Ok(()) };
@@ -247,7 +243,7 @@ fn follows_law(run: &Outcome, after: &AfterWarmUp) -> Result<(), Against> {
     )))
 }
 
-/// What was measured between two totals, with the intervals of batch means.
+/// Figures between two totals, with the intervals of batch means.
 fn after(
     cut: &Checkpoint,
     end: &Checkpoint,

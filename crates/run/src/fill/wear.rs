@@ -1,4 +1,4 @@
-//! What the drive holds, how worn it is, and how long it lasts.
+//! Contents, wear and remaining lifetime of the drive.
 
 use crate::fill::outcome::Outcome;
 use std::collections::BTreeMap;
@@ -94,7 +94,7 @@ pub(crate) fn wear_histogram(run: &Outcome) -> BTreeMap<String, WearHistogram> {
 
 pub(crate) const YEAR_S: f64 = 365.25 * 86_400.0;
 
-/// Drive writes a day over the five years of a warranty.
+/// Drive writes per day over the five years of a warranty.
 pub(crate) fn drive_writes_per_day(drive_writes: f64) -> f64 {
     drive_writes / (5.0 * 365.25)
 }
@@ -123,7 +123,7 @@ pub(crate) fn lost_blocks(run: &Outcome) -> Option<LostBlocks> {
     })
 }
 
-/// Lifetimes by mean erases, which take wear levelling to be perfect.
+/// Lifetimes by mean erases, assuming perfect wear leveling.
 pub(crate) fn lifetime(run: &Outcome, c: &Counters, simulated_s: f64) -> Option<Lifetime> {
     let endures = |mode: CellMode| {
         let media = &run.setup.geometry.media;

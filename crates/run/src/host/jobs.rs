@@ -1,5 +1,5 @@
-//! The jobs of a job file at work: the workload's script as a host of the driver, and the figures of
-//! each job without its `ramp_time`. The report's other figures are those of the whole run.
+//! The jobs of a job file: the workload's script as a host of the driver, and the figures of each job without
+//! its `ramp_time`. The report's other figures are those of the whole run.
 
 use crate::host::tally::Tally;
 use wordline_report::JobActivity;
@@ -12,7 +12,7 @@ pub(crate) struct Jobs<I> {
     script: JobScript,
     given: Vec<Tally>,
     is_timed: bool,
-    /// Asked before each turn; an error breaks the run off.
+    /// Called before each turn; an error ends the run.
     go_on: I,
 }
 
@@ -74,7 +74,7 @@ impl<E: std::error::Error, I: FnMut() -> Result<(), E>> Host for Jobs<I> {
         self.is_timed
     }
 
-    /// What a worn-out drive refuses takes no time, so that jobs that only time ends would not end.
+    /// Refused requests of a worn-out drive take no time, so jobs limited by time would never end.
     fn ends_worn(&self) -> bool {
         true
     }

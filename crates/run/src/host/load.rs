@@ -1,4 +1,4 @@
-//! A drive under the workload of a run: which of the drivers takes it, and what the jobs and queues of the host were given.
+//! A drive under the workload of a run: the choice of the driver, and the results of jobs and queues.
 
 use crate::ask::setup::Setup;
 use crate::error::RunError;
@@ -24,16 +24,16 @@ pub(crate) enum StreamError {
     Interrupted,
 }
 
-/// Where the requests of a run end.
+/// The end of the requests of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Bounds {
-    /// Where the workload ends.
+    /// At the end of the workload.
     Workload,
-    /// Where the caller ends them; jobs, traces and other workloads that end by themselves still do.
+    /// At a limit of the caller; jobs, traces and other workloads with an end still end themselves.
     Caller,
 }
 
-/// What came of a workload.
+/// Result of a workload.
 pub(crate) struct Driven {
     pub summary: Summary,
     pub jobs: Vec<JobActivity>,
@@ -41,10 +41,10 @@ pub(crate) struct Driven {
     pub first_arrival: SimTime,
 }
 
-/// Drive a device with the workload of a run until all of its requests have completed. `going_on` is asked before each.
+/// Run a device under the workload of a run until all of its requests have completed. `going_on` is asked before each.
 ///
 /// # Errors
-/// When the workload or the device fails, or `going_on` says that the run ends here.
+/// If the workload or the device fails, or `going_on` ends the run.
 pub(crate) fn drive_workload<P: Probe>(
     setup: &Setup,
     device: &mut Device<P>,
@@ -104,7 +104,7 @@ pub(crate) fn drive_workload<P: Probe>(
     Ok(Driven { summary, jobs, queues, first_arrival: first.get().unwrap_or_default() })
 }
 
-/// What is told of a workload that could not be driven to its end.
+/// The message for a workload that could not be completed.
 pub(crate) fn failure(setup: &Setup, spelling: &str, e: DriveError<StreamError>) -> RunError {
     match e {
         DriveError::Workload(StreamError::Workload(e)) => e.into(),
@@ -118,12 +118,12 @@ pub(crate) fn failure(setup: &Setup, spelling: &str, e: DriveError<StreamError>)
     }
 }
 
-/// A fault of a scheme or of Wordline, with the command that shows it.
+/// A fault of a scheme or of Wordline, with the command that reproduces it.
 pub(crate) fn fault(setup: &Setup, spelling: &str, what: String) -> RunError {
     RunError::Fault { what, replay: setup.spec.with_scheme(spelling).shell_command() }
 }
 
-/// A request that the drive cannot take, and what to do about it.
+/// A request that the drive rejects, and the remedy.
 fn unfit(workload: &str, e: &RequestError) -> Message {
     let what = Opt::Workload.of(workload) + format!(": {e}");
     match e {

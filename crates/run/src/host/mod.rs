@@ -1,4 +1,4 @@
-//! What jobs and queues of the host ask, and what each was given.
+//! Requests of jobs and queues of the host, and their results.
 
 pub(crate) mod jobs;
 pub(crate) mod load;

@@ -1,4 +1,4 @@
-//! Several queues of a host: which source of a workload has which, and what each was given.
+//! Several queues of a host: the source of each, and its results.
 
 use crate::ask::queues::{Asked, asked};
 use crate::ask::setup::Setup;
@@ -7,13 +7,13 @@ use wordline_report::QueueActivity;
 use wordline_sim::{Completion, Host, HostTurn, Queues};
 use wordline_units::SimTime;
 
-/// A host whose requests are measured by their queue.
+/// A host whose requests are measured by queue.
 pub(crate) struct Measured<'a, H> {
     host: H,
     given: &'a mut Vec<QueueTally>,
 }
 
-/// What a queue was given, from when to when.
+/// Results of a queue, from its first to its last request.
 #[derive(Default)]
 pub(crate) struct QueueTally {
     given: Tally,
@@ -54,7 +54,7 @@ pub(crate) fn measured<H: Host>(host: H, given: &mut Vec<QueueTally>) -> Measure
     Measured { host, given }
 }
 
-/// The queues in front of a drive, and how many requests it works on at once.
+/// The queues of a drive, and how many requests it works on in parallel.
 pub(crate) fn of(setup: &Setup) -> Option<(Queues, u32)> {
     let arbitration = setup.device.arbitration.as_ref()?;
     let queues =

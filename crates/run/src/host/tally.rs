@@ -1,4 +1,4 @@
-//! What one who asks was given: latencies, bytes and failures by kind of request, for the rows of jobs and of queues.
+//! Results of a job or queue: latencies, bytes and failures by kind of request.
 
 use wordline_ftl::Outcome;
 use wordline_report::{JobRequests, LATENCY_BOUNDS_NS, PERCENTILES};
@@ -29,13 +29,12 @@ impl Tally {
         }
     }
 
-    /// The figures by kind; `None` of a kind of which none has ended.
+    /// The figures by kind; `None` for a kind without completions.
     pub fn requests(&self) -> [Option<JobRequests>; 4] {
         std::array::from_fn(|kind| self.0[kind].as_deref().map(requests))
     }
 
-    /// What share of the reads, writes and trims took less than each of fio's bounds, and not less than the
-    /// bound before.
+    /// The share of reads, writes and trims in each of fio's latency bins.
     pub fn shares(&self) -> Vec<f64> {
         let mut counts = vec![0u64; LATENCY_BOUNDS_NS.len() + 1];
         for given in self.0[..3].iter().flatten() {

@@ -1,5 +1,5 @@
-//! Requests as they end, a row each: CSV behind a comment line of JSON, or Parquet by the file's name, which
-//! has the same columns and the same JSON among its metadata.
+//! Completions, one row each: CSV after a comment line of JSON, or Parquet by the file's name, with the same
+//! columns and the same JSON in its metadata.
 
 use crate::ask::setup::Setup;
 use crate::error::RunError;
@@ -10,7 +10,7 @@ use std::path::Path;
 use wordline_ftl::LatencyPart;
 use wordline_sim::Completion;
 
-/// The whole numbers of a row: number, address, length, times, and the parts of the latency.
+/// The integer columns: number, address, length, times, and the latency parts.
 pub const NUMBERS: usize = 5 + LatencyPart::COUNT;
 
 /// The columns in order: the request, then the parts of its latency, which add up to it.
@@ -20,7 +20,7 @@ pub(crate) fn columns() -> impl Iterator<Item = String> {
     request.map(str::to_string).into_iter().chain(parts)
 }
 
-/// The columns of words; all others are whole numbers.
+/// The columns of words; all others are integers.
 pub const WORDS: [&str; 2] = ["op", "outcome"];
 
 pub(crate) fn numbers(c: &Completion) -> [u64; NUMBERS] {
@@ -31,7 +31,7 @@ pub(crate) fn numbers(c: &Completion) -> [u64; NUMBERS] {
     all
 }
 
-/// What a reader needs to know of the run.
+/// Information about the run for a reader.
 fn header(setup: &Setup, scheme: &str) -> Value {
     json!({
         "completions": "wordline.completions/1",
@@ -73,7 +73,7 @@ impl Completions {
         Ok(Completions::Csv(Box::new(Csv { out: Output::open(path)?, line: String::new() })))
     }
 
-    /// What is known before the first request.
+    /// Everything known before the first request.
     pub fn begin(&mut self, setup: &Setup, scheme: &str) -> Result<(), RunError> {
         let header = header(setup, scheme);
         match self {
@@ -110,7 +110,7 @@ impl Completions {
         }
     }
 
-    /// Write what is left, and give the file its name.
+    /// Write the rest, and give the file its name.
     pub fn finish(self) -> Result<(), RunError> {
         match self {
             Completions::Csv(csv) => csv.out.finish(),
@@ -138,7 +138,7 @@ mod parquet_file {
     use std::sync::Arc;
     use wordline_sim::Completion;
 
-    /// Rows that are held before they are written together.
+    /// Buffered rows per write.
     const GROUP: usize = 1 << 16;
 
     /// A table under way.

@@ -1,4 +1,4 @@
-//! What is written while a run goes on: its log, its completions, its timeline.
+//! Outputs written during a run: its log, completions and timeline.
 
 pub(crate) mod completions;
 pub(crate) mod output;

@@ -1,5 +1,5 @@
-//! Files that a run writes as it goes. Each place is tried before the run; a file takes its name when it is
-//! whole.
+//! Files that a run writes as it goes. Each path is checked before the run; a file gets its name when it is
+//! complete.
 
 use crate::error::RunError;
 use std::fs::{self, File, OpenOptions};
@@ -19,7 +19,7 @@ enum Encoder {
     Zstd(zstd::stream::write::Encoder<'static, Target>),
 }
 
-/// A file that takes its name when it is whole, or something that is not a file, such as a pipe.
+/// A file that gets its name when it is complete, or something else, such as a pipe.
 pub(crate) enum Target {
     File(BufWriter<NamedTempFile>),
     Special(BufWriter<File>),
@@ -60,7 +60,7 @@ impl Target {
         })
     }
 
-    /// Write what is left, and give the file its name.
+    /// Write the rest, and give the file its name.
     pub fn finish(self, path: &Path) -> io::Result<()> {
         match self {
             Target::File(f) => {
@@ -88,7 +88,7 @@ impl Write for Target {
 }
 
 impl Output {
-    /// Make sure that a file can be written; one that ends in `.gz` or `.zst` is compressed.
+    /// Check that a file can be written; `.gz` and `.zst` compress it.
     pub fn open(path: &Path) -> Result<Output, RunError> {
         let target = Target::open(path)?;
         let to = match path.extension().and_then(|e| e.to_str()) {
@@ -126,7 +126,7 @@ impl Output {
     }
 }
 
-/// A nameless file beside the one that it will become.
+/// A nameless file next to its final path.
 fn temporary(path: &Path) -> io::Result<NamedTempFile> {
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut builder = tempfile::Builder::new();

@@ -1,9 +1,8 @@
-//! What a run writes down as it goes: the operation log, with every use of an array and a bus, the
-//! completions, with the end of every request, and a timeline for a trace viewer. Rows go out as things
-//! happen; nothing grows with the run.
+//! Recording of a run: the operation log with every use of arrays and buses, the completions, and a timeline
+//! for a trace viewer. Rows are written as events happen; memory does not grow with the run.
 //!
-//! The log is CSV behind one comment line of JSON that holds what a reader needs to know of the drive, so
-//! that a separate program can check it.
+//! The log is CSV after one comment line of JSON that describes the drive, so that a separate program can
+//! check it.
 
 use crate::ask::setup::Setup;
 use crate::error::RunError;
@@ -23,38 +22,38 @@ use wordline_units::{CellMode, PlaneId};
 /// The columns of an operation log.
 const LOG_COLUMNS: &str = "op,use,kind,cause,start_ns,end_ns,channel,die,plane,block,slot,slots,\
                            mode,page,region,bytes,data,retries";
-/// What a run is to be recorded in. The files take their names when the run is over.
+/// The outputs of a recorded run. The files get their names after the run.
 pub struct Recording {
     log: Option<Output>,
     completions: Option<Completions>,
     timeline: Option<Timeline>,
 }
 
-/// The files that a run can be recorded in.
+/// The possible output files of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Files {
     /// Every use of an array and a bus.
     pub log: Option<PathBuf>,
-    /// The end of every request; a table of Parquet if its name ends in `.parquet`, otherwise CSV.
+    /// Completions: Parquet if the name ends in `.parquet`, otherwise CSV.
     pub completions: Option<PathBuf>,
     /// A timeline of dies, buses and requests, as JSON for a trace viewer.
     pub timeline: Option<PathBuf>,
-    /// The part of the run that the timeline shows.
+    /// The time window of the timeline.
     pub window: Window,
 }
 
 impl Files {
-    /// Whether anything is asked for.
+    /// Whether any output is requested.
     pub fn any(&self) -> bool {
         self.log.is_some() || self.completions.is_some() || self.timeline.is_some()
     }
 }
 
 impl Recording {
-    /// Make sure that the files can be written; those that end in `.gz` or `.zst` are compressed.
+    /// Check that the files can be written; `.gz` and `.zst` compress them.
     ///
     /// # Errors
-    /// When one of them cannot be written.
+    /// If one of them cannot be written.
     pub fn open(files: &Files) -> Result<Recording, RunError> {
         let timeline = |path: &PathBuf| Timeline::open(path, files.window);
         Ok(Recording {
@@ -65,7 +64,7 @@ impl Recording {
     }
 }
 
-/// An operation under way, if one is: the columns before those of its uses, and those behind.
+/// An operation in progress: the columns before and after those of its uses.
 #[derive(Clone, Default)]
 struct Under {
     op: Option<u64>,
@@ -79,13 +78,13 @@ pub(crate) struct Recorder {
     log: Option<Output>,
     completions: Option<Completions>,
     timeline: Option<Timeline>,
-    /// The first failure, after which nothing more is written.
+    /// The first failure, after which nothing is written.
     failed: Option<RunError>,
     broken: Rc<Cell<bool>>,
     regions: Vec<String>,
     slot_mask: u32,
     slot_shift: u32,
-    /// The operations of each plane, one for each of its registers.
+    /// The operations of each plane, one per register.
     current: Vec<[Under; 2]>,
     line: String,
 }
@@ -106,7 +105,7 @@ impl Recorder {
         }
     }
 
-    /// Begin the files with what is known before the first request.
+    /// Start the files with everything known before the first request.
     pub(crate) fn begin_files(&mut self, setup: &Setup, scheme: &str, ftl: &Ftl) {
         self.regions = ftl.layout().regions.iter().map(|r| r.name.to_string()).collect();
         self.line = format!("# {}\n{LOG_COLUMNS}\n", log_header(setup, scheme, ftl));
@@ -144,7 +143,7 @@ impl Recorder {
         }
     }
 
-    /// Set when a file cannot be written on, so that the run need not go on.
+    /// Set when a file cannot be written, so that the run can end.
     pub(crate) fn broken(&self) -> Rc<Cell<bool>> {
         self.broken.clone()
     }
@@ -154,7 +153,7 @@ impl Recorder {
         self.failed.take()
     }
 
-    /// Write what is left, and give the files their names.
+    /// Write the rest, and give the files their names.
     pub(crate) fn finish(self) -> Result<(), RunError> {
         self.log.map_or(Ok(()), Output::finish)?;
         self.completions.map_or(Ok(()), Completions::finish)?;
@@ -173,7 +172,7 @@ impl Recorder {
         self.write_log();
     }
 
-    /// An operation that a plane is at, if it is.
+    /// The current operation of a plane, if any.
     fn under(&mut self, plane: PlaneId, op: u64) -> impl Iterator<Item = &mut Under> {
         self.current[plane.index()].iter_mut().filter(move |under| under.op == Some(op))
     }
@@ -244,7 +243,7 @@ impl Probe for Recorder {
     }
 }
 
-/// Geometry, times, regions, and what was programmed before time 0: all that a checker needs.
+/// Geometry, times, regions, and data programmed before time 0: everything that a checker needs.
 fn log_header(setup: &Setup, scheme: &str, ftl: &Ftl) -> Value {
     let (spec, layout) = (&setup.device, ftl.layout());
     let media: Vec<Value> = spec
@@ -346,8 +345,8 @@ fn log_header(setup: &Setup, scheme: &str, ftl: &Ftl) -> Value {
     })
 }
 
-/// What was programmed before time 0, as runs of neighbouring blocks that are alike: first block,
-/// how many, region, slots programmed in each, and where the rule tells bits apart, pages by bit.
+/// Data programmed before time 0, as runs of equal neighboring blocks: first block, count, region, programmed
+/// slots in each, and pages by bit under rules that distinguish bits.
 fn runs(ftl: &Ftl) -> Vec<Value> {
     let mut runs: Vec<(u32, u32, RegionId, [u32; 4], bool)> = vec![];
     for (block, region, pages, direct) in ftl.programmed() {

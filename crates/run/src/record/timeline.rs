@@ -1,7 +1,7 @@
-//! A run, or a part of it, as a timeline for a trace viewer: Chrome's trace event format as JSON, which
-//! Perfetto and chrome://tracing read. A process is a channel with a track for its bus and one for each of
-//! its planes; a slice is a use of one of them by an operation, named by kind and cause. Requests are
-//! asynchronous spans of the process `host`, with the ways that they went within them.
+//! A run, or a part of it, as a timeline for a trace viewer: Chrome's trace event format as JSON, for
+//! Perfetto and chrome://tracing. A process is a channel with tracks for its bus and each of its planes; a
+//! slice is a use of one of them by an operation, named by kind and cause. Requests are asynchronous spans of
+//! the process `host`, with their latency parts.
 
 use crate::ask::setup::Setup;
 use crate::error::RunError;
@@ -15,7 +15,7 @@ use wordline_ftl::{LatencyPart, OpKind};
 use wordline_sim::{Begin, Completion, Event, Moment};
 use wordline_units::{ChannelId, HostOp, Opt, PlaneId, SimDuration, SimTime};
 
-/// The part of a run that a timeline shows.
+/// The window of a timeline.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Window {
     /// All of it.
@@ -23,7 +23,7 @@ pub enum Window {
     Whole,
     /// From one simulated time to another.
     Between(SimTime, SimTime),
-    /// From the moment that a request comes to the drive until it ends; by its number, counted from 0.
+    /// From the arrival of a request to its completion, by its number from 0.
     Around(u64),
 }
 
@@ -44,9 +44,9 @@ impl FromStr for Window {
     }
 }
 
-/// The process that stands for the host; channels follow.
+/// The process of the host; channels follow.
 const HOST: u32 = 0;
-/// The track of a channel's bus; those of planes follow.
+/// The track of a channel's bus; planes follow.
 const BUS: u32 = 0;
 
 /// Nanoseconds as the microseconds of the format.
@@ -73,14 +73,14 @@ struct Use {
 pub(crate) struct Timeline {
     out: Output,
     asked: Window,
-    /// What is shown, as far as it is known: until when, once it has begun.
+    /// The displayed window as far as known: its end, once it has started.
     from: Option<SimTime>,
     until: SimTime,
     regions: Vec<String>,
     slot_shift: u32,
-    /// The operations of each plane, one for each of its registers.
+    /// The operations of each plane, one per register.
     current: Vec<[Option<Begin>; 2]>,
-    /// The last use of each plane, then of each bus, until it is shown.
+    /// The last use of each plane and bus before the window.
     running: Vec<Option<Use>>,
     channels: Vec<u32>,
     line: String,
@@ -146,7 +146,7 @@ impl Timeline {
         self.out.write(&text)
     }
 
-    /// Whether anything between two times is shown, as far as is known.
+    /// Whether the window overlaps two times, as far as known.
     fn shows(&self, start: SimTime, end: SimTime) -> bool {
         self.from.is_some_and(|from| end > from && start < self.until)
     }
@@ -239,7 +239,7 @@ impl Timeline {
         }
     }
 
-    /// A request has ended: its span, and within it those of its ways.
+    /// A request completed: write its span with its parts.
     pub fn completion(&mut self, c: &Completion) -> Result<(), RunError> {
         if self.asked == Window::Around(c.number) {
             self.until = c.at;
@@ -297,7 +297,7 @@ impl Timeline {
         self.out.write(&self.line)
     }
 
-    /// Write what is left, and give the file its name.
+    /// Write the rest, and give the file its name.
     pub fn finish(mut self) -> Result<(), RunError> {
         if let (Window::Around(number), None) = (self.asked, self.from) {
             let what =

@@ -1,7 +1,6 @@
-//! Several schemes on one device and workload, each with as many replicas as are asked for. Runs
-//! are independent, so they may go side by side: the reports are the same as one after the other,
-//! but for the speed of the engine. Each thread holds one drive, and of a replica only what its
-//! report keeps remains, so that memory goes with the threads.
+//! Several schemes on one device and workload, each with the requested replicas. Runs are independent and can
+//! execute in parallel: the reports are the same, except for the speed of the engine. Each thread holds one
+//! drive, and a replica is reduced to what its report keeps, so that memory depends on the number of threads.
 
 use crate::ask::setup::Setup;
 use crate::ask::spec::{Executor, Job, JobProgress, RunSpec};
@@ -15,14 +14,14 @@ use wordline_report::{Comparison, RefusedScheme, Replicas, Report};
 use wordline_sim::{Device, NoProbe};
 use wordline_units::{Message, Opt};
 
-/// Stands in place of a scheme for every one that the device admits and that is not named.
+/// Represents every compatible scheme that is not named.
 pub const ALL_COMPATIBLE: &str = "all-compatible";
 
-/// Schemes as they were named, with those that [`ALL_COMPATIBLE`] stands for in its place, in the order of
-/// the registry; and those that it leaves out, with the reason.
+/// The named schemes with [`ALL_COMPATIBLE`] replaced by its schemes in registry order; and the incompatible
+/// ones, with the reason.
 ///
 /// # Errors
-/// When a scheme that is named does not exist, the word is there twice, or the device admits none.
+/// If a named scheme does not exist, the word appears twice, or no scheme supports the device.
 pub fn admitted(setup: &Setup, named: &[String]) -> Result<(Vec<String>, Vec<RefusedScheme>), RunError> {
     let Some(at) = named.iter().position(|s| s == ALL_COMPATIBLE) else {
         return Ok((named.to_vec(), vec![]));
@@ -48,12 +47,11 @@ pub fn admitted(setup: &Setup, named: &[String]) -> Result<(Vec<String>, Vec<Ref
     Ok((schemes, refused))
 }
 
-/// Run each replica of each scheme on what is resolved already, on up to so many threads. The
-/// first scheme is the baseline. Replicas of one number share their seed among the schemes, and so
-/// the requests of the host.
+/// Run each replica of each scheme on a resolved setup, on up to this many threads. The first scheme is the
+/// baseline. The n-th replica has the same seed under every scheme, and so the same host requests.
 ///
 /// # Errors
-/// The error of the first run, in the order of schemes and seeds, that has one.
+/// The first error in the order of schemes and seeds.
 pub fn compare(
     setup: &Setup,
     schemes: &[String],
@@ -100,7 +98,7 @@ pub fn compare(
                     }
                     let (scheme, replica) = (&schemes[number / replicas], (number % replicas) as u32);
                     let mut said = |p| {
-                        // A listener that has gone away is no reason to stop.
+                        // A listener that has gone away is not a reason to stop.
                         let _ = say.send(Word::Progress(p));
                         if stop.load(Ordering::Relaxed) {
                             ControlFlow::Break(())
@@ -149,7 +147,7 @@ pub fn compare(
     Ok(Comparison::new(of_schemes))
 }
 
-/// A replica of a scheme elsewhere, if it is done there.
+/// A replica of a scheme in another process, if it executes there.
 fn away(
     setup: &Setup,
     executor: &Executor,
@@ -170,7 +168,7 @@ fn away(
     Some(done.and_then(read))
 }
 
-/// The report of a run with replicas: the first of them, with what all have come to.
+/// The report of a run with replicas: that of the first, with the results of all.
 fn replicated(spec: &RunSpec, first: Report, others: impl Iterator<Item = Report>) -> Report {
     if spec.replicas <= 1 {
         return first;
@@ -180,10 +178,10 @@ fn replicated(spec: &RunSpec, first: Report, others: impl Iterator<Item = Report
     Report { command: spec.with_scheme(&first.scheme.name).command(), replicas, ..first }
 }
 
-/// Run one experiment. `progress` is called now and then, and may break the run off.
+/// Run one experiment. `progress` is called regularly, and can stop the run.
 ///
 /// # Errors
-/// What is wrong with the input, a refusal, a fault, or the interruption.
+/// Invalid input, a refusal, a fault, or the interruption.
 pub fn run(
     spec: &RunSpec,
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,

@@ -1,14 +1,14 @@
-//! How a scheme divides a drive, and what it is asked there, without a run.
+//! The layout and hooks of a scheme on a drive, without a run.
 
 use crate::error::RunError;
 use wordline_device::DeviceSpec;
 use wordline_ftl::{DriveInfo, Layout};
 use wordline_schemes::Registry;
 
-/// The methods of a scheme that are called on a device, and its layout there.
+/// The hooks of a scheme that are called on a device, and its layout there.
 ///
 /// # Errors
-/// When there is no such scheme, its parameters are wrong, or it refuses the device.
+/// If the scheme does not exist, its parameters are invalid, or it does not support the device.
 pub fn divided(
     registry: &Registry,
     scheme: &str,

@@ -3,7 +3,7 @@
 use wordline_report::{Busy, Spent, Stretch, Work};
 use wordline_units::SimTime;
 
-/// Stretches of a request's time, one after the other.
+/// Consecutive intervals of a request's time.
 pub(crate) struct Intervals {
     pub stretches: Vec<Stretch>,
     pub at: SimTime,

@@ -1,6 +1,6 @@
-//! A workload repeated on a drive until it is over. A life is a row of phases: one pass of the workload, with
-//! each erase standing for as many as the acceleration says, and then a time on the shelf in which data grow
-//! older. So a pass stands for as many passes, each followed by its share of the shelf.
+//! Lifetime runs: a workload repeated on a drive until the drive wears out. A lifetime run is a sequence of
+//! phases: one pass of the workload, with each erase counted by the acceleration, and then power-off time in which
+//! the data age. So a pass represents as many passes, followed by one power-off time.
 
 use crate::ask::setup::Setup;
 use crate::ask::spec::{Executor, Job, JobProgress, LifetimeSpec, VERSION};
@@ -20,12 +20,12 @@ use wordline_report::{
 use wordline_sim::{EndOfLife, Histogram, NoProbe};
 use wordline_units::{Message, Opt};
 
-/// More phases than a picture has points for: of those kept every other one is dropped then.
+/// More phases than a picture has points: beyond this, every other stored phase is dropped.
 const PHASES_KEPT: usize = 512;
-/// So many passes without wearing a drive out say that the workload hardly does.
+/// Maximum number of passes without wear-out: the workload hardly wears the drive.
 const PHASES_MAX: u64 = 200_000;
 
-/// How far a life is.
+/// Progress of a lifetime run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct LifeProgress {
     /// Which scheme, from 0.
@@ -36,25 +36,25 @@ pub struct LifeProgress {
     pub acceleration: u32,
     /// Passes of the workload that have ended.
     pub passes: u64,
-    /// What has been written in them, in logical capacities.
+    /// Host writes in them, in drive writes.
     pub drive_writes: f64,
-    /// Share of their lives that the blocks had used up on average after them.
+    /// Mean share of life used of the blocks after them.
     pub life_used: f64,
-    /// Share of the work of all lives that is done, as far as wear tells.
+    /// Completed share of all lifetime runs, estimated from wear.
     pub all_done: f64,
     /// Whether it has ended, and how.
     pub ended: Option<EndOfLife>,
 }
 
-/// The lives that are asked for, before any is lived.
+/// The requested lifetime runs.
 pub struct Lives {
     spec: LifetimeSpec,
     setup: Setup,
-    /// The same at half the acceleration, where that is to be checked.
+    /// The same at half the acceleration, if that is to be checked.
     half: Option<Setup>,
 }
 
-/// Which life: that of a scheme with a seed, and with so many cycles to an erase.
+/// A lifetime run: a scheme with a seed and an acceleration.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct WhichLife {
     /// Which scheme, from 0.
@@ -68,7 +68,7 @@ pub struct WhichLife {
 }
 
 impl WhichLife {
-    /// Its work to that of others: erases are as many more as each stands for fewer.
+    /// Its relative amount of work: inverse to the cycles per erase.
     fn weight(&self) -> f64 {
         1.0 / self.acceleration as f64
     }
@@ -78,7 +78,7 @@ impl Lives {
     /// Look at what is asked for.
     ///
     /// # Errors
-    /// What is wrong with the input, or a scheme that the device refuses.
+    /// Invalid input, or a scheme that does not support the device.
     pub fn new(spec: &LifetimeSpec) -> Result<Lives, RunError> {
         if let Some(file) = spec.run.from_state.as_ref().or(spec.run.save_state.as_ref()) {
             return Err(RunError::Input(format!(
@@ -101,7 +101,7 @@ impl Lives {
         Ok(Lives { spec: spec.clone(), setup, half })
     }
 
-    /// All of them: of each scheme one a seed, then the first seed again at half the acceleration.
+    /// All of them: one per scheme and seed, then the first seed again at half the acceleration.
     pub fn all(&self) -> Vec<WhichLife> {
         let of = |setup: &Setup, scheme, replica| WhichLife {
             scheme,
@@ -116,10 +116,10 @@ impl Lives {
         (0..self.spec.schemes.len()).flat_map(of_scheme).collect()
     }
 
-    /// What lives have come to, in the order of [`Self::all`]; one that a stop left without a pass is missing.
+    /// Combine the results, in the order of [`Self::all`]; one that was stopped before its first pass is missing.
     ///
     /// # Errors
-    /// When the first scheme's keys do not go with it.
+    /// If the keys do not apply to the first scheme.
     pub fn together(&self, lives: Vec<Option<Life>>) -> Result<Lifetimes, RunError> {
         let setup = &self.setup;
         let mut lives = lives.into_iter();
@@ -157,12 +157,11 @@ impl Lives {
     }
 }
 
-/// Take a drive to its end under each scheme, once for each seed, and the first seed again at half the
-/// acceleration. `progress` is called now and then, and may break it off: what has been lived until then is given,
-/// marked as stopped.
+/// Run a drive to wear-out under each scheme, once per seed, and the first seed again at half the acceleration.
+/// `progress` is called regularly, and can stop the runs: the results so far are returned, marked as stopped.
 ///
 /// # Errors
-/// What is wrong with the input, a refusal, a fault, or an interruption before any pass of the workload has ended.
+/// Invalid input, a refusal, a fault, or an interruption before the first pass has ended.
 pub fn lifetime(
     spec: &LifetimeSpec,
     progress: &(dyn Fn(LifeProgress) -> ControlFlow<()> + Sync),
@@ -171,7 +170,7 @@ pub fn lifetime(
     lives.together(all(&lives, progress)?)
 }
 
-/// The run on a drive whose blocks retire, each erase standing for so many.
+/// The run on a drive whose blocks retire, with this many cycles per erase.
 fn accelerated(spec: &LifetimeSpec, acceleration: Option<u32>) -> Result<Setup, RunError> {
     let mut run = spec.run.clone();
     run.set.push(("wear.enforce".to_string(), "true".to_string()));
@@ -183,7 +182,7 @@ fn accelerated(spec: &LifetimeSpec, acceleration: Option<u32>) -> Result<Setup, 
     Ok(setup)
 }
 
-/// Simulate all lives on so many threads, in their order; those that a stop left without a pass are missing.
+/// Execute all lifetime runs on this many threads, in order; those stopped before their first pass are missing.
 fn all(
     lives: &Lives,
     progress: &(dyn Fn(LifeProgress) -> ControlFlow<()> + Sync),
@@ -243,7 +242,8 @@ fn all(
     if found.iter().all(Option::is_none) { Err(RunError::Interrupted) } else { Ok(found) }
 }
 
-/// A life elsewhere, if it is lived there: until it is over, or until it is stopped after a pass or more.
+/// A lifetime run in another process, if it executes there: until its end, or until it is stopped after at least
+/// one pass.
 fn away(
     spec: &LifetimeSpec,
     setup: &Setup,
@@ -295,7 +295,7 @@ fn away(
     Some(done.and_then(only))
 }
 
-/// What adds up over the phases of a life.
+/// Sums over the phases of a lifetime run.
 #[derive(Default)]
 struct Sums {
     written: f64,
@@ -311,7 +311,7 @@ struct Sums {
     hash: u64,
 }
 
-/// Repeat the workload on one drive until it is over, or until it is stopped after a pass or more.
+/// Repeat the workload on one drive until wear-out, or until it is stopped after at least one pass.
 fn live(
     spec: &LifetimeSpec,
     setup: &Setup,
@@ -466,7 +466,7 @@ fn aged(h: &Histogram) -> Option<AgedLatency> {
     Some(AgedLatency { mean: h.mean()? / 1e3, p99: h.quantile(0.99)?.as_us() })
 }
 
-/// Phases of a life, at most [`PHASES_KEPT`]: of more every second, fourth and so on, and the last.
+/// Phases of a lifetime run, at most [`PHASES_KEPT`]: beyond that, every second, fourth and so on, and the last.
 #[derive(Default)]
 struct Phases {
     kept: Vec<LifePhase>,

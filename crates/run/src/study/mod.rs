@@ -1,4 +1,4 @@
-//! What is made of runs: several side by side, one done again, a drive taken to wear-out, the story of a request.
+//! Studies made of runs: comparisons, reruns, lifetimes, and explanations of requests.
 
 pub(crate) mod compare;
 pub(crate) mod division;

@@ -8,11 +8,11 @@ use wordline_ftl::DriveInfo;
 use wordline_schemes::{Model, ModelError};
 use wordline_units::HostOp;
 
-/// The cost and hit rate curves of HySSD's model for a device, a workload and a spelling of the scheme:
-/// `points` by utilisation, `io_w`, and the sizes that they rest on.
+/// The cost and hit rate curves of HySSD's model for a device, a workload and a scheme: `points` by
+/// utilization, `io_w`, and the underlying sizes.
 ///
 /// # Errors
-/// Whatever of the user's input is wrong, and a refusal where the device does not suit the scheme.
+/// Invalid input, and a refusal if the scheme does not support the device.
 pub fn model(spec: &RunSpec) -> Result<Value, RunError> {
     let setup = Setup::without_state(spec)?;
     let logical_pages = (setup.device.logical_bytes() / setup.device.unit.0) as u32;

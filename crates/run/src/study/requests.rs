@@ -1,4 +1,4 @@
-//! Every request of a report's run, found by doing the run again.
+//! Every request of a report's run, obtained by a rerun.
 
 use crate::error::RunError;
 use crate::execute::{Progress, perform, ready};
@@ -10,10 +10,10 @@ use wordline_report::Report;
 use wordline_schemes::Registry;
 use wordline_sim::{Completion, Event, Probe};
 
-/// Whole numbers in as few bytes as they need: none while all are 0, four, or eight each.
+/// Integers in as few bytes as they need: none while all are 0, four, or eight each.
 #[derive(Clone, Debug)]
 pub enum Numbers {
-    /// So many times 0.
+    /// This many times 0.
     Zeros(usize),
     /// Below 2^32.
     Narrow(Vec<u32>),
@@ -61,7 +61,7 @@ impl Numbers {
     }
 }
 
-/// Words of which there are few: a byte each, and what the bytes stand for.
+/// Words of a small set: a byte each, and their meaning.
 #[derive(Clone, Debug, Default)]
 pub struct Words {
     /// For each row a place among the words.
@@ -83,14 +83,14 @@ impl Words {
 /// A column of the requests.
 #[derive(Clone, Debug)]
 pub enum OfRequests {
-    /// Number, address and length in units of 512 bytes, times of arrival and end in nanoseconds, or a part of the
-    /// latency in nanoseconds; which of the numbers of a row.
+    /// Number, address and length in units of 512 bytes, times of arrival and completion in nanoseconds, or a latency
+    /// part in nanoseconds; selects a number of a row.
     Numbers(usize, Numbers),
-    /// What was asked, or how it ended, as the reports' keys have it; which of the words of a row.
+    /// Operation or outcome, as in reports; selects a word of a row.
     Words(usize, Words),
 }
 
-/// The requests of a run in the order in which they ended, by column: what the file of completions has, or some of it.
+/// The requests of a run in order of completion, by column: all or some columns of the completions file.
 #[derive(Clone, Debug)]
 pub struct Requests {
     /// The columns by name.
@@ -98,16 +98,16 @@ pub struct Requests {
 }
 
 impl Requests {
-    /// The names of all columns: those of numbers, then those of words.
+    /// The names of all columns: numbers, then words.
     pub fn names() -> Vec<String> {
         let of_numbers = columns().filter(|name| !WORDS.contains(&name.as_str()));
         of_numbers.chain(WORDS.map(str::to_string)).collect()
     }
 
-    /// No requests yet, of which some columns will be kept; all of them where none is named.
+    /// An empty table for the named columns, or for all.
     ///
     /// # Errors
-    /// When there is no such column, or one is named twice.
+    /// If a column does not exist, or is named twice.
     pub fn keeping(wanted: &[String]) -> Result<Requests, RunError> {
         let all = Requests::names();
         let words = all.len() - WORDS.len();
@@ -151,11 +151,11 @@ impl Probe for Requests {
     }
 }
 
-/// Do a report's run again, and keep its requests, all columns or those that are named. `workload` stands in for the
-/// recorded path where the file has moved. Of replicas it is the first.
+/// Rerun a report, and keep all or some columns of its requests. `workload` stands in for the recorded path where the
+/// file has moved. Of replicas, the first is rerun.
 ///
 /// # Errors
-/// As for [`crate::rerun`], or when there is no such column, or the run comes out otherwise than in the report.
+/// As for [`crate::rerun`], if a column does not exist, or if the result differs from the report.
 pub fn requests(
     report: &Report,
     wanted: &[String],

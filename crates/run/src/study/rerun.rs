@@ -1,4 +1,4 @@
-//! A report run again from its own configuration, to show that it tells the truth.
+//! Rerun of a report from its own configuration, to verify it.
 
 use crate::ask::setup::Setup;
 use crate::ask::spec::{DEFAULT_INITIAL, Executor, RunSpec};
@@ -13,7 +13,7 @@ use wordline_schemes::Registry;
 use wordline_trace::{ErrorKind, Fit};
 use wordline_units::{Message, Opt};
 
-/// What a second run came to.
+/// Result of a rerun.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Rerun {
     /// The report of the second run.
@@ -27,17 +27,17 @@ pub struct Rerun {
 }
 
 impl Rerun {
-    /// Whether both runs did the same, each replica of them.
+    /// Whether both runs have the same result, for each replica.
     pub fn is_same(&self) -> bool {
         self.report.result_hash == self.recorded && self.differing_seeds.is_empty()
     }
 }
 
-/// Do a report's run again, its replicas on up to so many threads. `workload` stands in for the
-/// recorded path where the file has moved.
+/// Rerun a report, its replicas on up to this many threads. `workload` stands in for the recorded path where
+/// the file has moved.
 ///
 /// # Errors
-/// When the configuration lacks something, the input is not the recorded one, or the run fails.
+/// If the configuration is incomplete, the input is not the recorded one, or the run fails.
 pub fn rerun(
     report: &Report,
     workload: Option<&str>,
@@ -47,7 +47,7 @@ pub fn rerun(
     rerun_with(report, workload, (&Registry::standard(), None), threads, progress)
 }
 
-/// The same with the schemes of a registry, and perhaps with what does runs elsewhere.
+/// The same with the schemes of a registry, and optionally an executor.
 ///
 /// # Errors
 /// As [`rerun`].
@@ -75,7 +75,7 @@ pub fn rerun_with(
     })
 }
 
-/// A run that was done again for a report is another one: nothing can be told of the report's by it.
+/// A rerun with another result: nothing can be concluded about the report.
 pub(crate) fn came_out_otherwise(report: &Report, again: &Report) -> RunError {
     RunError::Input(format!(
         "the rerun differs from the report: {} instead of {}; the report was written by version {}, this \
@@ -87,7 +87,7 @@ pub(crate) fn came_out_otherwise(report: &Report, again: &Report) -> RunError {
     ))
 }
 
-/// All that a report's run takes, from its configuration alone.
+/// All parts of a report's run, from its configuration alone.
 pub(crate) fn setup_of(
     report: &Report,
     workload: Option<&str>,
@@ -165,13 +165,13 @@ pub(crate) fn setup_of(
     Ok(setup)
 }
 
-/// What was changed of the device's file, as keys and values.
+/// The changes to the device file, as keys and values.
 fn changes(report: &Report) -> Vec<(String, String)> {
     let pairs = report.device.changes.iter().filter_map(|change| change.split_once('='));
     pairs.map(|(key, value)| (key.to_string(), value.to_string())).collect()
 }
 
-/// The recorded workload, with another file in the place of its own.
+/// The recorded workload with another file.
 fn moved(recorded: &str, config: &Value, workload: Option<&str>) -> String {
     let Some(file) = workload else { return recorded.to_string() };
     let name = config.pointer("/workload/name").and_then(Value::as_str).unwrap_or_default();

@@ -1,5 +1,5 @@
-//! What a result owes to its twin's locality: the same runs with the LRU write-hit rate of the twin moved
-//! down and up, beside those that were asked for.
+//! Sensitivity of a result to its twin's locality: the same runs with the LRU write hit rate of the twin
+//! shifted down and up.
 
 use crate::ask::setup::Setup;
 use crate::ask::spec::RunSpec;
@@ -10,14 +10,14 @@ use std::ops::ControlFlow;
 use wordline_report::{Comparison, Report, ShiftedRun};
 use wordline_workload::with_options;
 
-/// By how many points of hit rate the twin is shifted, down and up.
+/// Shift of the hit rate in points, down and up.
 pub const SHIFT_POINTS: f64 = 3.0;
 
-/// Runs every scheme of a comparison again on the twin shifted down and up, and adds the results to
-/// the reports. `spec` is what the comparison was made of.
+/// Runs every scheme of a comparison again on the twin shifted down and up, and adds the results to the
+/// reports. `spec` is what the comparison was made of.
 ///
 /// # Errors
-/// A workload that is no twin, or a twin that cannot be shifted so far; what is wrong with the runs.
+/// A workload that is not a twin, a shift that is too large, or an error of the runs.
 pub fn sensitivity(
     spec: &RunSpec,
     schemes: &[String],

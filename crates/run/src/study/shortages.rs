@@ -1,4 +1,4 @@
-//! Which blocks are being emptied, and since when their regions have been short of free blocks, as a run is watched.
+//! Blocks that are being emptied, and since when their regions have been short of free blocks.
 
 use std::collections::HashMap;
 use wordline_ftl::{Collecting, Reason, RegionId};
@@ -10,18 +10,18 @@ use wordline_units::{BlockId, SimDuration, SimTime};
 struct Short {
     /// Since when without a break.
     since: SimTime,
-    /// How many of its blocks are being emptied.
+    /// Number of its blocks that are being emptied.
     blocks: u32,
     /// Since when none is.
     quiet: SimTime,
-    /// What has left it for another region in that time.
+    /// Bytes that have left it for another region in that time.
     moved_bytes: u64,
 }
 
-/// A longer time without a block being emptied ends a shortage.
+/// A longer time without such a block ends a shortage.
 const BREAK: SimDuration = SimDuration(100_000_000);
 
-/// Blocks being emptied: since when, what for, and how short their regions were then.
+/// Blocks being emptied: since when, the cause, and the free blocks of their regions at that time.
 #[derive(Default)]
 pub(crate) struct Shortages {
     emptying: HashMap<BlockId, (SimTime, Collecting, Short)>,
@@ -29,7 +29,7 @@ pub(crate) struct Shortages {
 }
 
 impl Shortages {
-    /// A block begins to be emptied, or goes on to be.
+    /// A block starts to be emptied, or continues.
     pub fn begin(&mut self, empties: Collecting, at: SimTime) {
         if self.emptying.contains_key(&empties.block) {
             return;
@@ -59,7 +59,7 @@ impl Shortages {
         }
     }
 
-    /// A block that is emptied, as it was when that began; with the name and mode of its region.
+    /// A block that is emptied, as it was at the start; with name and mode of its region.
     pub fn emptied(&self, empties: Collecting, (region, mode): (String, String)) -> Emptied {
         let known = self.emptying.get(&empties.block);
         let begun = known.map_or(empties, |(_, begun, _)| *begun);

@@ -1,9 +1,9 @@
-//! Threads that are over when they are waited for.
+//! Threads that have fully ended when they are joined.
 
 use std::thread::ScopedJoinHandle;
 
-/// Wait until threads are over, with all that they keep for themselves: a scope waits for what they do alone, and what a
-/// scheme in Python keeps on a thread must not outlive the interpreter.
+/// Join threads including their thread-local data: a scope only waits for their closures, and the data of a Python
+/// scheme on a thread must not outlive the interpreter.
 pub(crate) fn join<T>(threads: Vec<ScopedJoinHandle<'_, T>>) {
     for thread in threads {
         if let Err(panic) = thread.join() {

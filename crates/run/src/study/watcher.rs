@@ -1,8 +1,8 @@
-//! The watcher of a run that is done again: what the last operation of a request stood behind in its plane, at
-//! its array and bus, and why that was there.
+//! The probe of a rerun: what the last operation of a request waited for in its plane, at its array and bus, and
+//! why.
 //!
-//! It keeps what each plane did for as long as a request is outstanding that may have waited for it, so that its
-//! memory goes with the queue and not with the run.
+//! It keeps the history of each plane as far back as an outstanding request may have waited for it, so that
+//! memory grows with the queue and not with the run.
 
 use crate::ask::setup::Setup;
 use crate::error::RunError;
@@ -47,27 +47,27 @@ impl Seen {
     }
 }
 
-/// A request that has come, until all before it and it itself have ended.
+/// A submitted request, until it and all earlier ones have completed.
 struct Outstanding {
     number: u64,
     since: SimTime,
     op: HostOp,
     ended: bool,
-    /// What was under way when it was let in.
+    /// Outstanding requests when it was admitted.
     beside: Option<Beside>,
 }
 
 const KINDS: [&str; 4] = ["read", "write", "trim", "flush"];
 
-/// Watches a run for the stories of some of its requests.
+/// Watches a run to explain some of its requests.
 pub(crate) struct Watcher {
     asked: BTreeSet<u64>,
-    /// Stories of requests that were asked for, and of the slowest so far, by latency and number.
+    /// Explanations of the selected requests, and of the slowest so far, by latency and number.
     told: HashMap<u64, Story>,
     slowest: BTreeMap<(u64, Reverse<u64>), Story>,
     most: usize,
     pub(crate) sums: Vec<Sums>,
-    /// None of the slowest is below this latency.
+    /// Lower bound of the slowest latencies.
     pub(crate) floor: u64,
     op: Option<HostOp>,
     pub(crate) told_all: Rc<Cell<bool>>,
@@ -77,17 +77,17 @@ pub(crate) struct Watcher {
     lbas_per_page: u64,
     channels: Vec<u32>,
     dies: Vec<u32>,
-    /// Operations in a queue: since when, and since when without a free page.
+    /// Queued operations: since when, and since when without a free page.
     queued: HashMap<u64, (SimTime, Option<SimTime>)>,
-    /// What each plane has done, as far back as the oldest request that is outstanding.
+    /// History of each plane, as far back as the oldest outstanding request.
     planes: Vec<VecDeque<Seen>>,
     shortages: Shortages,
     unit: u64,
-    /// Requests in the order they came, and whether they have ended.
+    /// Requests in order of arrival, and whether they have completed.
     outstanding: VecDeque<Outstanding>,
-    /// Of those that have not ended, how many are of each kind.
+    /// Number of outstanding requests by kind.
     under_way: [u64; 4],
-    /// The operations with which requests ended that are still on the link.
+    /// Last operations of requests that are still on the link.
     decided: HashMap<u64, (usize, u64)>,
     /// The plane of the operation that ended last.
     last_plane: usize,
@@ -122,7 +122,7 @@ impl Watcher {
         }
     }
 
-    /// The stories in the order that was asked for.
+    /// The explanations in the requested order.
     pub(crate) fn stories(&mut self, asked: &WhyAsked, report: &Report) -> Result<Vec<Story>, RunError> {
         if asked.numbers.is_empty() {
             let slowest = std::mem::take(&mut self.slowest);
@@ -137,12 +137,12 @@ impl Watcher {
         asked.numbers.iter().map(|n| self.told.get(n).cloned().ok_or_else(|| missing(n))).collect()
     }
 
-    /// Nothing before this can have been waited for by a request that is outstanding.
+    /// Nothing before this can delay an outstanding request.
     fn horizon(&self, now: SimTime) -> SimTime {
         self.outstanding.front().map_or(now, |first| first.since)
     }
 
-    /// Where a request stands among those that are outstanding, which have come by their numbers.
+    /// Position of a request among the outstanding ones, which arrived in order of their numbers.
     fn place(&self, number: u64) -> Option<usize> {
         let first = self.outstanding.front()?;
         let place = number.checked_sub(first.number)? as usize;
@@ -159,7 +159,7 @@ impl Watcher {
         Some(self.shortages.emptied(empties, name))
     }
 
-    /// What the planes did in a stretch of time.
+    /// Work of the planes in an interval.
     fn meanwhile(&self, from: SimTime, to: SimTime) -> Vec<Busy> {
         let mut all = Meanwhile::default();
         for seen in self.planes.iter().flatten().filter(|seen| seen.overlaps(from, to)) {
@@ -201,7 +201,7 @@ impl Watcher {
         self.work(seen, "plane", (seen.began, seen.ended.min(last)))
     }
 
-    /// Tell the story of a request that has ended.
+    /// Explain a completed request.
     fn tell(&self, c: &Completion) -> Story {
         let parts = c.parts.nanoseconds().iter().zip(LatencyPart::ALL).filter(|(ns, _)| **ns > 0);
         let mut story = Story {
@@ -259,7 +259,7 @@ impl Watcher {
         story
     }
 
-    /// The reads that brought a page of the map at an instant.
+    /// The reads of a mapping page at an instant.
     fn map_reads(&self, came: SimTime) -> Vec<Work> {
         let brings = |seen: &&Seen| {
             let of_map = seen.begin.kind == OpKind::Read && seen.begin.cause == Cause::Metadata;
@@ -278,7 +278,7 @@ impl Watcher {
         }
     }
 
-    /// The last read that brought what a page of a request lacked before its program could be queued.
+    /// The last read of a page's missing data before its program could be queued.
     fn brought(&self, program: &Seen, c: &Completion, admitted: SimTime) -> Option<&Seen> {
         let (first, last) = (c.request.lba.0, c.request.lba.0 + c.request.blocks as u64);
         let asked = first / self.lbas_per_page..last.div_ceil(self.lbas_per_page);
@@ -293,7 +293,7 @@ impl Watcher {
         self.planes.iter().flatten().filter(brings).max_by_key(|seen| seen.ended)
     }
 
-    /// The way of an operation from its plane's queue to its end.
+    /// The path of an operation from its plane's queue to its end.
     fn went(&self, to: &mut Intervals, seen: &Seen) {
         to.op = Some(seen.begin.op);
         self.waited(to, seen);
@@ -301,7 +301,7 @@ impl Watcher {
         to.op = None;
     }
 
-    /// From when an operation was queued until it had its plane.
+    /// From queueing of an operation to its start in the plane.
     fn waited(&self, to: &mut Intervals, last: &Seen) {
         let plane = last.begin.plane.index();
         let looked = last.blocked.unwrap_or(last.began);
@@ -331,7 +331,7 @@ impl Watcher {
         to.until(last.began, Spent::NoSpace, space);
     }
 
-    /// From when an operation had its plane until it ended.
+    /// From the start of an operation in the plane to its end.
     fn worked(&self, to: &mut Intervals, last: &Seen) {
         for u in &last.uses {
             self.resource(to, last, u.is_bus, u.start);

@@ -1,5 +1,5 @@
-//! Why a request took so long, found out by doing its run again with a watcher: what the last of its
-//! operations stood behind in its plane, at its array and bus, and why that was there.
+//! Explain the latency of requests by a rerun with a probe: what the last operation of each waited for in its
+//! plane, at its array and bus, and why.
 
 use crate::ask::setup::Setup;
 use crate::error::RunError;
@@ -14,11 +14,11 @@ use std::time::Instant;
 use wordline_report::{Report, Story, WHY_SCHEMA, Why, WhySummary};
 use wordline_units::HostOp;
 
-/// Do a report's run again, as far as is needed, and tell why requests took so long. `workload` stands in for
-/// the recorded path where the file has moved. Of replicas it is the first.
+/// Rerun a report as far as needed, and explain the latency of requests. `workload` stands in for the recorded
+/// path where the file has moved. Of replicas, the first is rerun.
 ///
 /// # Errors
-/// As for [`crate::rerun`], when the run has no such requests, or when it comes out otherwise than in the report.
+/// As for [`crate::rerun`], if the run has no such requests, or if the result differs from the report.
 pub fn why(
     report: &Report,
     asked: &WhyAsked,

@@ -1,4 +1,4 @@
-//! What kept slow requests waiting in the end: work of the planes by cause and region, beside the victims that it emptied.
+//! Root causes of slow requests: work of the planes by cause and region, with the emptied victims.
 
 use std::collections::BTreeMap;
 use wordline_report::{Busy, Emptied, RootCause, Spent, Story, Stretch, Work};
@@ -12,10 +12,10 @@ pub(crate) struct Blame {
     source: usize,
     plane: u32,
     ns: u64,
-    /// Time behind blocks that were emptied, and the same weighted by their valid share.
+    /// Time behind emptied blocks, and the same weighted by their valid share.
     emptied_ns: u64,
     valid_ns: f64,
-    /// Time behind those with a known pace, and the same weighted by it.
+    /// Time behind those with a known rate, and the same weighted by it.
     paced_ns: u64,
     pace_ns: f64,
     short_since_ns: u64,
@@ -25,7 +25,7 @@ pub(crate) struct Blame {
 #[derive(Default)]
 pub(crate) struct Sources(Vec<Source>);
 
-/// What a piece of work was for: of a block that is emptied, why; and whose it was.
+/// The cause of a piece of work, and its owner.
 fn source(cause: &str, region: &str, mode: &str, empties: Option<&Emptied>) -> Source {
     let own = |word: &str| word.to_string();
     match empties {
@@ -37,7 +37,7 @@ fn source(cause: &str, region: &str, mode: &str, empties: Option<&Emptied>) -> S
     }
 }
 
-/// The pace at which data left a region before a block of it began to be emptied.
+/// Rate at which data left a region before one of its blocks started to be emptied.
 fn pace(e: &Emptied) -> Option<f64> {
     let lasted = e.since_ns.checked_sub(e.short_since_ns).filter(|ns| *ns > 0)?;
     (e.moved_bytes > 0).then(|| e.moved_bytes as f64 * 1e9 / lasted as f64)
@@ -51,7 +51,7 @@ impl Sources {
         })
     }
 
-    /// Where the time of a request went in the end.
+    /// Root causes of the time of a request.
     pub fn blame(&mut self, story: &Story) -> Vec<Blame> {
         let mut blame: BTreeMap<(usize, u32), Blame> = BTreeMap::new();
         for stretch in &story.stretches {
@@ -105,7 +105,7 @@ impl Sources {
         blame.into_values().collect()
     }
 
-    /// The causes of so many nanoseconds in all, the largest first.
+    /// The causes of this many nanoseconds in total, largest first.
     pub fn causes<'a>(&self, all: impl Iterator<Item = &'a Vec<Blame>>, of: u64) -> Vec<RootCause> {
         let mut sums: BTreeMap<usize, Sum> = BTreeMap::new();
         for blame in all {
@@ -120,7 +120,7 @@ impl Sources {
     }
 }
 
-/// Whether work of others stood in the way of a stretch.
+/// Whether other work was ahead in an interval.
 fn waits(s: &Stretch) -> bool {
     let spent = [Spent::PlaneBusy, Spent::ArrayBusy, Spent::BusBusy, Spent::NoSpace, Spent::MapMiss];
     spent.contains(&s.spent)
@@ -130,7 +130,7 @@ fn of_work(w: &Work) -> Source {
     source(&w.cause, &w.region, &w.mode, w.empties.as_ref())
 }
 
-/// What a stretch was spent on in which nobody else was seen.
+/// The cause of an interval without other work.
 fn alone(s: &Stretch, story: &Story) -> (&'static str, String, String) {
     let last = story.last.as_ref();
     let place = || last.map_or_else(Default::default, |l| (l.work.region.clone(), l.work.mode.clone()));
@@ -195,12 +195,12 @@ impl Sum {
     }
 }
 
-/// Uses of planes within a stretch, by cause and region.
+/// Uses of planes within an interval, by cause and region.
 #[derive(Default)]
 pub(crate) struct Meanwhile(BTreeMap<Source, (Busy, BTreeMap<u32, u64>, u64)>);
 
 impl Meanwhile {
-    /// A piece of work took so much of the stretch.
+    /// A piece of work took this much of the interval.
     pub fn add(&mut self, w: Work, ns: u64) {
         let key = of_work(&w);
         let (busy, planes, most) = self.0.entry(key).or_default();

@@ -1,5 +1,5 @@
-//! The slowest requests of a kind summed up while a run is watched. What is kept is bounded by how many are asked
-//! for, and by a fixed number of all requests, evenly spread.
+//! Summaries of the slowest requests of a kind in a watched run. Memory is bounded by the number of selected
+//! requests, and by a fixed number of evenly sampled ones.
 
 use crate::error::RunError;
 use crate::study::why_causes::{Blame, Sources};
@@ -14,16 +14,16 @@ use wordline_schemes::Registry;
 use wordline_sim::Completion;
 use wordline_units::{Count, Fraction, HostOp, Opt};
 
-/// Most requests that are summed up as the slowest: some 400 bytes are kept of each.
+/// Maximum number of summarized requests: about 400 bytes are kept for each.
 const MOST: u64 = 100_000;
 
-/// Of all requests of a kind no more are looked at for what was in their way.
+/// Maximum number of requests of a kind sampled for causes of waiting.
 const LOOKED_AT: u64 = 2_000;
 
-/// How many of the slowest requests of a kind.
+/// Selection of the slowest requests of a kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Slowest {
-    /// So many.
+    /// This many.
     Requests(u64),
     /// This share of them.
     Share(Fraction),
@@ -37,7 +37,7 @@ impl Default for Slowest {
 }
 
 impl Slowest {
-    /// How many stories are told where nobody says how many.
+    /// Default number of explanations.
     pub fn stories(self) -> usize {
         match self {
             Slowest::Requests(n @ ..=1000) => n as usize,
@@ -74,7 +74,7 @@ impl fmt::Display for Slowest {
     }
 }
 
-/// What a request spent its time on: the way, and the kind and cause of an operation.
+/// A cause of waiting or processing: the cause, and the kind and cause of an operation.
 type Way = (&'static str, String, String);
 
 /// Time of requests by part and by way.
@@ -95,7 +95,8 @@ impl Times {
     }
 }
 
-/// A latency in nanoseconds that so many requests of a kind surely reach, by the distribution in the run's report.
+/// A latency in nanoseconds that at least this many requests of a kind reach, by the distribution in the
+/// run's report.
 pub(crate) fn floor(report: &Report, op: HostOp, most: u64) -> u64 {
     let (points, requests) = match op {
         HostOp::Read => (&report.latency_cdf.read, report.host.asked().read_requests),
@@ -117,7 +118,7 @@ pub(crate) struct Sums {
     op: HostOp,
     asked: Slowest,
     most: usize,
-    /// None of the slowest is below this, so that no story is told in vain.
+    /// None of the slowest is below this, so that no explanation is wasted.
     floor: u64,
     /// Every so-manieth is looked at.
     every: u64,
@@ -133,7 +134,7 @@ pub(crate) struct Sums {
 }
 
 impl Sums {
-    /// For the kinds of requests that a run had, or the one that is asked for.
+    /// For the kinds of requests in a run, or the selected one.
     ///
     /// # Errors
     /// When too many are asked for.
@@ -182,7 +183,7 @@ impl Sums {
         })
     }
 
-    /// A request has ended, whose story can be told.
+    /// A request has completed and can be explained.
     pub fn see(&mut self, c: &Completion, story: impl FnOnce() -> Story) {
         if c.request.op != self.op {
             return;
@@ -215,7 +216,7 @@ impl Sums {
         }
     }
 
-    /// The time of a request by way, in the order of [`Sums::ways`].
+    /// The time of a request by cause, in the order of [`Sums::ways`].
     fn ways_of(&mut self, story: &Story) -> Vec<u64> {
         let mut times = vec![0; self.ways.len()];
         let mut add = |ways: &mut Vec<Way>, way: Way, ns: u64| {
@@ -256,7 +257,7 @@ impl Sums {
         times
     }
 
-    /// Whether no such request has ended.
+    /// Whether no such request has completed.
     pub fn is_empty(&self) -> bool {
         self.of == 0
     }
@@ -298,18 +299,18 @@ impl Sums {
     }
 }
 
-/// Which requests are to be told of.
+/// Which requests to explain.
 #[derive(Clone, Debug, Default)]
 pub struct WhyAsked {
     /// These, by their numbers.
     pub numbers: Vec<u64>,
-    /// Or so many of the slowest.
+    /// Or this many of the slowest.
     pub slowest: usize,
-    /// So many of the slowest of each kind summed up, where none is named.
+    /// This many of the slowest of each kind to summarize, if none is named.
     pub summed: Option<Slowest>,
-    /// Of the slowest, only requests of this kind.
+    /// Among the slowest, only requests of this kind.
     pub op: Option<HostOp>,
-    /// A file for the timeline around the first of them.
+    /// A timeline file around the first of them.
     pub timeline: Option<PathBuf>,
     /// The schemes that there are.
     pub registry: Registry,

@@ -1,5 +1,5 @@
-//! An SLC cache in front of a dense region: how large it is, and how it divides a drive. What becomes of
-//! data in it is each scheme's own.
+//! An SLC cache in front of a dense region: how large it is, and how it divides a drive. Each scheme handles
+//! the data in it itself.
 
 use crate::parameters::{Parameter, Parameters};
 use crate::parts::layout;
@@ -31,7 +31,7 @@ pub(crate) const DYNAMIC_BLOCKS: Parameter =
 pub(crate) struct Size {
     static_blocks: Option<u32>,
     dynamic_blocks: Option<u32>,
-    /// What parameters and device file come to, set by `layout`.
+    /// Cache size from parameters and device file, set by `layout`.
     base: u32,
     dynamic: u32,
     /// The least that is left of it.

@@ -1,7 +1,6 @@
-//! What HySSD learns of a workload: the order in which pages were last written, which of them reside in
-//! the superior medium, and how often writes and reads come back to a page before so many others have
-//! been written. From the last follow the hit rates of every size that the superior medium's share could
-//! have.
+//! State of HySSD about a workload: the order of last writes, which pages reside in the superior medium, and
+//! how many other pages are written before writes and reads return to a page. From the last follow the hit
+//! rates of every size that the superior medium's share could have.
 
 use serde::{Deserialize, Serialize};
 use wordline_reuse::LruStack;
@@ -13,7 +12,7 @@ const BUCKETS: usize = 1024;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct ReuseDistances {
     found: Vec<f64>,
-    /// With those that did not find it at all.
+    /// Including those that did not find it at all.
     all: f64,
 }
 
@@ -30,7 +29,7 @@ impl ReuseDistances {
         }
     }
 
-    /// The share that an order cut off at each of so many parts of the capacity would have found.
+    /// The share that an order cut off at each of this many parts of the capacity would have found.
     pub fn hit_rates(&self) -> HitRates {
         let mut sum = 0.0;
         let mut below = vec![0.0];
@@ -60,9 +59,9 @@ impl HitRates {
 /// The Data Classifier.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Classifier {
-    /// Pages by their last write, at most as many as the superior medium could hold.
+    /// Pages by last write, at most as many as the superior medium can hold.
     order: LruStack,
-    /// Those that the superior medium holds, or that are on their way to it.
+    /// Those in the superior medium, or on their way to it.
     residents: LruStack,
     /// The period in which each page was written last.
     written_in: Vec<u32>,
@@ -84,7 +83,7 @@ impl Classifier {
         }
     }
 
-    /// A page lies in the superior medium that is not known to.
+    /// A page is in the superior medium without being recorded.
     pub fn found(&mut self, page: u32) {
         self.residents.renew(page);
     }
@@ -145,7 +144,7 @@ impl Classifier {
         if all > 0.0 { self.writes.all / all } else { 1.0 }
     }
 
-    /// What is older counts half as much.
+    /// Older records count half.
     pub fn age(&mut self) {
         self.writes.halve();
         self.reads.halve();

@@ -1,5 +1,5 @@
-//! What layouts have in common: refusals, the medium of a drive that has one kind of flash, and regions
-//! as the device file wants them.
+//! Common parts of layouts: refusals, the medium of a drive with one kind of flash, and regions by the device
+//! file.
 
 use crate::parameters::{Parameter, Parameters};
 use wordline_device::ProgramBuffer;
@@ -21,15 +21,15 @@ pub(crate) const MODE: Parameter = Parameter::new(
 pub(crate) const WORDLINE_BUFFER: Parameter = Parameter::new(
     "wordline_buffer",
     "on",
-    "on or off: whether the bits of partially programmed wordlines stay in RAM instead of being read again",
+    "on or off: keep the data of partially programmed wordlines in RAM instead of reading them back",
 );
 
 /// The parameter of [`take_idle_after`], for work that has time.
 pub(crate) const IDLE_AFTER: Parameter =
-    Parameter::new("idle_after", "100ms", "time without requests after which idle work starts");
+    Parameter::new("idle_after", "100ms", "idle time after which background work starts");
 
-/// The same for work that begins as soon as no request is left. At 0 it would begin between the requests of a host
-/// that asks again at the instant of a completion, too.
+/// The same for work that starts as soon as no request is outstanding. At 0 it would start between the requests of
+/// a host that submits at the instant of a completion.
 pub(crate) fn idle_at_once() -> Parameter {
     IDLE_AFTER.or("1us")
 }
@@ -81,7 +81,7 @@ pub(crate) fn by_page(
     }
 }
 
-/// How large an SLC cache may be where the device file names none: a twentieth of a plane.
+/// Default size of an SLC cache if the device file has none: a twentieth of a plane.
 pub(crate) fn cache_size(medium: &Medium) -> String {
     let blocks = (medium.blocks_per_plane / 20).max(2);
     format!(
@@ -115,7 +115,7 @@ pub(crate) fn rule(mode: CellMode, one_shot: bool) -> ProgramRule {
     if one_shot { ProgramRule::OneShot(mode.bits() as u8) } else { ProgramRule::Sequential }
 }
 
-/// One region on every block of a medium, which holds all data under a page map.
+/// One region on every block of a medium, for all data under a page map.
 pub(crate) fn one_region(medium: &Medium, region: Region) -> Layout {
     Layout {
         pools: vec![Pool { medium: 0, blocks_per_plane: medium.blocks_per_plane, free: FreeOrder::Fifo }],

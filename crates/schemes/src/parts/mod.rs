@@ -1,9 +1,10 @@
-//! What schemes are put together from: layouts, caches, windows, counts of heat. Each is used by several of them, or is
-//! large enough to stand beside the one that uses it; none knows a scheme.
+//! Building blocks of schemes: layouts, caches, windows, read counts. Each is used by several schemes, or is large
+//! enough for a file of its own; none knows a scheme.
 
 pub(crate) mod cache;
 pub(crate) mod classifier;
 pub(crate) mod layout;
+pub(crate) mod lifetime_use;
 pub(crate) mod packing;
 pub(crate) mod page_type;
 pub(crate) mod pair;
@@ -11,5 +12,4 @@ pub(crate) mod read_class;
 pub(crate) mod read_heat;
 pub(crate) mod reclaim;
 pub(crate) mod reclaim_memory;
-pub(crate) mod used;
 pub(crate) mod windows;

@@ -1,5 +1,5 @@
-//! What schemes have in common that pack parts of pages into an SLC cache of fixed size: how they divide a
-//! drive. What goes where is each scheme's own.
+//! Common parts of schemes that pack partial pages into a static SLC cache: their layout. Each scheme decides
+//! about placement itself.
 
 use crate::parameters::{Parameter, Parameters};
 use crate::parts::layout;
@@ -18,12 +18,12 @@ pub(crate) const STATIC_BLOCKS: Parameter = Parameter::new(
     "SLC blocks per plane; without it the cache of the device file must be static",
 );
 
-/// Blocks of the cache that the user asks for.
+/// The requested number of cache blocks.
 pub(crate) fn take_static_blocks(p: &mut Parameters) -> Option<u32> {
     p.given("static_blocks")
 }
 
-/// The parameter of [`take_merged_to`], with what `first` means for the scheme.
+/// The parameter of [`take_merged_to`], with the meaning of `first` for the scheme.
 pub(crate) const fn merged_to(what: &'static str) -> Parameter {
     Parameter::new("merged_to", "load", what)
 }
@@ -33,7 +33,7 @@ pub(crate) const fn merged_to(what: &'static str) -> Parameter {
 pub(crate) enum MergedTo {
     /// To the plane with the least to do.
     Load,
-    /// Whatever is to do where: by the home of their first part.
+    /// Independent of load: by the home of their first part.
     Fixed,
 }
 
@@ -43,7 +43,7 @@ pub(crate) fn take_merged_to(p: &mut Parameters, fixed: &str) -> MergedTo {
 }
 
 impl MergedTo {
-    /// The same as a plane, where no channel is better than another.
+    /// The same as a plane, if all channels are equal.
     pub fn plane(self) -> PlanePick {
         match self {
             MergedTo::Load => PlanePick::Any,
@@ -137,8 +137,8 @@ impl<'a> Cache<'a> {
         }
     }
 
-    /// The drive with these regions of the cache, and the dense one behind them, whose pages wait for the
-    /// company of a one-shot program in protected RAM.
+    /// The drive with these cache regions and the dense one after them, whose pages wait in protected RAM for
+    /// a one-shot program.
     pub fn layout(&self, cache: Vec<Region>, map: MapKind, join: Join) -> Layout {
         let dense = Region {
             protected: true,
@@ -162,7 +162,7 @@ impl<'a> Cache<'a> {
     }
 }
 
-/// Whether a host's parcel is a whole page.
+/// Whether a host parcel is a whole page.
 pub(crate) fn is_whole(spans: &[Span], all: SectorMask) -> bool {
     spans.first().is_some_and(|span| span.mask == all)
 }

@@ -1,5 +1,5 @@
-//! Which type of page a write shall get: the seven specifiers of PA-SSD as a component, for any region
-//! whose blocks are programmed page by page under the relaxed rule.
+//! The page type of a write: the seven specifiers of PA-SSD as a component, for any region whose blocks are
+//! programmed page by page under the relaxed rule.
 //!
 //! Source: W. Zhang, H. Jiang, Q. Cao, J. Yao, "PA-SSD", ICS 2018, sections 4.2 and 4.3.2.
 
@@ -17,7 +17,7 @@ use wordline_units::{HostRequest, LatencyHint, PageType};
 pub(crate) enum Specifier {
     /// Uniformly: the types in turn.
     Us,
-    /// By the host's latency hint, where it gives one.
+    /// By the host's latency hint, if any.
     Hgs,
     /// LSB first: always LSB.
     Lfs,
@@ -27,7 +27,7 @@ pub(crate) enum Specifier {
     Qds,
     /// LSB while the write buffer is full.
     Wbs,
-    /// By chance, as pages of each type are left.
+    /// At random, in proportion to the pages left of each type.
     Ubs,
 }
 
@@ -46,13 +46,13 @@ impl Specifier {
         Self::ALL[self as usize].0
     }
 
-    /// Whether it has an answer for every request.
+    /// Whether it decides every request.
     fn always_decides(self) -> bool {
         matches!(self, Specifier::Us | Specifier::Lfs | Specifier::Ubs)
     }
 }
 
-/// Specifiers of which each is asked where those before it have no answer, as in `QDS+UBS`.
+/// Specifiers in order, each used if those before it do not decide, as in `QDS+UBS`.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Specifiers(Vec<Specifier>);
 
@@ -64,7 +64,7 @@ impl FromStr for Specifiers {
             let found = Specifier::ALL.iter().find(|(name, _)| name.eq_ignore_ascii_case(word));
             found.map(|(_, specifier)| *specifier).ok_or_else(|| {
                 let names: Vec<&str> = Specifier::ALL.iter().map(|(name, _)| *name).collect();
-                format!("{word:?} is not one of {}, which + joins, as in QDS+UBS", names.join(", "))
+                format!("{word:?} is not one of {}; join several with +, as in QDS+UBS", names.join(", "))
             })
         };
         let mut chain = text.split('+').map(|w| named(w.trim())).collect::<Result<Vec<_>, _>>()?;
@@ -89,8 +89,7 @@ impl fmt::Display for Specifiers {
     }
 }
 
-/// Which type is tried when a plane has no page of the last one, the slowest; the paper's Fig. 8
-/// leaves it open.
+/// The replacement for a missing page of the slowest type, which the paper's Fig. 8 leaves open.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Alternates {
     /// The next slower first, which saves the fast pages.
@@ -105,7 +104,7 @@ pub(crate) struct Settings {
     pub specifiers: Specifiers,
     /// QDS: with more requests than these in the drive, LSB.
     pub queue: u32,
-    /// SBS: a request of at most so many pages is small.
+    /// SBS: a request of at most this many pages is small.
     pub small: u32,
     pub alternates: Alternates,
 }
@@ -164,7 +163,7 @@ impl PageTypes {
         PageType::Lsb
     }
 
-    /// The type for a page that collection moves: always by what is left (section 4.2, UBS).
+    /// The type for a page that GC copies: always by what is left (section 4.2, UBS).
     pub fn of_collected(&mut self, view: &View) -> PageType {
         self.by_chance(view)
     }

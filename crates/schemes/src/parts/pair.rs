@@ -1,4 +1,4 @@
-//! A drive of two media: the one with fewer bits a cell, and the other.
+//! A drive of two media: the one with fewer bits per cell, and the other.
 
 use crate::parameters::Parameters;
 use wordline_flash::Medium;
@@ -25,7 +25,7 @@ impl TlcUnit {
         p.choice("tlc_unit", &words)
     }
 
-    /// Programs that a model charges for a unit, where a page holds so many.
+    /// Programs that a model charges for a unit, where a page holds this many.
     pub fn programs(self, units: u32) -> f64 {
         if self == TlcUnit::Packed { 1.0 / units as f64 } else { 1.0 }
     }
@@ -67,8 +67,8 @@ impl Half<'_> {
         self.blocks() * self.medium.pages_per_block(self.mode) * self.units
     }
 
-    /// Units that it holds so that a plane of it can still be collected: all but the reserve, the frontier,
-    /// and in every block what one program may pad.
+    /// Units that it can hold so that GC in a plane is still possible: all but the reserve, the open block,
+    /// and the maximum padding of one program in every block.
     pub fn holds(&self) -> u32 {
         let slots = (self.medium.pages_per_block(self.mode) - 1) * self.units;
         self.medium.topology.planes() * self.medium.blocks_per_plane.saturating_sub(2) * slots
@@ -80,7 +80,7 @@ impl Half<'_> {
     }
 }
 
-/// The media of a drive, the one with fewer bits a cell first.
+/// The media of a drive, the one with fewer bits per cell first.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pair<'a> {
     pub fast: Half<'a>,
@@ -88,7 +88,7 @@ pub(crate) struct Pair<'a> {
 }
 
 impl<'a> Pair<'a> {
-    /// Those of a drive of two, or why it has none.
+    /// The two media of a drive, or why it is unsuitable.
     pub fn of(drive: &DriveInfo<'a>) -> Result<Pair<'a>, String> {
         let half = |at: usize, medium: &'a Medium| Half {
             at,
@@ -112,7 +112,7 @@ impl<'a> Pair<'a> {
         }
     }
 
-    /// Why units cannot be written here as they shall be.
+    /// Why units cannot be written here as requested.
     pub fn complaint(&self, unit: TlcUnit) -> Option<String> {
         for Half { medium, mode, .. } in [self.fast, self.dense] {
             if medium.mode(mode).is_none_or(|m| m.pages_per_program > 1) {

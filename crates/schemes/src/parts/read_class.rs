@@ -1,5 +1,5 @@
-//! How hot a page is, by when it was read: what a paper calls an access frequency may be a count with the read that is
-//! looked at, a count up to some time before, or the distance of two reads.
+//! Read classes of pages: a paper's access frequency can be the count at the current read, a count up to an earlier
+//! time, or the reuse distance.
 
 use crate::parameters::{Parameter, Parameters};
 use serde::{Deserialize, Serialize};
@@ -10,20 +10,20 @@ pub(crate) const HOT: Parameter =
 pub(crate) const CLASS: Parameter = Parameter::new(
     "class",
     "read",
-    "read, period or distance: whether a page's class is by its count with the read that is looked at, by its count \
-     at the end of the last period, or by how long ago it was read before",
+    "read, period or distance: classify a page by its read count so far, by its count at the end of the last period, \
+     or by its reuse distance",
 );
 pub(crate) const PERIOD: Parameter =
-    Parameter::new("period", "10000", "with class=period, pages read by the host in a period");
+    Parameter::new("period", "10000", "with class=period: length of a period, in pages read by the host");
 pub(crate) const HOT_WITHIN: Parameter = Parameter::new(
     "hot_within",
     "2000",
-    "with class=distance, pages read by the host within which a page that is read again is hot",
+    "with class=distance: largest reuse distance of a hot page, in pages read by the host",
 );
 pub(crate) const WARM_WITHIN: Parameter = Parameter::new(
     "warm_within",
     "10000",
-    "with class=distance, pages read by the host within which a page that is read again is warm; not less than hot_within",
+    "with class=distance: largest reuse distance of a warm page; at least hot_within",
 );
 
 /// How often a page is read.
@@ -34,18 +34,18 @@ pub(crate) enum Class {
     Hot,
 }
 
-/// By what a page is classified.
+/// Basis of the class of a page.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum By {
-    /// Its count with the read that is looked at.
+    /// Its count at the current read.
     Read,
-    /// Its count at the end of the last period of so many pages read.
+    /// Its count at the end of the last period of this many pages read.
     Period(u64),
-    /// The pages read since its last read: within so many it is hot, within so many warm.
+    /// The pages read since its last read: within this many it is hot, within this many warm.
     Distance { hot: u64, warm: u64 },
 }
 
-/// What makes a page warm or hot.
+/// Thresholds of warm and hot pages.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Classes {
     by: By,
@@ -87,21 +87,21 @@ impl Classes {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Reads {
     counts: Vec<u32>,
-    /// By period, one more than the number of the last period in which it was read, and its count before that; by
-    /// distance, the number of its last read; 0 where it was not read.
+    /// By period, one more than the number of the last period with a read, and its count before that; by distance,
+    /// the number of its last read; 0 without a read.
     last: Vec<u64>,
     before: Vec<u32>,
 }
 
 impl Reads {
-    /// Of so many places or pages, none read yet.
+    /// Initial state of this many places or pages.
     pub fn of(places: usize, classes: &Classes) -> Reads {
         let mut reads = Reads::default();
         reads.grow(places, classes);
         reads
     }
 
-    /// Room for so many.
+    /// Room for this many.
     pub fn grow(&mut self, places: usize, classes: &Classes) {
         let [counts, last, before] = match classes.by {
             By::Read => [places, 0, 0],
@@ -138,7 +138,7 @@ impl Reads {
         self.counts.get(at).copied().unwrap_or(0)
     }
 
-    /// How hot it is after so many pages read in all.
+    /// How hot it is after this many pages read in all.
     pub fn class(&self, at: usize, read: u64, classes: &Classes) -> Class {
         let last = self.last.get(at).copied().unwrap_or(0);
         match classes.by {
@@ -154,7 +154,7 @@ impl Reads {
         }
     }
 
-    /// Count a read, the one after so many, halve all counts if they are to be, and say how hot what was read is.
+    /// Count the read after this many, halve all counts when due, and return the class of the read page.
     pub fn read(&mut self, at: usize, read: u64, halve: bool, classes: &Classes) -> Class {
         let is_known = at < self.len();
         if is_known {
@@ -187,7 +187,7 @@ mod tests {
     const WARM: u32 = 2;
     const HOT: u32 = 3;
 
-    /// How hot a place is at each of its reads, which come when so many pages have been read in all.
+    /// How hot a place is at each of its reads, which come when this many pages have been read in all.
     fn at_reads(by: By, reads: &[u64]) -> Vec<Class> {
         let classes = Classes { by, warm: WARM, hot: HOT };
         let mut of = Reads::of(2, &classes);

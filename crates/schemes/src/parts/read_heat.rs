@@ -1,6 +1,5 @@
-//! Moving what is read often into cells with fewer bits: how often each place or logical page has been read, how
-//! the blocks of a drive change their mode for it, and how they change back. Which pages are worth the move is
-//! each scheme's own.
+//! Moves of frequently read data to cells with fewer bits: read counts per place or logical page, and conversion
+//! of blocks in both directions. Each scheme decides which pages to move.
 
 use crate::parameters::{Parameter, Parameters};
 use crate::parts::layout;
@@ -33,10 +32,10 @@ const DECAY: Parameter = Parameter::new(
 const HEAT: Parameter = Parameter::new(
     "heat",
     "physical",
-    "physical or logical: whether reads count for the place where a page lies, and anew where it is moved to, or for the page",
+    "physical or logical: count reads of a physical page, from 0 after a move, or of a logical page",
 );
 
-/// What a scheme that moves pages by their reads takes.
+/// Parameters of schemes that move pages by read count.
 pub(crate) const PARAMETERS: [Parameter; 11] = [
     read_class::WARM,
     read_class::HOT,
@@ -51,7 +50,7 @@ pub(crate) const PARAMETERS: [Parameter; 11] = [
     layout::IDLE_AFTER,
 ];
 
-/// What reads are counted for.
+/// Subject of read counts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Heat {
     /// The place that was read, until its block is erased.
@@ -60,19 +59,19 @@ pub(crate) enum Heat {
     Logical,
 }
 
-/// What has been read.
+/// Read counts.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Learnt {
     /// How often each place was, [`Heat::Physical`], or each logical page.
     of: Reads,
-    /// Of each block the erases behind it when its places were first counted; nothing for logical pages.
+    /// Erase count of each block when its places were first counted; empty for logical pages.
     erases: Vec<u32>,
     /// Pages since these counts were last halved.
     reads: u64,
     pub reclaim: reclaim_memory::Memory,
 }
 
-/// Three modes of one pool, and how often what lies in them is read.
+/// Three modes of one pool, and the read counts of their data.
 #[derive(Clone, Debug)]
 pub(crate) struct ByReadHeat {
     heat: Heat,
@@ -84,7 +83,7 @@ pub(crate) struct ByReadHeat {
     /// Wordlines of a block, and slots of a page, set by `layout`.
     wordlines: u32,
     units_per_page: u32,
-    /// Erased blocks of a plane down to which nothing is kept in sparse blocks.
+    /// Erased blocks of a plane at which no data stay in sparse blocks.
     least_free: u32,
 }
 
@@ -168,7 +167,7 @@ impl ByReadHeat {
         })
     }
 
-    /// Where the reads of a page are counted, if any were since what lies there was programmed.
+    /// Position of the read count of a page, if it was read since its data were programmed.
     fn counted(&self, lpn: Lpn, view: &View) -> Option<usize> {
         match self.heat {
             Heat::Logical => Some(lpn.index()),
@@ -178,12 +177,12 @@ impl ByReadHeat {
         }
     }
 
-    /// How often a page has been read, where it lies now or at all.
+    /// Read count of a page, at its current place or overall.
     pub fn reads_of(&self, lpn: Lpn, view: &View) -> u32 {
         self.counted(lpn, view).map_or(0, |at| self.learnt.of.count(at))
     }
 
-    /// Whether the counts of a place are of what its block holds now.
+    /// Whether the counts of a place belong to the current data of its block.
     fn counts_since(&self, view: &View, ppn: Ppn) -> bool {
         let block = view.geometry().block_of(ppn);
         self.learnt.erases.get(block.index()).copied().unwrap_or(0) == view.erases(block)
@@ -215,7 +214,7 @@ impl ByReadHeat {
         class
     }
 
-    /// Nothing in a block has been read since its last erase.
+    /// Nothing in a block was read since its last erase.
     fn begin_block(&mut self, view: &View, block: BlockId) {
         let first = |block| view.geometry().ppn(block, 0).index();
         let past = first(BlockId(block.0 + 1));
@@ -243,8 +242,8 @@ impl ByReadHeat {
         view.free_blocks(Z, plane) <= self.least_free
     }
 
-    /// The host writes to QLC; what is collected stays in its mode while it is warm and there is room, and where
-    /// blocks are reclaimed, while it is hot enough for it.
+    /// The host writes to QLC; a page that GC copies stays in its mode while it is warm and there is space, and
+    /// with reclaim, while it is hot enough for it.
     pub fn place(&self, parcel: &Parcel, view: &View) -> Place {
         let region = match parcel.origin {
             Origin::Host(_) | Origin::Sealed => Z,
@@ -260,8 +259,8 @@ impl ByReadHeat {
         Place { gather: Gather::Fill, plane: PlanePick::Home, route: Route::to(region, SlotClass::Next) }
     }
 
-    /// Of the regions' own victims the one that gives back most, counted in wordlines, since a wordline is
-    /// what modes have in common; or what is to be reclaimed, where that cannot wait.
+    /// Among the regions' own victims, the one that frees the most wordlines, since wordlines are what modes
+    /// have in common; or a block to reclaim, if that is urgent.
     pub fn collect(&self, need: Need, view: &View) -> Option<Collect> {
         if self.is_pressed(view)
             && let Some(collect) = self.coldest(need.plane, view, |_| true)

@@ -1,6 +1,6 @@
-//! Reclaim by heat (RARO, section IV-E): what has been hot and is no more leaves its block of few bits, which
-//! is QLC again when it is opened next. The paper names what must be weighed (the space that is left, what
-//! collection gains, what the host writes) and gives no formula; here is one.
+//! Reclaim by heat (RARO, section IV-E): data that are no longer hot leave their block of few bits, which
+//! becomes QLC when it is opened next. The paper names the criteria (free space, the gain of GC, host writes)
+//! and gives no formula; here is one.
 
 use crate::parts::read_class::Class;
 use crate::parts::read_heat::{ByReadHeat, X, Y, Z};
@@ -17,7 +17,7 @@ struct Candidate {
 }
 
 impl Candidate {
-    /// Bytes regained for each page moved, whose program takes equally long for all; of equals the coldest.
+    /// Bytes regained per moved page, whose program takes equally long for all; ties go to the coldest.
     fn is_better_than(&self, other: &Candidate) -> bool {
         let (ours, theirs) = (self.regained * other.moved, other.regained * self.moved);
         ours > theirs || (ours == theirs && self.heat < other.heat)
@@ -42,12 +42,12 @@ impl ByReadHeat {
         memory.wrote = now;
     }
 
-    /// Whether a page has a reason to stay in the mode where it lies.
+    /// Whether a page has a reason to stay in its mode.
     pub fn belongs(&self, lpn: Lpn, region: RegionId, view: &View) -> bool {
         self.class(lpn, view) >= made_for(region).1
     }
 
-    /// Whether what the drive could hold besides the data stored is too little to wait for idle time.
+    /// Whether the free capacity is too small to wait for idle time.
     pub fn is_pressed(&self, view: &View) -> bool {
         self.reclaim.is_some_and(|r| {
             let stored = view.mapped() * r.unit;
@@ -55,7 +55,7 @@ impl ByReadHeat {
         })
     }
 
-    /// Whether the host will hardly need what is free before a block is given back.
+    /// Whether the host is unlikely to need the free space before a block is reclaimed.
     fn has_time(&self, view: &View) -> bool {
         let unit = self.reclaim.map_or(0, |r| r.unit);
         self.learnt.reclaim.demand(view.now) < (view.free_slots_in(Z) * unit) as f64
@@ -95,7 +95,7 @@ impl ByReadHeat {
         }
     }
 
-    /// Work for an idle die: the next page of the one block that it gives back in this idle time.
+    /// Work for an idle die: the next page of the block that it reclaims in this idle time.
     pub fn idle(&mut self, plane: PlaneId, view: &View) -> Option<IdleWork> {
         if view.draining() {
             return None;

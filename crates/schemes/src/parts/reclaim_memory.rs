@@ -1,26 +1,23 @@
-//! What reclaim is asked to do, and what it remembers of the host and of the blocks that it looked at.
+//! Settings of reclaim, and its memory of the host and of candidate blocks.
 
 use crate::parameters::{Parameter, Parameters};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use wordline_units::{Fraction, SimTime};
 
-pub(crate) const RECLAIM: Parameter = Parameter::new(
-    "reclaim",
-    "off",
-    "on or off: whether idle time turns blocks whose data have cooled back to QLC",
-);
+pub(crate) const RECLAIM: Parameter =
+    Parameter::new("reclaim", "off", "on or off: convert blocks with cold data back to QLC in idle time");
 
 pub(crate) const RECLAIM_BELOW: Parameter = Parameter::new(
     "reclaim_below",
     "10%",
-    "free capacity, as a share of the data stored, below which reclaim does not wait for idle time",
+    "free capacity, as a share of the stored data, below which reclaim also runs outside idle time",
 );
 
-/// Reads after which counts are halved where blocks are reclaimed and nothing else is asked for.
+/// Default period of halving read counts if blocks are reclaimed.
 pub(crate) const DECAY: u64 = 4_000_000;
 
-/// How far ahead the host's writes are foreseen, ns: a mean over so long, for so long.
+/// How far ahead the host's writes are foreseen, ns: a mean over this long, for this long.
 const HORIZON: f64 = 10e9;
 
 /// Blocks are given back.
@@ -40,10 +37,10 @@ impl Reclaim {
     }
 }
 
-/// What is known of the host, and of the blocks that were looked at.
+/// Memory of the host, and of candidate blocks.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Memory {
-    /// Host writes so far, and pages read: while both stand still, it is one idle time.
+    /// Host writes so far, and pages read: while both are constant, it is one idle time.
     pub writes: u64,
     pub reads: u64,
     /// Bytes that the host would write within the horizon, as it was when it last wrote.
@@ -51,12 +48,12 @@ pub(crate) struct Memory {
     pub wrote: SimTime,
     /// Both together when a die last gave a block back.
     pub given: BTreeMap<u32, u64>,
-    /// Of blocks found full their erases, and pages read when they were first found so.
+    /// Erase counts of full blocks, and pages read when they were first found full.
     pub full: BTreeMap<u32, (u32, u64)>,
 }
 
 impl Memory {
-    /// Bytes that the host will write within the horizon if it goes on as before: an exponentially weighted
+    /// Bytes that the host will write within the horizon if it continues as before: an exponentially weighted
     /// mean of its rate, times the horizon.
     pub fn demand(&self, now: SimTime) -> f64 {
         self.demand * libm::exp(-(now.since(self.wrote).0 as f64) / HORIZON)

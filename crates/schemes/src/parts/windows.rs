@@ -1,5 +1,5 @@
-//! What the In-place Switch schemes share: the region of windows, the routes into it, and the collection
-//! that gives used windows their further bits in idle time.
+//! Common parts of the In-place Switch schemes: the region of windows, the routes into it, and the GC that gives
+//! used windows their further bits in idle time.
 
 use crate::parameters::{Parameter, Parameters};
 use crate::parts::layout;
@@ -16,18 +16,18 @@ pub(crate) const W: RegionId = RegionId(0);
 
 /// The parameter `window`.
 pub(crate) const WINDOW: Parameter =
-    Parameter::new("window", "device", "wordlines of a window; two a layer if it is left out");
+    Parameter::new("window", "device", "wordlines of a window; two per layer if omitted");
 /// The parameter `layers`.
 pub(crate) const LAYERS: Parameter = Parameter::new(
     "layers",
     "device",
-    "1 or 2 layers that a window spans; 2, but 1 in qlc mode or if the window is odd",
+    "layers of a window, 1 or 2; default 2, or 1 in qlc mode and for an odd window",
 );
 /// The parameter `reprogram_read`.
 pub(crate) const REPROGRAM_READ: Parameter = Parameter::new(
     "reprogram_read",
     "0us",
-    "time to read the old bits of a wordline first, such as 20us; or device: that of an SLC read",
+    "time to read the old bits of a wordline before reprogramming, such as 20us; device: an SLC read",
 );
 
 /// Parameters of the windows.
@@ -50,7 +50,7 @@ impl Windows {
         }
     }
 
-    /// One pool of all blocks, opened and filled by the least worn, and on it the region of windows.
+    /// One pool of all blocks, opened and filled in order of wear, and the region of windows on it.
     ///
     /// # Errors
     /// A refusal where the flash cannot be programmed page by page in two modes.

@@ -1,4 +1,4 @@
-//! Commands of an array: what goes together in one, and what is set aside for reads of the host.
+//! Array commands: multi-plane operations, and suspension by host reads.
 //!
 //! **Multi-plane commands.** When an array begins an operation, those that stand ready in its other planes and are alike
 //! (`Ftl::are_alike`) go with it, and the array is taken until the longest is done. Programs are moved one after
@@ -7,10 +7,10 @@
 //! of them, to programs on the bus.
 //!
 //! **Suspension.** When a read is queued at an array that is at a program or an erase, the array stops after the time
-//! that the command takes, what it was at is set aside, and all host reads that wait for the array are served. When none
-//! is left and the plane is free, the array goes on with the rest. In between nothing else begins there. The flash keeps
-//! the data of a suspended program in latches of its own, so that the plane's register serves the reads. A multi-plane
-//! command is suspended as one and goes on as one, when all of its planes are free.
+//! that the command takes, what it was at is set aside, and all host reads that wait for the array are served. When
+//! none is left and the plane is free, the array continues with the rest. Meanwhile nothing else starts there. The
+//! flash keeps the data of a suspended program in separate latches, so that the plane's register can serve the reads. A
+//! multi-plane command is suspended as one and continues as one, when all of its planes are free.
 
 use crate::device::Device;
 use crate::device::watch;
@@ -23,8 +23,8 @@ use wordline_ftl::{Class, QueueEntry};
 use wordline_units::SimTime;
 
 impl<P: Probe> Device<P> {
-    /// Let what is ready and like the operation that begins go with it, in the order of service. Returns
-    /// when the last of them is done.
+    /// Let ready and equal operations join the one that starts, in the order of service. Returns when the last of them
+    /// is done.
     pub(crate) fn join(&mut self, array: usize, lead: QueueEntry, end: SimTime) -> SimTime {
         self.arrays.put_after(lead.op, None);
         if !self.arrays.is_wanted(array) {
@@ -143,7 +143,7 @@ impl<P: Probe> Device<P> {
         }
     }
 
-    /// A read of the host is queued at a plane: what its array is at may have to stop for it.
+    /// A host read is queued at a plane: the operation of its array may have to stop for it.
     pub(crate) fn interrupt(&mut self, entry: QueueEntry) {
         let Place { array, die, .. } = self.planes[entry.plane.index()].place;
         let Some(at) = self.arrays.user(array as usize) else { return };
@@ -155,8 +155,7 @@ impl<P: Probe> Device<P> {
         }
     }
 
-    /// An array has stopped, and set aside what it was at. To those who wait, that ends here, and what is left is queued
-    /// anew.
+    /// An array has suspended its operation. To those who wait, that ends here, and what is left is queued again.
     pub(crate) fn suspend(&mut self, lead: User) {
         let kind = self.planes[lead.plane as usize].registers.register(lead.op).held.kind();
         self.metrics.suspensions[kind as usize] += 1;
@@ -167,7 +166,7 @@ impl<P: Probe> Device<P> {
         self.serve();
     }
 
-    /// An operation that is suspended gives its plane free.
+    /// A suspended operation releases its plane.
     fn leave_plane(&mut self, User { op, plane }: User) {
         let plane = plane as usize;
         let entry = self.planes[plane].registers.current().held;
@@ -184,7 +183,7 @@ impl<P: Probe> Device<P> {
         }
     }
 
-    /// An array goes on with what was set aside, if no read wants it and its planes are free.
+    /// An array continues with what was set aside, if no read wants it and its planes are free.
     pub(crate) fn go_on_with_rest(&mut self, array: usize) {
         let Some(lead) = self.arrays.rest(array) else { return };
         let command = self.arrays.command(lead);

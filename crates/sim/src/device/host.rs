@@ -1,5 +1,4 @@
-//! The host's side: the link that a request ends on, what is measured when it does, timers that ring, and the work that a
-//! scheme has for a drive without requests.
+//! The host's side: the link, measurements of completed requests, timers, and idle work of the scheme.
 
 use crate::blocks::{Frame, map_rows};
 use crate::completion::Completion;
@@ -88,7 +87,7 @@ impl<P: Probe> Device<P> {
         }
     }
 
-    /// Note how the blocks are now that stand for all on a map.
+    /// Sample the representative blocks of the map.
     pub(crate) fn sample_block_map(&mut self) {
         let cells = map_rows(&self.geometry)
             .into_iter()
@@ -122,7 +121,7 @@ impl<P: Probe> Device<P> {
         }
     }
 
-    /// A request has come, or the run is over.
+    /// A request has arrived, or the run is over.
     #[inline(always)]
     pub(crate) fn idle_is_over(&mut self) {
         if let Some(time) = self.idle.end(self.clock.now())

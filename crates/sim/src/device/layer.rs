@@ -1,4 +1,4 @@
-//! What a device does with what its translation layer asks for.
+//! Execution of the translation layer's effects by the device.
 
 use crate::device::Device;
 use crate::device::watch;

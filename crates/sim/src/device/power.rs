@@ -1,4 +1,4 @@
-//! A power cut, at any time, and the drive that comes back from it.
+//! A power cut at any time, and the recovery of the drive.
 
 use crate::clock::Clock;
 use crate::completion::Completion;
@@ -22,7 +22,7 @@ pub struct PoweredOff<P: Probe> {
     pub lost: Vec<u64>,
     /// When the power failed.
     pub at: SimTime,
-    /// What watched the flash.
+    /// The probe.
     pub probe: P,
     metrics: Metrics,
     submitted: u64,
@@ -47,11 +47,11 @@ impl<P: Probe> Device<P> {
         }
     }
 
-    /// Give the power back: the drive recovers from its flash, in the time it takes to sense it, and
-    /// goes on counting. The scheme starts afresh, as it keeps nothing on flash.
+    /// Give the power back: the drive recovers from its flash, in the time it takes to sense it, and continues
+    /// counting. The scheme starts afresh, as it keeps nothing on flash.
     ///
     /// # Errors
-    /// A refusal where scheme and device do not fit, or did not write what is on the flash.
+    /// A refusal if the scheme does not support the device, or did not write the flash.
     pub fn power_on(
         spec: &DeviceSpec,
         geometry: &Geometry,

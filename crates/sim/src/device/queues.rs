@@ -10,8 +10,8 @@ use wordline_ftl::drive;
 use wordline_ftl::{BusyTime, Class, OpKind, QueueEntry};
 
 impl<P: Probe> Device<P> {
-    /// An operation comes to a plane. With nothing else to do there, and its array or bus free, it begins, as it would by way
-    /// of the queue.
+    /// An operation arrives at a plane. With nothing else to do there, and its array or bus free, it begins, as it
+    /// would by way of the queue.
     #[inline(always)]
     pub(crate) fn come(&mut self, entry: QueueEntry) {
         let plane = entry.plane.index();
@@ -39,8 +39,8 @@ impl<P: Probe> Device<P> {
         }
     }
 
-    /// More stands in the queue of a plane: it offers what is first, or with multi-plane commands does so when all
-    /// have been queued.
+    /// More is in the queue of a plane: it offers what is first, or with multi-plane commands does so when all have
+    /// been queued.
     pub(crate) fn has_more(&mut self, plane: usize) {
         if self.arrays.is_multiplane() {
             self.agenda.ask_later(plane as u32);
@@ -118,7 +118,7 @@ impl<P: Probe> Device<P> {
         }
     }
 
-    /// A plane goes on with an operation on what its register holds: only the bus is wanted.
+    /// A plane continues with an operation on what its register holds: only the bus is wanted.
     pub(crate) fn continue_with(&mut self, entry: QueueEntry) {
         self.occupy(entry);
         let plane = entry.plane.index();
@@ -185,7 +185,7 @@ impl<P: Probe> Device<P> {
     /// Returns whether that changes anything.
     #[cold]
     pub(crate) fn last_resort(&mut self) -> Result<bool, DeviceError> {
-        // Nothing has come since the last one that changed nothing: another would draw lots once more for nothing, and who
+        // Nothing has come since the last one that changed nothing: another would draw lots again for nothing, and who
         // asks when would count.
         let come = self.clock.events_set() + self.submitted();
         if self.last_resorts.have_changed_nothing(come) {

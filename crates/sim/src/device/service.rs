@@ -1,4 +1,4 @@
-//! Arrays and buses at work: what they begin, and what follows when they are through with it.
+//! Arrays and buses: which operations they start, and what follows at their ends.
 
 use crate::device::Device;
 use crate::device::watch;
@@ -46,7 +46,7 @@ fn break_down(
 }
 
 impl<P: Probe> Device<P> {
-    /// Ask those whom an event has touched what may begin, and those whom that has touched, until nobody is left.
+    /// Poll the resources that an event has touched, and those touched by that, until none is left.
     #[inline(always)]
     pub(crate) fn serve(&mut self) {
         if !self.agenda.is_done() {
@@ -178,8 +178,8 @@ impl<P: Probe> Device<P> {
         fair.planes_of_array(array).iter().rev().for_each(|plane| self.agenda.ask(Ask::Plane(*plane)));
     }
 
-    /// Bind a program that its plane and bus are free for, and begin its transfer. What cannot be bound
-    /// waits, the plane posts what comes next, and the bus serves on.
+    /// Bind a program that its plane and bus are free for, and begin its transfer. A program that cannot be bound
+    /// waits, the plane posts its next operation, and the bus serves on.
     #[inline]
     pub(crate) fn begin_program(&mut self, entry: QueueEntry) {
         let plane = entry.plane.index();

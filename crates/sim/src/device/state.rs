@@ -1,5 +1,5 @@
-//! A device saved and restored, in mid-flight too: run to some time, save, restore and go on, and all
-//! is as if it had run through.
+//! A device saved and restored, in mid-flight too: run to some time, save, restore and continue, and all is as if it
+//! had run through.
 
 use crate::clock::Clock;
 use crate::device::Device;
@@ -144,7 +144,7 @@ impl<P: Probe> Device<P> {
         Ok(device)
     }
 
-    /// The same drive once more, by way of an empty file that nobody else writes to: each goes on by itself, and what
+    /// The same drive again, by way of an empty file that nobody else writes to: each continues by itself, and what
     /// both hold on flash they share. The scheme is one newly made from the label's spelling.
     ///
     /// # Errors

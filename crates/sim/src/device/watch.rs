@@ -5,7 +5,7 @@ use crate::state::plane::Place;
 use wordline_ftl::{Ftl, OpId};
 use wordline_units::{ChannelId, PlaneId, SimTime};
 
-/// An operation begins at a place; a sector has so many bytes.
+/// An operation begins at a place; a sector has this many bytes.
 pub(crate) fn begin<P: Probe>(probe: &mut P, ftl: &Ftl, id: OpId, place: Place, sector: u64) {
     let (mode, page) = ftl.page_of(id);
     let op = ftl.op(id);
@@ -60,7 +60,7 @@ pub(crate) fn array<P: Probe>(
     });
 }
 
-/// An operation has its bus for a time, to move so many bytes.
+/// An operation has its bus for a time, to move this many bytes.
 pub(crate) fn bus<P: Probe>(
     probe: &mut P,
     ftl: &Ftl,

@@ -1,4 +1,4 @@
-//! Requests of the host: how many came, and those that have ended.
+//! Host requests: their number, and completions.
 
 use crate::completion::Completion;
 use serde::{Deserialize, Serialize};
@@ -19,7 +19,7 @@ pub(crate) struct Admission {
 }
 
 impl Admission {
-    /// A drive that has had so many requests, of which these have ended and were not yet taken.
+    /// A drive that has had this many requests, of which these have ended and were not yet taken.
     pub fn after(submitted: u64, ended: Vec<Completion>) -> Admission {
         Admission { ended: ended.into(), submitted, ..Admission::default() }
     }

@@ -25,7 +25,7 @@ impl Saved for Idle {
 }
 
 impl Idle {
-    /// A drive of so many dies that is idle after so long.
+    /// A drive of so many dies that is idle after this long.
     pub fn new(after: SimDuration, dies: u32) -> Idle {
         let counted = vec![SimTime(0); dies as usize];
         Idle { after, is_idle: false, since: SimTime(0), counted, waits_at: 0 }
@@ -36,7 +36,7 @@ impl Idle {
         self.is_idle
     }
 
-    /// No request is outstanding, after so many. Returns when the drive is idle if none comes.
+    /// No request is outstanding, after this many. Returns when the drive is idle if none comes.
     pub fn wait(&mut self, submitted: u64, now: SimTime) -> SimTime {
         self.waits_at = submitted;
         now + self.after
@@ -92,7 +92,7 @@ mod tests {
         // Began beside that, in another plane.
         assert_eq!(idle.count(DieId(1), SimTime(20), SimTime(40)), SimTime(30));
         assert_eq!(idle.count(DieId(0), SimTime(20), SimTime(40)), SimTime(20));
-        // A drive that begins anew has a time that comes before all that.
+        // A drive that starts over has a time that comes before all that.
         idle.start_anew();
         assert_eq!(idle.count(DieId(1), SimTime(5), SimTime(7)), SimTime(5));
     }

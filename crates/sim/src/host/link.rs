@@ -1,24 +1,24 @@
-//! The host link: what a request that the drive is through with takes to reach the host.
+//! The host link: time from the drive to the host for a completed request.
 
 use std::collections::VecDeque;
 use wordline_device::{HostLink, Lanes};
 use wordline_ftl::{RequestId, Saved, saved_fields};
 use wordline_units::{HostOp, HostRequest, SimDuration, SimTime};
 
-/// What becomes of a request that is given to the link.
+/// Result of passing a request to the link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Sent {
     /// It is over at once.
     Over,
-    /// It stands on the link behind others, whose end is an event already.
+    /// It is on the link behind others, whose end is an event already.
     Behind,
-    /// It stands on the link, and its end is an event that is to be set.
+    /// It is on the link, and its end is an event that is to be set.
     Until(SimTime),
 }
 
-/// The host link. Requests stand on it in the order in which they end. Of one lane the first has an event in the clock;
-/// where each queue of the host has a lane of its own, or the controller takes another time for reads than for writes, each request
-/// has one.
+/// The host link. Requests are on it in the order in which they end. Of one lane the first has an event in the clock;
+/// where each queue of the host has a lane of its own, or the controller takes another time for reads than for writes,
+/// each request has one.
 #[derive(Clone, Debug)]
 pub(crate) struct Link {
     rules: HostLink,
@@ -44,7 +44,7 @@ impl Link {
         Link { rules, takes_no_time, free_at: vec![], queue: VecDeque::new() }
     }
 
-    /// Whether every request is over at once.
+    /// Whether every request passes immediately.
     #[inline(always)]
     pub fn takes_no_time(&self) -> bool {
         self.takes_no_time
@@ -82,7 +82,7 @@ impl Link {
         self.has_lanes() || self.rules.read_latency != self.rules.write_latency
     }
 
-    /// When a lane has done with what takes so long, behind what it was given before.
+    /// When a lane has done with what takes this long, behind what it was given before.
     fn occupy(&mut self, lane: usize, now: SimTime, takes: SimDuration) -> SimTime {
         if lane >= self.free_at.len() {
             self.free_at.resize(lane + 1, SimTime(0));
@@ -97,7 +97,7 @@ impl Link {
         self.queue.pop_front().map(|(_, id)| id)
     }
 
-    /// When the next one does, if that is no event yet.
+    /// When the next one does, if that is not an event yet.
     pub fn next_event(&self) -> Option<SimTime> {
         self.queue.front().filter(|_| !self.has_events()).map(|(end, _)| *end)
     }
@@ -119,7 +119,7 @@ mod tests {
         with_controller(lanes, [0, 0])
     }
 
-    /// The same, and so long in the controller for a read and a write, ns.
+    /// The same, and this long in the controller for a read and a write, ns.
     fn with_controller(link: Lanes, latencies: [u64; 2]) -> Link {
         let [read_overhead, write_overhead] = [0, 10].map(SimDuration);
         let [read_latency, write_latency] = latencies.map(SimDuration);

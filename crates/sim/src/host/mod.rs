@@ -1,5 +1,5 @@
-//! The host's side of a device: what comes in, what goes out, and what is due when nobody asks. Each file has a struct
-//! with its own state, and knows no other.
+//! The host's side of a device: arrivals, completions, and timers. Each file has a struct with its own state, and
+//! knows no other.
 
 pub(crate) mod admission;
 pub(crate) mod idle;

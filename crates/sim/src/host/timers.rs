@@ -3,12 +3,12 @@
 use serde::{Deserialize, Serialize};
 use wordline_ftl::Timer;
 
-/// What a timer of the device is for.
+/// The purpose of a device timer.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) enum Alarm {
     /// The translation layer asked for it.
     Layer(Timer),
-    /// The drive has been idle since so many requests were submitted.
+    /// The drive has been idle since this many requests were submitted.
     Idle(u64),
 }
 

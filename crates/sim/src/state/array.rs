@@ -1,8 +1,8 @@
 //! Arrays: what senses, programs and erases, for one command at a time.
 //!
 //! A program or an erase may make way for reads of the host: the array stops after the time that the command takes, and
-//! what it was at is set aside. Until it goes on with the rest, it serves reads of the host alone. The event of the end
-//! that an array had before it stopped, or went on, is void.
+//! what it was at is set aside. Until it continues with the rest, it serves reads of the host alone. The event of the
+//! end that an array had before it stopped, or continued, is void.
 
 use crate::state::fair::Fair;
 use crate::state::resources::{Resources, User};
@@ -22,7 +22,7 @@ struct Interrupted {
     stops: bool,
     /// What has been set aside, the first of those that go together.
     suspended: Option<User>,
-    /// What that takes once more, or will.
+    /// What that takes again, or will.
     left: SimDuration,
     /// How often what is aside has been suspended; where nothing is, what the array is at.
     times: u32,
@@ -98,7 +98,7 @@ impl Arrays {
         self.is_multiplane
     }
 
-    /// Whether operations go together, or make way: then what comes to a plane that is free may have to wait.
+    /// Whether operations go together, or make way: then what arrives at a plane that is free may have to wait.
     #[inline(always)]
     pub fn goes_by_commands(&self) -> bool {
         self.is_multiplane || self.suspension.is_some()
@@ -159,7 +159,7 @@ impl Arrays {
         self.together[index] = next;
     }
 
-    /// Let a die work so many times longer than it should; 1 is as it should.
+    /// Let a die work this many times longer than it should; 1 is as it should.
     pub fn slow(&mut self, die: DieId, factor: u32) {
         self.slow.retain(|(slow, _)| *slow != die);
         if factor > 1 {
@@ -258,14 +258,15 @@ impl Arrays {
         Some((array as u32, now + stop))
     }
 
-    /// What has been set aside, if it may go on as far as the array knows: that is free, and no read of the host wants it.
+    /// What has been set aside, if it may continue as far as the array knows: that is free, and no read of the host
+    /// wants it.
     pub fn rest(&self, array: usize) -> Option<User> {
         let lead = self.interrupted[array].suspended?;
         let is_free = self.shared.user(array).is_none() && self.shared.first_of(array, Class::Read).is_none();
         is_free.then_some(lead)
     }
 
-    /// It goes on with what was set aside. Returns the event of its end.
+    /// It continues with what was set aside. Returns the event of its end.
     pub fn resume(&mut self, array: usize, now: SimTime) -> Option<(u32, SimTime)> {
         let lead = self.interrupted[array].suspended?;
         let resume = self.suspension.map_or(SimDuration::ZERO, |rule| rule.resume);

@@ -82,7 +82,7 @@ impl Buses {
         (further != program).then_some(further)
     }
 
-    /// How long a command and so many sectors take on a medium.
+    /// How long a command and this many sectors take on a medium.
     #[inline(always)]
     pub fn time(&self, medium: usize, sectors: usize, command: u64) -> SimDuration {
         SimDuration(command + self.times[medium].transfer[sectors])

@@ -58,7 +58,7 @@ struct CacheRegisterUse {
     counted: SimTime,
 }
 
-/// What goes on in a plane of two registers when an operation has left it.
+/// What continues in a plane of two registers when an operation has left it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Next {
     /// A page that was sensed is brought out.
@@ -159,7 +159,7 @@ impl Registers {
         (self.current.held, self.current.began) = (entry, now);
     }
 
-    /// The array takes so much of its time for reading again.
+    /// The array takes this much of its time for reading again.
     #[inline(always)]
     pub fn note_again(&mut self, again: SimDuration) {
         self.current.again = again;
@@ -185,7 +185,7 @@ impl Registers {
         self.cache_register.cached.turned = now;
     }
 
-    /// An operation goes on with what its register holds.
+    /// An operation continues with what its register holds.
     pub fn note_goes_on(&mut self, id: OpId, now: SimTime) {
         let held = self.register_mut(id);
         (held.turned, held.sensed) = (now, now);
@@ -206,7 +206,7 @@ impl Registers {
         before
     }
 
-    /// An operation that was suspended goes on.
+    /// An operation that was suspended continues.
     pub fn resume(&mut self, entry: QueueEntry, now: SimTime) {
         self.current =
             RegisterUse { held: entry, began: now, turned: now, sensed: now, ..RegisterUse::NOTHING };
@@ -255,8 +255,8 @@ impl Registers {
         }
     }
 
-    /// An operation takes the register that it needs first: what goes on with a page that was read, and a
-    /// program that may, the cache register.
+    /// An operation takes the register that it needs first: what continues with a page that was read, and a program
+    /// that may, the cache register.
     pub fn take_register(&mut self, entry: QueueEntry, now: SimTime) {
         let busy_before = self.busy_for(entry.kind(), now);
         let by_cache = (entry.goes_on() && self.cache.reads()) || self.is_cached(&entry);
@@ -293,7 +293,7 @@ impl Registers {
         Some(self.current.held)
     }
 
-    /// What goes on when an operation has left one of two registers.
+    /// What continues when an operation has left one of two registers.
     pub fn next(&self) -> Next {
         match (self.current.waits, self.cache_register.cached.waits) {
             (true, _) => Next::BringOut,

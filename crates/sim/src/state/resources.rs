@@ -243,7 +243,7 @@ mod tests {
         (class as u64) << 56 | order
     }
 
-    /// One resource of so many planes.
+    /// One resource of this many planes.
     fn shared_by(planes: usize) -> Resources {
         let mut resources = Resources::default();
         (0..planes).for_each(|_| resources.add_plane(0));

@@ -14,7 +14,7 @@ pub struct Effort {
 }
 
 impl Effort {
-    /// One more event, of fewer than so many programs and erases, and events in all.
+    /// One more event, of fewer than this many programs and erases, and events in all.
     ///
     /// # Panics
     /// When it is one too many.

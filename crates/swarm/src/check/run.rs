@@ -1,7 +1,7 @@
-//! A case run on a drive that is watched, and twice on one that is not: all come to the same.
+//! A case run on a drive that is watched, and twice on one that is not: all give the same result.
 
 use crate::case::Case;
-use crate::check::asked::{Asked, InQueues};
+use crate::check::host_requests::{Asked, InQueues};
 use crate::check::ledger::{self, Ledger};
 use crate::rng::Rng;
 use std::convert::Infallible;
@@ -51,7 +51,8 @@ impl<'a> Run<'a> {
         self.collect(r.arrival)
     }
 
-    /// All that ends until a time. On some of the smallest drives all counts are taken anew after each event.
+    /// All that ends until a time. On some of the smallest drives all counts are taken again after each
+    /// event.
     fn collect(&mut self, until: SimTime) -> Result<(), String> {
         let case = self.host.case;
         if case.seed.is_multiple_of(8) && case.drive.geometry.blocks <= 64 {

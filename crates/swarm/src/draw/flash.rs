@@ -98,7 +98,7 @@ pub(crate) fn cache_register(rng: &mut Rng) -> CacheRegister {
     if rng.once_in(2) { used } else { CacheRegister::Off }
 }
 
-/// Thresholds so low that blocks are written anew again and again.
+/// Thresholds so low that blocks are rewritten again and again.
 fn refresh(rng: &mut Rng) -> Refresh {
     Refresh {
         age: rng.once_in(4).then(|| SimDuration(rng.within(1, 800) * 3_600_000_000_000)),

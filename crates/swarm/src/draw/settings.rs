@@ -83,7 +83,7 @@ pub(crate) fn merge(rng: &mut Rng) -> MergeBuffer {
     MergeBuffer { pages: rng.count(1, 5), after: rng.time(1, 700), idle: rng.time(1, 30_000) }
 }
 
-/// Collection on planes of so many blocks.
+/// Collection on planes of this many blocks.
 pub(crate) fn gc(rng: &mut Rng, blocks: u32) -> GcSpec {
     GcSpec {
         trigger: trigger(rng),

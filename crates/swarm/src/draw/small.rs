@@ -6,7 +6,8 @@ use crate::rng::Rng;
 use crate::tiny::{QLC, Tiny};
 use wordline_device::{Ack, Allocation, GcClass};
 
-/// A small device of one medium or two under a scheme, with room enough, of whose space the host has so many per cent at most.
+/// A small device of one medium or two under a scheme, with room enough, of whose space the host has this many per cent
+/// at most.
 ///
 /// # Errors
 /// When the scheme refuses it, with the reason.

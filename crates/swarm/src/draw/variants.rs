@@ -8,8 +8,8 @@ use wordline_device::{
 };
 use wordline_units::{Bytes, Fraction, QueueClass};
 
-/// Put the map of a device on flash, with so many of its pages in RAM and room for so many changes (0 for all); the host has
-/// so much less of the device.
+/// Put the map of a device on flash, with this many of its pages in RAM and room for this many changes (0 for all); the
+/// host has this much less of the device.
 pub fn map_on_flash(spec: &mut DeviceSpec, cached: u64, changes: u64) {
     let unit = spec.unit.0;
     let units = spec.logical_bytes() / unit;

@@ -22,7 +22,7 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// What sees a drive whose blocks have so many bits of a place.
+    /// What sees a drive whose blocks have this many bits of a place.
     pub(crate) fn new(slot_shift: u32) -> Watch {
         Watch { slot_shift, ..Watch::default() }
     }

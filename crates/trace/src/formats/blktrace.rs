@@ -1,6 +1,6 @@
-//! Raw blktrace: what the Linux kernel logs, one file a CPU, without an outside program. The files
-//! of a folder or of a tar archive are merged by time; a missing CPU is no fault, since one that
-//! issued nothing leaves none.
+//! Raw blktrace: what the Linux kernel logs, one file a CPU, without an outside program. The files of a
+//! folder or of a tar archive are merged by time; a missing CPU is not a fault, since one that issued nothing
+//! leaves none.
 
 use crate::reading::detection::{Confidence, Detection, Miss, Sample, Settings};
 use crate::reading::example::{Body, Example};
@@ -64,7 +64,7 @@ Give the folder or the tar archive of sdb.blktrace.0, sdb.blktrace.1, ...: they 
 /// The flag of a write, in an action.
 const WRITE: u32 = 1 << 17;
 
-/// A record of CPU 0 on device 8,16 with so many bytes behind it.
+/// A record of CPU 0 on device 8,16 with this many bytes behind it.
 fn record(time: u64, sector: u64, bytes: u32, action: u32, behind: u16) -> Vec<u8> {
     let words = |words: &[u32]| words.iter().flat_map(|w| w.to_le_bytes()).collect::<Vec<u8>>();
     let place = [time.to_le_bytes(), sector.to_le_bytes()].concat();
@@ -173,11 +173,11 @@ fn event_of(settings: &Settings) -> u32 {
     if settings.get("event").is_some_and(|e| e == "Q") { QUEUED } else { ISSUED }
 }
 
-/// What stands at a place of the file.
+/// What is at a place of the file.
 enum Found {
     /// A record: its header and its length with what follows it.
     Record(Shape, usize),
-    /// The end, in the middle of a record of which so many bytes are there.
+    /// The end, in the middle of a record of which this many bytes are there.
     Cut(usize),
     /// Bytes that are no record.
     Damage,
@@ -285,7 +285,7 @@ impl RecordReader for Blktrace {
                     return Ok(Some(self.request(*shape, &header)));
                 }
             }
-            // What was found stands there still for the next call.
+            // What was found is there still for the next call.
             if asides > 0 {
                 return Ok(Some(Event::Aside(asides)));
             }

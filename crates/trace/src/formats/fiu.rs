@@ -71,7 +71,7 @@ impl LineFormat for Fiu {
         let line = match memchr::memrchr(0, line) {
             None => line,
             Some(_) if line.iter().all(|c| *c == 0) => return Ok(Parsed::Aside),
-            Some(_) if self.begun => return Err("there are NUL bytes".to_string()),
+            Some(_) if self.begun => return Err("the line contains NUL bytes".to_string()),
             Some(at) => match &line[at + 1..] {
                 [] => return Ok(Parsed::Aside),
                 rest => rest,

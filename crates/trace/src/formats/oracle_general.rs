@@ -122,7 +122,7 @@ impl Oracle {
 
     fn request(&mut self, access: &Access) -> Result<Event, String> {
         if access.next < -1 || access.next().is_some_and(|n| n >= MOST_RECORDS) {
-            return Err(format!("the next access {} is not a record", access.next));
+            return Err(format!("the next access {} is not a record number", access.next));
         }
         if access.size == u32::MAX {
             return Err("the size is not known (-1)".to_string());
@@ -185,7 +185,7 @@ impl RecordReader for Oracle {
     }
 }
 
-/// No trace has so many records.
+/// No trace has this many records.
 const MOST_RECORDS: u64 = 1 << 40;
 /// Links between records of the sample that must hold before the format is certain.
 const ENOUGH_LINKS: u64 = 8;

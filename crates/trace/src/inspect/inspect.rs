@@ -1,5 +1,5 @@
-//! `wordline trace inspect`: what a trace is and what is in it, as data and as a page of text.
-//! Unlike a run it does not stop at lines that cannot be used: it is there to show them.
+//! `wordline trace inspect`: format and contents of a trace, as data and as text. Unlike a run it does not
+//! stop at lines that cannot be used: it is there to show them.
 
 use crate::error::WorkloadError;
 use crate::inspect::profile::{Arrivals, HitRatio, Profile, Reuse};
@@ -20,13 +20,13 @@ pub(crate) const PAGE: u64 = 4096;
 /// One volume of a trace.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct VolumeInfo {
-    /// As the file names it.
+    /// Its name in the file.
     pub label: String,
     /// Its requests.
     pub requests: u64,
-    /// One past the highest byte touched.
+    /// One past the highest touched byte.
     pub highest_bytes: u64,
-    /// Where it begins when the volumes are laid side by side.
+    /// Its offset when volumes are concatenated.
     pub base_bytes: u64,
 }
 
@@ -41,7 +41,7 @@ pub struct SizeClass {
     pub writes: u64,
 }
 
-/// Caches whose hits are told, in per cent of the footprint.
+/// Displayed cache sizes, in percent of the footprint.
 pub(crate) const CACHE_SHARES: [u64; 6] = [1, 2, 5, 10, 20, 50];
 
 /// The hits of a cache of 4 KiB pages for reads and writes, under LRU.
@@ -49,7 +49,7 @@ pub(crate) const CACHE_SHARES: [u64; 6] = [1, 2, 5, 10, 20, 50];
 pub struct CacheInfo {
     /// The share of pages from which it is known; 1 is exact.
     pub sampled_pages: f64,
-    /// By size: 1, 2, 5, 10, 20 and 50 per cent of the footprint.
+    /// By size: 1, 2, 5, 10, 20 and 50 percent of the footprint.
     pub hits: Vec<HitRatio>,
 }
 
@@ -60,7 +60,7 @@ pub struct Inspection {
     pub file: String,
     /// Its size on disk.
     pub file_bytes: u64,
-    /// SHA-256 of the file as it lies on disk.
+    /// SHA-256 of the file on disk.
     pub sha256: String,
     /// The name of the format.
     pub format: String,
@@ -70,7 +70,7 @@ pub struct Inspection {
     pub reason: String,
     /// The format's options, told or found.
     pub options: BTreeMap<String, String>,
-    /// Keys of the options that were told; the others were found in the content.
+    /// Keys of the given options; the others were found in the content.
     pub told: Vec<String>,
     /// How the file is compressed.
     pub compression: Compression,
@@ -131,21 +131,21 @@ pub struct Inspection {
     pub open_end: bool,
     /// Files that are read as one trace.
     pub files: u64,
-    /// Files of a folder or archive that are no traces.
+    /// Files of a folder or archive that are not traces.
     pub left_out: Vec<String>,
-    /// Things that belong to the format but are no requests.
+    /// Parts of the format that are not requests.
     pub asides: u64,
-    /// What could not be used.
+    /// Unusable lines.
     pub unusable: Unusable,
     /// How even arrivals are.
     pub arrivals: Arrivals,
-    /// What a cache under LRU would answer; missing where nothing is read or written.
+    /// Hits of an LRU cache; absent without reads and writes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache: Option<CacheInfo>,
-    /// What stands in for what the trace does not say, in a run.
+    /// Assumptions of a run about what the trace does not state.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<String>,
-    /// Why a run would refuse the trace as it is; empty if it would not.
+    /// Why a run would refuse the trace unchanged; empty if it would not.
     pub refusals: Vec<String>,
 }
 
@@ -158,7 +158,7 @@ pub fn inspect(text: &str) -> Result<Inspection, WorkloadError> {
     inspect_profiled(text).map(|(inspection, _)| inspection)
 }
 
-/// The same, with the data of its pictures; they are missing where nothing is read or written.
+/// The same, with the data of its pictures; these are absent without reads and writes.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! What a trace is like.
+//! Properties of a trace.
 
 pub(crate) mod inspect;
 pub(crate) mod profile;

@@ -1,6 +1,6 @@
-//! What a trace does over time and to a cache: the data behind the pictures of `trace inspect`. One
-//! pass over the requests, each taken apart into the 4 KiB pages that it touches; pages are numbered
-//! by rank among all that are touched, so that counting them takes arrays and no maps.
+//! A trace over time and in a cache: the data of the pictures of `trace inspect`. One pass over the requests,
+//! each split into the 4 KiB pages that it touches; pages are numbered by rank among all touched ones, so
+//! that counting needs arrays and no maps.
 
 use crate::error::WorkloadError;
 use crate::requests::pages::{PageSet, RankedPages};
@@ -38,7 +38,7 @@ pub struct Profile {
     pub touched: Vec<u64>,
     /// Distinct pages written up to the end of each bin.
     pub written: Vec<u64>,
-    /// Times between arrivals: up to so many nanoseconds, so many.
+    /// Times between arrivals: up to this many nanoseconds, this many.
     pub gaps: Vec<(u64, u64)>,
     /// Arrivals in fixed windows.
     pub arrivals: Arrivals,
@@ -48,8 +48,8 @@ pub struct Profile {
     pub heat: Vec<Vec<u64>>,
 }
 
-/// How even arrivals are: variance over mean of their number in windows. It is 1 for a Poisson process
-/// and grows with bursts. Missing where the trace has fewer than ten windows.
+/// How even arrivals are: variance over mean of their number in windows. It is 1 for a Poisson process, and
+/// larger with bursts. Missing where the trace has fewer than ten windows.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
 pub struct Arrivals {
     /// In windows of one second.
@@ -85,11 +85,11 @@ pub struct Reuse {
     pub sampled: f64,
     /// Pages touched in all; followed ones divided by their share.
     pub pages: u64,
-    /// Touches of followed pages, or as many as their share of all pages should have.
+    /// Touches of sampled pages, or as many as their share of all pages should have.
     pub touches: Hits,
     /// First touches of followed pages.
     pub first: Hits,
-    /// Touches again, by distance: fewer than so many pages between, so many.
+    /// Touches again, by distance: fewer than this many pages between, this many.
     pub again: Vec<(u64, Hits)>,
 }
 
@@ -98,7 +98,7 @@ pub struct Reuse {
 pub struct HitRatio {
     /// Its size.
     pub cache_bytes: u64,
-    /// Share of the page touches of reads that hit; nothing if there are none.
+    /// Share of the page touches of reads that hit; `None` without any.
     pub reads: Option<f64>,
     /// Of writes.
     pub writes: Option<f64>,
@@ -180,7 +180,7 @@ struct Windows {
     length_ns: u64,
     window: u64,
     count: u64,
-    /// Of all windows before the present one.
+    /// Of all windows before the current one.
     sum: u128,
     squares: u128,
 }
@@ -217,7 +217,7 @@ struct Follower {
     /// The sampled pages, ascending; empty if all are followed.
     sample: Vec<u64>,
     one_in: u64,
-    /// Of all pages, followed or not.
+    /// Of all pages, sampled or not.
     all: Hits,
     touches: Hits,
     first: Hits,
@@ -257,8 +257,8 @@ impl Follower {
         }
     }
 
-    /// A sample that happens to hold many hot pages, or few, has touches too many or too few. They are
-    /// hits of short distance, and there the difference goes, as in SHARDS-adj.
+    /// A sample that happens to hold many hot pages, or few, has touches too many or too few. These are hits
+    /// of short distance, so the difference is added there, as in SHARDS-adj.
     fn adjust(&mut self) {
         let counts: [fn(&mut Hits) -> &mut u64; 2] = [|h| &mut h.reads, |h| &mut h.writes];
         for count in counts {
@@ -291,7 +291,7 @@ impl Follower {
 }
 
 impl Profile {
-    /// Goes through a trace that has been looked at; nothing if it has no reads and no writes.
+    /// Scans an inspected trace; `None` without reads and writes.
     pub(crate) fn of(trace: &Trace) -> Result<Option<Profile>, WorkloadError> {
         let pages = trace.compacted(PAGE_BLOCKS)?;
         if pages.count() == 0 {

@@ -1,4 +1,4 @@
-//! What a trace is like, as a text for people.
+//! Properties of a trace, as text.
 
 use crate::inspect::inspect::{CACHE_SHARES, GIB, Inspection};
 use crate::text::numbers::{grouped, readable_bytes};

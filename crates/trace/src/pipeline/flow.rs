@@ -12,9 +12,9 @@ use std::collections::BinaryHeap;
 /// Requests in order of time; after an error it ends.
 pub(crate) type Records = Box<dyn Iterator<Item = Result<Record, WorkloadError>> + Send>;
 
-/// What can be opened for its requests, the same each time.
+/// A source of requests that can be opened again with the same result.
 pub(crate) trait Flow: Send + Sync {
-    /// What messages call it.
+    /// Its name in messages.
     fn label(&self) -> &str;
     /// The names of the volumes, by number.
     fn volumes(&self) -> &[String];
@@ -141,13 +141,13 @@ pub enum Align {
     Starts,
 }
 
-/// Several traces merged by time. Of requests of one instant, those of the earlier trace go first.
+/// Several traces merged by time. Requests at the same instant are ordered by trace.
 pub(crate) struct Merge {
     label: String,
     flows: Vec<TraceFlow>,
     align: Align,
     volumes: Vec<String>,
-    /// Of each trace: the number of its first volume among all.
+    /// For each trace, the number of its first volume among all.
     bases: Vec<u16>,
 }
 

@@ -1,4 +1,4 @@
-//! How a trace is to be written: by the name of the file, or as told.
+//! The output format of a trace: by file name, or as specified.
 
 use crate::error::{ErrorKind, Problem, WorkloadError, did_you_mean};
 use crate::formats::{FORMATS, format_named};
@@ -8,7 +8,7 @@ use crate::reading::writing::Writing;
 use crate::source::compression::Compression;
 use crate::text::parameter::{Options, Parameter};
 
-/// What to do about that which a format cannot keep.
+/// How to treat properties that a format cannot represent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Losses {
     /// Refuse to write, and count what would be lost.
@@ -17,7 +17,7 @@ pub enum Losses {
     Drop,
 }
 
-/// What is written: format, compression, and what may be lost.
+/// The output: format, compression, and permitted losses.
 pub struct Form {
     pub(crate) name: String,
     pub(crate) format: &'static Format,
@@ -32,7 +32,7 @@ impl Form {
     ///
     /// # Errors
     ///
-    /// An ending that says no format, or several; a format or an option that there is not.
+    /// An extension of no format, or of several; an unknown format or option.
     pub fn of(name: &str, to: Option<&str>, losses: Losses) -> Result<Form, WorkloadError> {
         let (compression, stem) = Compression::asked_by(name);
         let (format, settings) = match to {

@@ -3,11 +3,11 @@
 //! with the trace. Requests keep the clock and the bytes that their file states, since a trace that was
 //! cut out of another must still agree with it.
 //!
-//! `flow` is a stream that can be opened again, `step` what is done to it, `form` how it is to be written,
-//! `fitted` what a format cannot say of it.
+//! `flow` is a stream that can be opened again, `step` an operation on it, `form` the output format, `loss`
+//! what a format cannot represent.
 
-pub(crate) mod fitted;
 pub(crate) mod flow;
 pub(crate) mod form;
+pub(crate) mod loss;
 pub(crate) mod pipeline;
 pub(crate) mod step;

@@ -1,9 +1,9 @@
-//! A [`Pipeline`]: traces, what is done to their requests, and the file that is written.
+//! A [`Pipeline`]: input traces, operations on their requests, and the output file.
 
 use crate::error::{ErrorKind, Problem, WorkloadError};
-use crate::pipeline::fitted::Fitted;
 use crate::pipeline::flow::{Align, Flow, Merge, TraceFlow};
 use crate::pipeline::form::Form;
+use crate::pipeline::loss::Fitted;
 use crate::pipeline::step::Step;
 use crate::reading::writing::Writing;
 use crate::source::encoder::Encoder;
@@ -13,7 +13,7 @@ use std::io::{self, Write};
 /// Bytes that are gathered before they are written.
 const BUFFER: usize = 1 << 16;
 
-/// Traces, and what is to become of their requests.
+/// Traces, and operations on their requests.
 pub struct Pipeline {
     flow: Box<dyn Flow>,
 }
@@ -23,8 +23,8 @@ impl Pipeline {
     ///
     /// # Errors
     ///
-    /// Those of a run: a file that cannot be read, recognised or used as it is; and options that say
-    /// how a drive is to be driven, which is no business of a file.
+    /// Those of a run: a file that cannot be read, recognized or used unchanged; and options about how to
+    /// drive a drive, which do not apply to a file.
     pub fn read(text: &str) -> Result<Pipeline, WorkloadError> {
         Ok(Pipeline { flow: Box::new(TraceFlow::load(text)?) })
     }
@@ -49,8 +49,8 @@ impl Pipeline {
     ///
     /// # Errors
     ///
-    /// Those of the trace and of `out`; no request is left; the form cannot keep something of the
-    /// requests and [`Losses::Refuse`] says that it must.
+    /// Those of the trace and of `out`; no requests are left; the format cannot represent something and
+    /// [`Losses::Refuse`] requires it.
     pub fn write(&self, form: &Form, out: impl Write) -> Result<Written, WorkloadError> {
         let Writing { keeps, read_with, mut writer } = form.writing()?;
         let mut fitted = Fitted::new(self.flow.as_ref(), keeps, form.losses)?;
@@ -112,9 +112,9 @@ pub struct Written {
     pub requests: u64,
     /// The format's name.
     pub format: &'static str,
-    /// Options with which it is read again, where the content does not say them; may be empty.
+    /// Options needed to read it again, if its content does not determine them; may be empty.
     pub read_with: String,
-    /// What was left out, a sentence each.
+    /// Dropped properties, one sentence each.
     pub dropped: Vec<String>,
     /// Volumes that are called otherwise there: name, and new name.
     pub renamed: Vec<(String, String)>,

@@ -1,4 +1,4 @@
-//! What is done to the requests of a trace on their way: cut, scaled, looped, shifted, sampled.
+//! Operations on the requests of a trace: cut, scale, loop, shift, sample.
 
 use crate::error::{ErrorKind, Problem, WorkloadError};
 use crate::pipeline::flow::{Flow, Records};
@@ -12,12 +12,12 @@ use std::sync::Arc;
 use wordline_hash::splitmix;
 use wordline_units::{Bytes, HostOp, LBA_BYTES, SimDuration};
 
-/// Addresses are scaled in extents of so many bytes.
+/// Addresses are scaled in extents of this many bytes.
 pub(crate) const EXTENT: u64 = 1 << 20;
-/// Pages are sampled in units of so many bytes.
+/// Pages are sampled in units of this many bytes.
 const PAGE: u64 = 4096;
 
-/// One thing that is done to the requests.
+/// One operation on the requests.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Step {
     /// Keeps what lies within all three bounds.
@@ -29,16 +29,16 @@ pub enum Step {
         /// A volume's name.
         volume: Option<String>,
     },
-    /// Stretches times since the first request and the addresses. Extents of 1 MiB move as a whole, to
-    /// their number times the factor, rounded down; so what is contiguous within one stays so, and with
-    /// a factor of 0.5 two neighbours come to lie on one another.
+    /// Stretches times since the first request and the addresses. Extents of 1 MiB move as a whole, to their
+    /// number times the factor, rounded down; so contiguous data within one stay contiguous, and with a
+    /// factor of 0.5 two neighbors overlap.
     Scale {
         /// Of times.
         time: Scale,
         /// Of addresses.
         footprint: Scale,
     },
-    /// The trace so many times, one behind the other.
+    /// The trace repeated this many times.
     Loop {
         /// How often.
         times: u32,
@@ -57,11 +57,11 @@ pub enum Step {
     SampleRequests {
         /// The chance.
         share: Share,
-        /// Of the random stream.
+        /// Seed of the random stream.
         seed: u64,
     },
     /// The requests to a random set of 4 KiB pages, chosen by a hash of volume and page, as in SHARDS
-    /// (Waldspurger et al., FAST 2015). Of a request that lies partly in the set, those parts are kept,
+    /// (Waldspurger et al., FAST 2015). Of a request that is partly in the set, those parts are kept,
     /// adjoining pages as one request; a FLUSH is always kept.
     SamplePages {
         /// The share of all pages.
@@ -123,7 +123,7 @@ impl FromStr for Scale {
 /// A share above 0 and up to 1: `10%`, `0.1`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Share {
-    /// Of 2^64 equally likely numbers those up to this one.
+    /// Threshold among 2^64 equally likely numbers.
     last: u64,
 }
 
@@ -204,9 +204,9 @@ impl Flow for Stepped {
     }
 }
 
-/// What is kept of a request.
+/// The kept part of a request.
 enum Kept {
-    /// An error or a FLUSH goes through as it is.
+    /// Errors and FLUSHes pass unchanged.
     Whole(Option<Result<Record, WorkloadError>>),
     Parts(Parts),
 }
@@ -222,7 +222,7 @@ impl Iterator for Kept {
     }
 }
 
-/// The parts of a request that lie in pages of the sample.
+/// The parts of a request in sampled pages.
 struct Parts {
     rest: Option<Record>,
     share: Share,
@@ -254,7 +254,7 @@ impl Iterator for Parts {
     }
 }
 
-/// The request at another time and place, or what is beyond all bounds about it.
+/// The request at another time and address, or what exceeds the bounds.
 fn placed(r: Record, time: Option<u64>, offset: Option<u64>) -> Result<Record, &'static str> {
     let time = time.ok_or("a time is beyond 2^64 ns")?;
     let offset =
@@ -383,7 +383,7 @@ impl Stepped {
 }
 
 impl Step {
-    /// Whether the step can be done at all.
+    /// Whether the operation is possible.
     ///
     /// # Errors
     ///

@@ -1,11 +1,11 @@
-//! What a trace would be under a reading of its units, and what no drive can do of it.
+//! Properties of a trace under an interpretation of its units, and which of them no drive can have.
 
 use crate::reading::bounds::{
     ENOUGH, LEAST_REQUESTS_PER_S, LONGEST_SPAN_S, MOST_BYTES_PER_S, MOST_DEVICES, MOST_REQUESTS_PER_S, SOME,
 };
 use crate::text::numbers::{grouped, readable_bytes};
 
-/// What a trace would be under a reading.
+/// Properties of a trace under an interpretation.
 #[derive(Clone, Copy)]
 pub(crate) struct Claim {
     pub requests: u64,
@@ -16,7 +16,7 @@ pub(crate) struct Claim {
 }
 
 impl Claim {
-    /// Of so many requests and bytes in so many seconds.
+    /// Of this many requests and bytes in this many seconds.
     pub fn of(requests: u64, bytes: u64, seconds: f64, busiest_ms: Option<u64>) -> Claim {
         Claim { requests, bytes, seconds, busiest_ms }
     }
@@ -51,8 +51,8 @@ impl Claim {
         )
     }
 
-    /// What no trace is: `burst` requests in a microsecond are one batch, and up to `slack`
-    /// seconds may lie between a request and its time.
+    /// Impossible properties of a trace: `burst` requests in a microsecond are one batch, and up to `slack`
+    /// seconds can lie between a request and its time.
     pub fn impossible(&self, devices: f64, burst: u64, slack: f64) -> Vec<String> {
         let mut against = Vec::new();
         let rows = self.requests as usize;
@@ -72,7 +72,7 @@ impl Claim {
         against
     }
 
-    /// The rates that so many drives do not reach.
+    /// The rates that this many drives do not reach.
     pub fn too_fast(&self, devices: usize, slack: f64) -> Vec<String> {
         self.rates((devices.max(1) as f64).min(MOST_DEVICES), 1.0, slack)
     }
@@ -116,8 +116,7 @@ pub(crate) fn three_digits(x: f64) -> String {
     }
 }
 
-/// The date of so many seconds since 1970 (Howard Hinnant, "chrono-compatible low-level date
-/// algorithms").
+/// The date of this many seconds since 1970 (Howard Hinnant, "chrono-compatible low-level date algorithms").
 pub(crate) fn civil(seconds: u64) -> String {
     let days = seconds / 86_400 + 719_468;
     let (era, of_era) = (days / 146_097, days % 146_097);

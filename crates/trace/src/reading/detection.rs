@@ -1,10 +1,10 @@
-//! The beginning of a file, and what a format says of it: that it fits, how sure that is and why, or
-//! what does not fit.
+//! The beginning of a file, and the result of a format: that it matches, with its certainty and reason, or
+//! what does not match.
 
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// What is set for a format's own parameters.
+/// Settings of a format's own parameters.
 pub(crate) type Settings = BTreeMap<&'static str, String>;
 
 /// How sure detection is of a format.
@@ -32,25 +32,25 @@ impl Confidence {
 #[derive(Clone)]
 pub(crate) struct Detection {
     pub confidence: Confidence,
-    /// Why, in a sentence.
+    /// The reason, in a sentence.
     pub reason: String,
-    /// Values of the format's own parameters, told or found.
+    /// Values of the format's own parameters, given or found.
     pub settings: Settings,
 }
 
 impl Detection {
-    /// The same with what is told.
+    /// The same with given values.
     pub fn with(mut self, told: &Settings) -> Detection {
         self.settings.extend(told.iter().map(|(k, v)| (*k, v.clone())));
         self
     }
 }
 
-/// Why a format does not fit, and how much of the sample did.
+/// Why a format does not match, and how much of the sample did.
 pub(crate) struct Miss {
     /// Share of the sample that fits, in per mille.
     pub fits: u64,
-    /// What the first misfit was.
+    /// The first mismatch.
     pub reason: String,
     /// The option that is at fault, if it is not the content.
     pub option: Option<OptionFault>,
@@ -77,7 +77,7 @@ pub(crate) struct Sample<'a> {
 }
 
 impl<'a> Sample<'a> {
-    /// The sample up to the end of its last whole line; all of it where there are no lines.
+    /// The sample up to the end of its last whole line; all of it without lines.
     pub fn whole_lines(&self) -> &'a [u8] {
         if self.complete {
             return self.bytes;

@@ -1,14 +1,14 @@
-//! A small file of each format: what its tests read and damage, and the first input of its fuzz target.
+//! A small file of each format: read and damaged by its tests, and the first input of its fuzz target.
 
 /// A small file.
 pub struct Example {
-    /// What stands behind `format=NAME` so that it is read: options, each with a comma before it.
+    /// The options after `format=NAME` needed to read it, each with a comma before it.
     pub options: &'static str,
-    /// What is in it.
+    /// Its contents.
     pub body: Body,
 }
 
-/// What is in a small file.
+/// The contents of a small file.
 pub enum Body {
     /// A line for each request.
     Lines {
@@ -16,7 +16,7 @@ pub enum Body {
         title: &'static str,
         /// When a request came, by its number.
         time: fn(u64) -> String,
-        /// The line of a request that came at a time, without its end.
+        /// The line of a request at a time, without its end.
         line: fn(&Asked, &str) -> String,
     },
     /// A record for each request.
@@ -51,7 +51,7 @@ impl Asked {
 }
 
 impl Example {
-    /// How many requests there are in it.
+    /// Number of its requests.
     pub const REQUESTS: u64 = 24;
 
     /// Its lines or records, or all of it; addresses are below 1 MiB.

@@ -1,4 +1,4 @@
-//! What a trace format is.
+//! Definition of a trace format.
 
 use crate::reading::detection::{Detection, Miss, Sample, Settings};
 use crate::reading::example::Example;
@@ -11,7 +11,7 @@ use crate::text::parameter::Parameter;
 pub struct Format {
     /// The word that `format=` takes.
     pub name: &'static str,
-    /// One line for a list.
+    /// One-line description.
     pub title: &'static str,
     /// The grammar, in full.
     pub grammar: &'static str,
@@ -19,7 +19,7 @@ pub struct Format {
     pub parameters: &'static [Parameter],
     /// Whether its files are in order of time.
     pub order: Order,
-    /// What its files say of their clock.
+    /// The clock of its files.
     pub timing: Timing,
     pub(crate) extents: Extents,
     pub(crate) quirks: Quirks,
@@ -31,21 +31,21 @@ pub struct Format {
     pub example: Example,
 }
 
-/// What sets a format apart from most.
+/// Its special properties.
 pub(crate) struct Quirks {
     /// Whether its times are dates, and not times since a start.
     pub dated: bool,
-    /// Whether it must be asked for by name, since no content shows it.
+    /// Whether it must be named, since no content identifies it.
     pub needs_settings: bool,
-    /// Whether a file read with these settings may have no times.
+    /// Whether a file with these settings can have no times.
     pub may_lack_clock: fn(&Settings) -> bool,
     /// Whether these settings say the unit of time.
     pub tells_time: fn(&Settings) -> bool,
     /// The length of every request, where files have addresses alone.
     pub length: Option<fn(&Settings) -> u64>,
-    /// What stands in for what its files do not say, in a sentence; for reports.
+    /// Assumptions about what its files do not state, in a sentence; for reports.
     pub stands_in: Option<&'static str>,
-    /// How the names of its files end, beside its own name.
+    /// File extensions, besides its own name.
     pub endings: &'static [&'static str],
     /// How a file that no format fits would be read in it.
     pub proposal: Option<fn(&Format, &Sample) -> Option<String>>,
@@ -70,11 +70,11 @@ impl Quirks {
 pub enum Order {
     /// They are; one that is not is a fault of the file.
     Kept,
-    /// Not by the nature of the format, so they are sorted unless told otherwise.
+    /// Not guaranteed by the format, so they are sorted unless set otherwise.
     Loose,
 }
 
-/// What a format's files say of their clock.
+/// The clock of a format's files.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Timing {
     /// This unit, by the definition of the bytes.
@@ -86,7 +86,7 @@ pub enum Timing {
         /// Whether numbers have decimals.
         decimals: bool,
     },
-    /// Nothing: the unit is found by evidence, or told.
+    /// Not in the file: the unit is inferred, or set.
     Open,
     /// The user names the column with its unit.
     Told,
@@ -108,7 +108,7 @@ impl Timing {
     }
 }
 
-/// What a grammar says of the unit of addresses and sizes.
+/// The unit of addresses and sizes in a grammar.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Extents {
     /// Nothing.
@@ -127,7 +127,7 @@ impl Format {
         (self.write)(&Settings::new()).is_ok()
     }
 
-    /// The first lines of its grammar, and what its files say of their clock.
+    /// The first lines of its grammar, and the clock of its files.
     pub fn outline(&self) -> String {
         let lines = self.grammar.lines().take_while(|l| !l.trim().is_empty());
         let rows: Vec<&str> = lines.map(str::trim_end).collect();

@@ -1,6 +1,6 @@
-//! Lines of a text of any length in constant memory: one large buffer, newlines found by `memchr`,
-//! no allocation a line. A line longer than the buffer is reported and stepped over, so that a
-//! binary file given as text cannot fill the memory.
+//! Lines of a text of any length in constant memory: one large buffer, newlines found by `memchr`, no
+//! allocation a line. A line longer than the buffer is reported and skipped, so that a binary file read as
+//! text cannot exhaust memory.
 
 use std::io::{self, Read};
 use std::ops::Range;

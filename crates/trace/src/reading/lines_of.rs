@@ -1,5 +1,5 @@
-//! What text formats share: a reader that asks a [`LineFormat`] about each line, and the tally of
-//! a sample by which a format is recognised.
+//! Common parts of text formats: a reader that parses each line with a [`LineFormat`], and the tally of a
+//! sample for detection.
 
 use crate::reading::detection::{Confidence, Detection, Miss, Sample, Settings};
 use crate::reading::lines::{Lines, Next};
@@ -8,10 +8,10 @@ use crate::reading::volumes::Volumes;
 use crate::text::numbers::{excerpt, grouped, unsigned};
 use std::io;
 
-/// What a line is.
+/// The meaning of a line.
 pub(crate) enum Parsed {
     Request(Record),
-    /// A request that the host wants preceded by a FLUSH.
+    /// A request with a preflush.
     AfterFlush(Record),
     /// Part of the grammar, but no request.
     Aside,
@@ -30,7 +30,7 @@ pub(crate) struct LineReader<F> {
     lines: Lines,
     format: F,
     volumes: Volumes,
-    /// The request behind the FLUSH that was returned last.
+    /// The request after the FLUSH that was returned last.
     flushed: Option<Record>,
 }
 
@@ -93,7 +93,7 @@ fn is_blank(line: &[u8]) -> bool {
     line.first().is_none_or(u8::is_ascii_whitespace) && line.iter().all(u8::is_ascii_whitespace)
 }
 
-/// A field without the spaces and tabs around it. Other white space is no part of any format.
+/// A field without the spaces and tabs around it. Other white space is not a part of any format.
 #[inline]
 pub(crate) fn trimmed(mut field: &[u8]) -> &[u8] {
     while let [b' ' | b'\t', rest @ ..] = field {
@@ -105,8 +105,7 @@ pub(crate) fn trimmed(mut field: &[u8]) -> &[u8] {
     field
 }
 
-/// The `N` fields of a line between `separator`s, without the white space around them; or how many
-/// fields there are instead.
+/// The `N` fields of a line between `separator`s, trimmed; or the number of fields if it differs.
 #[inline]
 pub(crate) fn separated<const N: usize>(line: &[u8], separator: u8) -> Result<[&[u8]; N], String> {
     let mut out: [&[u8]; N] = [&[]; N];
@@ -122,8 +121,8 @@ fn wrong_count(line: &[u8], separator: u8, wanted: usize) -> String {
     format!("{} columns instead of {wanted}", memchr::memchr_iter(separator, line).count() + 1)
 }
 
-/// Fills `out` with the fields between `separator`s; returns how many there are, or one more than
-/// `out` holds if there are more.
+/// Fills `out` with the fields between `separator`s; returns their number, or one more than the length of
+/// `out` if there are more.
 #[inline]
 pub(crate) fn separated_up_to<'a>(line: &'a [u8], separator: u8, out: &mut [&'a [u8]]) -> usize {
     let (mut count, mut start) = (0, 0);
@@ -155,7 +154,7 @@ pub(crate) fn places(line: &[u8], byte: u8) -> impl Iterator<Item = usize> {
     })
 }
 
-/// Eight bytes from `at` on, with zeros behind the end of the line.
+/// Eight bytes from `at` on, with zeros after the end of the line.
 #[inline]
 fn eight_at(line: &[u8], at: usize) -> Option<u64> {
     if at >= line.len() {
@@ -168,7 +167,7 @@ fn eight_at(line: &[u8], at: usize) -> Option<u64> {
     })
 }
 
-/// Which of eight bytes are `byte`, each by its lowest bit.
+/// Which of eight bytes equal `byte`, each by its lowest bit.
 #[inline]
 fn equal(eight: u64, byte: u8) -> u64 {
     const LOW: u64 = 0x7f7f_7f7f_7f7f_7f7f;
@@ -177,7 +176,7 @@ fn equal(eight: u64, byte: u8) -> u64 {
     !((differs & LOW).wrapping_add(LOW) | differs | LOW) >> 7
 }
 
-/// Fills `out` with the fields between white space; returns how many fields there are.
+/// Fills `out` with the fields between white space; returns the number of fields.
 #[inline]
 pub(crate) fn spaced_up_to<'a>(line: &'a [u8], out: &mut [&'a [u8]]) -> usize {
     let (mut count, mut at) = (0, 0);
@@ -216,7 +215,7 @@ fn with_text(reason: String, line: &[u8]) -> String {
     format!("{reason} in \"{}\"", excerpt(line, 60))
 }
 
-/// So many lines without a request in them are enough to give a format up.
+/// After this many lines without a request a format is rejected.
 const ENOUGH_FAULTS: u64 = 1_000;
 
 /// How a sample fares with a format.
@@ -262,8 +261,8 @@ impl Tally {
         Err(Miss::new(fits, self.first_fault))
     }
 
-    /// The detection of a format that this tally speaks for: `what` its lines have, and how sure one
-    /// may be at most if there is no title row.
+    /// The detection result of this tally: `what` its lines have, and the maximum certainty without a title
+    /// row.
     pub fn found(&self, at_most: Confidence, title: &str, what: &str) -> Detection {
         let (confidence, header) = if self.header {
             (Confidence::Certain, format!("the title row {title} is there, and "))

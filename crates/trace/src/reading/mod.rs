@@ -1,5 +1,5 @@
-//! What trace formats are made of: what a format is and what it says of a sample (`format`, `detection`, `example`), records
-//! and how they come out of lines and binary files, units and what speaks for each of them, and the way out (`writing`).
+//! Parts of trace formats: their definition and detection (`format`, `detection`, `example`), records from lines and
+//! binary files, units and the evidence for them, and writing (`writing`).
 
 pub(crate) mod bounds;
 pub(crate) mod claim;

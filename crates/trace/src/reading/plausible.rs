@@ -1,6 +1,6 @@
-//! Whether a trace could be what a reading of it says. A reading is a unit of time and one of
-//! addresses; its span, rates, bursts and sizes are held against what hosts and drives do (`bounds`). A
-//! reading is given up only for a stated reason; which of those left is taken is decided in `readings`.
+//! Whether an interpretation of a trace is plausible. An interpretation is a unit of time and one of
+//! addresses; its span, rates, bursts and sizes are compared with the limits of hosts and drives (`bounds`).
+//! An interpretation is rejected only for a stated reason; `readings` selects among the rest.
 
 use crate::reading::bounds::{
     BURSTY, COARSE_TICK_NS, DATES, DEEPEST_QUEUES, ENOUGH, FILETIME_TO_UNIX_S, LEAST_REQUESTS_PER_S,
@@ -17,7 +17,7 @@ use crate::text::numbers::{grouped, readable_bytes};
 use std::io::Cursor;
 use wordline_units::HostOp;
 
-/// What a sample says, before units are given to it.
+/// Properties of a sample, independent of units.
 pub(crate) struct Evidence {
     /// Times in steps (the smallest digit that is written), ascending.
     steps: Vec<u64>,
@@ -121,7 +121,7 @@ impl Evidence {
         self.span() == 0
     }
 
-    /// Whether whole steps are too coarse for the requests: hardly more than one lies between them.
+    /// Whether whole steps are too coarse for the requests: hardly more than one between them.
     pub fn is_unresolved(&self) -> bool {
         self.decimals == 0 && self.rows() >= ENOUGH && self.span() <= 2 * self.gaps.len() as u64
     }
@@ -130,7 +130,7 @@ impl Evidence {
         unit_ns as f64 / 10f64.powi(self.decimals as i32)
     }
 
-    /// The most requests in any window of so many nanoseconds.
+    /// The most requests in any window of this many nanoseconds.
     fn busiest(&self, window_ns: f64, step_ns: f64) -> usize {
         let window = (window_ns / step_ns) as u64;
         let (mut from, mut most) = (0, 0);
@@ -168,8 +168,8 @@ impl Evidence {
         self.gaps.iter().fold(0, |a, b| gcd(a, *b)).max(1)
     }
 
-    /// Whether requests come in batches: many gaps below a microsecond or so, hardly any in the
-    /// decade above. Submission of a batch (NVMe, io_uring) looks so.
+    /// Whether requests come in batches: many gaps below about a microsecond, hardly any in the decade above.
+    /// Submission of a batch (NVMe, io_uring) looks so.
     fn is_batched(&self, step_ns: f64) -> bool {
         [100.0, 300.0, 1_000.0, 3_000.0].into_iter().any(|ns| {
             let edge = ns / step_ns;
@@ -177,8 +177,8 @@ impl Evidence {
         })
     }
 
-    /// The spacing of a grid on which the times lie nearly, finer digits being jitter: a coarse
-    /// clock that was converted. Timers lie on one, too, but do not skip a varying number of places.
+    /// The spacing of a grid near which the times lie, with finer digits being jitter: a coarse clock that
+    /// was converted. Timers have one, too, but do not skip a varying number of places.
     fn grid(&self) -> Option<u64> {
         let apart = &self.gaps[self.gaps.partition_point(|g| *g == 0)..];
         let least = *apart.first()?;
@@ -225,14 +225,14 @@ impl Evidence {
         self.total.saturating_mul(unit)
     }
 
-    /// What the trace would be in these units.
+    /// Properties of the trace in these units.
     pub fn claim(&self, unit_ns: u64, bytes: u64) -> Claim {
         let step_ns = self.step_ns(unit_ns);
         let ms = self.busiest(1e6, step_ns);
         Claim::of(self.rows() as u64, bytes, self.span() as f64 * step_ns / 1e9, Some(ms as u64))
     }
 
-    /// What neither hosts nor drives do, were the times in this unit.
+    /// Impossible properties of times in this unit.
     pub fn impossible(&self, unit_ns: u64, bytes: u64) -> Vec<String> {
         let step_ns = self.step_ns(unit_ns);
         let claim = self.claim(unit_ns, bytes);
@@ -253,7 +253,7 @@ impl Evidence {
         against
     }
 
-    /// What real traces hardly ever are, were the times in this unit.
+    /// Rare properties of times in this unit.
     pub fn unusual(&self, unit_ns: u64) -> Vec<String> {
         let step_ns = self.step_ns(unit_ns);
         let gaps = self.gaps.len();
@@ -320,7 +320,7 @@ impl Evidence {
         (dated && dense && span_s <= LONGEST_DATED_S).then(|| civil(seconds(first).unwrap_or(0)))
     }
 
-    /// What speaks against counting addresses and sizes in `unit` bytes.
+    /// Evidence against addresses and sizes in units of `unit` bytes.
     pub fn unusual_extents(&self, unit: u64) -> Vec<String> {
         let rows = self.extents.len();
         let longest = self.largest.saturating_mul(unit);
@@ -349,12 +349,12 @@ impl Evidence {
         vec![against]
     }
 
-    /// Whether all requests have one length, whatever their addresses count in.
+    /// Whether all requests have the same length, in any unit.
     pub fn has_addresses_alone(&self) -> bool {
         self.length.is_some()
     }
 
-    /// Whether sizes look as if pages were counted: mostly one.
+    /// Whether sizes look like counts of pages: mostly one.
     pub fn counts_pages(&self) -> bool {
         let ones = self.extents.iter().filter(|e| e.1 == 1).count();
         self.extents.len() >= SOME && ones * 5 >= self.extents.len() * 2
@@ -367,7 +367,7 @@ impl Evidence {
     }
 }
 
-/// What the sample's requests are.
+/// Kinds of requests in the sample.
 struct Read {
     times: Vec<u64>,
     extents: Vec<(u64, u64)>,
@@ -393,8 +393,8 @@ fn read(format: &Format, settings: &Settings, sample: &Sample) -> Read {
     read
 }
 
-/// Leaves out the few times that lie a thousand spans away from all others: damage, or a clock that
-/// was not set yet. They say nothing of the unit.
+/// Removes the few times that lie a thousand spans away from all others: damage, or an unset clock. They say
+/// nothing of the unit.
 fn leave_out_strays(steps: &mut Vec<u64>) {
     for _ in 0..steps.len().div_ceil(1_000) {
         let [first, second, .., before, last] = steps[..] else { return };

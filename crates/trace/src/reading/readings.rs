@@ -1,7 +1,7 @@
-//! Which units a file is read in. Each reading that the grammar leaves, or states, is held against
-//! what hosts and drives do (`plausible`). Told units are never doubted; a stated one is taken if it
-//! is plausible; of an open one the only plausible reading is taken. Everything else is asked, with
-//! the figures of each reading.
+//! The units of a file. Each interpretation that the grammar permits is compared with the limits of hosts and
+//! drives (`plausible`). Told units are never doubted; a stated one is taken if it is plausible; of an open
+//! one the only plausible reading is taken. Everything else is left to the user, with the figures of each
+//! interpretation.
 
 use crate::reading::claim::Claim;
 use crate::reading::detection::{Confidence, Detection, Sample, Settings};
@@ -10,7 +10,7 @@ use crate::reading::plausible::Evidence;
 use crate::reading::units::{ADDRESS_UNITS, TIME_UNITS, time_ns, unit_bytes};
 use crate::text::numbers::{grouped, readable_bytes};
 
-/// One way to read a file, with what it would be and what speaks against it.
+/// One interpretation of a file, with its properties and the evidence against it.
 #[derive(Clone)]
 pub(crate) struct Reading {
     /// The options that choose it.
@@ -22,18 +22,18 @@ pub(crate) struct Reading {
     pub against: Vec<String>,
 }
 
-/// A file's units: settled, or to be asked for.
+/// A file's units: determined, or left to the user.
 pub(crate) struct Settled {
     pub detection: Detection,
-    /// Not empty if it is for the user to say.
+    /// Not empty if the user must decide.
     pub readings: Vec<Reading>,
     /// Requests that have been looked at.
     pub rows: usize,
-    /// The unit of time that was not told, to be checked against the whole file.
+    /// The unit of time that was not given, to be verified against the whole file.
     pub judged: Option<Judged>,
 }
 
-/// A unit of time that has been taken without being told.
+/// An inferred unit of time.
 #[derive(Clone, Copy)]
 pub(crate) struct Judged {
     pub unit: &'static str,
@@ -90,8 +90,8 @@ pub(crate) fn settle(format: &Format, sample: &Sample, mut detection: Detection,
     Settled { detection, readings, rows: evidence.rows(), judged }
 }
 
-/// Whether rates over the whole file are what drives do, if more of it has been read than the
-/// beginning; else each reading with its figures.
+/// Whether rates over the whole file are plausible, if more than its beginning was read; else each
+/// interpretation with its figures.
 pub(crate) fn judge_whole(
     judged: Judged,
     requests: u64,
@@ -124,10 +124,10 @@ struct Case<'a> {
     format: &'a Format,
     evidence: &'a Evidence,
     told: &'a Settings,
-    /// Units of time that come into question; none where there is no question.
+    /// Candidate units of time; empty if the unit is known.
     times: Vec<Option<&'static str>>,
     told_unit: Option<&'a str>,
-    /// Whether the unit of time is neither told nor fixed.
+    /// Whether the unit of time is neither given nor fixed.
     untold: bool,
     /// The unit that the grammar states, and whether it is written with decimals.
     stated: Option<(&'static str, bool)>,
@@ -139,13 +139,13 @@ struct Case<'a> {
 struct Found {
     time: Option<&'static str>,
     unit: Option<&'static str>,
-    /// Whether it is what the grammar states or, of an open grammar, one of the usual units.
+    /// Whether it is the grammar's unit or, without one, one of the usual units.
     usual: bool,
     claim: Claim,
     date: Option<String>,
-    /// What neither hosts nor drives do.
+    /// Impossible properties.
     against: Vec<String>,
-    /// What is merely unusual.
+    /// Unusual properties.
     unusual: Vec<String>,
 }
 
@@ -155,7 +155,7 @@ impl Found {
     }
 }
 
-/// A unit of addresses: its word, its bytes, whether it is usual, and what speaks against it.
+/// A unit of addresses: its word, its bytes, whether it is usual, and the evidence against it.
 type Unit = (Option<&'static str>, u64, bool, Vec<String>);
 
 impl Case<'_> {
@@ -196,7 +196,7 @@ impl Case<'_> {
         Found { time, unit: *unit, usual, claim: e.claim(ns, bytes), date, against, unusual }
     }
 
-    /// What in the digits is not as the grammar writes times.
+    /// How the digits differ from the grammar's times.
     fn misshapen(&self, decimals: bool) -> Option<String> {
         let e = self.evidence;
         let name = self.format.name;
@@ -350,7 +350,7 @@ impl Case<'_> {
         format!("time={}", settings.get("time").map_or(time, String::as_str))
     }
 
-    /// What the user is shown: plausible readings first, all of them if there is none.
+    /// The candidates shown to the user: plausible ones first, all of them if there are none.
     fn to_ask(&self, found: &[Found]) -> Vec<Reading> {
         let open = |f: &&Found| f.is_plausible();
         let mut shown: Vec<&Found> = found.iter().collect();

@@ -1,4 +1,4 @@
-//! One request as a file states it, and the reader that gives them one by one.
+//! One request of a file, and the reader that returns them one by one.
 
 use crate::reading::volumes::Volumes;
 use serde::Serialize;
@@ -8,7 +8,7 @@ use wordline_units::{Attributes, HostOp};
 /// The content of a trace file, decompressed.
 pub(crate) type Input = Box<dyn Read + Send>;
 
-/// One request as the file states it, before time zero, volumes, fit and pace are applied.
+/// One request of a file, before time zero, volumes, fit and pace are applied.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Record {
     /// Nanoseconds by the file's own clock.
@@ -18,21 +18,21 @@ pub(crate) struct Record {
     /// Length in bytes.
     pub bytes: u64,
     pub op: HostOp,
-    /// What the host said beside it: a latency hint, and of a write FUA and its stream.
+    /// Further attributes: a latency hint, and for a write FUA and its stream.
     pub attributes: Attributes,
     /// Position in the reader's list of volumes.
     pub volume: u16,
 }
 
-/// Reads and writes longer than this are taken for damage; 512 times what hosts issue.
+/// Longer reads and writes count as damage; 512 times what hosts issue.
 pub(crate) const LONGEST_TRANSFER: u64 = 1 << 32;
-/// A trim may be as long as a request can say: 2^32 − 1 blocks of 512 bytes.
+/// A trim can have the maximum length of a request: 2^32 − 1 blocks of 512 bytes.
 pub(crate) const LONGEST_TRIM: u64 = (u32::MAX as u64) << 9;
 /// Addresses end here, so that sums of addresses never overflow.
 pub(crate) const HIGHEST_ADDRESS: u64 = 1 << 62;
 
 impl Record {
-    /// The record, or why no drive could be asked for it.
+    /// The record, or why no drive can serve it.
     #[inline]
     pub fn checked(self) -> Result<Record, String> {
         if self.op == HostOp::Flush {
@@ -43,7 +43,7 @@ impl Record {
         if well { Ok(self) } else { Err(self.fault(longest)) }
     }
 
-    /// The FLUSH that the host wants before this request.
+    /// The preflush of this request.
     pub fn flush_before(self) -> Record {
         Record { offset: 0, bytes: 0, op: HostOp::Flush, attributes: Attributes::NONE, ..self }
     }
@@ -60,16 +60,16 @@ impl Record {
     }
 }
 
-/// What a reader meets.
+/// An item of a reader.
 pub(crate) enum Event {
     Request(Record),
-    /// So many parts of the grammar that are no requests (messages, commands that move no data).
+    /// This many parts of the grammar that are not requests (messages, commands without data).
     Aside(u64),
-    /// Not part of the grammar, or not a possible request; with the reason.
+    /// Not part of the grammar, or an impossible request; with the reason.
     Unusable(String),
 }
 
-/// Where a reader is.
+/// Position of a reader.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Position {
@@ -102,7 +102,7 @@ impl std::fmt::Display for Position {
 pub(crate) trait RecordReader: Send {
     /// The next thing in the file.
     fn next(&mut self) -> io::Result<Option<Event>>;
-    /// Where the thing last returned begins.
+    /// Start of the last item.
     fn position(&self) -> Position;
     /// The part of the trace that it is in, by number.
     fn part(&self) -> u32 {
@@ -112,7 +112,7 @@ pub(crate) trait RecordReader: Send {
     fn reordered(&self) -> u64 {
         0
     }
-    /// Whether a text ended without a newline, so that its last number may have been cut.
+    /// Whether a text ended without a newline, so that its last number may be truncated.
     fn open_end(&self) -> bool {
         false
     }

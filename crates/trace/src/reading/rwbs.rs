@@ -1,5 +1,5 @@
-//! What Linux calls a block request's flags, in the letters of `blkparse` and in the bits of
-//! `blktrace`, as a request. A write that carries a preflush is a FLUSH and then the write.
+//! Linux's flags of a block request, as the letters of `blkparse` and the bits of `blktrace`, converted to a
+//! request. A write that carries a preflush is a FLUSH and then the write.
 
 use crate::reading::lines_of::Parsed;
 use crate::reading::record::Record;
@@ -7,7 +7,7 @@ use crate::text::numbers::excerpt;
 use crate::text::parameter::Parameter;
 use wordline_units::{Attributes, HostOp};
 
-/// Which event of a request counts; for both forms of a block trace.
+/// Which event of a request counts, for both forms of a block trace.
 pub(crate) const EVENT: Parameter = Parameter {
     key: "event",
     unit: "word",
@@ -20,7 +20,7 @@ pub(crate) const EVENT: Parameter = Parameter {
 /// The flags of a block request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Flags {
-    /// What is asked; nothing for a request that moves no data.
+    /// The operation; none for a request without data.
     pub op: Option<HostOp>,
     /// Whether everything before must be durable first.
     pub preflush: bool,
@@ -29,9 +29,9 @@ pub(crate) struct Flags {
 }
 
 impl Flags {
-    /// From letters such as `R`, `WS`, `FWFSM`, `D`, `FN`, `WZS`. The kernel writes the preflush first,
-    /// then the operation, then FUA, read-ahead, sync, meta and atomic. `WZ` writes zeroes, for which it
-    /// sends no data: the drive may forget the range. Orders to zones, `Z` and what follows, move none.
+    /// From letters such as `R`, `WS`, `FWFSM`, `D`, `FN`, `WZS`. The kernel writes the preflush first, then
+    /// the operation, then FUA, read-ahead, sync, meta and atomic. `WZ` writes zeroes, for which it sends no
+    /// data: the drive may forget the range. Zone commands, `Z` and what follows, move none.
     #[inline]
     pub fn of_letters(text: &[u8]) -> Option<Flags> {
         let (preflush, rest) = match text {
@@ -59,7 +59,7 @@ impl Flags {
         Some(Flags { op, preflush, fua: op == Some(HostOp::Write) && rest.contains(&b'F') })
     }
 
-    /// What is wrong with letters that are none.
+    /// The message for unknown letters.
     #[cold]
     pub fn fault(text: &[u8]) -> String {
         if text.starts_with(b"ZA") {
@@ -69,7 +69,7 @@ impl Flags {
         format!("unknown operation letters \"{}\"", excerpt(text, 16))
     }
 
-    /// From what stands in a blktrace action above its lower 16 bits; bits from 16 on came with version 8.
+    /// From a blktrace action above its lower 16 bits; bits from 16 on came with version 8.
     #[inline]
     pub fn of_bits(bits: u64) -> Flags {
         const WRITE: u64 = 1 << 1;
@@ -92,7 +92,7 @@ impl Flags {
         Flags { op: Some(op), preflush: bits & FLUSH != 0, fua }
     }
 
-    /// The request at `time` for so many bytes from `offset`.
+    /// The request at `time` for this many bytes from `offset`.
     #[inline]
     pub fn request(self, time: u64, offset: u64, bytes: u64, volume: u16) -> Parsed {
         let flush =

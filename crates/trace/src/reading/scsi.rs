@@ -1,4 +1,4 @@
-//! What captures of SCSI commands share, binary or as text.
+//! Common parts of SCSI captures, binary or text.
 
 use crate::reading::writing::{Keeps, Naming};
 use wordline_units::HostOp;
@@ -6,7 +6,7 @@ use wordline_units::HostOp;
 /// Bytes of the sectors in which block numbers count.
 pub(crate) const SECTOR: u64 = 512;
 
-/// What a SCSI command asks of the disk's data, if anything.
+/// The operation of a SCSI command on the disk's data, if any.
 #[inline]
 pub(crate) fn command(code: u64) -> Option<HostOp> {
     match code {
@@ -17,7 +17,7 @@ pub(crate) fn command(code: u64) -> Option<HostOp> {
     }
 }
 
-/// What all of them keep.
+/// Properties that all of them keep.
 pub(crate) const KEEPS: Keeps = Keeps {
     flush: true,
     unit: SECTOR,

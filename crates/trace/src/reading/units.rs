@@ -1,6 +1,6 @@
-//! Units of times, addresses and sizes: what a grammar says of them, and the options by which the
-//! user says otherwise. Files in the wild differ from their grammar (a `vscsi-csv` in seconds, an
-//! MSR cut in microseconds), so every text format understands `time=` and `unit=`.
+//! Units of times, addresses and sizes: those of a grammar, and the options to set others. Files in the wild
+//! differ from their grammar (a `vscsi-csv` in seconds, an MSR cut in microseconds), so every text format
+//! understands `time=` and `unit=`.
 
 use crate::reading::detection::Settings;
 use crate::text::numbers::TENS;

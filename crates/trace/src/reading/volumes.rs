@@ -9,7 +9,7 @@ pub(crate) struct Volumes {
     labels: Vec<String>,
     unnamed: bool,
     numbers: FxHashMap<Box<[u8]>, u16>,
-    /// Short names met lately, so that interleaved volumes need no map; empty until there is one.
+    /// Recent short names, so that interleaved volumes need no map; initially empty.
     recent: Vec<Option<(ShortName, u16)>>,
 }
 

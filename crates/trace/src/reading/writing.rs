@@ -1,12 +1,12 @@
-//! The way out: what a format can say of a request ([`Keeps`]), and how it writes one
-//! ([`RecordWriter`]). A writer stands in the file of its reader. It is given only requests that the
-//! format can say; whoever drives it (see `pipeline`) sees to that, and counts what had to go.
+//! Writing: what a format can represent of a request ([`Keeps`]), and how it writes one ([`RecordWriter`]). A
+//! writer is in the file of its reader. It only receives requests that the format can represent; the caller
+//! (see `pipeline`) ensures that, and counts losses.
 
 use crate::reading::detection::{Miss, OptionFault, Settings};
 use crate::reading::record::Record;
 use crate::text::numbers::TENS;
 
-/// What survives being written in a format and read again.
+/// Properties that survive writing and reading in a format.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Keeps {
     pub flush: bool,
@@ -17,11 +17,11 @@ pub(crate) struct Keeps {
     pub hints: bool,
     /// Streams of writes.
     pub streams: bool,
-    /// Offsets and lengths are multiples of so many bytes.
+    /// Offsets and lengths are multiples of this many bytes.
     pub unit: u64,
     /// Bytes of the longest request.
     pub longest: u64,
-    /// Times are multiples of so many nanoseconds.
+    /// Times are multiples of this many nanoseconds.
     pub tick: u64,
     pub clock: Clock,
     pub volumes: Naming,
@@ -49,10 +49,10 @@ impl Keeps {
     pub const TRANSFERS: Keeps = Keeps { flush: false, trim: false, fua: false, ..Keeps::STATED };
 }
 
-/// Which times a format has.
+/// The times of a format.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Clock {
-    /// Those of the file that was read.
+    /// Those of the input file.
     Own,
     /// From the first request on.
     FromStart,
@@ -60,7 +60,7 @@ pub(crate) enum Clock {
     Unix,
 }
 
-/// What a format calls volumes.
+/// The volume names of a format.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Naming {
     /// Nothing: it holds one.
@@ -110,16 +110,16 @@ impl Naming {
 
 /// A file being written.
 pub(crate) trait RecordWriter: Send {
-    /// What stands before the first request. The names of the volumes are such as the format allows.
+    /// The part before the first request. The names of the volumes are such as the format allows.
     fn begin(&mut self, _volumes: &[String], _out: &mut Vec<u8>) {}
-    /// A request. Its time, extent and kind are such as the format keeps; the names are those of
+    /// A request. Its time, extent and kind can be represented; the names are those of
     /// [`RecordWriter::begin`].
     fn write(&mut self, record: &Record, volumes: &[String], out: &mut Vec<u8>);
-    /// What stands behind the last request.
+    /// The part after the last request.
     fn end(&mut self, _out: &mut Vec<u8>) {}
 }
 
-/// A writer and what it keeps, as the settings want them.
+/// A writer and what it keeps, by the settings.
 pub(crate) struct Writing {
     pub keeps: Keeps,
     /// The options with which the file is read again, where the content does not say them.
@@ -163,7 +163,7 @@ pub(crate) trait Row {
     fn text(&mut self, text: &str) -> &mut Self;
     /// A whole number.
     fn number(&mut self, n: u64) -> &mut Self;
-    /// A hexadecimal number of at least so many digits, with `0x` before it.
+    /// A hexadecimal number of at least this many digits, with `0x` before it.
     fn hexadecimal(&mut self, n: u64, digits: usize) -> &mut Self;
     /// `n` of 10^`decimals` parts, with all its decimals: 1500 with 3 is `1.500`.
     fn fixed(&mut self, n: u64, decimals: usize) -> &mut Self;

@@ -1,5 +1,5 @@
-//! How a trace is made to fit a drive that is smaller than the addresses in it. Nothing is done
-//! unasked: the error names what was touched and what there is, and what each way would do.
+//! How a trace is made to fit a drive that is smaller than the addresses in it. Nothing is changed without
+//! request: the error names the touched size and the capacity, and the effect of each mode.
 
 use crate::requests::pages::RankedPages;
 use serde::Serialize;
@@ -8,7 +8,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 use wordline_units::{HostOp, LBA_BYTES};
 
-/// What to do with requests beyond the drive.
+/// How to handle requests beyond the drive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Fit {
@@ -18,8 +18,8 @@ pub enum Fit {
     /// Take addresses modulo the drive's size. A request that would cross the end is moved back to
     /// end with the drive, so the number of requests and their lengths stay the same.
     Wrap,
-    /// Renumber the logical pages that are touched densely, in order of address. What was
-    /// contiguous stays contiguous; the gaps between vanish.
+    /// Renumber the logical pages that are touched densely, in order of address. Contiguous data stay
+    /// contiguous; gaps vanish.
     Compact,
 }
 
@@ -45,7 +45,7 @@ impl fmt::Display for Fit {
     }
 }
 
-/// What a workload must know of the drive.
+/// What a workload must know about the drive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct DriveShape {
     /// Bytes the host sees.
@@ -69,7 +69,7 @@ impl DriveShape {
     }
 }
 
-/// A fit worked out for a drive: where each request goes.
+/// A computed fit for a drive: the address of each request.
 #[derive(Clone)]
 pub enum Placement {
     /// Where it is.
@@ -89,7 +89,7 @@ pub enum Placement {
 }
 
 impl Placement {
-    /// Where a request of so many blocks at `lba` goes; nothing for a trim that meets no data.
+    /// The address of a request of this many blocks at `lba`; none for a trim without data.
     #[inline]
     pub fn place(&self, lba: u64, blocks: u32, op: HostOp) -> Option<(u64, u32)> {
         match self {

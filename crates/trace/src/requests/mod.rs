@@ -1,4 +1,4 @@
-//! What a stream of requests is: how it fits a drive, who sets its pace and pauses, which pages it touches.
+//! Streams of requests: their fit to a drive, pace and pauses, and touched pages.
 
 pub(crate) mod fit;
 pub(crate) mod pace;

@@ -50,22 +50,22 @@ impl FromStr for QueueDepth {
     }
 }
 
-/// When a workload ends. Where several bounds are given, the first one met ends it.
+/// When a workload ends. Of several limits, the first one reached ends it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Limit {
-    /// After so many requests. The stream ends by itself.
+    /// After this many requests. The stream ends by itself.
     pub requests: Option<u64>,
-    /// At this simulated time. An open stream ends by itself; a closed loop is ended by the runner.
+    /// At this simulated time. An open stream ends itself; the runner ends a closed loop.
     pub duration: Option<SimDuration>,
-    /// After so many bytes written by the host (read, where the workload never writes). The stream
-    /// ends by itself.
+    /// After this many bytes written by the host (read, where the workload never writes). The stream ends by
+    /// itself.
     pub bytes: Option<u64>,
 }
 
-/// A bound in bytes as it is given: absolute, or in multiples of the drive.
+/// A limit in bytes as given: absolute, or in drive writes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ByteBound {
-    /// So many bytes.
+    /// This many bytes.
     Bytes(u64),
     /// Thousandths of the drive's logical size.
     DriveMilli(u64),

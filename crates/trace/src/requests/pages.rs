@@ -8,7 +8,7 @@ use std::ops::Range;
 const CHUNK_BITS: u32 = 15;
 const CHUNK: u64 = 1 << CHUNK_BITS;
 const WORDS: usize = 1 << (CHUNK_BITS - 6);
-/// In place of a bitmap's number, of a chunk that is full.
+/// Marks a full chunk instead of the number of a bitmap.
 const FULL: u32 = u32::MAX;
 
 /// Pages of one chunk.
@@ -19,9 +19,8 @@ struct Chunk {
     count: u32,
 }
 
-/// A set of pages. A page's number is below 2^56. A chunk of 128 MiB (of 4 KiB pages) takes 4 KiB while a
-/// part of it is in the set, and some 24 bytes when all of it is: what a long request adds is bounded
-/// by its two ends.
+/// A set of pages. A page's number is below 2^56. A chunk of 128 MiB (of 4 KiB pages) takes 4 KiB while it is partly in
+/// the set, and about 24 bytes when it is full: the cost of a long request is bounded by its two ends.
 #[derive(Clone, Default)]
 pub struct PageSet {
     /// Numbers of chunks, by place.
@@ -34,7 +33,7 @@ pub struct PageSet {
     count: u64,
 }
 
-/// Sets bits in a row and tells how many were not set.
+/// Sets consecutive bits and returns how many were not set.
 #[inline]
 fn set(bitmap: &mut [u64; WORDS], mut bit: usize, mut left: usize) -> u32 {
     let mut fresh = 0;
@@ -78,7 +77,7 @@ impl PageSet {
         self.add(pages);
     }
 
-    /// Adds a range of pages and tells how many of them were not in the set.
+    /// Adds a range of pages and returns how many of them were not in the set.
     #[inline]
     pub fn add(&mut self, pages: Range<u64>) -> u64 {
         let (mut page, mut all) = (pages.start, 0);
@@ -180,7 +179,7 @@ impl PageSet {
     }
 }
 
-/// A page set that tells how many of its pages lie below any page.
+/// A page set that can count its pages below any page.
 pub struct RankedPages {
     set: PageSet,
     keys: Vec<(u64, u32)>,
@@ -228,7 +227,7 @@ mod tests {
 
     #[test]
     fn a_hundred_requests_of_4_gib_over_16_tib_take_some_mib() {
-        // Unaligned, so that each leaves a part of a chunk at both ends; then once more, beside it.
+        // Unaligned, so that each leaves a part of a chunk at both ends; then again, beside it.
         const LONG: u64 = 1 << 20;
         let mut set = PageSet::default();
         for n in 0..100 {

@@ -1,4 +1,4 @@
-//! When the client of a closed loop pauses: after each request, or after so many bytes.
+//! When the client of a closed loop pauses: after each request, or after this many bytes.
 
 use crate::requests::fit::DriveShape;
 use crate::requests::pace::ByteBound;
@@ -6,7 +6,7 @@ use crate::text::parameter::{Options, Parameter, value};
 use serde_json::{Value, json};
 use wordline_units::SimDuration;
 
-/// The pauses of a client that keeps requests outstanding.
+/// Pauses of a client that keeps requests outstanding.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Pauses {
     /// Between the end of a request and the one that takes its place.
@@ -15,7 +15,7 @@ pub struct Pauses {
     pub burst: Option<(u64, SimDuration)>,
 }
 
-/// Pauses as they are given, on no drive yet.
+/// Pauses as given, before a drive is known.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Pausing {
     think: SimDuration,
@@ -31,7 +31,7 @@ impl Pausing {
         "such as 5ms, in a closed loop",
         "think time: from a completion to the next submission",
     );
-    /// What a burst is.
+    /// The size of a burst.
     pub const BURST: Parameter = value(
         "burst",
         "size",
@@ -60,13 +60,13 @@ impl Pausing {
         Pausing { think: think.unwrap_or_default(), burst: burst.zip(rest) }
     }
 
-    /// The pauses on a drive; none if there are none.
+    /// The pauses on a drive, if any.
     pub fn on(self, drive: DriveShape) -> Option<Pauses> {
         let burst = self.burst.map(|(bytes, rest)| (bytes.of(drive.logical_bytes), rest));
         Some(Pauses { think: self.think, burst }).filter(|p| *p != Pauses::default())
     }
 
-    /// What is written of them into the configuration of a run, if there are any.
+    /// Their entry in the configuration of a run, if any.
     pub fn resolve(self, resolved: &mut Value) {
         if self != Pausing::default() {
             let (burst, rest) = self.burst.map(|(b, r)| (b.to_string(), r)).unzip();

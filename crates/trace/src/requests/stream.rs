@@ -1,4 +1,4 @@
-//! What a stream of requests is, and what may be asked of one.
+//! A stream of requests, and its interface.
 
 use crate::error::WorkloadError;
 use crate::requests::fit::Fit;
@@ -8,7 +8,7 @@ use wordline_units::{HostRequest, QueueClass};
 /// Requests in the order in which they are issued. After an error it ends.
 pub type RequestStream = Box<dyn Iterator<Item = Result<HostRequest, WorkloadError>> + Send>;
 
-/// What the command line sets beside the workload's own text; it goes before that text.
+/// Settings of the command line, which override the workload's own text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Overrides {
     /// How a trace is made to fit.
@@ -17,18 +17,18 @@ pub struct Overrides {
     pub requests: Option<u64>,
 }
 
-/// Which of the pages that a workload touches are meant.
+/// Selection among the pages that a workload touches.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Touched {
     /// Those that it reads or writes.
     AtAll,
-    /// Those that it reads before it has written any part of them.
+    /// Those that it reads before writing any part of them.
     ReadFirst,
-    /// Those of which it reads a sector before it has written that; of them those sectors.
+    /// Those of which it reads a sector before writing it; only these sectors.
     SectorsReadFirst,
-    /// Those that it reads or writes; of them the sectors that it does.
+    /// Those that it reads or writes; only the touched sectors.
     Sectors,
-    /// Those that it reads before it has written any part of them; of them the sectors of the first read.
+    /// Those that it reads before writing any part of them; only the sectors of the first read.
     SectorsOfFirstRead,
 }
 
@@ -37,14 +37,14 @@ pub enum Touched {
 pub struct Footprint {
     /// Ascending runs of page numbers, no two adjoining.
     pub runs: Vec<Range<u32>>,
-    /// Of these pages some sectors are not meant: ascending page numbers, each with a bit for every such sector.
+    /// Excluded sectors of these pages: ascending page numbers, each with a bit per excluded sector.
     pub lacking: Vec<(u32, u32)>,
     /// Whether exactly these pages are touched. A closed loop that only time ends may touch fewer.
     pub exact: bool,
 }
 
 impl Footprint {
-    /// How many pages there are.
+    /// Number of pages.
     pub fn count(&self) -> u64 {
         self.runs.iter().map(|r| (r.end - r.start) as u64).sum()
     }
@@ -55,7 +55,7 @@ impl Footprint {
     }
 }
 
-/// One who asks: a volume of a trace, or a job.
+/// A source of requests: a volume of a trace, or a job.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Source {
     /// Its name. Copies of a job have one.

@@ -31,12 +31,12 @@ impl Compression {
         (&[0x04, 0x22, 0x4d, 0x18], Compression::Lz4),
     ];
 
-    /// What the first bytes of a file say.
+    /// Compression by the first bytes of a file.
     pub fn of(head: &[u8]) -> Compression {
         Self::MAGIC.iter().find(|(m, _)| head.starts_with(m)).map_or(Compression::Plain, |(_, c)| *c)
     }
 
-    /// What the name of a file to be written asks for, and the name without it.
+    /// Compression by the name of an output file, and the name without its extension.
     pub fn asked_by(name: &str) -> (Compression, &str) {
         const ENDINGS: [(&str, Compression); 5] = [
             (".gz", Compression::Gzip),
@@ -62,7 +62,7 @@ impl Compression {
     }
 }
 
-/// What a build without compression says of what is compressed.
+/// The message of a build without compression.
 #[cfg(not(feature = "compression"))]
 pub(crate) fn not_in_this_build() -> std::io::Error {
     std::io::Error::new(

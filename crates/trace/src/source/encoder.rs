@@ -1,9 +1,9 @@
-//! Compression on the way out, by the name of the file: what [`Compression`] undoes when it is read.
+//! Compression of output, by file name: the inverse of [`Compression`].
 
 use crate::source::compression::Compression;
 use std::io::{self, Write};
 
-/// A stream that compresses what is written to it. It is whole only after [`Encoder::finish`].
+/// A compressing output stream. It is whole only after [`Encoder::finish`].
 pub(crate) enum Encoder<W: Write> {
     Plain(W),
     #[cfg(feature = "compression")]
@@ -48,7 +48,7 @@ impl<W: Write> Encoder<W> {
         })
     }
 
-    /// Writes what is held back, and the end of the stream.
+    /// Writes buffered data, and the end of the stream.
     pub fn finish(self) -> io::Result<()> {
         #[allow(clippy::infallible_destructuring_match)] // one kind is left without `compression`
         let mut out = match self {

@@ -1,5 +1,5 @@
-//! One block of bytes as one Zstandard frame, and back. Without the feature `compression` no block is compressed, and one
-//! that is cannot be read.
+//! Compression of one block of bytes to one Zstandard frame, and back. Without the feature `compression` no block is
+//! compressed, and one that is cannot be read.
 
 /// Makes frames.
 #[derive(Default)]
@@ -34,7 +34,7 @@ pub(crate) struct FrameDecoder {
 }
 
 impl FrameDecoder {
-    /// Fills `block` from a frame; how many bytes there are, if it is whole.
+    /// Fills `block` from a frame; returns the number of bytes, if it is complete.
     ///
     /// # Errors
     /// Where no frame can be read at all.

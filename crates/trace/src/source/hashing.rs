@@ -21,7 +21,7 @@ fn hexadecimal(hasher: Sha256) -> String {
     hasher.finalize().iter().map(|b| format!("{b:02x}")).collect()
 }
 
-/// What to say of a file that cannot be read.
+/// The message for a file that cannot be read.
 #[cold]
 pub(crate) fn io_problem(place: &str, what: &str, error: &io::Error) -> WorkloadError {
     let hint = match error.kind() {
@@ -79,7 +79,7 @@ impl Hash {
         (Shared(Arc::clone(&shared)), Hash { label: label.to_string(), shared })
     }
 
-    /// Reads what the reading left and gives the SHA-256 of the whole file, as hexadecimal text.
+    /// Reads the rest and returns the SHA-256 of the whole file, in hexadecimal.
     pub fn finish(self) -> Result<String, WorkloadError> {
         let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
         shared.read_through().map_err(|e| io_problem(&self.label, "cannot be read", &e))?;

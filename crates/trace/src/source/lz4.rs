@@ -1,5 +1,5 @@
-//! LZ4 frames, one behind the other. The decoder takes a file that ends between two blocks for whole,
-//! so the frames are walked beside it: a trace that was cut off must not pass for a shorter one.
+//! LZ4 frames, one behind the other. The decoder accepts a file that ends between two blocks, so the frames
+//! are parsed separately: a truncated trace must not pass for a shorter one.
 
 use lz4_flex::frame::FrameDecoder;
 use std::io::{self, BufRead, BufReader, Read};
@@ -40,7 +40,7 @@ impl<R: Read> Read for Walked<R> {
     }
 }
 
-/// What stands next in the file, as the LZ4 frame format has it.
+/// The next item of the file in the LZ4 frame format.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 enum Next {
     #[default]
@@ -48,7 +48,7 @@ enum Next {
     /// The length of a skippable frame.
     Length,
     Flags,
-    /// The size of a block, 0 behind the last.
+    /// The size of a block, 0 after the last.
     Block,
     /// Not a frame; the decoder says so.
     Unknown,
@@ -94,7 +94,7 @@ impl Walk {
         }
     }
 
-    /// What follows a word, and how many bytes stand before it.
+    /// The item after a word, and the number of bytes before it.
     fn after(&mut self, word: u32) -> (Next, u64) {
         let if_set = |flags: u8, flag: u8, bytes: u64| if flags & flag != 0 { bytes } else { 0 };
         match self.next {

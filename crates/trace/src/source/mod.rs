@@ -1,4 +1,4 @@
-//! A trace as bytes: where it lies, and how it is compressed.
+//! A trace as bytes: its location and compression.
 
 pub(crate) mod compression;
 pub(crate) mod decoder;

@@ -1,4 +1,4 @@
-//! A session of a served drive as a trace: its folder has the requests as a log of fio beside its own file of events.
+//! A session of a served drive as a trace: its folder has the requests as a fio log, next to its own file of events.
 
 use crate::error::{ErrorKind, Problem, WorkloadError};
 use std::fs::File;
@@ -41,7 +41,7 @@ pub(crate) fn requests_of(label: &str, named: &Path) -> Result<Option<PathBuf>, 
     Err(if requests.is_file() { problem.hint(hint) } else { problem }.into())
 }
 
-/// The first and the last bytes of a file, as many as those of a session.
+/// The first and last bytes of a file, as many as those of a session.
 fn ends(path: &Path) -> io::Result<(Vec<u8>, Vec<u8>)> {
     let mut file = File::open(path)?;
     let (mut begin, mut end) = (vec![], vec![]);

@@ -42,7 +42,7 @@ impl Place {
     }
 }
 
-/// What can be read from any byte on.
+/// A readable and seekable source.
 pub(crate) trait ReadSeek: Read + Seek + Send {}
 
 impl<T: Read + Seek + Send> ReadSeek for T {}
@@ -50,7 +50,7 @@ impl<T: Read + Seek + Send> ReadSeek for T {}
 /// One stream of records: a file, or a member of an archive.
 #[derive(Clone, Debug)]
 pub(crate) struct Part {
-    /// What messages call it.
+    /// Its name in messages.
     pub label: String,
     /// Its name without the folder, archive or list that it is in.
     pub name: String,
@@ -69,17 +69,17 @@ pub(crate) struct Part {
 pub(crate) struct Source {
     label: String,
     compression: Compression,
-    /// What is read: name, place and bytes.
+    /// The input: name, place and bytes.
     files: Vec<(String, Place, u64)>,
     parts: Vec<Part>,
-    /// Why an archive is read as one stream of bytes: its members are not whole.
+    /// Why an archive is read as one stream of bytes: its members are incomplete.
     pub torn_archive: Option<String>,
 }
 
-/// What messages call the pipe that is read as `-`.
+/// The name of standard input in messages, read as `-`.
 pub(crate) const STANDARD_INPUT: &str = "standard input";
 
-/// Whether a text names what can be read: a file, a folder, standard input, or several joined by +.
+/// Whether a text names an input: a file, a folder, standard input, or several joined by +.
 pub fn is_there(text: &str) -> bool {
     text == "-" || Path::new(text).exists() || listed(text).is_some()
 }
@@ -199,12 +199,12 @@ impl Source {
         Ok(source)
     }
 
-    /// What messages call the trace.
+    /// The name of the trace in messages.
     pub fn label(&self) -> &str {
         &self.label
     }
 
-    /// Whether all of it lies in files, where another process finds it, too; a pipe is here alone.
+    /// Whether all of it is in files that another process can open; a pipe is not.
     pub fn is_in_files(&self) -> bool {
         self.files.iter().all(|(_, place, _)| matches!(place, Place::File(_)))
     }
@@ -219,12 +219,12 @@ impl Source {
         self.files.iter().map(|(.., bytes)| bytes).sum()
     }
 
-    /// What is read, in the order of names.
+    /// The parts, in the order of names.
     pub fn parts(&self) -> &[Part] {
         &self.parts
     }
 
-    /// Keeps the parts that are no number of `out`.
+    /// Keeps the parts selected by `out`.
     pub fn leave_out(&mut self, out: &[usize]) {
         let mut at = 0;
         self.parts.retain(|_| {
@@ -233,13 +233,12 @@ impl Source {
         });
     }
 
-    /// Whether reading the one part there is reads the one file there is.
+    /// Whether the single part is the single file.
     pub fn is_one_file(&self) -> bool {
         matches!((self.files.as_slice(), self.parts.as_slice()), ([_], [part]) if part.window.is_none())
     }
 
-    /// What identifies the input: the SHA-256 of the file, or of the list that `sha256sum` prints of
-    /// several.
+    /// Identity of the input: the SHA-256 of the file, or of the list that `sha256sum` prints for several.
     pub fn sha256(&self) -> Result<String, WorkloadError> {
         let mut sums = Vec::new();
         for (name, place, _) in &self.files {
@@ -390,7 +389,7 @@ impl Part {
         })
     }
 
-    /// What to say when reading fails at `place`.
+    /// The message if reading fails at `place`.
     pub fn broken(&self, place: String, error: &io::Error) -> WorkloadError {
         let cut = error.kind() == io::ErrorKind::UnexpectedEof || error.to_string().contains("incomplete");
         if self.compression == Compression::Plain {

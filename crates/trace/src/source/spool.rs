@@ -1,4 +1,4 @@
-//! Temporary files: what is read more than once lies there. Without the feature `spool` there are none, and what needs one
+//! Temporary files for inputs that are read more than once. Without the feature `spool` there are none, and an error
 //! says so.
 
 #[cfg(feature = "spool")]

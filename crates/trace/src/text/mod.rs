@@ -1,5 +1,5 @@
-//! What people and files write: numbers, and options with their values.
+//! Parsing of user input and files: numbers, and options with values.
 
-pub(crate) mod bounded;
+pub(crate) mod limits;
 pub(crate) mod numbers;
 pub(crate) mod parameter;

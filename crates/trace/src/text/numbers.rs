@@ -4,7 +4,7 @@
 
 pub(crate) use wordline_units::grouped;
 
-/// Why a field is not the number it should be.
+/// Why a field is not the expected number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum NumberFault {
     Empty,
@@ -27,7 +27,7 @@ impl NumberFault {
     }
 }
 
-/// At most `limit` bytes of `text`, with odd bytes escaped.
+/// At most `limit` bytes of `text`, with special bytes escaped.
 #[cold]
 pub(crate) fn excerpt(text: &[u8], limit: usize) -> String {
     let cut = &text[..text.len().min(limit)];
@@ -74,8 +74,8 @@ fn any_unsigned(text: &[u8]) -> Result<u64, NumberFault> {
     Ok(value)
 }
 
-/// The digits at the start of `text`: their value and how many they are. `None` where there are
-/// none or more than nineteen, which a caller's slow path then explains.
+/// The digits at the start of `text`: their value and how many they are. `None` without digits or for more
+/// than nineteen, which a slower path of the caller then explains.
 #[inline]
 pub(crate) fn leading(text: &[u8]) -> Option<(u64, usize)> {
     let (mut value, mut at) = (0u64, 0);
@@ -126,8 +126,8 @@ pub(crate) fn hexadecimal(text: &[u8]) -> Result<u64, NumberFault> {
     }
 }
 
-/// The values of digits, and 16 for what is none: whether a digit is a letter is chance, and a branch on
-/// it would be foretold wrongly in one of three.
+/// The values of digits, and 16 for other characters: a branch on each would be mispredicted in one of three
+/// cases.
 static HEXADECIMAL: [u8; 256] = {
     let (mut table, mut n) = ([16; 256], 0);
     while n < 16 {
@@ -144,7 +144,7 @@ pub(crate) fn time(text: &[u8], unit_ns: u64) -> Result<u64, NumberFault> {
     decimal(text, unit_ns, b'.')
 }
 
-/// Digits, perhaps with a point and more of them, of `unit`, in whole ones of what the unit counts.
+/// Digits, optionally with a decimal point, of `unit`, as whole multiples of the target unit.
 #[inline]
 fn decimal(text: &[u8], unit: u64, point: u8) -> Result<u64, NumberFault> {
     let (whole, decimals) = match leading(text) {
@@ -173,7 +173,7 @@ fn decimal(text: &[u8], unit: u64, point: u8) -> Result<u64, NumberFault> {
     whole.checked_mul(unit).and_then(|n| n.checked_add(part)).ok_or(NumberFault::TooLarge)
 }
 
-/// What stands before the point, and behind it: nothing before it, twenty digits, or a fault to be named.
+/// The digits before and after the point: none before it, twenty digits, or an error.
 #[cold]
 fn any_whole(text: &[u8], point: u8) -> Result<(u64, &[u8]), NumberFault> {
     let Some(at) = memchr::memchr(point, text) else { return Ok((unsigned(text)?, &[])) };
@@ -202,8 +202,8 @@ pub(crate) struct Style {
 /// Digits that a quantity may have, with its signs.
 const LONGEST_QUANTITY: usize = 64;
 
-/// A decimal number of `unit`, perhaps with an exponent (`1.5e-05`), in whole ones of what the unit
-/// counts. What is finer than one is cut off.
+/// A decimal number of `unit`, optionally with an exponent (`1.5e-05`), as whole multiples of the target
+/// unit. Finer digits are truncated.
 #[inline]
 pub(crate) fn quantity(text: &[u8], unit: u64, style: Style) -> Result<u64, NumberFault> {
     decimal(text, unit, style.decimal).or_else(|_| any_quantity(text, unit, style))
@@ -276,7 +276,7 @@ fn scientific(mantissa: &[u8], exponent: &[u8], unit: u64) -> Result<u64, Number
     u64::try_from(value).map_err(|_| NumberFault::TooLarge)
 }
 
-/// `2016-02-21 22:52:25.133`, with a `T` for the space or a `Z` behind it, or `22:52:25.133` alone, in
+/// `2016-02-21 22:52:25.133`, with a `T` for the space or a `Z` at the end, or `22:52:25.133` alone, in
 /// nanoseconds since 1970 or midnight.
 pub(crate) fn date(text: &[u8], decimal: u8) -> Result<u64, NumberFault> {
     let text = text.strip_suffix(b"Z").unwrap_or(text);

@@ -7,16 +7,16 @@ use serde::Serialize;
 use std::str::FromStr;
 use wordline_units::Message;
 
-/// One option or parameter, as `explain` shows it.
+/// One option or parameter, as `explain` prints it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct Parameter {
     /// The word before the `=`.
     pub key: &'static str,
-    /// What kind of value it takes, with its unit.
+    /// The kind of its value, with its unit.
     pub unit: &'static str,
     /// The value that holds when nothing is said.
     pub default: &'static str,
-    /// Which values are allowed; where `choices` is not empty, exactly those.
+    /// The allowed values; if `choices` is not empty, exactly those.
     pub allowed: &'static str,
     /// The words allowed, if it is a choice of words.
     pub choices: &'static [&'static str],
@@ -24,7 +24,7 @@ pub struct Parameter {
     pub about: &'static str,
 }
 
-/// One that takes a value of a unit.
+/// A parameter whose value has a unit.
 pub const fn value(
     key: &'static str,
     unit: &'static str,
@@ -35,7 +35,7 @@ pub const fn value(
     Parameter { key, unit, default, allowed, choices: &[], about }
 }
 
-/// One that takes a word of a few.
+/// A parameter whose value is one of a few words.
 pub const fn choice(
     key: &'static str,
     default: &'static str,
@@ -112,7 +112,7 @@ impl Options {
         self.pairs.iter().find(|(k, _)| k == key).map(|(_, v)| v.as_str())
     }
 
-    /// The value given for `key`; a malformed one becomes a problem and counts as not given.
+    /// The value of `key`; a malformed one becomes a problem and counts as not given.
     pub fn get<T: FromStr>(&mut self, key: &str, allowed: &str) -> Option<T>
     where
         T::Err: std::fmt::Display,

@@ -1,5 +1,5 @@
-//! One pass over a trace: the requests of the volumes that are wanted, in units of 512 bytes. The
-//! first look at a file and every run go through this one door, so that they count alike.
+//! One pass over a trace: the requests of the selected volumes, in units of 512 bytes. The first scan of a
+//! file and every run use this single path, so that they count alike.
 
 use crate::error::{ErrorKind, Problem, WorkloadError};
 use crate::reading::record::{Event, Position, Record, RecordReader};
@@ -17,11 +17,11 @@ pub(crate) struct Found {
     pub op: HostOp,
     pub attributes: Attributes,
     pub volume: u16,
-    /// Whether it had to be rounded to whole blocks.
+    /// Whether it was rounded to whole blocks.
     pub rounded: bool,
 }
 
-/// What a step of the pass finds: a request, as it is wanted, or a misfit.
+/// The item of a step: a selected request, or an error.
 pub(crate) enum Step<R = Found> {
     Request(R),
     Unusable(String),
@@ -108,18 +108,18 @@ impl Cursor {
         self.wanted_number == Some(volume)
     }
 
-    /// Where the thing last returned stands in the file.
+    /// Position of the last item in the file.
     pub fn place(&self) -> String {
         self.position().in_file(self.label())
     }
 
-    /// The name of the part in which it stands, if there are several.
+    /// The name of its part, if there are several.
     pub fn part(&self) -> Option<String> {
         let part = self.source.parts().get(self.reader.part() as usize);
         part.filter(|_| self.source.parts().len() > 1).map(|p| p.name.clone())
     }
 
-    /// The same, without the file's name.
+    /// The same without the file's name.
     pub fn position(&self) -> Position {
         self.reader.position()
     }
@@ -139,7 +139,7 @@ impl Cursor {
         self.reader.open_end()
     }
 
-    /// Things that belong to the format but are no requests.
+    /// Parts of the format that are not requests.
     pub fn asides(&self) -> u64 {
         self.asides
     }

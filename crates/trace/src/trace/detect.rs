@@ -1,6 +1,5 @@
-//! Which format a trace is in. Every format looks at a sample of the content and says how sure it
-//! is and why; file names count for nothing. What the content leaves open is asked for, with what
-//! each answer would mean.
+//! Detection of the format of a trace. Every format looks at a sample of the content and says how sure it is
+//! and why; file names count for nothing. Ambiguities are left to the user, with the meaning of each answer.
 
 use crate::error::{ErrorKind, Problem, WorkloadError};
 use crate::formats::FORMATS;
@@ -12,7 +11,7 @@ use crate::text::numbers::{excerpt, grouped};
 use std::io::Read;
 use wordline_units::{Listed, Message};
 
-/// Bytes of content that are looked at, and of the further files of a trace.
+/// Bytes of content used for detection, and of the further files of a trace.
 const SAMPLE: u64 = 2 << 20;
 const FURTHER_SAMPLE: u64 = 64 << 10;
 
@@ -23,16 +22,16 @@ pub(crate) struct Identified {
     pub confidence: Confidence,
     pub reason: String,
     pub settings: Settings,
-    /// Files of a folder or archive that are no traces, with the reason.
+    /// Files of a folder or archive that are not traces, with the reason.
     pub left_out: Vec<(String, String)>,
-    /// Keys of the settings that were told; the others were found.
+    /// Keys of the given settings; the others were found.
     pub told: Vec<&'static str>,
-    /// The unit of time, if it was not told.
+    /// The unit of time, if it was not given.
     pub judged: Option<Judged>,
 }
 
 impl Identified {
-    /// Whether the format, or what is told of it, allows for files without a clock.
+    /// Whether the format, or its settings, permits files without a clock.
     pub fn may_lack_clock(&self) -> bool {
         (self.format.quirks.may_lack_clock)(&self.settings)
     }
@@ -51,8 +50,8 @@ fn beginning(part: &Part, most: u64) -> Result<(Vec<u8>, bool), WorkloadError> {
     Ok((bytes, complete))
 }
 
-/// Finds the format of `source`, or takes the one told. Of several files the largest says it and the
-/// others must agree; a file of a folder or archive of which nothing fits is left out.
+/// Detects the format of `source`, or uses the given one. Of several files the largest determines it and the
+/// others must agree; a file of a folder or archive without any match is left out.
 pub(crate) fn identify(
     source: &mut Source,
     told_format: Option<&'static Format>,
@@ -205,7 +204,7 @@ fn no_format(label: &str, sample: &Sample, mut misses: Vec<(&'static Format, Mis
     .into()
 }
 
-/// What a content is that has no requests in any format.
+/// A description of content without requests in any format.
 fn unlike_a_trace(sample: &Sample) -> Option<&'static str> {
     let mut lines = sample.lines().filter(|line| !line.trim_ascii().is_empty());
     let first = lines.next()?.trim_ascii();
@@ -223,7 +222,7 @@ fn unlike_a_trace(sample: &Sample) -> Option<&'static str> {
         .then_some("the file has a title row but no requests")
 }
 
-/// What a user types for the trace that messages call `label`.
+/// The user's spelling of the trace that messages call `label`.
 pub(crate) fn typed(label: &str) -> &str {
     if label == STANDARD_INPUT { "-" } else { label }
 }
@@ -281,7 +280,7 @@ pub(crate) fn ambiguous(
         .into()
 }
 
-/// Where options of a table go whose columns are told.
+/// Where to put options of a table with named columns.
 fn instead(options: &str) -> &'static str {
     if options.contains("time=") {
         ", instead of the present time="

@@ -1,12 +1,12 @@
-//! Whether a trace that has been looked through may be run as it is.
+//! Whether a scanned trace can be run unchanged.
 
 use crate::error::{ErrorKind, Problem, WorkloadError};
 use crate::text::numbers::grouped;
 use crate::trace::detect::typed;
 use crate::trace::scan::{Scan, place, place_in};
 
-/// What is wrong with a trace of this format: no request, lines that cannot be used and are not to be skipped, or a time that
-/// runs backwards where all must be in order.
+/// Errors of a trace of this format: no requests, unusable lines that are not to be skipped, or a time that runs
+/// backwards where order is required.
 pub(crate) fn judge(
     scan: &Scan,
     label: &str,
@@ -38,7 +38,7 @@ pub(crate) fn judge(
         let what = format!("{} lines cannot be used and only {} can", grouped(bad), grouped(scan.requests));
         problems.push(
             Problem::new(ErrorKind::Content, label, what)
-                .allowed("with skip=bad, fewer unusable lines than usable ones")
+                .allowed("with skip=bad, more usable lines than unusable ones")
                 .hint("the format may be wrong, or the file damaged"),
         );
     }

@@ -1,8 +1,8 @@
-//! A trace: found, recognised, put in order of time, looked through once, and then opened any number of times.
+//! A trace: found, recognized, ordered by time, scanned once, and then opened any number of times.
 
 pub(crate) mod cursor;
 pub(crate) mod detect;
-pub(crate) mod joined;
+pub(crate) mod join;
 pub(crate) mod judge;
 pub(crate) mod open;
 pub(crate) mod options;

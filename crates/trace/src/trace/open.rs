@@ -4,12 +4,12 @@ use crate::error::{ErrorKind, Problem, WorkloadError};
 use crate::reading::record::RecordReader;
 use crate::source::source::Source;
 use crate::trace::detect::Identified;
-use crate::trace::joined::{Chained, Identity, Merged, OpenPart};
+use crate::trace::join::{Chained, Identity, Merged, OpenPart};
 use crate::trace::options::Backwards;
 use crate::trace::sorted::Sorted;
 use std::io;
 
-/// Files that are read side by side; more are read one behind the other, and sorted.
+/// Maximum number of files that are merged; more are concatenated and sorted.
 pub(crate) const SIDE_BY_SIDE: usize = 256;
 
 /// All parts of a trace as one stream of records.

@@ -46,7 +46,7 @@ pub static TRACE_OPTIONS: &[Parameter] = &[
     value("bytes", "size", "all", "such as 10GiB, or 3x the drive", "maximum number of bytes written"),
 ];
 
-/// What is done about requests that are earlier than one before them.
+/// How to handle requests that are earlier than a previous one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Backwards {
     Refuse,

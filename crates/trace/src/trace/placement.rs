@@ -47,7 +47,7 @@ impl Trace {
         }
     }
 
-    /// The pages that reads and writes touch, ranked; kept for the next time.
+    /// The touched pages of reads and writes, ranked; cached.
     pub fn compacted(&self, unit: u64) -> Result<Arc<RankedPages>, WorkloadError> {
         let mut kept = self.compacted.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, pages)) = kept.as_ref().filter(|(u, _)| *u == unit) {

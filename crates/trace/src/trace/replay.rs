@@ -1,4 +1,4 @@
-//! A trace being replayed: time from 0 on, volumes side by side, on the drive as asked.
+//! The replay of a trace: time from 0, volumes concatenated, fitted to the drive.
 
 use crate::error::{ErrorKind, Problem, WorkloadError};
 use crate::requests::fit::Placement;
@@ -25,7 +25,7 @@ pub(crate) struct TraceStream {
     pub(crate) bounding: HostOp,
 }
 
-/// The passes over a trace that are still to come.
+/// The remaining passes over a trace.
 pub(crate) struct Loops {
     pub(crate) left: u64,
     /// Opens the trace again.

@@ -1,6 +1,6 @@
-//! The first look at a trace: how many requests, how long, how far they reach, what could not be
-//! used. A run needs it before it starts, because volumes are laid side by side by their sizes and
-//! because a fault in line nine million should be found before the simulation, not during it.
+//! The first scan of a trace: number of requests, duration, extent, and unusable lines. A run needs it before
+//! it starts, because volumes are laid side by side by their sizes and because a fault in line nine million
+//! should be found before the simulation, not during it.
 
 use crate::error::{ErrorKind, Problem, WorkloadError};
 use crate::reading::record::Position;
@@ -9,10 +9,10 @@ use crate::trace::cursor::{Cursor, Found, Step};
 use serde::Serialize;
 use wordline_units::{HostOp, LBA_BYTES};
 
-/// Unusable lines that are kept with number and reason; beyond that they are only counted.
+/// Unusable lines stored with number and reason; more are only counted.
 pub(crate) const KEPT: usize = 20;
 
-/// A place in a trace that gives no request.
+/// A position in a trace without a request.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct UnusableLine {
     /// The file it is in, if the trace is several.
@@ -20,7 +20,7 @@ pub struct UnusableLine {
     pub file: Option<String>,
     /// Its line or byte.
     pub at: Position,
-    /// What is wrong with it.
+    /// The error.
     pub reason: String,
 }
 
@@ -63,12 +63,12 @@ pub struct Backwards {
 pub(crate) struct VolumeScan {
     pub label: String,
     pub requests: u64,
-    /// One past the highest block touched.
+    /// One past the highest touched block.
     pub end: u64,
     pub pages: PageSetPair,
 }
 
-/// Pages of 4 KiB that were touched at all, and that were written.
+/// Touched pages of 4 KiB, and written ones.
 #[derive(Clone, Default)]
 pub(crate) struct PageSetPair {
     pub all: PageSet,
@@ -81,7 +81,7 @@ impl std::fmt::Debug for PageSetPair {
     }
 }
 
-/// What the look found.
+/// Result of the scan.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scan {
     pub requests: u64,
@@ -93,7 +93,7 @@ pub(crate) struct Scan {
     pub last_time: u64,
     pub largest_gap_ns: u64,
     pub largest_gap_at: Option<Position>,
-    /// The file that it is in, if there are several.
+    /// Its file, if there are several.
     pub largest_gap_in: Option<String>,
     pub backwards: Backwards,
     pub rounded: u64,
@@ -114,9 +114,9 @@ pub(crate) struct Scan {
     pub sizes: [[u64; 32]; 2],
 }
 
-/// What to look at.
+/// What to scan.
 pub(crate) struct Ask {
-    /// Stop after so many requests.
+    /// Stop after this many requests.
     pub requests: Option<u64>,
     /// Stop at this time after the first request.
     pub until_ns: Option<u64>,
@@ -138,7 +138,7 @@ pub(crate) fn place_in(label: &str, file: Option<&str>, at: Position) -> String 
 }
 
 impl Scan {
-    /// Reads the trace through, or as far as asked.
+    /// Scans the trace, or the requested part.
     pub fn of(cursor: &mut Cursor, ask: &Ask) -> Result<Scan, WorkloadError> {
         let mut scan = Scan::default();
         while scan.requests < ask.requests.unwrap_or(u64::MAX) {

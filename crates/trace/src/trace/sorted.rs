@@ -1,8 +1,8 @@
-//! Requests in order of time, in bounded memory: the records of a reader are put in order in chunks. A
-//! chunk that is the whole trace is given out from memory; several are written to an unnamed temporary
-//! file and merged. Requests of one instant keep the order that they have in the file. Memory is a chunk,
-//! its sorting space and a block for each run, whatever the length of the trace; the file takes 40 bytes a
-//! request, twice that once so many runs have been written that some are merged.
+//! Requests in order of time, in bounded memory: the records of a reader are put in order in chunks. A chunk
+//! that is the whole trace is served from memory; several are written to an unnamed temporary file and
+//! merged. Requests of one instant keep the order that they have in the file. Memory is a chunk, its sorting
+//! space and a block for each run, whatever the length of the trace; the file takes 40 bytes per request,
+//! twice that once so many runs have been written that some are merged.
 
 use crate::reading::record::{Event, Position, Record, RecordReader};
 use crate::reading::volumes::Volumes;
@@ -16,12 +16,12 @@ use wordline_units::HostOp;
 
 /// Records that are put in order at once: 20 MiB of them.
 const CHUNK: usize = 1 << 19;
-/// Runs that are merged at once.
+/// Runs that are merged at a time.
 const FAN_IN: usize = 64;
 /// Records that are read of a run at once: 40 KiB.
 const BLOCK: usize = 1 << 10;
 
-/// A record with its place, as it lies in the temporary file.
+/// A record with its position, as in the temporary file.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 struct Item {
@@ -171,7 +171,7 @@ impl Head {
 #[derive(Default)]
 struct Merge {
     heads: Vec<Head>,
-    /// By time, then by run: of equal times the earlier run goes first.
+    /// By time, then by run: for equal times the earlier run comes first.
     order: BinaryHeap<Reverse<(u64, usize)>>,
 }
 
@@ -211,8 +211,8 @@ impl Merge {
     }
 }
 
-/// Records in the order of the file, to be had in order of time. Traces are nearly in order: what is
-/// stays where it is, and only what is earlier than something before it is sorted, by time and place.
+/// Records in the order of the file, to be had in order of time. Traces are nearly in order: ordered records
+/// stay in place, and only records earlier than a previous one are sorted, by time and position.
 #[derive(Default)]
 struct Chunk {
     items: Vec<Item>,
@@ -271,7 +271,7 @@ enum Stage {
     Merging(Merge),
 }
 
-/// A reader whose requests are put in order of time. What cannot be used comes first.
+/// A reader whose requests are put in order of time. Unusable items come first.
 pub(crate) struct Sorted {
     input: Box<dyn RecordReader>,
     chunk: Chunk,

@@ -1,4 +1,4 @@
-//! A trace's text taken apart: a name, and the options behind it.
+//! Parsing of a trace's text: a name, and the options after it.
 
 use crate::error::{ErrorKind, Problem, WorkloadError, did_you_mean};
 use crate::source::source::is_there;
@@ -57,14 +57,14 @@ pub fn with_format(text: &str, format: &str) -> String {
     format!("{text}{separator}format={name}{comma}{options}")
 }
 
-/// What is read as a trace.
+/// The named input of a trace.
 pub const TRACES: &str = "a trace file, a folder of them, several joined by +, - for standard input";
 
 /// Refuse a name of no file, where some other words would do, too.
 ///
 /// # Errors
 ///
-/// There is no such file, or of files joined by `+` some are missing.
+/// The file does not exist, or some of the files joined by `+` are missing.
 pub fn check_is_there(head: &str, built_in: &[&str]) -> Result<(), WorkloadError> {
     if is_there(head) {
         return Ok(());

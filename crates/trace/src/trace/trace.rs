@@ -1,6 +1,5 @@
-//! A trace as a workload: found, recognised, looked through once, and then opened any number of
-//! times. Time starts at 0 with the first request, volumes stand side by side, the drive's size is
-//! respected as asked.
+//! A trace as a workload: found, recognized, scanned once, and then opened any number of times. Time starts
+//! at 0 with the first request, volumes are concatenated, and the drive's size is respected as requested.
 
 use crate::error::{ErrorKind, Problem, WorkloadError};
 use crate::formats::{FORMATS, format_named};
@@ -17,7 +16,7 @@ use crate::source::source::Source;
 use crate::text::parameter::Options;
 use crate::trace::cursor::Cursor;
 use crate::trace::detect::{Identified, ambiguous, identify};
-use crate::trace::joined::Identity;
+use crate::trace::join::Identity;
 use crate::trace::judge::judge;
 use crate::trace::open::open_all;
 use crate::trace::options::{Backwards, TRACE_OPTIONS};
@@ -39,7 +38,7 @@ pub(crate) struct Bounds {
     pub requests: u64,
     /// The first time that is too late.
     pub until: Option<u64>,
-    /// Whether what cannot be used is stepped over.
+    /// Whether unusable lines are skipped.
     pub skip_bad: bool,
 }
 
@@ -55,11 +54,11 @@ pub struct Trace {
     pub(crate) speedup: Ratio,
     pub(crate) pacing: Pacing,
     pub(crate) pausing: Pausing,
-    /// Whether the pacing was not told, the trace having no clock.
+    /// Whether the pace is a default, because the trace has no clock.
     pub(crate) assumed_pacing: bool,
     pub(crate) requests: Option<u64>,
     pub(crate) duration: Option<SimDuration>,
-    /// How often it is replayed, one pass behind the other.
+    /// Number of passes.
     pub(crate) loops: u64,
     pub(crate) bytes: Option<ByteBound>,
     pub(crate) sha256: String,
@@ -77,7 +76,7 @@ impl std::fmt::Debug for Trace {
 }
 
 impl Trace {
-    /// Reads `FILE`, `FILE:option=value,...` or `-` through and refuses what cannot be run as it is.
+    /// Scans `FILE`, `FILE:option=value,...` or `-` and rejects what cannot be run unchanged.
     ///
     /// # Errors
     ///
@@ -88,7 +87,7 @@ impl Trace {
         Trace::find(head, options, over)
     }
 
-    /// The same of a file and its options.
+    /// The same for a file and its options.
     ///
     /// # Errors
     ///
@@ -99,7 +98,7 @@ impl Trace {
         Ok(trace)
     }
 
-    /// The same of what is in memory, under a file's name.
+    /// The same for data in memory, under a file name.
     ///
     /// # Errors
     ///
@@ -127,7 +126,7 @@ impl Trace {
         Trace::load_from(file, || Source::find(file), options, over, pages)
     }
 
-    /// The same of what is found otherwise; `file` is what messages call it.
+    /// The same for another source; `file` is what messages call it.
     fn load_from(
         file: &str,
         find: impl FnOnce() -> Result<Source, WorkloadError>,
@@ -174,7 +173,7 @@ impl Trace {
             o.reject("requests", "the number of requests is 0".into(), "1 or more", "");
         }
         let duration = o.get::<SimDuration>("duration", "a time such as 10s");
-        let loops = crate::text::bounded::number(&mut o, "loops", 1, 1..=1_000_000);
+        let loops = crate::text::limits::number(&mut o, "loops", 1, 1..=1_000_000);
         let bytes = o.get::<ByteBound>("bytes", "a size such as 10GiB, or 3x the drive");
         let skip_bad = o.text("skip").is_some();
         let told_backwards = o.text("backwards").map(|b| match b {
@@ -260,8 +259,8 @@ impl Trace {
         })
     }
 
-    /// Whether the trace may be run as it is: it has requests, no unusable line unless those are
-    /// to be skipped, and its time does not run backwards unless that is to be clamped.
+    /// Whether the trace can be run unchanged: it has requests, no unusable line unless skipped, and its time
+    /// does not run backwards unless clamped.
     pub(crate) fn judge(&self) -> Result<(), WorkloadError> {
         let refused = self.backwards == Backwards::Refuse;
         judge(&self.scan, self.source.label(), self.identified.format.name, self.skip_bad, refused)
@@ -285,8 +284,7 @@ impl Trace {
         WorkloadError::of_all(problems.collect())
     }
 
-    /// The requests with volumes side by side, at the times of an open loop; what cannot be used is
-    /// stepped over.
+    /// The requests with concatenated volumes, at the times of an open loop; unusable lines are skipped.
     pub(crate) fn requests_to_look_at(&self) -> Result<RequestStream, WorkloadError> {
         let mut stream = self.stream(Placement::AsIs, u64::MAX, None)?;
         stream.loops.left = 0;
@@ -298,7 +296,7 @@ impl Trace {
         self.scan.requests.saturating_mul(self.loops)
     }
 
-    /// The passes behind the first: each begins a mean gap after the last request of the one before.
+    /// Further passes: each starts a mean gap after the last request of the previous one.
     fn loops(&self) -> Loops {
         let (source, identified, volume) =
             (self.source.clone(), self.identified.clone(), self.volume.clone());
@@ -402,8 +400,7 @@ impl Trace {
         self.source.label()
     }
 
-    /// What a reader of a run's figures has to know of how the trace was read: what stands in for
-    /// what its format does not have.
+    /// Information about the interpretation of the trace: assumptions about what its format lacks.
     pub fn remarks(&self) -> Vec<String> {
         let mut remarks = Vec::new();
         let name = self.source.label();
@@ -438,7 +435,7 @@ impl Trace {
         Limit { requests, duration: self.duration.filter(|_| !by_pass), bytes }
     }
 
-    /// All that decides which requests come out.
+    /// Everything that determines the requests.
     pub fn resolved(&self) -> Value {
         let ends = self.scan.volumes.iter().map(|v| v.label.as_str());
         let mut resolved = json!({

@@ -273,7 +273,7 @@ fn a_column_of_streams_reaches_the_writes_and_survives_where_the_format_keeps_it
     assert_eq!((streams(&with_format(&table, again)), dropped.len()), (want.to_vec(), 0));
     for (name, to) in [("t.blkparse", None), ("p.csv", Some("csv"))] {
         let e = convert(name, to, Losses::Refuse).unwrap_err();
-        says(&e, &["the streams of 3 writes", "a format that preserves it: wordline"]);
+        says(&e, &["the streams of 3 writes", "a format that can represent it: wordline"]);
         let (_, dropped) = convert(name, to, Losses::Drop).unwrap();
         assert_eq!(dropped, ["the streams of 3 writes"]);
     }
@@ -309,7 +309,7 @@ fn a_column_of_hints_reaches_the_requests_and_survives_where_the_format_keeps_it
     let again = "csv:time=Time (ns):ns,offset=Offset,size=Size,op=Op,device=Volume,fua=fua,hint=urgent";
     assert_eq!(hints(&with_format(&table, again)), want);
     let e = convert("t.blkparse", None, Losses::Refuse).unwrap_err();
-    says(&e, &["the latency hints of 3 requests", "a format that preserves it: wordline"]);
+    says(&e, &["the latency hints of 3 requests", "a format that can represent it: wordline"]);
     let (_, dropped) = convert("t.blkparse", None, Losses::Drop).unwrap();
     assert_eq!(dropped, ["the latency hints of 3 requests"]);
     let odd = folder.file("odd.csv", rows.replace("short", "soon").as_bytes());

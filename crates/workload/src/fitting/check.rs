@@ -1,9 +1,8 @@
-//! Whether a twin is one: the figures of what it makes beside those of the table that it was made
-//! from, each with its criterion.
+//! Check of a twin: its measured figures against its table, each with a criterion.
 
 use crate::generators::twin::addresses::UNIT;
+use crate::generators::twin::by_name::{Named, PREFIX, named};
 use crate::generators::twin::catalogue::Spelled;
-use crate::generators::twin::named::{Named, PREFIX, named};
 use crate::generators::twin::statistics::{Depth, Statistics};
 use crate::generators::twin::stream::requests_of;
 use crate::workload::workload::Workload;
@@ -19,33 +18,33 @@ const SEED: u64 = 1;
 /// Requests of a check of a workload that is endless: half to find the popular pages, half to count.
 const REQUESTS: u64 = 8_000_000;
 
-/// The shortest window whose dispersion is told: 10 ms.
+/// The shortest window whose dispersion is reported: 10 ms.
 const DISPERSION_FROM: u64 = 10_000_000;
 
-/// How near a figure must come.
+/// The tolerance of a figure.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Criterion {
     /// The very number.
     Exact,
-    /// So many points of a share.
+    /// This many points of a share.
     Points(f64),
-    /// So many per cent of the figure.
+    /// This many per cent of the figure.
     Percent(f64),
-    /// So many times the figure at most, and at least its like part.
+    /// This many times the figure at most, and at least its like part.
     Factor(f64),
-    /// Between target and so much, give or take so many points.
+    /// Between the target and this value, with a tolerance of this many points.
     Range {
         /// The upper end.
         to: f64,
         /// Points beyond either end.
         points: f64,
     },
-    /// It is told, and nothing is asked of it.
+    /// For information only.
     Told,
 }
 
-/// What a figure counts.
+/// The unit of a figure.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Unit {
@@ -65,16 +64,16 @@ pub enum Unit {
     Number,
 }
 
-/// One figure of a twin beside the table's.
+/// One figure of a twin, with that of the table.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Row {
     /// What it is.
     pub statistic: String,
-    /// In what it is counted.
+    /// Its unit.
     pub unit: Unit,
-    /// What the table says; absent where it says nothing.
+    /// The value of the table; absent if it has none.
     pub target: Option<f64>,
-    /// What the twin has.
+    /// The value of the twin.
     pub found: f64,
     /// How near it must be.
     pub criterion: Criterion,
@@ -83,13 +82,13 @@ pub struct Row {
 /// A twin with its rows.
 #[derive(Clone)]
 pub struct Checked {
-    /// As `--workload` takes it.
+    /// As for `--workload`.
     pub name: String,
     /// One line.
     pub title: String,
     /// The figures.
     pub rows: Vec<Row>,
-    /// All that was measured; none of a workload that needs no twin.
+    /// All measured figures; empty for a workload that needs no twin.
     pub statistics: Option<Statistics>,
 }
 
@@ -118,7 +117,7 @@ impl Row {
         (target != 0.0).then(|| (self.found / target - 1.0) * 100.0)
     }
 
-    /// Whether it is as near as it must be.
+    /// Whether it is within its tolerance.
     pub fn holds(&self) -> bool {
         let Some(target) = self.target else { return true };
         // In per cent nothing is near to 0 but itself.
@@ -132,7 +131,7 @@ impl Row {
         }
     }
 
-    /// How many times larger the larger one is, of what the table has and what the twin has.
+    /// Ratio of the larger to the smaller of the two values.
     pub fn factor(&self) -> Option<f64> {
         let ratio = self.found / self.target.filter(|t| *t > 0.0)?;
         Some(ratio.max(1.0 / ratio))
@@ -216,13 +215,13 @@ pub(crate) fn aligned(rows: &[[String; 6]]) -> String {
     out
 }
 
-/// Makes the requests of a twin, all or at most so many, and holds them to its table. `name` is
+/// Makes the requests of a twin, all or at most this many, and holds them to its table. `name` is
 /// `twin:NAME`, `NAME` or a twin's file.
 ///
 /// # Errors
-/// A name that is not there, or a file that is wrong.
+/// An unknown name, or an invalid file.
 pub fn check(name: &str, most: Option<u64>, depth: Depth) -> Result<Checked, WorkloadError> {
-    let head = if crate::generators::twin::named::is_twin(name) {
+    let head = if crate::generators::twin::by_name::is_twin(name) {
         name.to_string()
     } else {
         format!("{PREFIX}{name}")

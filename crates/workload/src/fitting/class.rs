@@ -1,5 +1,5 @@
-//! What traces of one class of workload have in common in when they ask and where within a page: fitted to all of
-//! each. How far such a fit may be trusted is judged by one to the first half of the time of each, on the second.
+//! Common arrival times and alignment of traces of one workload class, fitted to all of each. The reliability of
+//! such a fit is tested with the first half of each trace, on the second.
 
 use crate::fitting::check::{Criterion, Row, Unit, aligned};
 use crate::fitting::fitting::{Fitted, fit_piece};
@@ -26,7 +26,7 @@ pub struct Class {
     pub group: Fraction,
     /// Share of hot requests that go to the same place again.
     pub stable: Fraction,
-    /// Each trace's second half beside a twin with what the class of the first halves has.
+    /// The second half of each trace, compared with a twin with the class of the first halves.
     pub judged: Vec<(String, Vec<Row>)>,
 }
 
@@ -47,11 +47,11 @@ impl Weighted {
     }
 }
 
-/// Fits a class to traces, and holds twins to second halves of their times that have what the same fit makes of the
-/// first halves. Dispersions are means by requests, as of independent streams put together.
+/// Fits a class to traces, and compares the second halves with twins that use the fit of the first halves.
+/// Dispersions are means by requests, as of independent streams put together.
 ///
 /// # Errors
-/// What is wrong with a trace; one of a single instant or half; none at all.
+/// An invalid trace; one with a single instant or half; no traces.
 pub fn fit_class(traces: &[String]) -> Result<Class, WorkloadError> {
     let (mut wholes, mut firsts, mut seconds) = (vec![], vec![], vec![]);
     for text in traces {
@@ -78,7 +78,7 @@ pub fn fit_class(traces: &[String]) -> Result<Class, WorkloadError> {
 }
 
 impl Class {
-    /// What fitted traces have in common.
+    /// Common properties of fitted traces.
     fn of(fitted: &[Fitted]) -> Class {
         let none = || vec![Weighted::default(); WINDOWS.len()];
         let (mut reads, mut writes, mut together) = (none(), none(), none());
@@ -141,7 +141,7 @@ impl Class {
         Ok(found)
     }
 
-    /// The lines of a twin's file, and each trace's second half beside a twin.
+    /// The lines for a twin's file, and the second half of each trace compared with a twin.
     pub fn render(&self) -> String {
         let m = &self.memory;
         let joined = |numbers: &[f64], digits: usize| {
@@ -182,7 +182,7 @@ fn name_of(text: &str) -> &str {
     text.rsplit('/').next().unwrap_or(text)
 }
 
-/// What a class is judged by: dispersions, and shares of updates within pages.
+/// Criteria of a class: dispersions, and shares of updates within pages.
 fn rows(trace: &Statistics, twin: &Statistics) -> Vec<Row> {
     let mut rows = vec![];
     for (length, target, windows) in trace.dispersion() {

@@ -1,4 +1,4 @@
-//! The law by which requests go on with files, from those that were found.
+//! The law by which requests continue a file, from those that were found.
 
 use crate::fitting::legal::{SIZES, fraction, most_frequent_first};
 use crate::generators::twin::description::FileLaw;

@@ -1,12 +1,11 @@
-//! A twin of a trace: its moments and curves measured, a description solved from them. None of the
-//! trace's requests, times or addresses is kept.
+//! A twin of a trace: its moments and curves measured, a description solved from them. No request, time or address of
+//! the trace is kept.
 //!
-//! Sizes are the trace's own histogram. Streams are found where a request begins at which one of the
-//! last 64 of its kind ended. Arrivals: the rates of reads and writes in 96 equal parts of the span are the
-//! envelope; within it counts vary in windows of 10 us to 100 s as the trace's do. The hot part is found by the hit
-//! rates of six LRU caches and the distinct pages, first by what `locality` foretells, then corrected by what the
-//! twin measured; with it the share of hot requests that go to the same place again, by the updates of the same
-//! blocks.
+//! Sizes are the trace's own histogram. Streams are found where a request begins at which one of the last 64 of its
+//! kind ended. Arrivals: the rates of reads and writes in 96 equal parts of the span are the envelope; within it counts
+//! vary in windows of 10 us to 100 s as the trace's do. The hot part is fitted to the hit rates of six LRU caches and
+//! the distinct pages, first by the predictions of `locality`, then corrected by measurements of the twin; the share of
+//! hot requests to the same place follows from updates of the same blocks.
 
 use crate::fitting::files::file_law;
 use crate::fitting::legal::{SIZES, fraction, most_frequent_first};
@@ -32,11 +31,10 @@ const FITS: usize = 6;
 /// Points of reads of written pages above the trace's from which on reads keep apart from writes.
 const TOO_MANY: f64 = 0.05;
 
-/// Logarithm of how much wider than what was written the footprint may be, so that random addresses touch
-/// as many distinct pages.
+/// Maximum logarithm of the ratio of footprint to written pages, so that random addresses touch as many distinct pages.
 const GROWN_MOST: f64 = 1.0;
 
-/// Of a footprint with files, the part that lies between them: one of so many.
+/// The part of a footprint between files: one in this many.
 const GAPS: u64 = 4;
 
 /// A trace and its twin.
@@ -49,16 +47,16 @@ pub struct Fitted {
     pub twin: Statistics,
     /// The caches of the hit curve, in bytes.
     pub caches: Vec<u64>,
-    /// What could not be fitted.
+    /// Properties that could not be fitted.
     pub fallbacks: Vec<Fallback>,
 }
 
-/// What of a trace could not be fitted, and what the twin has instead.
+/// A property of a trace that could not be fitted, and its replacement in the twin.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Fallback {
     /// What of it.
     pub what: &'static str,
-    /// Why, and what stands in its place.
+    /// The reason, and the replacement.
     pub instead: String,
 }
 
@@ -71,7 +69,7 @@ impl fmt::Display for Fallback {
 /// Makes a twin of a trace, of any that can be read. `title` is what the twin is called.
 ///
 /// # Errors
-/// What is wrong with the trace; one that neither reads nor writes; a workload that is no trace.
+/// What is wrong with the trace; one that neither reads nor writes; a workload that is not a trace.
 pub fn fit(text: &str, title: &str) -> Result<Fitted, WorkloadError> {
     fit_piece(&Piece::whole(text)?, title)
 }
@@ -108,12 +106,12 @@ pub(crate) fn fit_piece(piece: &Piece, title: &str) -> Result<Fitted, WorkloadEr
     Ok(Fitted { description, trace, twin, caches, fallbacks })
 }
 
-/// The description that is read where this one is written, so that what is measured is what is passed on.
+/// The description read back from its written form, so that the measured twin is the published one.
 fn as_its_file_says(d: &Description) -> Result<Description, WorkloadError> {
     read(&d.clone().legal().to_toml(&[], ""), "the twin as it would be written")
 }
 
-/// What a trace has too little of to be fitted, and what no twin has.
+/// Properties with too little data to fit, and those that no twin has.
 fn missing(trace: &Statistics, fallbacks: &mut Vec<Fallback>) {
     let mut say = |what, instead: String| fallbacks.push(Fallback { what, instead });
     for (what, side, other) in [("reads", &trace.reads, "writes"), ("writes", &trace.writes, "reads")] {
@@ -236,7 +234,7 @@ fn arrivals(
     })
 }
 
-/// Rates of reads and writes in equal parts of the span; of a kind that there is none of, even ones.
+/// Rates of reads and writes in equal parts of the span; constant for a kind without requests.
 fn envelope(piece: &Piece, span: SimDuration) -> Result<Envelope, WorkloadError> {
     let mut counts = [[0u64; PARTS]; 2];
     let mut first = None;
@@ -359,8 +357,7 @@ fn fit_hits(
     Ok(twin)
 }
 
-/// The side whose foretold hit rates come nearest: hot share, hot space, exponent and footprint by
-/// the simplex method.
+/// The side with the closest predicted hit rates: hot share, hot space, exponent and footprint by the simplex method.
 fn found(start: &Side, requests: f64, caches: &[f64], aim: &[f64], aim_pages: f64) -> Side {
     let free = Fraction::ONE.0 - start.sequential.0;
     let of = |x: &[f64; 4]| -> Side {

@@ -1,6 +1,6 @@
-//! What a fit found, brought to what a twin's file may say: the one place where it is rounded, aligned and
-//! bounded. Every value is moved to the nearest that the file's grammar takes, and what then still cannot
-//! stand together falls back on less.
+//! Adjustment of a fit to what a twin's file permits: the only place where values are rounded, aligned and
+//! bounded. Every value is moved to the nearest permitted one, and combinations that are still invalid are
+//! reduced.
 
 use crate::generators::twin::description::{
     Arrivals, DRIFT, Description, Envelope, FARTHEST, HotLies, LONGEST, RUN, Rest, Side, THETA, item_in,
@@ -14,7 +14,7 @@ const ALL_BUT: Fraction = Fraction(Fraction::ONE.0 - 1);
 /// Sizes of requests that a twin keeps apart.
 pub(crate) const SIZES: usize = 48;
 
-/// Sizes with how often they come, the most frequent first; of those that are as frequent the smaller.
+/// Sizes with their frequencies, most frequent first; ties go to the smaller.
 pub(crate) fn most_frequent_first(sizes: &mut [(u32, f64)]) {
     sizes.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
 }
@@ -63,7 +63,8 @@ impl Arrivals {
 }
 
 impl Side {
-    /// Sizes that a request may have, shares that come to the whole, and a footprint with room for the longest.
+    /// Permitted sizes of requests, shares that add up to the whole, and a footprint with space for the longest
+    /// request.
     pub(crate) fn legal(mut self) -> Side {
         self.sizes = sizes(&self.sizes);
         self.rest = Rest::None;

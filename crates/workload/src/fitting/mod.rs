@@ -1,5 +1,5 @@
-//! Twins made of traces, and held to them: `fitting` makes one, `legal` brings it to what a file may say, `check` holds it
-//! to its table, `verdict` says what it may stand for, and `class` finds what several traces have in common.
+//! Twins of traces, and their verification: `fitting` makes one, `legal` adjusts it to the file format, `check`
+//! compares it with its table, `verdict` says what it represents, and `class` finds common properties of traces.
 
 pub(crate) mod check;
 pub(crate) mod class;

@@ -27,17 +27,17 @@ impl Piece {
     /// The whole of a trace.
     ///
     /// # Errors
-    /// What is wrong with the trace; a workload that is no trace.
+    /// What is wrong with the trace; a workload that is not a trace.
     pub fn whole(text: &str) -> Result<Piece, WorkloadError> {
         let workload = Workload::parse(text, Overrides::default())?;
         if workload.is_drawn() || workload.pacing() == Pacing::Jobs {
             let what = "not a trace: it is generated from numbers";
-            return Err(refused(text, what, "pass it on unchanged"));
+            return Err(refused(text, what, "share it unchanged"));
         }
         Ok(Piece { workload, text: text.to_string(), time: 0..u64::MAX })
     }
 
-    /// The requests that come in a stretch of the time, their times from its begin.
+    /// The requests of a time span, with times from its start.
     pub fn within(&self, time: Range<u64>) -> Piece {
         Piece { workload: self.workload.clone(), text: self.text.clone(), time }
     }

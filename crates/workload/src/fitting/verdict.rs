@@ -1,5 +1,5 @@
-//! What a fitted twin may stand for: the figures of trace and twin side by side, each with how near it must
-//! come, and in a sentence which of them do.
+//! The verdict on a fitted twin: the figures of trace and twin with their tolerances, and a sentence about
+//! what it represents.
 
 use crate::fitting::check::{Criterion, Row, Unit, aligned};
 use crate::fitting::fitting::{Fallback, Fitted};
@@ -10,12 +10,12 @@ use wordline_trace::readable_bytes;
 use wordline_units::grouped;
 use wordline_units::{HostOp, SimDuration};
 
-/// Windows of a length of which there must be so many for a dispersion to be judged.
+/// Windows of a length of which there must be this many for a dispersion to be judged.
 pub(crate) const JUDGED: u64 = 30;
 /// Requests below which chance moves shares by more than a point.
 const FEW: u64 = 10_000;
 
-/// A side of a workload on which a twin may be like its trace, or not.
+/// An aspect of a workload in which a twin can represent its trace.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Aspect {
     /// How many requests of which kind and size.
@@ -28,7 +28,7 @@ pub enum Aspect {
     Arrivals,
     /// Where those of a burst go.
     Files,
-    /// What a drive writes for it.
+    /// Media writes for it.
     Amplification,
     /// How long requests take on a drive.
     Latency,
@@ -45,7 +45,7 @@ impl Aspect {
         Aspect::Latency,
     ];
 
-    /// As a sentence has it.
+    /// Its name in a sentence.
     pub fn name(self) -> &'static str {
         match self {
             Aspect::Mix => "counts, mix and sizes",
@@ -65,14 +65,14 @@ pub struct Verdict {
     rows: Vec<(Aspect, Row)>,
     fallbacks: Vec<Fallback>,
     requests: u64,
-    /// Where they were run.
+    /// The drive on which they were run.
     drive: String,
-    /// Why there is nothing to say of the drive, or of what it writes.
+    /// Why the drive, or its write amplification, was not compared.
     untried: Option<String>,
 }
 
 impl Fitted {
-    /// The figures of trace and twin with how near each must come.
+    /// The figures of trace and twin with their tolerances.
     pub fn verdict(&self) -> Verdict {
         let mut v = Verdict {
             rows: vec![],
@@ -112,7 +112,7 @@ impl Verdict {
         self.untried = None;
     }
 
-    /// Why a drive says nothing of write amplification, or nothing at all.
+    /// Why write amplification, or the whole drive, was not compared.
     pub fn untried(&mut self, why: String) {
         self.untried = Some(why);
     }
@@ -189,7 +189,7 @@ impl Verdict {
         };
         let timed = |s: &Statistics| s.span_s() > 0.0;
         row("span", Unit::Seconds, Criterion::Percent(5.0), &|s| timed(s).then(|| s.span_s()));
-        row("at the time of the one before", Unit::Share, Criterion::Points(2.0), &|s| {
+        row("at the same time as the previous request", Unit::Share, Criterion::Points(2.0), &|s| {
             timed(s).then(|| s.group_share())
         });
         row("variation of gaps", Unit::Number, Criterion::Percent(20.0), &|s| s.gap_variation());
@@ -201,7 +201,7 @@ impl Verdict {
         }
     }
 
-    /// What is told of bursts and files; of files nothing where neither has any.
+    /// Figures of bursts and files; without those of files if neither has any.
     fn files(&mut self, both: [&Statistics; 2]) {
         use Criterion::{Factor, Points};
         for (op, name) in [(HostOp::Write, "writes"), (HostOp::Read, "reads")] {
@@ -214,13 +214,17 @@ impl Verdict {
             if found.iter().flatten().all(|f| f.length.is_none()) {
                 continue;
             }
-            row(format!("of those, {name} of files"), Unit::Share, Points(5.0), &|f| Some(f.files));
-            row(format!("of the others, {name} of files"), Unit::Share, Points(5.0), &|f| {
+            row(format!("{name} of files among these"), Unit::Share, Points(5.0), &|f| Some(f.files));
+            row(format!("{name} of files among the others"), Unit::Share, Points(5.0), &|f| {
                 Some(f.files_apart)
             });
             row(format!("{name} of a file"), Unit::Number, Factor(1.5), &|f| f.length);
-            row(format!("{name} of files that begin with a page"), Unit::Share, Points(10.0), &|f| f.aligned);
-            row(format!("files of {name} behind the one before"), Unit::Share, Points(10.0), &|f| f.near);
+            row(format!("{name} of files that start at a page boundary"), Unit::Share, Points(10.0), &|f| {
+                f.aligned
+            });
+            row(format!("files of {name} that follow the previous file"), Unit::Share, Points(10.0), &|f| {
+                f.near
+            });
         }
     }
 
@@ -228,12 +232,12 @@ impl Verdict {
         self.rows.iter().filter(move |(a, _)| *a == aspect).map(|(_, row)| row)
     }
 
-    /// Whether all of an aspect is as near as it must be; `None` where nothing was compared.
+    /// Whether all figures of an aspect are within their tolerances; `None` where nothing was compared.
     pub fn holds(&self, aspect: Aspect) -> Option<bool> {
         self.rows_of(aspect).map(Row::holds).reduce(|all, one| all && one)
     }
 
-    /// The table, what could not be fitted, and the sentence.
+    /// The table, the properties that could not be fitted, and the verdict.
     pub fn render(&self) -> String {
         let heads = ["", "trace", "twin", "difference", "bound", "verdict"].map(str::to_string);
         let mut rows = vec![heads];
@@ -266,7 +270,7 @@ impl Verdict {
         out + "\n" + &self.sentence() + "\n"
     }
 
-    /// What the twin may be used for, and what not.
+    /// What the twin can and cannot be used for.
     pub fn sentence(&self) -> String {
         let with = |wanted: bool| -> Vec<String> {
             let all = Aspect::ALL.into_iter().filter(|a| self.holds(*a) == Some(wanted));

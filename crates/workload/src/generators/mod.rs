@@ -1,4 +1,4 @@
-//! What makes its requests itself: synthetic workloads, fio job files, twins.
+//! Generators of requests: synthetic workloads, fio job files, twins.
 
 pub(crate) mod jobs;
 pub(crate) mod synthetic;

@@ -3,8 +3,8 @@
 use std::hint::select_unpredictable;
 use wordline_trace::RandomStream;
 
-/// A bin of the table: a position of its own with so many chances of 2^64, else another. They lie in one
-/// line of a core's cache.
+/// A bin of the table: a position of its own with this many chances of 2^64, else another. They lie in one
+/// cache line.
 #[derive(Clone, Copy, Debug)]
 struct Bin {
     chance: u64,

@@ -1,4 +1,4 @@
-//! What is drawn from a stream of random numbers: permutations, tables of chances, Zipf's law.
+//! Random draws from a stream of numbers: permutations, alias tables, Zipf's law.
 
 pub(crate) mod alias;
 pub(crate) mod permutation;

@@ -1,4 +1,4 @@
-//! A permutation of `0 .. n` by keys that are drawn.
+//! A permutation of `0 .. n` with random keys.
 
 use wordline_hash::{Feistel, ROUNDS, splitmix};
 use wordline_trace::RandomStream;
@@ -16,7 +16,7 @@ impl Permutation {
         Permutation { network: Feistel::over(n), keys: std::array::from_fn(|_| random.bits()) }
     }
 
-    /// Where `x`, below `n`, goes.
+    /// The image of `x`, below `n`.
     #[inline]
     pub fn of(&self, x: u64) -> u64 {
         self.network.forward(x, |round, half| splitmix(half ^ self.keys[round]))

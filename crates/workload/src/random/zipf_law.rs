@@ -1,6 +1,6 @@
-//! Ranks by Zipf's law: rank k of n is drawn with a probability proportional to 1/k^θ. Small
-//! domains use an alias table (a draw is one look-up), large ones rejection-inversion, whose curve has
-//! a table. All real functions come from `libm`.
+//! Ranks by Zipf's law: rank k of n is drawn with a probability proportional to 1/k^θ. Small domains use an
+//! alias table (a draw is one look-up), large ones rejection-inversion, whose curve has a table. All real
+//! functions come from `libm`.
 
 use crate::random::alias::Alias;
 use std::ops::Range;
@@ -63,7 +63,7 @@ impl ZipfLaw {
 struct Part {
     middle: f64,
     slopes: [f64; 3],
-    /// By how much it may be off.
+    /// Its maximum error.
     error: f64,
 }
 
@@ -77,8 +77,8 @@ impl Part {
 }
 
 /// W. Hörmann and G. Derflinger, "Rejection-inversion to generate variates from monotone discrete
-/// distributions", ACM TOMACS 6(3), 1996. The inverse of the integral is smooth, and mostly only the rank
-/// next to it is wanted: a cubic tells it unless it comes near the end of what is that rank's.
+/// distributions", ACM TOMACS 6(3), 1996. The inverse of the integral is smooth, and usually only the nearest
+/// rank is needed: a cubic finds it unless the value is near the end of a rank's interval.
 #[derive(Clone, Debug)]
 struct Inversion {
     n: f64,
@@ -86,8 +86,8 @@ struct Inversion {
     low: f64,
     high: f64,
     squeeze: f64,
-    /// Of the half below k less than this over k² is refused, θ(θ + 1)/24: the integral from k − ½ to k + ½ is
-    /// more than the density at k by its curvature over 24.
+    /// In the half below k less than this over k² is rejected, θ(θ + 1)/24: the integral from k − ½ to k + ½
+    /// exceeds the density at k by its curvature over 24.
     refused: f64,
     parts: Vec<Part>,
     parts_by_y: f64,
@@ -117,8 +117,8 @@ impl Inversion {
         law
     }
 
-    /// The part about this place of the table: a Taylor polynomial, since x' = x^θ. What it lacks grows
-    /// towards either end of the part. The rest allows for the rounding of all these functions.
+    /// The part about this place of the table: a Taylor polynomial, since x' = x^θ. Its error grows towards
+    /// either end of the part. The rest allows for the rounding of all these functions.
     fn part(&self, place: f64) -> Part {
         let step = 1.0 / self.parts_by_y;
         let of = |place: f64| self.inverse(self.low + place * step);

@@ -1,16 +1,16 @@
-//! The original in a twin's place: a file of a folder whose name is one that the twin's description
-//! lists. It comes into the workload's text as `original=FILE`, so that a report says which file it
-//! was and a rerun takes the same.
+//! The original in a twin's place: a file of a folder whose name is one that the twin's description lists. It
+//! is added to the workload's text as `original=FILE`, so that a report names the file and a rerun uses the
+//! same.
 
+use crate::generators::twin::by_name::{Named, is_twin, named};
 use crate::generators::twin::catalogue::{TwinBody, twin_named};
-use crate::generators::twin::named::{Named, is_twin, named};
 use crate::workload::spelling::parts;
 use std::path::Path;
 use wordline_trace::options::unquoted_parts;
 use wordline_trace::{ErrorKind, Parts, Problem, WorkloadError};
 use wordline_units::{Message, Opt};
 
-/// Whether `name` is one that `pattern` means: `*` stands for any text.
+/// Whether `name` matches `pattern`: `*` matches any text.
 fn matches(pattern: &str, name: &str) -> bool {
     let mut parts = pattern.split('*');
     let first = parts.next().unwrap_or_default();
@@ -26,8 +26,8 @@ fn matches(pattern: &str, name: &str) -> bool {
     rest.ends_with(last)
 }
 
-/// The workload's text, with `original=FILE` if it is a twin whose original lies in `folder`. Any
-/// other text comes back as it is.
+/// The workload's text, with `original=FILE` if it is a twin whose original is in `folder`. Any other text
+/// comes back as it is.
 ///
 /// # Errors
 /// A folder that cannot be read; several files that the twin's pattern fits.
@@ -37,7 +37,7 @@ pub fn with_original(text: &str, folder: &Path) -> Result<String, WorkloadError>
         return Ok(text.to_string());
     }
     if let Some(TwinBody::Workload(_)) =
-        head.strip_prefix(crate::generators::twin::named::PREFIX).and_then(twin_named).map(|t| t.body)
+        head.strip_prefix(crate::generators::twin::by_name::PREFIX).and_then(twin_named).map(|t| t.body)
     {
         return Ok(text.to_string());
     }

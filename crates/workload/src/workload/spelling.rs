@@ -1,14 +1,14 @@
-//! A workload's text taken apart, and put together: a name, and the options behind it.
+//! Parsing and formatting of a workload's text: a name, and the options after it.
 
 use crate::generators::jobs::file::is_job_file;
 use crate::generators::synthetic::catalogue::synthetic_named;
-use crate::generators::twin::named::is_known;
+use crate::generators::twin::by_name::is_known;
 use std::path::Path;
 use wordline_trace::options::unquoted_parts;
 use wordline_trace::{ErrorKind, Parts, Problem, TRACES, WorkloadError, is_there};
 use wordline_units::{Listed, Message, Opt};
 
-/// Whether requests are drawn under this name.
+/// Whether requests of this name are generated.
 fn is_drawn(head: &str) -> bool {
     synthetic_named(head).is_some() || is_known(head)
 }
@@ -34,8 +34,7 @@ pub fn with_options(text: &str, options: &[(String, String)]) -> String {
     format!("{head}:{}", all.join(","))
 }
 
-/// Refuse a workload's text where only a trace will do: what draws its requests, or asks them job by job, has no
-/// records to read.
+/// Reject a workload's text if only a trace is possible: generated requests, or jobs, have no records to read.
 ///
 /// # Errors
 ///

@@ -1,11 +1,11 @@
-//! A workload: a trace or a built-in generator, resolved to the last option, that can be opened any
-//! number of times and gives the same requests each time.
+//! A workload: a trace or a built-in generator, resolved to the last option, that can be opened any number of times
+//! with the same requests.
 
 use crate::generators::jobs::file::{JobFile, is_job_file};
 use crate::generators::jobs::ini::looks_like_jobs;
 use crate::generators::jobs::script::JobScript;
 use crate::generators::synthetic::catalogue::{SYNTHETICS, SyntheticWorkload, synthetic_named};
-use crate::generators::twin::named::{Named, is_twin};
+use crate::generators::twin::by_name::{Named, is_twin};
 use crate::generators::twin::read::read;
 use crate::generators::twin::twin::Twin;
 use crate::updates::{UpdateLaw, UpdateStream, Updates};
@@ -46,11 +46,10 @@ impl std::fmt::Debug for Workload {
 }
 
 impl Workload {
-    /// Resolves `FILE`, `FILE:option=value,...` (a fio job file, a trace, a folder or tar archive of
-    /// traces, or several joined by `+`), `NAME`, `NAME:parameter=value,...`, `twin:NAME`, a twin's file or
-    /// `-` for standard input. A trace is read through once: its format is found, its volumes are measured
-    /// and every fault in it is reported. A built-in name goes before a file of that name; write
-    /// `./zipf` for the file.
+    /// Resolves `FILE`, `FILE:option=value,...` (a fio job file, a trace, a folder or tar archive of traces, or several
+    /// joined by `+`), `NAME`, `NAME:parameter=value,...`, `twin:NAME`, a twin's file or `-` for standard input. A
+    /// trace is read through once: its format is found, its volumes are measured and every fault in it is reported. A
+    /// built-in name precedes a file of that name; write `./zipf` for the file.
     ///
     /// # Errors
     ///
@@ -70,7 +69,7 @@ impl Workload {
         } else {
             Kind::Trace(trace(head, options, over)?)
         };
-        // What the environment gave stands in the text, so that the text is enough to run it again.
+        // What the environment gave is in the text, so that the text is enough to run it again.
         let text = match &kind {
             Kind::Jobs(jobs) => with_options(text, jobs.environment()),
             _ => text.to_string(),
@@ -78,8 +77,8 @@ impl Workload {
         Ok(Workload { kind, text, replaced: replaced(options, over) })
     }
 
-    /// Resolves what is in memory, under a file's name and with the options that would stand behind it: a twin's file, if
-    /// the name ends in `.toml`; a fio job file, which may include none; or a trace in one file.
+    /// Resolves data in memory, under a file name with options: a twin's file if the name ends in `.toml`; a fio job
+    /// file, without includes; or a trace in one file.
     ///
     /// # Errors
     ///
@@ -115,7 +114,7 @@ impl Workload {
         }
     }
 
-    /// Whether the requests are drawn, so that they change with the seed.
+    /// Whether the requests are generated, so that they change with the seed.
     pub fn is_drawn(&self) -> bool {
         matches!(self.kind, Kind::Synthetic(_) | Kind::Twin(_))
     }
@@ -153,7 +152,7 @@ impl Workload {
         }
     }
 
-    /// Requests that a trace holds, of the volume that is asked for; `None` of what is drawn or asked by jobs.
+    /// Number of requests of a trace, of the selected volume; `None` for generated requests and jobs.
     pub fn recorded_requests(&self) -> Option<u64> {
         match &self.kind {
             Kind::Trace(t) | Kind::Original(_, t) => Some(t.replayed()),
@@ -161,7 +160,7 @@ impl Workload {
         }
     }
 
-    /// What stands in for what the input does not say, a sentence each; a report has them beside its figures.
+    /// Assumptions about what the input does not state, one sentence each; a report shows them with its figures.
     pub fn remarks(&self) -> Vec<String> {
         let mut remarks = match &self.kind {
             Kind::Trace(t) | Kind::Original(_, t) => t.remarks(),
@@ -172,7 +171,7 @@ impl Workload {
         remarks
     }
 
-    /// What of the options of a text the run says otherwise, as [`Workload::remarks`] has it; without its trace being read.
+    /// Options of a text that the run overrides, as in [`Workload::remarks`]; without reading its trace.
     pub fn replaced_in(text: &str, over: Overrides) -> Vec<String> {
         replaced(parts(text).options, over)
     }
@@ -195,8 +194,8 @@ impl Workload {
         }
     }
 
-    /// The requests as this drive gets them, made to fit. The seed matters to synthetic workloads and
-    /// job files only. Those of a job file are what a drive gets that answers each at once.
+    /// The requests as this drive gets them, made to fit. The seed matters to synthetic workloads and job files only.
+    /// For a job file, the requests on a drive with zero latency.
     ///
     /// # Errors
     ///
@@ -237,8 +236,8 @@ impl Workload {
         }
     }
 
-    /// What the drive is written with in the long run, bounds of the workload left aside. A trace, and
-    /// what else ends by itself, goes on from its beginning.
+    /// The writes of the drive in steady state, ignoring limits of the workload. A trace, or another finite workload,
+    /// continues from its beginning.
     ///
     /// # Errors
     /// Those of [`Workload::open`]; a workload that writes nothing, or trims.
@@ -251,8 +250,8 @@ impl Workload {
         Ok(Updates::Stream(UpdateStream::new(self.name(), drive, open)?))
     }
 
-    /// The jobs of a job file, to be asked request by request; `None` for every other workload, whose
-    /// requests do not depend on when others end.
+    /// The jobs of a job file, to be polled request by request; `None` for every other workload, whose requests do not
+    /// depend on when others end.
     ///
     /// # Errors
     ///
@@ -264,8 +263,8 @@ impl Workload {
         }
     }
 
-    /// Who asks, by the number that a request has as its volume: the volumes of a trace, the jobs of a job file, and
-    /// of any other workload itself.
+    /// The sources of requests, by the volume number of a request: the volumes of a trace, the jobs of a job file, or
+    /// the workload itself.
     pub fn sources(&self) -> Vec<Source> {
         let named = |name: &str| Source { name: name.to_string(), class: QueueClass::default() };
         match &self.kind {
@@ -294,9 +293,8 @@ impl Workload {
         }
     }
 
-    /// The logical pages that reads and writes touch, after fit: what `preload` maps. Of a closed loop
-    /// that only time ends all pages may be read first; of a job file, the space of each job, as fio lays
-    /// its file out.
+    /// The logical pages that reads and writes touch, after fit: the pages mapped by `preload`. A closed loop limited
+    /// by time may read all pages first; a job file touches the space of each job, as fio lays out its file.
     ///
     /// # Errors
     ///
@@ -369,8 +367,8 @@ impl Workload {
         Ok(Footprint { runs, lacking: lacking.collect::<Result<_, WorkloadError>>()?, exact })
     }
 
-    /// Everything that decides which requests come out: options with their defaults, the format
-    /// found, and the SHA-256 of an input file. For the report.
+    /// Everything that determines the requests: options with their defaults, the detected format, and the SHA-256 of an
+    /// input file. For the report.
     pub fn resolved(&self) -> Value {
         let mut value = match &self.kind {
             Kind::Trace(t) | Kind::Original(_, t) => t.resolved(),
@@ -394,8 +392,8 @@ impl Workload {
 }
 
 impl Workload {
-    /// What of [`Workload::resolved`] decides which requests come out: of files their names and the hashes of what
-    /// is in them, and not where they lie.
+    /// The part of [`Workload::resolved`] that determines the requests: for files their names and content hashes,
+    /// without their location.
     pub fn identity(&self) -> Value {
         let mut value = self.resolved();
         let Value::Object(map) = &mut value else { return value };
@@ -419,7 +417,7 @@ fn trace(file: &str, options: &str, over: Overrides) -> Result<Arc<Trace>, Workl
     Trace::find(file, options, over).map(Arc::new)
 }
 
-/// What of a workload's options the run says otherwise, and which of the two is taken.
+/// Options of a workload that the run overrides, and which of the two applies.
 fn replaced(options: &str, over: Overrides) -> Vec<String> {
     let said = options.split(',').filter_map(|option| option.split_once('='));
     let sentence = |(key, value): (&str, &str)| {

@@ -1,5 +1,5 @@
-//! What lies in the blocks of a drive that runs, so that another can begin like it: with collections half done, planes
-//! ahead of and behind each other, and pages where the timed order of writes has put them.
+//! The block contents of a running drive, from which another run can start: with collections in progress, planes at
+//! different fill levels, and pages where the timed order of writes placed them.
 
 use crate::flow::begin::steady::largest;
 use crate::ftl::Ftl;
@@ -11,20 +11,22 @@ use crate::plan::span::Spans;
 use crate::state::block::Phase;
 use wordline_units::{BlockId, PlaneId};
 
-/// How data lie over planes.
+/// Distribution of data over planes.
 #[derive(Clone, Debug)]
 pub struct Spread {
-    /// Whether pages go to planes that their addresses do not decide, so that planes may come to hold more or less.
+    /// Whether pages may be written to planes other than those that their addresses determine, so that planes may hold
+    /// different amounts.
     pub is_free: bool,
-    /// The share of the data that each plane holds, in multiples of an equal one.
+    /// Share of the data in each plane, as a multiple of an equal share.
     pub shares: Vec<f64>,
-    /// What blocks have above the data, as a part of all.
+    /// Over-provisioned share of the blocks.
     pub spare: f64,
 }
 
 impl Ftl {
-    /// What the blocks hold now on a drive that began as `begun` says, under the same law. What is on its way counts where
-    /// it was last committed. Planes keep their shares of the data if `is_uneven`; else all are to hold the same.
+    /// Current contents of the blocks on a drive that started as `begun` states, under the same law. Data in flight
+    /// count at their last committed place. Planes keep their shares of the data if `is_uneven`; otherwise all get
+    /// equal shares.
     ///
     /// # Errors
     /// As [`Ftl::precondition_steady`].
@@ -44,7 +46,7 @@ impl Ftl {
         Ok(Contents { begun, shares, planes })
     }
 
-    /// How the data lie over the planes of the home region, which has to hold so many pages.
+    /// Distribution of this many pages over the planes of the home region.
     pub fn spread(&self, pages: u64) -> Spread {
         let (home, stripe) = (self.state.home, &self.state.stripe);
         let each: Vec<f64> =
@@ -58,8 +60,8 @@ impl Ftl {
         }
     }
 
-    /// The blocks of a plane: the one being emptied first, then those that are full, the oldest first where the victim rule
-    /// goes by age, then those that are open.
+    /// Blocks of a plane: first the current victim, then full blocks (oldest first if the victim rule depends on age),
+    /// then open blocks.
     fn contents_of(&mut self, plane: PlaneId, law: &Law, sample: &Sample) -> PlaneBlocks {
         let home = self.state.home;
         let blocks = self.blocks_of(home, plane);
@@ -76,7 +78,8 @@ impl Ftl {
         held.into_iter().map(|(_, block)| self.content_of(BlockId(block), law, sample)).collect()
     }
 
-    /// Slots programmed in a block, as many as an image of it may have, and live pages of each class.
+    /// Number of slots programmed in a block, limited to those that an image of it may have, and of valid pages of
+    /// each class.
     fn content_of(&mut self, block: BlockId, law: &Law, sample: &Sample) -> (u32, Vec<u32>) {
         let slots = self.state.regions[self.state.home.index()].slots_per_block;
         let mut live = vec![0; sample.pages.len()];

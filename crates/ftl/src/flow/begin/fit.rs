@@ -1,17 +1,17 @@
-//! Which initial states fit a drive, found by arithmetic: what a hint may propose.
+//! Computes which initial states fit a drive, for hints.
 
 use crate::ftl::Ftl;
 use crate::plan::region::RegionId;
 use wordline_device::Trigger;
 use wordline_units::{Fraction, PlaneId};
 
-/// A hundredth of a per cent, to which shares are given.
+/// Shares are stated to a hundredth of a per cent.
 const STEP: u64 = Fraction::ONE.0 / 10_000;
 
 impl Ftl {
-    /// A state in which data fill the drive just short of its first collection: the share of the logical pages that hold data,
-    /// of about `share`, or all if that is asked for, and the share of live pages in their blocks. [`Ftl::precondition`] takes it.
-    /// `None` where so many pages do not fit.
+    /// A state in which data fill the drive just short of its first collection: the share of the logical pages that
+    /// hold data (about `share`, or all if requested), and the share of valid pages in their blocks, in the form that
+    /// [`Ftl::precondition`] takes. `None` where this many pages do not fit.
     pub fn fill_short_of_collection(&self, share: Fraction) -> Option<(Fraction, Fraction)> {
         let pages = share.of(self.state.logical_pages as u64) as u32;
         let Some((second_home, at_most)) = self.layout.second_home else {
@@ -23,7 +23,7 @@ impl Ftl {
         Some((share, home.max(second)))
     }
 
-    /// The same of a region that holds so many pages.
+    /// Like it, for a region that holds this many pages.
     fn fill_of_region(&self, region: RegionId, pages: u32) -> Option<(Fraction, Fraction)> {
         let r = &self.state.regions[region.index()];
         let planes: Vec<PlaneId> = self.planes_of(region).collect();
@@ -55,8 +55,8 @@ impl Ftl {
         Some((Fraction(share), Fraction(valid.min(Fraction::ONE.0))))
     }
 
-    /// Bytes that a region can take, at about the same pace in all planes, before the first of them is collected; `None` where
-    /// no trigger says when.
+    /// Bytes that can be written to a region, at about the same rate in all planes, before its first collection; `None`
+    /// where no trigger says when.
     pub fn bytes_to_collection(&self, region: RegionId) -> Option<u64> {
         let r = &self.state.regions[region.index()];
         if r.region.trigger == Trigger::Never {

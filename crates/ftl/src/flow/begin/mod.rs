@@ -1,4 +1,4 @@
-//! How a drive comes into its first state.
+//! Initial states of a drive.
 
 pub(crate) mod contents;
 pub(crate) mod fit;

@@ -1,5 +1,5 @@
-//! The drive is put into a state before its first request. Whatever it holds is one implicit image, so that this takes time
-//! in proportion to blocks.
+//! Preconditions the drive before its first request. Initial data are one implicit image, so that the time is
+//! proportional to the number of blocks.
 
 use crate::ftl::Ftl;
 use crate::image::base::{BaseImage, Mapped, PlaneBase, Ranks};
@@ -16,10 +16,10 @@ use std::ops::Range;
 use wordline_units::{BlockId, CellMode, Fraction, Lpn, PlaneId};
 
 impl Ftl {
-    /// Put the drive into a state before its first request.
+    /// Precondition the drive before its first request.
     ///
     /// # Errors
-    /// When the data do not fit; the drive must then be thrown away.
+    /// If the data do not fit; the drive must then be discarded.
     pub fn precondition(&mut self, initial: &Initial, seed: u64) -> Result<(), InitialError> {
         let home = self.state.home;
         self.begin(initial, seed)?;
@@ -44,7 +44,7 @@ impl Ftl {
         self.media_hold()
     }
 
-    /// Whether the media hold all that they were given.
+    /// Whether the media store all data that they were given.
     pub(crate) fn media_hold(&self) -> Result<(), InitialError> {
         match self.fault() {
             Some(Fault::Media { error, .. }) => Err(InitialError::Media(error.clone())),
@@ -52,7 +52,7 @@ impl Ftl {
         }
     }
 
-    /// Seed what draws, and wear the blocks: what every initial state has in common.
+    /// Seed the random streams and wear the blocks: common to all initial states.
     pub(crate) fn begin(&mut self, initial: &Initial, seed: u64) -> Result<(), InitialError> {
         let last = match &initial.mapped {
             Mapped::First(n) => n.checked_sub(1),
@@ -94,7 +94,7 @@ impl Ftl {
         Ok(())
     }
 
-    /// Take an image as the contents of the home region.
+    /// Use an image as the contents of the home region.
     pub(crate) fn adopt_image(&mut self, image: BaseImage) {
         let spu = self.state.geometry.sectors_per_unit;
         let by_page = self.state.map_kind().is_by_page();
@@ -115,15 +115,15 @@ impl Ftl {
         }
     }
 
-    /// Blocks of a plane that initial data may fill: all but those that collection keeps in reserve,
-    /// and one for the first write.
+    /// Blocks of a plane that initial data may fill: all but the GC reserve and one block for the first
+    /// write.
     pub(crate) fn fillable(&self, region: RegionId, plane: PlaneId) -> u32 {
         let pool = self.state.pool_of(region);
         let lost = self.state.lost_in(self.state.regions[region.index()].region.pool, plane);
         pool.blocks_per_plane.saturating_sub(pool.reserve + 1 + lost)
     }
 
-    /// The image of a drive with a second home: that has its share of the pages, as many as it takes of all.
+    /// The image of a drive with a second home region, which holds its share of the pages.
     fn drawn_image(
         &self,
         second_home: RegionId,
@@ -139,7 +139,7 @@ impl Ftl {
         Ok(BaseImage::drawn(home, second_home, &initial.mapped, stream(seed, "ftl/base", "outpost", 0)))
     }
 
-    /// An image of a region that holds certain pages, and a run of pages behind them all.
+    /// An image of a region that holds certain pages, followed by a run of pages.
     fn image(
         &self,
         home: RegionId,
@@ -216,7 +216,7 @@ impl Ftl {
         }
     }
 
-    /// Give a region an erased block that already holds so much.
+    /// Assign to a region an erased block that already holds this much.
     fn adopt_block(&mut self, region: RegionId, block: BlockId, programmed: u32, live_sectors: u32) {
         let plane = self.state.geometry.plane_of(block);
         let local = self.state.local(region, plane);
@@ -250,7 +250,7 @@ impl Ftl {
         }
     }
 
-    /// SSDSim's way of ageing: the first pages of each block are used up and invalid.
+    /// Aging as in SSDSim: the first pages of each block are programmed and invalid.
     fn age(&mut self, region: RegionId, share: Fraction) {
         let r = &self.state.regions[region.index()];
         let (pages, units) = (r.shape.pages(), r.units_per_page);
@@ -273,8 +273,8 @@ impl Ftl {
         }
     }
 
-    /// Draw the lives of blocks, and those that are bad from the beginning. Which of a plane's they are
-    /// makes no difference, so they are its last.
+    /// Draw the endurance of blocks, and the initially bad blocks. Which blocks of a plane are bad makes no
+    /// difference, so the last ones are taken.
     pub(crate) fn begin_wear(&mut self, seed: u64) {
         self.state.wear.seed = stream(seed, "ftl/wear", "lives", 0);
         let share = self.state.wear.spec.bad_blocks;
@@ -299,7 +299,7 @@ impl Ftl {
     }
 }
 
-/// A share of live pages, rounded up to a tenth of a per cent.
+/// A share of valid pages, rounded up to a tenth of a per cent.
 fn tenth_above(live: u32, slots: u32) -> Fraction {
     let tenth = Fraction::ONE.0 / 1000;
     let share = (live as u64 * Fraction::ONE.0).div_ceil(slots.max(1) as u64);

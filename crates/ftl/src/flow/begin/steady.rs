@@ -1,13 +1,12 @@
-//! The initial state of a drive that has been written for so long that nothing changes any more: each
-//! block holds as many live pages, of each rate of update, as the victim rule leaves it under the
-//! workload.
+//! The steady state as the initial state of a drive: each block holds as many valid pages, of each update rate, as the
+//! victim rule leaves under the workload.
 //!
-//! No closed form covers every rule and workload, and the mean field of several rates under greedy
-//! collection has a dimension for each. So the field is sampled: a plane without time (`initial/untimed.rs`) is
-//! written until its write amplification stands still (`initial/windows.rs`). Where the workload is a law, one
-//! plane stands for all of them (`initial/sample.rs`), of fewer blocks where blocks are many, and its blocks are
-//! dealt out over the drive; where it is a stream, with an order of its own, each plane is written with
-//! what the stream has for it.
+//! No closed form covers all rules and workloads, and a mean-field model of several update rates under greedy
+//! collection has one dimension for each rate. The state is therefore sampled: a plane without timing
+//! (`initial/untimed.rs`) is written until its write amplification is constant (`initial/windows.rs`). If the workload
+//! is a law, one plane represents all planes (`initial/sample.rs`), with fewer blocks if blocks are many, and its
+//! blocks are distributed over the drive; if it is a stream with an order of its own, each plane is written with its
+//! part of the stream.
 
 use crate::ftl::Ftl;
 use crate::image::base::{BaseImage, Mapped, PlaneBase, PlanePages, Ranks};
@@ -25,22 +24,22 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use wordline_units::{Fraction, Lpn, PlaneId};
 
-/// Slots of the plane that is sampled where it would have more, and the fewest blocks.
+/// Maximum number of slots of the sampled plane, and minimum number of blocks.
 const SAMPLE_SLOTS: u32 = 1 << 17;
 const SAMPLE_BLOCKS: u32 = 128;
 /// The most drive writes of a stream.
 const STREAM_WINDOWS_MAX: usize = 12;
 
-/// By how much of an equal share the data of two planes may differ for which one stands.
+/// Maximum difference between the data of two planes that one sample represents, as a part of an equal share.
 const LEVEL: f64 = 0.01;
 
-/// Collected pages that a plane gets done for each host page that is always waiting there: less than the
-/// two that a job keeps under way, since they are read first. Under dynamic allocation host pages go where
-/// there is least to do, so that no plane is ever left to its collection. Both from runs of `demo-8gb`.
+/// Number of collected pages that a plane completes for each host page if host pages are always waiting: less than the
+/// two that a job keeps in flight, since they must be read first. Under dynamic allocation host pages go to the least
+/// busy plane, so that no plane is ever left to its collection alone. Both from runs of `demo-8gb`.
 const KEPT_UP: [f64; 2] = [1.2, 2.0];
 
-/// Write amplification of FIFO collection under uniform writes at a utilisation, P. Desnoyers, SYSTOR 2012,
-/// section 3.1: the live share of a victim solves x = exp(-(1 - x) / rho).
+/// Write amplification of FIFO collection under uniform writes at a utilisation, P. Desnoyers, SYSTOR 2012, section
+/// 3.1: the valid share of a victim solves x = exp(-(1 - x) / rho).
 fn fifo_amplification(rho: f64) -> f64 {
     let mut x = 0.0;
     for _ in 0..200 {
@@ -49,12 +48,12 @@ fn fifo_amplification(rho: f64) -> f64 {
     1.0 / (1.0 - x)
 }
 
-/// The shape of the plane that holds the most.
+/// Shape of the plane that holds the most data.
 pub(crate) fn largest(shapes: &[Shape]) -> Shape {
     shapes.iter().copied().max_by_key(|s| s.pages).unwrap_or(shapes[0])
 }
 
-/// Planes with the level of what they hold: one for all, or where that is uneven, one for those that hold about the same.
+/// Planes by amount of data: one group for all, or, if uneven, one for planes that hold about the same amount.
 fn levels(shapes: &[Shape], is_uneven: bool) -> Vec<(u32, Shape)> {
     let mean = shapes.iter().map(|s| f64::from(s.pages)).sum::<f64>() / shapes.len() as f64;
     let level =
@@ -62,23 +61,22 @@ fn levels(shapes: &[Shape], is_uneven: bool) -> Vec<(u32, Shape)> {
     shapes.iter().map(|shape| (level(shape), *shape)).collect()
 }
 
-/// A plane that stands for all that hold about the same.
+/// A sampled plane that represents all planes with about the same amount of data.
 struct Settled {
     sample: Sample,
     /// Its blocks at several instants.
     planes: Vec<PlaneBlocks>,
-    /// How it settled, and how many pages all of those planes hold.
+    /// How it reached steady state, and the number of pages in all these planes.
     begun: (Begun, f64),
 }
 
 impl Ftl {
-    /// Put the drive into the state that a workload brings it to in the long run. Of `initial` the pages
-    /// that hold data and the cycles count.
+    /// Put the drive into the steady state of a workload. Of `initial`, the pages that hold data and the P/E cycles
+    /// are used.
     ///
     /// # Errors
-    /// When the scheme has more than one region or a rule of collection of its own, the map is not by
-    /// pages, data leave nothing to collect, or less than the trigger asks for; the drive must then be thrown
-    /// away.
+    /// If the scheme has several regions or a collection rule of its own, the map is not page-level, or data leave
+    /// nothing to collect or fewer free blocks than the trigger requires; the drive must then be discarded.
     pub fn precondition_steady(
         &mut self,
         initial: &Initial,
@@ -154,12 +152,12 @@ impl Ftl {
         Ok(begun)
     }
 
-    /// Blocks of a plane of the home region that hold its data, where so many are free.
+    /// Number of blocks of a plane of the home region that hold its data if this many are free.
     fn holding_blocks(&self, free: f64) -> f64 {
         self.state.total_blocks(self.state.home) as f64 - free
     }
 
-    /// Whether the data leave as many free blocks as the trigger asks for.
+    /// Whether the data leave as many free blocks as the trigger requires.
     fn trigger_is_reached(&self, pages: &[PlanePages]) -> Result<(), SteadyError> {
         let (home, geometry) = (self.state.home, &self.state.geometry);
         let data = pages.iter().map(|p| u64::from(p.count)).max().unwrap_or(0);
@@ -189,11 +187,11 @@ impl Ftl {
         Ok(())
     }
 
-    /// Blocks of a plane that are erased as a victim is chosen. Where collection keeps up, as many as the
-    /// trigger says. A host that keeps many pages under way takes slots faster than collection gives them
-    /// back: between two host pages a plane serves [`KEPT_UP`] collected ones at most, and a host page costs
-    /// A - 1 of them (A estimated as for FIFO). Planes then go down towards the hard reserve, where
-    /// collection becomes urgent: half the way, and all of it where the host asks twice as much.
+    /// Number of erased blocks of a plane when a victim is chosen. If collection keeps up, as many as the trigger
+    /// states. A host with a deep queue consumes slots faster than collection frees them: between two host pages a
+    /// plane serves at most [`KEPT_UP`] collected ones, and a host page costs A - 1 of them (A estimated as for FIFO).
+    /// Free blocks then decrease towards the hard reserve, where collection becomes urgent: half the way, or all of it
+    /// if the host demands twice as much.
     fn erased_at_choice(&self, outstanding: f64, pages: &[PlanePages]) -> f64 {
         let home = self.state.home;
         let (held, reserve) = (self.state.held_back(home), self.state.hard_reserve(home));
@@ -210,8 +208,8 @@ impl Ftl {
         }
     }
 
-    /// The planes without time that stand for all in a regime. Where a part of a block is free, so many of them have one more
-    /// than the others.
+    /// The planes without timing that represent all planes in a regime. If a fraction of a block is free, this many of
+    /// them have one block more than the others.
     pub(crate) fn untimed_shapes(
         &self,
         pages: &[PlanePages],
@@ -243,14 +241,14 @@ impl Ftl {
         (0..).zip(pages).map(shape).collect()
     }
 
-    /// Slots by which a block of the home region may be part full.
+    /// Number of slots by which a block of the home region may be partly full.
     pub(crate) fn step(&self) -> u32 {
         let r = &self.state.regions[self.state.home.index()];
         r.units_per_page * r.region.rule.fills_by(r.shape)
     }
 
-    /// Pages of one plane that are written at once where the host writes so many: they go to as many
-    /// planes as there are physical pages of them.
+    /// Number of pages written to one plane at a time for a host write of this size, which is spread over as many
+    /// planes as it has physical pages.
     fn lengths(&self, law: &Law) -> Vec<(u32, f64)> {
         let (planes, units) = (self.state.stripe.planes().len() as u32, self.state.stripe.units_per_page());
         let mut found: Vec<(u32, f64)> = vec![];
@@ -266,7 +264,7 @@ impl Ftl {
         found
     }
 
-    /// The plane that stands for others like one of them under a law, and its shape.
+    /// The plane that represents others under a law, and its shape.
     pub(crate) fn sample_of(&self, law: &Law, mapped: &Mapped, of: Shape, regime: Regime) -> (Sample, Shape) {
         let counts = law.pages_of_classes(mapped);
         // The sample has whole blocks, and as many pages for them as make up for a part of one.
@@ -278,7 +276,7 @@ impl Ftl {
         (sample, shape)
     }
 
-    /// Planes written under a law: one for all that hold about the same.
+    /// Planes written under a law: one for all planes that hold about the same amount.
     fn by_law(
         &self,
         law: &Law,
@@ -306,7 +304,7 @@ impl Ftl {
         (begun, self.dealt_out(law, pages, like, seed))
     }
 
-    /// The pages of each plane dealt out over so many blocks that are like those of a plane.
+    /// The pages of each plane, distributed over blocks like those of the sampled plane.
     fn dealt_out<'a>(
         &self,
         law: &Law,

@@ -1,6 +1,6 @@
-//! Pages that collection wants whole: a page of which a victim has a part is brought together from wherever it
-//! lies, leaves all those places for protected RAM, and goes on to flash as one. A place that several pages are
-//! brought from is read once for all of them.
+//! Gathers pages that collection wants whole: a page that is partly in a victim is read from all its places,
+//! moved to protected RAM, and programmed as one. A place that holds parts of several such pages is read once
+//! for all of them.
 
 use crate::ftl::Ftl;
 use crate::media::page::PageData;
@@ -11,8 +11,8 @@ use wordline_counters::OpKind;
 use wordline_units::{Ppn, SectorMask};
 
 impl Ftl {
-    /// A collected page is wanted whole: read what of it lies elsewhere. No place that it is read from is
-    /// erased before it has left all of them.
+    /// Gather a collected page: read its parts that are elsewhere. No place that it is read from is erased
+    /// before it has left all of them.
     pub(crate) fn gather_whole(&mut self, id: OpId) {
         let op = &self.state.ops[id];
         let (lpn, from) = (op.lpn, op.from);
@@ -36,7 +36,8 @@ impl Ftl {
         }
     }
 
-    /// Read a place for a page that is gathered. One in the victim itself is read for all that moves from it.
+    /// Read a place for a page that is gathered. A place in the victim itself is read for everything that
+    /// moves from it.
     fn read_for(&mut self, id: OpId, ppn: Ppn) {
         self.gathering.read_for(id, ppn);
         let mut spans = Spans::new();
@@ -66,7 +67,7 @@ impl Ftl {
         self.emit(read);
     }
 
-    /// A place has been read: those that waited for it have it.
+    /// Handle the end of the read of a place, for all pages that waited for it.
     #[inline]
     pub(crate) fn on_page_read(&mut self, ppn: Ppn) {
         if !self.gathering.is_waiting() {
@@ -81,8 +82,8 @@ impl Ftl {
         }
     }
 
-    /// A page has been gathered: what of it is still where it was read leaves for protected RAM, and goes on
-    /// to flash as one. What was overwritten or moved meanwhile is not among it.
+    /// Handle the end of gathering: what is still where it was read moves to protected RAM, and is programmed
+    /// as one page. Sectors overwritten or moved meanwhile are excluded.
     fn gathered(&mut self, id: OpId) {
         let (lpn, from, owner) = {
             let op = &self.state.ops[id];

@@ -1,6 +1,6 @@
-//! The merge buffer: parts of pages wait in RAM for others until they fill a page together. A page that
-//! fills is a list of programs without a place, each of which waits in the staging index like any other,
-//! so that reads are served from it; sealed, they are chained to one program, which the scheme places.
+//! The merge buffer: partial pages wait in RAM until they fill a page together. A filling page is a list of unplaced
+//! programs, each in the staging index like any other, so that reads are served from it; when sealed, they are
+//! chained to one program, which the scheme places.
 
 use crate::flow::next::Next;
 use crate::ftl::Ftl;
@@ -16,8 +16,7 @@ use wordline_device::Ack;
 use wordline_units::{HostOp, HostRequest, Lpn, SectorMask, SimDuration};
 
 impl Ftl {
-    /// A part of a page has all its data: it joins a page that fills, with what of its logical page waits
-    /// there.
+    /// A partial page has all its data: it joins a filling page, together with what waits there of its logical page.
     pub(crate) fn merge(&mut self, id: OpId, key: u8) -> Next {
         let Some(join) = self.layout.merges else {
             self.illegal("place into a merge buffer".into(), "the layout has no merge buffer".into());
@@ -57,7 +56,7 @@ impl Ftl {
         Next::Nothing
     }
 
-    /// Whether a write that waits for a part asks for it to be on flash when it ends (FUA).
+    /// Whether a write that waits for a partial page has FUA set.
     pub(crate) fn is_forced(&self, id: OpId) -> bool {
         let op = &self.state.ops[id];
         let fua = |request: RequestId| self.requests[request].request.attributes.is_fua();
@@ -65,7 +64,7 @@ impl Ftl {
             && (op.owner.request().is_some_and(fua) || self.requests.waiting_for(id).any(fua))
     }
 
-    /// Where the buffer is what answers a write, those that wait for a part end.
+    /// If the buffer acknowledges writes, those that wait for a partial page complete.
     fn answer_from_buffer(&mut self, id: OpId) {
         if self.ack == Ack::Merge {
             self.notify(id, self.state.ops[id].owner.request());
@@ -73,8 +72,8 @@ impl Ftl {
         }
     }
 
-    /// A program takes over what it writes anew of the parts of its page that wait: of a part with the same
-    /// key all, of others the sectors that it has. Who waits for those waits for it.
+    /// Let a program absorb waiting partial pages that it overwrites: all of one with the same key, and of others
+    /// the sectors that it contains. Who waits for those waits for it.
     pub(crate) fn supersede(&mut self, id: OpId, key: Option<u8>) {
         let (lpn, stage) = (self.state.ops[id].lpn, self.state.ops[id].stage);
         let mut at = 0;
@@ -111,13 +110,13 @@ impl Ftl {
         }
     }
 
-    /// Who waits for a program waits for another instead.
+    /// Transfer the waiters of a program to another.
     fn hand_over(&mut self, from: OpId, to: OpId) {
         let owner = std::mem::replace(&mut self.state.ops[from].owner, Owner::Answered);
         self.requests.hand_over(from, owner.request(), to);
     }
 
-    /// Who waits for a program waits for another, too.
+    /// Let the waiters of a program wait for another, too.
     fn share(&mut self, part: OpId, with: OpId) {
         let mut requests: Vec<RequestId> = self.requests.waiting_for(part).collect();
         requests.extend(self.state.ops[part].owner.request());
@@ -126,7 +125,7 @@ impl Ftl {
         }
     }
 
-    /// The open page that a part joins; a new one where none has room.
+    /// The open page that a partial page joins; a new one if none has room.
     fn page_for(&mut self, join: Join, key: u8, lpn: Lpn, sectors: u32) -> usize {
         let most = self.state.geometry.sectors_per_unit - sectors;
         // A page holds one part of a logical page, or it could not be told which is newer.
@@ -164,7 +163,7 @@ impl Ftl {
         self.merge_buffer.pages.len() - 1
     }
 
-    /// Channels on which the pages of these logical pages lie.
+    /// Channels of these logical pages.
     fn channels_of(&self, lpns: impl Iterator<Item = Lpn>) -> u32 {
         let g = &self.state.geometry;
         let places = lpns.filter_map(|lpn| self.state.map.locate(lpn));
@@ -198,15 +197,15 @@ impl Ftl {
         self.launch(lead);
     }
 
-    /// All open pages go to flash.
+    /// Seal all open pages.
     pub(crate) fn seal_merged(&mut self) {
         while !self.merge_buffer.pages.is_empty() {
             self.seal_page(0);
         }
     }
 
-    /// What waits for company in a full write buffer must not hold a write up: pages are sealed, those opened
-    /// first first, until it will have room when all else is on flash.
+    /// Partial pages in a full write buffer must not block a write: pages are sealed, oldest first, until the buffer
+    /// will have room once everything else is on flash.
     pub(crate) fn make_space_in_merged(&mut self, request: &HostRequest) {
         let Ack::Buffer(pages) = self.ack else { return };
         if self.merge_buffer.is_empty() || request.op != HostOp::Write {
@@ -225,13 +224,13 @@ impl Ftl {
         }
     }
 
-    /// How long the drive must have had no request before what waits for company, or in the write buffer, goes.
+    /// Idle time of the drive after which partial pages, or the write buffer, are written to flash.
     fn idle_wait(&self) -> Option<SimDuration> {
         let buffered = || self.write_buffer.as_ref()?.idle();
         (!self.merge_buffer.is_empty()).then_some(self.merge_buffer.idle).or_else(buffered)
     }
 
-    /// No request is outstanding: what waits for company shall not wait for ever.
+    /// No request is outstanding: start the timer that ends waits for more data.
     pub(crate) fn watch_merged(&mut self) {
         if let Some(idle) = self.idle_wait()
             && !std::mem::replace(&mut self.merge_buffer.watched, true)
@@ -241,8 +240,8 @@ impl Ftl {
         }
     }
 
-    /// The drive has had no request for long, unless some have come meanwhile. (While one is outstanding no
-    /// timer runs: it would hide that the drive can do nothing more.) Returns whether what waits shall go.
+    /// Whether the drive has been idle long enough that waiting data are written to flash. (While a request is
+    /// outstanding no timer runs: it would hide that the drive is stuck.)
     pub(crate) fn idle_timer(&mut self) -> bool {
         self.merge_buffer.watched = false;
         let Some(idle) = self.idle_wait().filter(|_| self.state.outstanding == 0) else { return false };
@@ -253,7 +252,7 @@ impl Ftl {
         is_over
     }
 
-    /// Sectors of a page have been trimmed: the parts of it that wait have them no longer. They are gone then, as if
+    /// Sectors of a page have been trimmed: remove them from waiting partial pages. They are gone then, as if
     /// erased.
     pub(crate) fn trim_merged(&mut self, lpn: Lpn, mask: SectorMask) {
         let mut at = 0;

@@ -1,4 +1,4 @@
-//! Where data wait in RAM, for company or for their turn, and what waits with them.
+//! Buffers in RAM where data wait for other data or for their turn, and the requests that wait with them.
 
 pub(crate) mod gather;
 pub(crate) mod merge;

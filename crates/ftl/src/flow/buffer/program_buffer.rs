@@ -1,5 +1,5 @@
-//! From data with a home to a program on its way: units wait for company until they fill a page, and
-//! pages until they fill the group that is programmed in one shot, or until they have waited enough.
+//! Program buffers, between placement and program: units wait until they fill a page, and pages until they fill the
+//! group that is programmed in one shot, or until a time limit.
 
 use crate::ftl::Ftl;
 use crate::plan::map_kind::MapKind;
@@ -13,7 +13,7 @@ use wordline_device::Ack;
 use wordline_units::{Lpn, PlaneId, Ppn, SimTime};
 
 impl Ftl {
-    /// A program, with its chain, has all its data: send it off, or let it wait for company.
+    /// A program, with its chain, has all its data: issue it, or let it wait for other data.
     pub(crate) fn launch(&mut self, lead: OpId) {
         let op = &self.state.ops[lead];
         let region = op.route.region();
@@ -38,7 +38,7 @@ impl Ftl {
         } else if units == 1 || host && !(packs() && leaves_room()) {
             self.add_page(region, lead);
         } else {
-            // Of the host, part of a page. A group that was taken apart comes in pages: its units share pages anew.
+            // Of the host, part of a page. A group that was taken apart comes in pages: its units share pages again.
             let mut unit = lead;
             while !unit.is_none() {
                 let op = &mut self.state.ops[unit];
@@ -50,8 +50,8 @@ impl Ftl {
         }
     }
 
-    /// A page that a scheme moves leaves its place, if that is its end: it goes to a program buffer that is safe. It is
-    /// launched next, behind the host program that waited for it.
+    /// If entering a protected program buffer completes a move, the page leaves its old place. It is launched next,
+    /// behind the host program that waited for it.
     pub(crate) fn enter_if_it_waits(&mut self, lead: OpId) {
         let op = &self.state.ops[lead];
         let region = op.route.region();
@@ -60,7 +60,7 @@ impl Ftl {
         }
     }
 
-    /// Whether a program fills what its region programs at once, or is moved to where it shares its page with nothing.
+    /// Whether a program fills the program unit of its region, or is moved to where it shares its page with nothing.
     #[inline]
     fn is_full_program(&self, op: &Op, r: &RegionState) -> bool {
         let is_moved_alone = || {
@@ -70,8 +70,8 @@ impl Ftl {
         r.pages_per_program == 1 && (r.units_per_page == 1 && !self.packs_sectors() || is_moved_alone())
     }
 
-    /// A parcel is cut for pages of the home region; those of another medium may hold fewer units.
-    /// Returns what does not fit into the page, as a program of its own.
+    /// A parcel is cut for pages of the home region; pages of another medium may hold fewer units. Returns what does
+    /// not fit into the page, as a separate program.
     fn split(&mut self, lead: OpId, units: u8) -> Option<OpId> {
         let first = self.state.ops[lead].slot;
         let mut last = lead;
@@ -94,7 +94,7 @@ impl Ftl {
         }
     }
 
-    /// Units share pages: one more unit for the page that is being packed.
+    /// Units share pages: add a unit to the page that is being packed.
     fn add_unit(&mut self, region: RegionId, lead: OpId) {
         let plane = self.state.ops[lead].plane;
         let units = self.state.regions[region.index()].units_per_page as u8;
@@ -129,8 +129,8 @@ impl Ftl {
         self.state.map_kind() == MapKind::Extent
     }
 
-    /// What a slot held shares the page that is being packed with others, if all of it has room there: so
-    /// moving never takes more slots than it empties.
+    /// The contents of a slot join the page that is being packed, if all of them fit: a move then never takes more
+    /// slots than it frees.
     fn add_sectors(&mut self, region: RegionId, lead: OpId) {
         let plane = self.state.ops[lead].plane;
         let stream = WriteStream::of(&self.state.ops[lead]);
@@ -166,7 +166,7 @@ impl Ftl {
         }
     }
 
-    /// Whether a program has a part of any of these logical pages.
+    /// Whether a program contains a part of any of these logical pages.
     fn holds_any(&self, lead: OpId, lpns: &[(Lpn, u32)]) -> bool {
         let mut part = lead;
         while !part.is_none() {
@@ -179,7 +179,7 @@ impl Ftl {
         false
     }
 
-    /// The page that was being packed is as full as it gets.
+    /// Close the page that was being packed.
     fn close_page(&mut self, region: RegionId, plane: PlaneId, stream: WriteStream) {
         let r = &self.state.regions[region.index()];
         let (alone, waits_on) = (r.pages_per_program == 1, r.waits_on(stream));
@@ -199,7 +199,7 @@ impl Ftl {
         }
     }
 
-    /// One more page for the group that is programmed in one shot.
+    /// Add a page to the group that is programmed in one shot.
     pub(crate) fn add_page(&mut self, region: RegionId, lead: OpId) {
         let plane = self.state.ops[lead].plane;
         let r = &self.state.regions[region.index()];
@@ -255,9 +255,8 @@ impl Ftl {
         }
     }
 
-    /// A relocation that waits for company no longer holds back its job. If the program buffer is safe from
-    /// a power cut the data leave their old place at once, so that it can be erased; for a move that is its
-    /// end.
+    /// A relocation that waits for other data no longer blocks its job. If the program buffer survives a power cut the
+    /// data leave their old place at once, so that it can be erased; this completes a move.
     pub(crate) fn enter_program_buffer(&mut self, region: RegionId, lead: OpId) {
         let op = &self.state.ops[lead];
         let (owner, lpn, source, idle) = (op.owner, op.lpn, op.from, op.idle);
@@ -318,7 +317,7 @@ impl Ftl {
         }
     }
 
-    /// More parts for a program, which becomes as urgent as the most urgent of them.
+    /// Add parts to a program, which gets the priority of the most urgent of them.
     fn join(&mut self, chain: OpId, more: OpId) {
         let class = self.state.ops[chain].class.min(self.state.ops[more].class);
         let privileged = self.state.ops[chain].privileged || self.state.ops[more].privileged;
@@ -356,7 +355,7 @@ impl Ftl {
         leads.any(|lead| self.chain_of(lead).any(is_move))
     }
 
-    /// A group waits for company from now on, for so long as what is in it may.
+    /// Start the time limit of a group that waits for other data.
     fn arm_pad(&mut self, region: RegionId, plane: PlaneId, stream: WriteStream) {
         let buffer = &self.state.at(region, plane).program_buffers[stream as usize];
         let waited_for = self.state.draining
@@ -375,15 +374,16 @@ impl Ftl {
         }
     }
 
-    /// Whether a request waits for the program of any of these host data: always, but for what a buffer has answered.
+    /// Whether a request waits for the program of any of these host data: always, unless a buffer has acknowledged
+    /// them.
     fn is_any_waited_for(&self, leads: [OpId; 2]) -> bool {
         let mut leads = leads.into_iter().filter(|lead| !lead.is_none());
         !matches!(self.ack, Ack::Buffer(_))
             || leads.any(|lead| self.chain_of(lead).any(|part| self.is_waited_for(part)))
     }
 
-    /// Groups that wait for ever may take half of a full write buffer: beyond that the fullest are padded, so that room
-    /// is left for what is programmed.
+    /// Groups without a time limit may take half of a full write buffer: beyond that the fullest groups are padded, so
+    /// that room is left for programs.
     pub(crate) fn make_space_in_groups(&mut self) {
         let Ack::Buffer(pages) = self.ack else { return };
         while self.state.incomplete_units > u64::from(pages) / 2
@@ -393,7 +393,7 @@ impl Ftl {
         }
     }
 
-    /// Where most logical pages of the host wait for a group to be full; of equals the first region and plane.
+    /// The group in which most logical pages of the host wait; of equals the first region and plane.
     fn fullest_group(&self) -> Option<(RegionId, PlaneId)> {
         let mut fullest = None;
         let mut most = 0;
@@ -412,7 +412,7 @@ impl Ftl {
         fullest
     }
 
-    /// Whether a job of a plane has pages left to read that may come into a group.
+    /// Whether a job of a plane has pages left to read that may join a group.
     fn feeds(&self, region: RegionId, plane: PlaneId, stream: WriteStream) -> bool {
         let pool = self.state.regions[region.index()].region.pool;
         (0..self.state.regions.len() as u8).map(RegionId).any(|from| {
@@ -438,7 +438,7 @@ impl Ftl {
         self.close_group(region, plane, stream);
     }
 
-    /// Pad the host data that wait for company anywhere, and with `moved` what collection moves too.
+    /// Pad all waiting host data, and with `moved` also those that collection moves.
     pub(crate) fn seal(&mut self, moved: bool) {
         for index in 0..self.state.regions.len() {
             let region = RegionId(index as u8);
@@ -456,7 +456,7 @@ impl Ftl {
         }
     }
 
-    /// A group has waited for company long enough, unless it is another one by now.
+    /// A group has reached its time limit, unless it has been replaced by another.
     pub(crate) fn pad_timer(
         &mut self,
         region: RegionId,
@@ -469,7 +469,7 @@ impl Ftl {
             return;
         }
         buffer.pad_at = SimTime::NEVER;
-        // While a job still reads, its pages are the company to wait for: padding them one by one
+        // While a job still reads, its pages are the data to wait for: padding them one by one
         // could cost more than the job gives back.
         if self.feeds(region, plane, stream) && !self.state.gc_blocked[plane.index()] {
             self.arm_pad(region, plane, stream);

@@ -1,4 +1,4 @@
-//! Reads that find their sectors in the read cache, and what is kept there after a read.
+//! Host reads from the read cache, and what a read inserts there.
 
 use crate::ftl::Ftl;
 use crate::plan::span::Span;
@@ -6,7 +6,7 @@ use crate::state::op::OpId;
 use wordline_units::{Lpn, SectorMask};
 
 impl Ftl {
-    /// What of the wanted sectors of a page the cache holds.
+    /// Which of the wanted sectors of a page the cache holds.
     #[inline(never)]
     pub(crate) fn find_cached(&mut self, lpn: Lpn, wanted: SectorMask) -> SectorMask {
         let held = self.read_cache.find(lpn, wanted);
@@ -16,7 +16,7 @@ impl Ftl {
         held
     }
 
-    /// A read of the host has ended: the cache takes what is still the page's newest.
+    /// A host read has ended: the cache takes what is still the newest version of the page.
     #[inline(never)]
     pub(crate) fn cache_read(&mut self, id: OpId) {
         let all = SectorMask::first(self.state.geometry.sectors_per_unit);

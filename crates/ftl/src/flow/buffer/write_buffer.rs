@@ -1,10 +1,10 @@
-//! When the write buffer empties: at once, when it is full to a mark, or also when the drive is idle. What waits there is a
-//! row of programs that have all their data and are not sent off yet. They stand in the staging index like any other, so
-//! that reads are served from it; a page that is written anew meanwhile takes the place of what waits, and its old data are
-//! never programmed. The scheme is asked where a page goes when it leaves, not when it comes: what it knows of free space is
-//! true then, and moves that must come first are made for this page.
+//! When the write buffer is flushed: immediately, above a fill level, or also when the drive is idle. It is a queue of
+//! programs that have all their data and are not issued yet. They are in the staging index like any other, so that
+//! reads are served from it; an overwrite replaces a waiting page, whose old data are never programmed. The scheme
+//! places a page when it leaves the buffer, not when it enters: its knowledge of free space is then current, and moves
+//! that must come first are made for this page.
 //!
-//! Every host program passes here: where nothing is kept back, it is sent off at once.
+//! Every host program passes here: if nothing is buffered, it is issued at once.
 
 use crate::flow::next::Next;
 use crate::ftl::Ftl;
@@ -15,14 +15,14 @@ use wordline_device::Ack;
 use wordline_units::{HostOp, HostRequest, Lpn};
 
 impl Ftl {
-    /// Where host data go for now: nowhere, where they may wait in the write buffer.
+    /// Placement of host data on arrival: none, if they may wait in the write buffer.
     pub(crate) fn placed_later(&self) -> Option<Place> {
         let place = Place { gather: Gather::Fill, plane: PlanePick::Home, route: Route::NOWHERE };
         self.write_buffer.as_ref().map(|_| place)
     }
 
-    /// A host program, with its chain, has all its data, and what must come first is over: it waits in the write
-    /// or merge buffer, or is sent off.
+    /// A host program, with its chain, has all its data, and what must come first is done: it waits in the write or
+    /// merge buffer, or is issued.
     #[inline]
     pub(crate) fn send(&mut self, lead: OpId) -> Next {
         let route = self.state.ops[lead].route;
@@ -43,7 +43,7 @@ impl Ftl {
         }
     }
 
-    /// Send a program off once so many reads have ended that it waits for, and the moves made that come first.
+    /// Issue a program once the reads and the moves that it waits for have ended.
     #[inline]
     pub(crate) fn send_after(&mut self, lead: OpId, reads: u32) -> Next {
         let moves = self.moves_first.len() as u32;
@@ -61,8 +61,8 @@ impl Ftl {
         self.is_forced(part) || self.requests.is_flushed_since(version)
     }
 
-    /// Whether nobody waits for a program to be on flash, nor for the end of the run; and whether its page is still what
-    /// was written, so that a later write may join it.
+    /// Whether nothing waits for a program to be on flash, and its page is still as written, so that a later write may
+    /// join it.
     fn may_wait(&self, lead: OpId) -> bool {
         let waits = |id: OpId| {
             let op = &self.state.ops[id];
@@ -73,7 +73,7 @@ impl Ftl {
         !self.state.draining && self.chain_of(lead).all(waits)
     }
 
-    /// A program waits in the buffer, last in turn.
+    /// Add a program at the end of the buffer's queue.
     fn enqueue(&mut self, lead: OpId) {
         let parts: Vec<OpId> = self.chain_of(lead).collect();
         let Some(b) = &mut self.write_buffer else { return };
@@ -82,8 +82,8 @@ impl Ftl {
         b.waiting += parts.len() as u64;
         for part in parts {
             let (stage, version) = (self.state.ops[part].stage, self.state.ops[part].version);
-            // A program may have waited for the missing sectors of another of its pages while this one was written
-            // anew by a program of its own: only to the newest data may newer ones be added.
+            // A program may have waited for the missing sectors of another of its pages while this one was rewritten by
+            // a program of its own: only to the newest data may newer ones be added.
             if b.newest.get(&stage) == Some(&version) && version >= self.state.staging.committed(stage) {
                 b.pages.insert(stage, (part, b.turn));
             }
@@ -104,8 +104,8 @@ impl Ftl {
         Some(lead)
     }
 
-    /// The program of a page that waits has been written anew: it waits again from now on, or goes if the write waits
-    /// for that.
+    /// The program of a waiting page has been overwritten: it returns to the end of the queue, or is issued if the
+    /// write requires it.
     pub(crate) fn written_anew(&mut self, stage: u32, tag: Tag, goes: bool) -> Next {
         let Some(b) = &mut self.write_buffer else { return Next::Nothing };
         let Some((_, turn)) = b.pages.get(&stage).copied() else { return Next::Nothing };
@@ -121,7 +121,7 @@ impl Ftl {
         Next::Nothing
     }
 
-    /// A page that waits goes to flash, if it does.
+    /// Issue a waiting page, if it waits.
     pub(crate) fn evict_page(&mut self, lpn: Lpn) -> Next {
         let stage = self.state.staging.find(lpn);
         let Some(b) = self.write_buffer.as_ref() else { return Next::Nothing };
@@ -134,7 +134,7 @@ impl Ftl {
         self.leave(turn).map_or(Next::Nothing, |lead| self.place_and_send(lead))
     }
 
-    /// Ask the scheme where a program goes, and send it off once the moves are made that must come first.
+    /// Ask the scheme to place a program, and issue it once the moves that must come first are done.
     fn place_and_send(&mut self, lead: OpId) -> Next {
         let tag = self.write_buffer.as_mut().and_then(|b| b.tags.remove(&lead.0)).unwrap_or_default();
         let parts: Vec<OpId> = self.chain_of(lead).collect();
@@ -150,13 +150,13 @@ impl Ftl {
         self.send_after(lead, 0)
     }
 
-    /// What was written least recently goes to flash, where more than so many pages wait.
+    /// Issue the least recently written pages above this number of waiting pages.
     pub(crate) fn send_least_recent(&mut self, pages: u64) -> Option<Next> {
         let turn = self.write_buffer.as_ref()?.beyond(pages)?;
         Some(self.send_off(turn))
     }
 
-    /// A write that the full buffer holds up must not wait for what nobody sends off.
+    /// A write that the full buffer blocks must not wait for data that nothing issues.
     pub(crate) fn make_space_in_buffer(&mut self, request: &HostRequest) -> Next {
         let (Ack::Buffer(size), Some(_), HostOp::Write) = (self.ack, &self.write_buffer, request.op) else {
             return Next::Nothing;

@@ -1,4 +1,4 @@
-//! Pages of a victim that their die copies by itself, without the bus.
+//! Copy-back: pages of a victim that their die copies internally, without the bus.
 
 use crate::ftl::Ftl;
 use crate::plan::decision::Place;
@@ -11,8 +11,8 @@ use wordline_counters::OpKind;
 use wordline_units::PlaneId;
 
 impl Ftl {
-    /// Copy a page of a job's block within its plane, if all of the page lives and it goes to cells of the same
-    /// mode. Returns whether it does.
+    /// Copy a page of a job's block within its plane, if the whole page is valid and the target cells have the
+    /// same mode. Returns whether it does.
     pub(crate) fn copy_back(
         &mut self,
         region: RegionId,

@@ -1,4 +1,4 @@
-//! A job that idle time has begun: it goes on by leave, a page at a time, until collection takes it over.
+//! A job started in idle time: it advances one granted page at a time, until collection takes it over.
 
 use crate::ftl::Ftl;
 use crate::plan::region::RegionId;
@@ -6,7 +6,7 @@ use wordline_device::GcClass;
 use wordline_units::PlaneId;
 
 impl Ftl {
-    /// What idle time has begun cannot wait for the next: it goes on like any collection.
+    /// A job started in idle time cannot wait for the next idle period: it continues like any collection.
     pub(crate) fn take_over(&mut self, region: RegionId, plane: PlaneId) {
         let alone = self.state.gc.class == GcClass::Foreground;
         let Some(job) = &mut self.state.at_mut(region, plane).job else { return };
@@ -20,7 +20,7 @@ impl Ftl {
         self.step_job(region, plane);
     }
 
-    /// A job of idle time goes on by a page, or its erase. Returns whether one was at rest.
+    /// Advance a job of idle time by a page, or by its erase. Returns whether one was at rest.
     pub(crate) fn grant(&mut self, region: RegionId, plane: PlaneId) -> bool {
         if region.index() >= self.state.regions.len() || !self.state.reaches(region, plane) {
             return false;
@@ -34,7 +34,7 @@ impl Ftl {
         true
     }
 
-    /// What idle time had granted a job of a plane, if it had, is used up.
+    /// The grant of idle time to a job of a plane, if it had one, is used.
     pub(crate) fn end_grant(&mut self, plane: PlaneId, granted: bool) {
         if granted {
             self.end_idle_work(self.state.geometry.die_of(plane));

@@ -1,4 +1,4 @@
-//! What collections and idle work keep from the host: dies that only their own operations may use.
+//! Dies reserved by collections and idle work, on which host operations must wait.
 
 use crate::ftl::Ftl;
 use crate::plan::layout::IdleHold;
@@ -8,7 +8,7 @@ use std::ops::Range;
 use wordline_units::{DieId, PlaneId};
 
 impl Ftl {
-    /// A job takes the die of a plane for itself.
+    /// Reserve the die of a plane for a job.
     pub(crate) fn hold(&mut self, plane: PlaneId) {
         self.hold_die(self.state.geometry.die_of(plane));
     }
@@ -28,8 +28,8 @@ impl Ftl {
         self.out.ask(Effect::Hold(die));
     }
 
-    /// Nothing is pending, and collections that hold their dies wait for space: let the host's operations pass,
-    /// which may give some back, or need none. Returns whether a die was held.
+    /// Nothing is pending, and collections that reserve their dies wait for space: let host operations pass,
+    /// which may free space or need none. Returns whether a die was held.
     pub(crate) fn let_go_of_dies(&mut self) -> bool {
         if !self.holds_a_die() {
             return false;
@@ -52,7 +52,7 @@ impl Ftl {
         any
     }
 
-    /// A unit of idle work begins on a die.
+    /// Start a unit of idle work on a die.
     pub(crate) fn begin_idle_work(&mut self, die: DieId) {
         self.idle_jobs.begin(die);
         if self.layout.idle_hold != IdleHold::Grain && self.idle_jobs.hold(die) {
@@ -68,7 +68,7 @@ impl Ftl {
         }
     }
 
-    /// Idle work of a die releases what it holds for the layout. Returns whether it held anything.
+    /// Release the layout reservation of a die's idle work. Returns whether it held anything.
     pub(crate) fn let_go_in_idle_time(&mut self, die: DieId) -> bool {
         let held = self.idle_jobs.let_go(die);
         if held {
@@ -77,7 +77,7 @@ impl Ftl {
         held
     }
 
-    /// The dies that idle work of a die keeps from the host.
+    /// Dies that the idle work of a die blocks for the host.
     fn reach_of(&self, die: DieId) -> Range<u32> {
         match self.layout.idle_hold {
             IdleHold::Grain => 0..0,
@@ -86,12 +86,12 @@ impl Ftl {
         }
     }
 
-    /// Whether idle work of another die keeps a die from work of its own.
+    /// Whether idle work of another die prevents idle work of this die.
     pub(crate) fn is_kept_from_idle_work(&self, die: DieId) -> bool {
         self.layout.idle_hold == IdleHold::Channel && self.idle_jobs.holder_of(self.reach_of(die)).is_some()
     }
 
-    /// Whether a die has no idle work and may have been kept from it until now.
+    /// Whether a die has no idle work and may have been prevented from it until now.
     pub(crate) fn may_work_again(&self, die: DieId) -> bool {
         self.layout.idle_hold == IdleHold::Channel
             && self.idle_jobs.of(die) == 0

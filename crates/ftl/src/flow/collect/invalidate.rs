@@ -1,4 +1,4 @@
-//! Data die, readers leave and moves end: what that gives to the collection of their blocks.
+//! Effects of invalidated data, ended reads and ended moves on the collection of their blocks.
 
 use crate::ftl::Ftl;
 use crate::plan::region::RegionId;
@@ -8,8 +8,8 @@ use crate::state::op::OpId;
 use wordline_units::{BlockId, Lpn, Ppn};
 
 impl Ftl {
-    /// Sectors have died at places. All are off the map already, so all are off their blocks before any
-    /// collection begins that finds them gone.
+    /// Sectors have died at places. All are already removed from the map; all are removed from their blocks
+    /// before any collection starts.
     #[inline]
     pub(crate) fn invalidate(&mut self, dead: &Dead) {
         let mut programs_blocked = false;
@@ -54,7 +54,8 @@ impl Ftl {
         }
     }
 
-    /// A read of a block has ended, or a move out of it: the block may be erased if it was the last.
+    /// Handle the end of a read of a block, or of a move out of it: the block may be erased if it was the
+    /// last.
     #[inline]
     pub(crate) fn unpin(&mut self, block: BlockId) {
         let info = &mut self.state.blocks[block.index()];
@@ -65,14 +66,14 @@ impl Ftl {
         }
     }
 
-    /// A move is over: its source need not stay any longer, nor whoever waits for it.
+    /// Handle the end of a move: its source may be erased, and operations that wait for it continue.
     pub(crate) fn end_move(&mut self, lpn: Lpn, from: Ppn, idle: bool, waits: OpId) {
         self.leave_move(lpn, from, idle, waits);
         self.unpin(self.state.geometry.block_of(from));
     }
 
-    /// A move is over that had no hold on its source. A die that moved a page in its idle time may be asked
-    /// again.
+    /// Handle the end of a move that did not pin its source. A die that moved a page in idle time may be
+    /// offered idle work again.
     pub(crate) fn leave_move(&mut self, lpn: Lpn, from: Ppn, idle: bool, waits: OpId) {
         self.moves.under_way.remove(&lpn);
         if idle {

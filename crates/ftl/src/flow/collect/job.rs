@@ -1,7 +1,7 @@
-//! A collection from its beginning to its erase: a victim's live pages are read, given a new home by the scheme,
-//! programmed, and committed only where nothing newer has come; then the block is erased. A job is a cursor and
-//! two counts, and takes its next page from the live bitmap when it is ready for it, so that pages
-//! that die meanwhile are never read.
+//! A collection from its start to its erase: valid pages of the victim are read, placed by the scheme,
+//! programmed, and committed only if no newer data have been written; then the block is erased. A job is a
+//! cursor and two counts, and takes its next page from the bitmap of valid pages only when it is ready for it,
+//! so that pages invalidated meanwhile are never read.
 
 use crate::ftl::Ftl;
 use crate::plan::decision::Grain;
@@ -28,7 +28,7 @@ impl Ftl {
         self.try_job(region, plane, block, why).is_ok()
     }
 
-    /// The same of what a scheme has asked for.
+    /// Like it, for a block that a scheme has requested.
     pub(crate) fn begin_asked_job(
         &mut self,
         region: RegionId,
@@ -43,7 +43,7 @@ impl Ftl {
         began.is_ok()
     }
 
-    /// Begin to empty a block, or say why not; nothing of what is illegal, and of a drive that has worn out.
+    /// Start to empty a block, or return why not: the request is invalid, or the drive is worn out.
     fn try_job(
         &mut self,
         region: RegionId,
@@ -147,14 +147,14 @@ impl Ftl {
         }
     }
 
-    /// Read on, or finish, as far as a job can now.
+    /// Advance a job, or finish it, as far as is possible now.
     pub(crate) fn step_job(&mut self, region: RegionId, plane: PlaneId) {
         if let Some(job) = self.state.at(region, plane).job {
             self.advance_job(region, plane, job);
         }
     }
 
-    /// The same of a job as it stands there.
+    /// Like it, for the job in its current state.
     fn advance_job(&mut self, region: RegionId, plane: PlaneId, mut job: Job) {
         if job.given_up {
             return self.give_up_job(region, plane, job);
@@ -172,7 +172,7 @@ impl Ftl {
         }
     }
 
-    /// Read the next live pages of a job's block, so that `depth` are under way.
+    /// Read the next valid pages of a job's block, so that `depth` are in flight.
     fn read_on(&mut self, region: RegionId, plane: PlaneId, depth: u32, job: &mut Job) {
         let (class, cause) = (self.job_class(region, plane, job), self.job_cause(region));
         let r = &self.state.regions[region.index()];
@@ -216,7 +216,7 @@ impl Ftl {
         self.state.at_mut(region, plane).job = Some(*job);
     }
 
-    /// A job has nothing left to read and nothing under way: erase its block when nobody reads it.
+    /// A job has nothing left to read and nothing in flight: erase its block when no operation reads it.
     fn finish_job(&mut self, region: RegionId, plane: PlaneId, mut job: Job) {
         let block = self.state.blocks[job.block.index()];
         if block.readers > 0 {
@@ -238,7 +238,7 @@ impl Ftl {
         }
     }
 
-    /// Send off the erase with which a job ends.
+    /// Issue the erase that ends a job.
     fn erase_victim(&mut self, region: RegionId, plane: PlaneId) {
         let Some(mut job) = self.state.at(region, plane).job.filter(|job| !job.erasing) else { return };
         let live = self.state.blocks[job.block.index()].live;
@@ -259,13 +259,13 @@ impl Ftl {
         }
     }
 
-    /// Data that leave the region where they were at rest are migrated, others collected.
+    /// Data that leave their region are counted as migrated, others as collected.
     pub(crate) fn job_cause(&self, region: RegionId) -> Cause {
         let rests = region == self.state.home || self.layout.second_home.is_some_and(|(r, _)| r == region);
         if rests { Cause::Gc } else { Cause::Migrate }
     }
 
-    /// One page of a job is committed, or safe in a protected program buffer.
+    /// One page of a job is committed, or is in a protected program buffer.
     pub(crate) fn job_page_over(&mut self, region: RegionId, plane: PlaneId, in_window: bool) {
         self.go_on_after(region, plane, |job| {
             job.inflight -= 1;
@@ -273,7 +273,7 @@ impl Ftl {
         });
     }
 
-    /// A job has one page less under way: it goes on, or rests where idle time has begun it.
+    /// A job has one page fewer in flight: it continues, or pauses if idle time started it.
     pub(crate) fn go_on(&mut self, region: RegionId, plane: PlaneId) {
         self.go_on_after(region, plane, |_| ());
     }
@@ -291,16 +291,16 @@ impl Ftl {
         }
     }
 
-    /// With every page in a program buffer it is the job that must read on: the end of a read steps it
-    /// only if nobody else reads the block, and a move out of it may wait in the same program buffer.
+    /// If all pages are in a program buffer, the job itself must read on: the end of a read advances it only if
+    /// no other operation reads the block, and a move out of it may wait in the same program buffer.
     pub(crate) fn read_on_in_buffer(&mut self, region: RegionId, plane: PlaneId) {
         if self.state.at(region, plane).job.is_some_and(|j| j.window == 0 && !j.exhausted) {
             self.step_job(region, plane);
         }
     }
 
-    /// A page of a job finds no place, since blocks that collection counted on have worn out: it stays where it
-    /// is, and the drive is over.
+    /// A page of a job has no place, since blocks that collection relied on have worn out: it stays in place,
+    /// and the drive accepts no more writes.
     pub(crate) fn give_up_page(&mut self, region: RegionId, plane: PlaneId, in_window: bool) {
         self.no_place();
         if let Some(job) = &mut self.state.at_mut(region, plane).job {
@@ -309,7 +309,7 @@ impl Ftl {
         self.job_page_over(region, plane, in_window);
     }
 
-    /// A job ends without its erase, as soon as nothing of it is under way: its block goes back on the list.
+    /// A job ends without its erase, as soon as it has nothing in flight: its block returns to the list.
     fn give_up_job(&mut self, region: RegionId, plane: PlaneId, job: Job) {
         if job.inflight > 0 || job.erasing {
             return;
@@ -319,7 +319,7 @@ impl Ftl {
         self.state.list(region, plane, job.block);
     }
 
-    /// The victim is erased, or the job given up.
+    /// The victim is erased, or the job is abandoned.
     pub(crate) fn end_job(&mut self, region: RegionId, plane: PlaneId) {
         if let Some(job) = self.state.at_mut(region, plane).job.take() {
             self.gathering.job_over(&job, |ppn| self.state.geometry.block_of(ppn));

@@ -1,6 +1,6 @@
-//! Pages in pieces, each of which takes a slot: when slots run out before sectors do, a block is emptied of which pages
-//! have pieces elsewhere, and these are programmed whole. That costs no more slots than the block has, and leaves one
-//! slot less in use for each piece that was elsewhere.
+//! Joins fragments of pages, each of which takes a slot: if slots run out before sectors do, a block whose pages have
+//! fragments elsewhere is emptied, and these pages are programmed whole. That takes no more slots than the block has,
+//! and frees one slot for each fragment elsewhere.
 
 use crate::ftl::Ftl;
 use crate::plan::map_kind::MapKind;
@@ -10,9 +10,9 @@ use crate::state::job::GcReason;
 use wordline_units::{BlockId, Lpn, PlaneId, SectorMask};
 
 impl Ftl {
-    /// Begin to empty the block that has most pages with pieces elsewhere, where programs wait. Any plane may have it: a
-    /// slot that becomes free there takes what may go to any, and pieces leave the planes that have them. Returns
-    /// whether there is one.
+    /// Start to empty the block with the most pages that have fragments elsewhere, while programs wait. Any plane may
+    /// have it: a slot freed there can take programs that may go to any plane, and fragments leave their planes.
+    /// Returns whether there is one.
     pub(crate) fn begin_to_join(&mut self) -> bool {
         let MapKind::Overlay(shared, _) = self.state.map_kind() else { return false };
         if self.state.programs_blocked.iter().all(|waited| waited.is_empty()) {
@@ -34,7 +34,7 @@ impl Ftl {
         })
     }
 
-    /// The blocks of a region in a plane that may be emptied now, where their pages stay in their pool.
+    /// Blocks of a region in a plane that may be emptied now, if their pages stay in their pool.
     fn victims_of(&self, region: RegionId, plane: PlaneId) -> Vec<BlockId> {
         let leaves = self.state.regions[region.index()].region.evicts_to_other_pool;
         if leaves || !self.state.reaches(region, plane) || self.state.at(region, plane).job.is_some() {
@@ -47,7 +47,7 @@ impl Ftl {
             .collect()
     }
 
-    /// How many slots, of other blocks, hold pieces of the pages of a block.
+    /// Number of slots of other blocks that hold fragments of the pages of a block.
     fn pieces_elsewhere(&mut self, region: RegionId, block: BlockId) -> u32 {
         let slots = self.state.regions[region.index()].slots_per_block;
         let mut spans = Spans::new();
@@ -60,7 +60,7 @@ impl Ftl {
         pieces
     }
 
-    /// Whether a page has more than one place on flash.
+    /// Whether a page has several places on flash.
     pub(crate) fn lies_in_pieces(&mut self, lpn: Lpn) -> bool {
         self.places_of(lpn) > 1
     }

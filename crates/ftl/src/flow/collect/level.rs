@@ -1,5 +1,5 @@
-//! Static wear levelling: data at rest leave the block that they keep young. And the end of a drive that has worn out,
-//! as those who ask see it.
+//! Static wear levelling: data at rest are moved out of blocks with few erases. Also the end of life of a drive, as
+//! callers see it.
 
 use crate::ftl::Ftl;
 use crate::plan::region::PoolId;
@@ -10,7 +10,7 @@ use wordline_counters::LostCounts;
 use wordline_units::{BlockId, PlaneId, SimTime};
 
 impl Ftl {
-    /// A host write has no place and none can be made: the drive is full, or has worn out.
+    /// A host write has no place and none can be freed: the drive is full or worn out.
     pub(crate) fn no_place(&mut self) -> Outcome {
         if self.state.wear.lost.retired == 0 {
             if self.out.first_full().is_none() {
@@ -23,32 +23,32 @@ impl Ftl {
         Outcome::WornOut
     }
 
-    /// When a write first found no place, and how full the drive was where programs wanted to go.
+    /// When a write first found no place, and the utilization of the target region then.
     pub fn first_full(&self) -> Option<&str> {
         self.out.first_full()
     }
 
-    /// When the drive wore out, if it has: it takes no more writes, and is read as before.
+    /// When the drive wore out, if it did: it accepts no more writes and can still be read.
     pub fn worn_out(&self) -> Option<SimTime> {
         self.state.wear.over
     }
 
-    /// Let a block retire at its next erase, whatever is left of its life.
+    /// Retire a block at its next erase, whatever its remaining endurance.
     pub fn condemn(&mut self, block: BlockId) {
         self.state.wear.condemned.insert(block);
     }
 
-    /// Blocks that were bad from the beginning, and those that have retired since.
+    /// Number of initially bad blocks, and of blocks retired since.
     pub fn lost_blocks(&self) -> (u32, u32) {
         (self.state.wear.lost.bad, self.state.wear.lost.retired)
     }
 
-    /// The same, with the blocks whose data static wear levelling moved.
+    /// Like it, with the number of blocks whose data static wear levelling moved.
     pub fn lost_counts(&self) -> &LostCounts {
         &self.state.wear.lost
     }
 
-    /// Whether a program moves data at rest out of a block that they have kept young.
+    /// Whether a program moves data at rest for static wear levelling.
     pub(crate) fn levels(&self, op: &Op) -> bool {
         let Owner::Job(region) = op.owner else { return false };
         self.state
@@ -57,7 +57,7 @@ impl Ftl {
             .is_some_and(|j| j.why == GcReason::Levelling)
     }
 
-    /// Data at rest that keep a block of a plane too young for the others leave it.
+    /// Move data at rest out of a block of a plane that has too few erases.
     pub(crate) fn level(&mut self, pool: PoolId, plane: PlaneId) {
         let Some(beyond) = self.state.wear.spec.static_beyond else { return };
         let Some(block) = self.state.least_worn_at_rest(pool, plane, beyond) else { return };

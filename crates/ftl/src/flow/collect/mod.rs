@@ -1,4 +1,4 @@
-//! How space is made: which block is emptied, when, and until it is erased.
+//! Garbage collection: choice of the victim, its start, and its steps until the erase.
 
 pub(crate) mod copy_back;
 pub(crate) mod grant;

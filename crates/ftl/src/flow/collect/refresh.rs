@@ -1,7 +1,7 @@
-//! Refresh and read reclaim: a block whose data are too old, or that has been read too often, is emptied and
-//! erased like any victim, live as it is. Its pages go wherever its scheme sends collected ones. What is due
-//! is found when a request comes and when a read ends, so a drive that nobody asks anything does not wake up
-//! for it; the work is done in the background, a block a plane, and never from a plane's last erased blocks.
+//! Refresh and read reclaim: a block whose data are too old, or that has been read too often, is emptied and erased
+//! like any victim, even if all its pages are valid. The scheme places its pages like collected ones. Due blocks
+//! are detected when a request arrives and when a read ends, so an idle drive sets no timer for them; the work is
+//! done in the background, one block per plane, and never uses a plane's last erased blocks.
 
 use crate::ftl::Ftl;
 use crate::plan::region::RegionId;
@@ -12,11 +12,11 @@ use wordline_counters::Due;
 use wordline_flash::Stress;
 use wordline_units::{BlockId, PlaneId, SimDuration};
 
-/// Retention is counted in hours, so blocks are looked through no more often.
+/// Retention is counted in hours, so blocks are checked no more often.
 const HOUR: SimDuration = SimDuration(3_600_000_000_000);
 
 impl Ftl {
-    /// A request comes: blocks may have grown too old meanwhile.
+    /// Handle the arrival of a request: blocks may have become too old.
     #[inline(always)]
     pub(crate) fn scan_for_old(&mut self) {
         if self.state.refreshing.is_scan_due(self.state.now) {
@@ -49,7 +49,7 @@ impl Ftl {
         }
     }
 
-    /// A page has been read: its block may be due.
+    /// Handle the end of a page read: its block may be due.
     pub(crate) fn check_after_read(&mut self, id: OpId) {
         let op = &self.state.ops[id];
         let (block, retries) = (self.state.geometry.block_of(op.ppn), op.retries.count);
@@ -64,7 +64,7 @@ impl Ftl {
         self.state.refreshing.note_due(block, due);
     }
 
-    /// Whether the page of a read would take fewer retries than are too many, had it just been written.
+    /// Whether the page of a read would need fewer retries than the limit if it had just been written.
     fn would_gain(&self, id: OpId) -> bool {
         let op = &self.state.ops[id];
         let block = self.state.geometry.block_of(op.ppn);
@@ -77,7 +77,7 @@ impl Ftl {
         self.state.refreshing.rule().retries.is_none_or(|most| retries < most)
     }
 
-    /// Begin with a block of a plane that is due, if the plane has room for its pages.
+    /// Start with a due block of a plane, if the plane has room for its pages.
     #[inline(always)]
     pub(crate) fn refresh(&mut self, plane: PlaneId) {
         if !self.state.refreshing.is_empty() && !self.state.draining {
@@ -91,8 +91,8 @@ impl Ftl {
         for (block, due) in self.state.refreshing.due_in(blocks) {
             let info = self.state.blocks[block as usize];
             let region = self.state.region_of(BlockId(block));
-            // A block that stands in several lists, by windows or types of pages, waits until it is in none, and one
-            // of a superblock until all of them are full.
+            // A block that is in several lists, by windows or types of pages, waits until it is in none, and one of
+            // a superblock until all of them are full.
             let rule = self.state.regions[region.index()].region.rule;
             let in_lists = rule.reprograms() || rule.by_bit() || self.state.has_superblocks(region);
             let is_frontier = info.phase == Phase::Open && info.writers == 0 && !in_lists;

@@ -1,5 +1,5 @@
-//! Superblocks in the flow: they are erased when all their planes are ready, and a program that finds no slot in one plane
-//! goes to another of its group.
+//! Superblocks: they are erased when all their planes are ready, and a program that finds no slot in one plane goes to
+//! another plane of its superblock.
 
 use crate::ftl::Ftl;
 use crate::plan::map_kind::RegionSet;
@@ -9,7 +9,7 @@ use crate::state::request::Effect;
 use wordline_units::{BlockId, PlaneId};
 
 impl Ftl {
-    /// Superblocks that were opened, or written, only in part: their blank blocks are open, too.
+    /// Superblocks that were only partly opened or written: their erased blocks are open, too.
     pub(crate) fn complete_superblocks(&mut self) {
         for region in (0..self.state.regions.len() as u8).map(RegionId) {
             let together = self.state.pool_of(region).planes_per_superblock as usize;
@@ -24,15 +24,15 @@ impl Ftl {
         }
     }
 
-    /// Whether the jobs of all planes of a superblock have emptied their blocks.
+    /// Whether the jobs of all planes have emptied their blocks of a superblock.
     pub(crate) fn ready_to_erase(&self, region: RegionId, plane: PlaneId) -> bool {
         let mut jobs =
             self.state.superblock_planes(region, plane).filter_map(|p| self.state.at(region, PlaneId(p)).job);
         jobs.all(|j| j.exhausted && j.inflight == 0 && self.state.blocks[j.block.index()].readers == 0)
     }
 
-    /// The power failed while a superblock was being erased, and some of its blocks still hold what is invalid:
-    /// those that are erased are open again.
+    /// Power failed during the erase of a superblock, and some of its blocks still hold invalid data: the erased ones
+    /// are open again.
     #[cold]
     pub(crate) fn open_again(&mut self, region: RegionId, members: impl Iterator<Item = (PlaneId, BlockId)>) {
         for (plane, block) in members {
@@ -44,7 +44,7 @@ impl Ftl {
         }
     }
 
-    /// The region that erases a half-erased block anew: that of the rest of its superblock, where that is known.
+    /// The region that erases a half-erased block again: that of the rest of its superblock, if known.
     pub(crate) fn region_known(&self, block: BlockId) -> Option<RegionId> {
         let plane = self.state.geometry.plane_of(block);
         let region = self.state.region_of(block);

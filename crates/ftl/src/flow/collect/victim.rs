@@ -1,5 +1,5 @@
-//! When a plane of a region is collected, and which block is taken. The scheme is asked where it wants to be; else the
-//! region's own rule decides.
+//! When a plane of a region is collected, and which block is the victim. The scheme is asked if it wants to choose;
+//! otherwise the region's own rule decides.
 
 use crate::ftl::Ftl;
 use crate::plan::decision::{Collect, Need};
@@ -11,7 +11,7 @@ use crate::view::View;
 use wordline_units::{BlockId, DieId, PlaneId};
 
 impl Ftl {
-    /// Begin a collection where a region's trigger asks for one.
+    /// Start a collection if a region's trigger requires one.
     #[inline]
     pub(crate) fn collect_if_short(&mut self, region: RegionId, plane: PlaneId) {
         if self.state.at(region, plane).job.is_none_or(|job| job.idle) && self.state.is_short(region, plane) {
@@ -19,7 +19,7 @@ impl Ftl {
         }
     }
 
-    /// Begin a collection, or go on with one that idle time has begun.
+    /// Start a collection, or continue one that idle time started.
     fn collect_now(&mut self, region: RegionId, plane: PlaneId) {
         match self.state.at(region, plane).job {
             None => self.collect(region, plane),
@@ -28,7 +28,7 @@ impl Ftl {
         }
     }
 
-    /// A slot, or a block, of a region has been taken: whoever shares its pool may be short now.
+    /// A slot or a block of a region has been taken: all regions of its pool may now be short of blocks.
     pub(crate) fn collect_after_taking(&mut self, region: RegionId, plane: PlaneId) {
         for other in (0..self.state.regions.len() as u8).map(RegionId) {
             if self.state.share_pool(other, region) {
@@ -37,8 +37,8 @@ impl Ftl {
         }
     }
 
-    /// A program waits for a slot of a region: any region that shares the pool may give a block back. Where the pool has
-    /// blocks, and the region all that it may own, only its own collection helps.
+    /// A program waits for a slot of a region: any region that shares the pool may free a block. If the pool has
+    /// blocks, but the region owns its maximum, only its own collection helps.
     pub(crate) fn collect_for(&mut self, region: RegionId, plane: PlaneId) {
         let is_full = self.state.is_full_beside_free_blocks(region, plane);
         for other in (0..self.state.regions.len() as u8).map(RegionId) {
@@ -48,7 +48,7 @@ impl Ftl {
         }
     }
 
-    /// A block of a region in a plane where programs wait may be a victim now, or a better one.
+    /// A block of a region in a plane where programs wait may now be a victim, or a better one.
     pub(crate) fn collect_for_waiting(&mut self, region: RegionId, plane: PlaneId) {
         for waited in self.state.programs_blocked[plane.index()].iter() {
             if self.state.share_pool(waited, region) {
@@ -58,7 +58,7 @@ impl Ftl {
         self.collect_if_short(region, plane);
     }
 
-    /// Begin the collection of a plane of a region, if there is a block worth it.
+    /// Start the collection of a plane of a region, if a block is worth it.
     fn collect(&mut self, region: RegionId, plane: PlaneId) {
         let mut chosen = None;
         if self.enabled_hooks.contains(Hooks::COLLECT) {
@@ -74,7 +74,7 @@ impl Ftl {
         };
     }
 
-    /// A block with slots left takes no more programs; they are lost until it is erased.
+    /// Close a block with unused slots; they are lost until it is erased.
     pub(crate) fn close(&mut self, region: RegionId, plane: PlaneId, block: BlockId) {
         let (unused, state) = (self.state.unused_slots(block), self.state.blocks[block.index()].state);
         let at = self.state.at_mut(region, plane);
@@ -96,7 +96,7 @@ impl Ftl {
         })
     }
 
-    /// Whether a scheme sends the collected pages of a region to another pool.
+    /// Whether a scheme places the collected pages of a region in another pool.
     pub(crate) fn evicts(&mut self, region: RegionId, plane: PlaneId, block: BlockId) -> bool {
         let slots = self.state.regions[region.index()].slots_per_block;
         let Some(slot) = self.state.map.next_live(block, 0, slots) else { return true };

@@ -1,5 +1,5 @@
-//! Read-modify-write: the sectors that a host program lacks are read and come to it. A later write or a trim may make them
-//! pointless, and the program then goes without.
+//! Read-modify-write: the missing sectors of a host program are read and added to it. A later write or a trim may make
+//! them unnecessary, and the program continues without them.
 
 use crate::ftl::Ftl;
 use crate::media::page::PageData;
@@ -12,8 +12,7 @@ use wordline_counters::{Cause, OpKind};
 use wordline_units::{Ppn, SectorMask};
 
 impl Ftl {
-    /// Complete a program's page from RAM or by a read of the missing sectors. Returns whether a
-    /// read is on its way.
+    /// Complete a program's page from RAM or by a read of the missing sectors. Returns whether a read is on its way.
     #[inline]
     pub(crate) fn gather(&mut self, id: OpId, stage: u32, in_ram: SectorMask, gather: Gather) -> bool {
         if !self.state.map_kind().is_by_page() && gather != Gather::Fill {
@@ -39,8 +38,7 @@ impl Ftl {
         fetches
     }
 
-    /// Read what a program still lacks of its page, from the first place that has some of it. Returns whether
-    /// there is one.
+    /// Read the missing sectors of a program from the first place that has some of them. Returns whether there is one.
     pub(crate) fn fetch_missing(&mut self, id: OpId, stage: u32) -> bool {
         let all = SectorMask::first(self.state.geometry.sectors_per_unit);
         let op = &self.state.ops[id];
@@ -64,7 +62,7 @@ impl Ftl {
         true
     }
 
-    /// Whether missing sectors are taken from a place: under an overlay a page is not taken apart for a run.
+    /// Whether missing sectors are taken from a place: under an overlay a page is not split for a run.
     fn fills_from(&self, ppn: Ppn) -> bool {
         match self.state.map_kind() {
             MapKind::Overlay(regions, _) => {
@@ -106,13 +104,13 @@ impl Ftl {
         self.filled(program);
     }
 
-    /// A later write or a trim made the read of missing sectors pointless; the program goes without.
+    /// A later write or a trim made the read of missing sectors unnecessary; the program continues without them.
     pub(crate) fn cancel_fill(&mut self, fill: Fill) {
         self.state.ops[fill.read].owner = Owner::Nobody;
         self.filled(fill.program);
     }
 
-    /// A program's missing sectors are there, or not needed any more.
+    /// A program's missing sectors are present, or no longer needed.
     pub(crate) fn filled(&mut self, id: OpId) {
         let op = &self.state.ops[id];
         let (stage, lead) = (op.stage, op.lead);

@@ -1,4 +1,4 @@
-//! A FLUSH: it ends when all that was written before it is on flash, and what was trimmed before it is logged.
+//! FLUSH: it completes when all earlier writes are on flash, and all earlier trims are logged.
 
 use crate::ftl::Ftl;
 use crate::state::op::Owner;
@@ -6,7 +6,7 @@ use crate::state::request::{Outcome, RequestId};
 use wordline_counters::OpKind;
 
 impl Ftl {
-    /// A FLUSH is taken, and what waits in the buffers has been sent off: it waits for all of that.
+    /// A FLUSH is admitted, and the buffers have been issued: it waits for all these programs.
     pub(crate) fn submit_flush(&mut self, id: RequestId) {
         let earlier = self.requests.unsettled();
         self.log_trims(id);
@@ -16,9 +16,8 @@ impl Ftl {
         }
     }
 
-    /// End the flushes and the writes with FUA under way, where nothing is pending and writes that were
-    /// acknowledged when they were taken have no place: the data stay in the buffer. Returns whether there
-    /// was one.
+    /// Complete the outstanding flushes and FUA writes if nothing is pending and acknowledged earlier writes
+    /// have no place: the data stay in the buffer. Returns whether there was one.
     pub(crate) fn fail_flushes(&mut self) -> bool {
         let mut ended: Vec<RequestId> = vec![];
         // Pages of the trim log wait like data, and are programmed when there is a place.

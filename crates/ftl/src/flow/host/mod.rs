@@ -1,5 +1,5 @@
-//! What a request of the host becomes. Reads are resolved in RAM first, then by the map; writes are cut into parcels, placed
-//! by the scheme and staged; trims and flushes act on both.
+//! Host requests and the operations that they create. Reads are resolved in RAM first, then by the map; writes are cut
+//! into parcels, placed by the scheme and staged; trims and flushes act on both.
 
 pub(crate) mod fill;
 pub(crate) mod flush;

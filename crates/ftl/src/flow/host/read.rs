@@ -1,4 +1,4 @@
-//! A read of the host: what is in RAM is served from there, the rest by the map.
+//! Host reads: sectors in RAM are served from there, the rest by the map.
 
 use crate::ftl::Ftl;
 use crate::media::page::PageData;
@@ -14,18 +14,18 @@ use wordline_counters::{Cause, OpKind};
 use wordline_device::UnwrittenReads;
 use wordline_units::{HostRequest, Lpn, Ppn, SectorMask, SimTime};
 
-/// Of how many failed reads of the host the reasons are kept.
+/// Number of failed host reads whose reasons are kept.
 const MOST_READ_ERRORS: usize = 64;
 
-/// The operations of a host read that has come.
+/// Create the operations of an admitted host read.
 struct Reading {
     /// The last of them.
     last: OpId,
-    /// Where pages share slots, all of them by their place.
+    /// If pages share slots, all of them, sorted by place.
     by_place: SmallVec<[(Ppn, OpId); 4]>,
 }
 
-/// What a scheme is told of the pages that a read has brought, and the sectors of each.
+/// Report to the scheme the pages that a read has returned, and the sectors of each.
 type Seen = SmallVec<[(ReadSeen, SectorMask); 1]>;
 
 impl Ftl {
@@ -91,8 +91,8 @@ impl Ftl {
         }
     }
 
-    /// Which of the wanted sectors were never written. They are read with the first place of those that were, or else
-    /// where other sectors of the page lie; nowhere if none do.
+    /// Which of the wanted sectors were never written. They are read with the first place of written ones, or else
+    /// where other sectors of the page are; without a place if there are none.
     #[inline(never)]
     fn find_page_of_unwritten(&mut self, lpn: Lpn, wanted: SectorMask, located: &mut Places) -> SectorMask {
         let lacking = located.iter().fold(wanted, |left, at| left.minus(at.mask));
@@ -104,7 +104,7 @@ impl Ftl {
         lacking
     }
 
-    /// Count where a page lies that the host reads whole.
+    /// Count the region of a page that the host reads whole.
     fn count_places(&mut self, located: &[Located]) {
         let counters = &mut self.state.counters;
         if let Some(more) = located.len().checked_sub(1) {
@@ -116,7 +116,7 @@ impl Ftl {
         }
     }
 
-    /// Read the sectors of a page that lie at one place, and as many more as it lacks there.
+    /// Read the sectors of a page at one place, and as many more as it lacks there.
     #[inline]
     fn read_place(
         &mut self,
@@ -128,7 +128,7 @@ impl Ftl {
     ) {
         let sectors = self.state.geometry.sectors_per_unit;
         if let Some((with, shift)) = self.joins(reading, lpn, at) {
-            // What shares a page is sensed once; each part stands in the chain for its delivery.
+            // What shares a page is sensed once; each part is in the chain for its delivery.
             reading.last = with;
             let lead = &mut self.state.ops[with];
             lead.mask = lead.mask.union(SectorMask(at.mask.union(lacking).0 << shift));
@@ -153,8 +153,8 @@ impl Ftl {
         }
     }
 
-    /// The operation of the same request that already reads the page of a place, and the bit of its mask from
-    /// which on the sectors there count: the last where units share a page, any where pages share a unit.
+    /// The operation of the same request that already reads this place, and the bit of its mask at which its sectors
+    /// start: the last if units share a page, any if pages share a unit.
     #[inline]
     fn joins(&self, reading: &Reading, lpn: Lpn, at: Located) -> Option<(OpId, u32)> {
         if self.state.map_kind().shares_slots() {
@@ -177,7 +177,7 @@ impl Ftl {
         shares.then(|| (last, (at.ppn.0 - op.ppn.0) * self.state.geometry.sectors_per_unit))
     }
 
-    /// Copy sectors of a page into what a read request returns.
+    /// Copy sectors of a page into the data that a read request returns.
     #[cold]
     pub(crate) fn deliver(&mut self, id: RequestId, lpn: Lpn, mask: SectorMask, page: PageData) {
         let extent = self.addressing.extent(&self.requests[id].request);
@@ -201,8 +201,8 @@ impl Ftl {
         }
     }
 
-    /// What the media hold for a read of the host. One that they cannot bring ends as a read with too many errors
-    /// does, and the drive goes on.
+    /// Get the data of a host read from the media. A read that the media cannot serve ends like one with uncorrectable
+    /// errors, and the drive continues.
     fn read_for_host(&mut self, id: RequestId, ppn: Ppn, lpn: Lpn) -> PageData {
         match self.store.read(ppn, lpn) {
             Ok(page) => page,
@@ -218,8 +218,7 @@ impl Ftl {
         }
     }
 
-    /// A read of the host has ended: its data are delivered, the request learns of it, and the scheme, which may move what
-    /// it has seen.
+    /// Handle the end of a host read: deliver its data, notify the request, and the scheme, which may move the pages.
     #[inline]
     pub(crate) fn host_read_over(&mut self, id: OpId, request: RequestId) {
         if self.store.keeps_bytes() {
@@ -237,7 +236,7 @@ impl Ftl {
         self.end_host_read(id, request);
     }
 
-    /// The operation of a read leaves, and its request learns of it.
+    /// Remove the operation of a read, and notify its request.
     #[inline]
     fn end_host_read(&mut self, id: OpId, request: RequestId) {
         self.drop_chain(id);
@@ -246,7 +245,7 @@ impl Ftl {
         self.set_ending(SimTime(0));
     }
 
-    /// The same of one that the scheme sees.
+    /// Like it, for a read that the scheme observes.
     fn show_read(&mut self, id: OpId, request: RequestId) {
         let mut seen = Seen::new();
         self.note_seen(id, &mut seen);
@@ -259,7 +258,7 @@ impl Ftl {
         }
     }
 
-    /// What a scheme is told of the pages that a read has brought.
+    /// Report to the scheme the pages that a read has returned.
     fn note_seen(&self, id: OpId, seen: &mut Seen) {
         let all = SectorMask::first(self.state.geometry.sectors_per_unit);
         let op = &self.state.ops[id];

@@ -1,5 +1,5 @@
-//! A request comes: whether it can be taken, which pages it covers, and what else its coming sets off: its entry in the
-//! slab, prefetches, the scheme's controller loop.
+//! Admission of a request: whether it is valid, which pages it covers, and its other effects: its entry in the slab,
+//! prefetches, the scheme's controller loop.
 
 use crate::ftl::Ftl;
 use crate::plan::decision::Command;
@@ -12,10 +12,10 @@ use wordline_device::Ack;
 use wordline_units::{HostOp, HostRequest, Lpn, PlaneId, SimDuration, SimTime};
 
 impl Ftl {
-    /// Whether the drive can take a request at all.
+    /// Whether the drive can accept a request at all.
     ///
     /// # Errors
-    /// When the request reaches past the drive's end or covers nothing.
+    /// If the request exceeds the drive's capacity or is empty.
     pub fn validate(&self, request: &HostRequest, number: u64) -> Result<(), RequestError> {
         if request.op == HostOp::Flush {
             return Ok(());
@@ -32,7 +32,7 @@ impl Ftl {
         Ok(())
     }
 
-    /// End a write that was never admitted: the buffer is full, and nothing in it finds a place.
+    /// Complete a write that was never admitted: the buffer is full, and its data have no place.
     #[cold]
     pub fn refuse(&mut self, write: HostRequest, number: u64) {
         let pages = self.addressing.extent(&write).pages();
@@ -42,7 +42,7 @@ impl Ftl {
         self.part_done(id);
     }
 
-    /// End a write to a drive that has worn out.
+    /// Complete a write to a worn-out drive.
     #[cold]
     pub(crate) fn refuse_worn_out(&mut self, write: HostRequest, number: u64) -> RequestId {
         let id = self.enter(write, number, Outcome::WornOut);
@@ -50,7 +50,7 @@ impl Ftl {
         id
     }
 
-    /// Note a request, as one that ends so as far as is known and has one part, until all are known.
+    /// Enter a request as one of a single part that succeeds, until its parts are known.
     #[inline]
     pub(crate) fn enter(&mut self, request: HostRequest, number: u64, outcome: Outcome) -> RequestId {
         let pending = Pending {
@@ -73,7 +73,7 @@ impl Ftl {
         id
     }
 
-    /// Requests that a buffered acknowledgement still has room for.
+    /// Number of requests for which a buffered acknowledgment still has room.
     pub fn admits(&self, request: &HostRequest) -> bool {
         match self.ack {
             Ack::Buffer(pages) if request.op == HostOp::Write => {
@@ -84,15 +84,15 @@ impl Ftl {
         }
     }
 
-    /// The first and the last page that a request covers.
+    /// First and last page of a request.
     #[inline(always)]
     pub fn pages_of(&self, request: &HostRequest) -> (Lpn, Lpn) {
         let last = request.lba.0.saturating_add(u64::from(request.blocks.saturating_sub(1)));
         (Lpn(self.addressing.page_of(request.lba.0)), Lpn(self.addressing.page_of(last)))
     }
 
-    /// Bring closer what a request for some pages that comes soon will need, one step at a time: each step looks at
-    /// what the one before has fetched.
+    /// Prefetch into the CPU cache what an upcoming request will need, one step at a time: each step uses what the
+    /// one before has fetched.
     #[inline]
     pub fn prefetch(&self, (first, last): (Lpn, Lpn), step: Prefetch) {
         match step {
@@ -110,7 +110,7 @@ impl Ftl {
         }
     }
 
-    /// A write request has been taken: the controller loop may be due.
+    /// A write request has been admitted: the controller loop may be due.
     pub(crate) fn count_write_request(&mut self) {
         if self.layout.tick_every_writes == 0 {
             return;
@@ -149,7 +149,7 @@ impl Ftl {
         }
     }
 
-    /// A region may take more than before, or less: each of its planes is looked at.
+    /// The limits of a region may have changed: each of its planes is checked.
     fn look_at_all(&mut self, region: RegionId) {
         let pool = self.state.pool_of(region);
         for plane in pool.first_plane..pool.first_plane + pool.free.len() as u32 {
@@ -158,8 +158,7 @@ impl Ftl {
         }
     }
 
-    /// A completed request leaves; its number may be used again. Returns what it read, where media
-    /// keep bytes.
+    /// Remove a completed request; its number may be reused. Returns what it read, where media keep bytes.
     #[inline]
     pub fn release(&mut self, id: RequestId) -> Vec<u8> {
         self.requests.leave(id);

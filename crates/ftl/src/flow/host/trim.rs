@@ -1,4 +1,4 @@
-//! A trim: what it covers leaves RAM and the map.
+//! Trim: the sectors that it covers are removed from RAM and the map.
 
 use crate::ftl::Ftl;
 use crate::plan::layout::Hooks;
@@ -10,11 +10,11 @@ use wordline_units::{HostRequest, Lpn, SectorMask};
 
 /// The sectors of a trim, page by page.
 pub(crate) struct Trimmed {
-    /// The first sector that is left, and the end of all.
+    /// First remaining sector, and the end.
     sector: u64,
     end: u64,
     per_unit: u64,
-    /// Whether parts of pages are left out.
+    /// Whether partial pages are excluded.
     whole: bool,
 }
 
@@ -37,7 +37,7 @@ impl Iterator for Trimmed {
 }
 
 impl Ftl {
-    /// A trim is taken: the sectors that it covers, rounded inward, since one is forgotten only when all of it is trimmed.
+    /// A trim is admitted: the sectors that it covers, rounded inward to whole sectors.
     pub(crate) fn submit_trim(&mut self, request: &HostRequest) -> Trimmed {
         self.requests.next_version();
         let lbas_per_sector = self.addressing.lbas_per_sector();
@@ -92,8 +92,8 @@ impl Ftl {
         }
     }
 
-    /// Sectors of a page have been trimmed that programs may hold or lack which are not on their way yet: they
-    /// go without.
+    /// Sectors of a page have been trimmed that programs not issued yet may hold or lack: the programs
+    /// continue without them.
     fn trim_waiting(&mut self, lpn: Lpn, mask: SectorMask) {
         if !self.merge_buffer.is_empty() {
             self.trim_merged(lpn, mask);

@@ -1,5 +1,5 @@
-//! A write of the host: it is cut into the units of physical pages, each parcel is placed by the scheme, staged, and sent
-//! off when it has all its data. What meets a write that still waits joins it.
+//! Host writes: a write is cut into the units of physical pages; each parcel is placed by the scheme, staged, and
+//! issued when it has all its data. An overwrite of a write that still waits joins it.
 
 use crate::flow::next::Next;
 use crate::ftl::Ftl;
@@ -19,7 +19,7 @@ use std::ops::Range;
 use wordline_counters::{Cause, OpKind};
 use wordline_units::{HostRequest, Lpn, PlaneId, SectorMask};
 
-/// A write of the host, as it was admitted.
+/// A host write, as admitted.
 pub(crate) struct HostWrite<'a> {
     id: RequestId,
     pub extent: Extent,
@@ -28,7 +28,7 @@ pub(crate) struct HostWrite<'a> {
     data: HostData<'a>,
 }
 
-/// What of the parcel at hand has no place yet, and where it is staged. It stands apart from its write, since it is large
+/// The unplaced part of the current parcel, and where it is staged. It is separate from its write, since it is large
 /// and is not moved.
 pub(crate) struct Unplaced {
     spans: Spans,
@@ -42,7 +42,7 @@ impl Unplaced {
         Unplaced { spans: Spans::new_const(), stages: ArrayVec::new_const() }
     }
 
-    /// Whether there is anything.
+    /// Whether there is any.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.spans.is_empty()
@@ -55,7 +55,7 @@ impl Unplaced {
         self.stages.push(stage);
     }
 
-    /// All has a place, or will have none.
+    /// All is placed, or will not be placed.
     #[inline]
     fn clear(&mut self) {
         self.spans.clear();
@@ -72,7 +72,7 @@ impl HostWrite<'_> {
 }
 
 impl Ftl {
-    /// A write is taken, and the scheme asked what to note of it; nothing if it cannot tell.
+    /// A write is admitted, and the scheme asked for its note; nothing if it cannot decide yet.
     #[inline]
     pub(crate) fn submit_write<'a>(
         &mut self,
@@ -94,7 +94,7 @@ impl Ftl {
         Some(HostWrite { id, extent, tag, data })
     }
 
-    /// A parcel: the units of the physical page that has one of them, from that on, as far as a write reaches.
+    /// A parcel: the units of one physical page, from this one on, as far as the write extends.
     #[inline]
     pub(crate) fn parcel_from(&self, write: &HostWrite, first: u32) -> Range<u32> {
         let per_page = self.state.stripe.units_per_page();
@@ -102,7 +102,7 @@ impl Ftl {
         first..end.min(write.extent.last + 1)
     }
 
-    /// A unit of a parcel comes to RAM: to a program that waits for it, or to what of the parcel is to be placed.
+    /// A unit of a parcel arrives in RAM: it joins a program that waits for it, or the unplaced part of the parcel.
     #[inline]
     pub(crate) fn enter_unit(&mut self, write: &HostWrite, unit: u32, unplaced: &mut Unplaced) -> Next {
         let mask = write.extent.covered(unit);
@@ -119,7 +119,7 @@ impl Ftl {
         })
     }
 
-    /// Place what a parcel has left: all of it, or of a part of a page as much as the scheme wants in one place.
+    /// Place the rest of a parcel: all of it, or of a partial page as much as the scheme wants in one place.
     #[inline]
     pub(crate) fn place_parcel(&mut self, write: &HostWrite, unplaced: &mut Unplaced) -> Next {
         if self.enabled_hooks.contains(Hooks::SPLIT_WRITE) && unplaced.spans.len() == 1 {
@@ -142,8 +142,8 @@ impl Ftl {
         self.stage_parcel(write, unplaced, &place, plane)
     }
 
-    /// Place as many sectors of the one span as the scheme wants together, and leave the others: none where it cannot
-    /// tell.
+    /// Place as many sectors of the one span as the scheme wants together, and leave the others: none if it cannot
+    /// decide.
     fn place_some(&mut self, write: &HostWrite, unplaced: &mut Unplaced) -> Next {
         let rest = unplaced.spans[0];
         unplaced.clear();
@@ -157,7 +157,7 @@ impl Ftl {
         let parcel = Parcel { origin: Origin::Host(write.tag), spans: &spans, home };
         let Some(place) = self.place_host(&parcel) else { return Next::Nothing };
         let plane = self.pick_plane(&place, home);
-        // What was placed before may have taken older sectors along that this one writes anew.
+        // What was placed before may have taken older sectors along that this one rewrites.
         self.requests.next_version();
         // It may have ended the entry that was found, too.
         unplaced.push(spans[0], self.state.staging.enter(rest.lpn));
@@ -170,8 +170,8 @@ impl Ftl {
         next
     }
 
-    /// Make the programs of a parcel, and begin the reads that a read-modify-write needs and the moves that
-    /// come first.
+    /// Create the programs of a parcel, and start the reads that a read-modify-write needs and the moves that come
+    /// first.
     fn stage_parcel(&mut self, write: &HostWrite, parcel: &Unplaced, place: &Place, plane: PlaneId) -> Next {
         let mut lead = OpId::NONE;
         let mut last = OpId::NONE;
@@ -223,7 +223,7 @@ impl Ftl {
         self.send_after(lead, awaited)
     }
 
-    /// Count a part of a page where what it replaces lies, once for each region.
+    /// Count a partial page in the region of the data that it replaces, once for each region.
     fn count_update(&mut self, span: Span) {
         let mut located = Places::new();
         self.state.map.resolve(span.lpn, span.mask, &mut located);
@@ -238,14 +238,14 @@ impl Ftl {
         }
     }
 
-    /// Whether a write is answered only when its data are on flash: always without a buffer that
-    /// acknowledges, and with one where the host asks for it (FUA).
+    /// Whether a write completes only when its data are on flash: always without a buffer that acknowledges writes, and
+    /// with one if FUA is set.
     #[inline]
     fn waits_for_flash(&self, write: RequestId) -> bool {
         !self.ack.is_buffer() || self.requests[write].request.attributes.is_fua()
     }
 
-    /// The bytes of a write come to RAM, and where it may be answered from there, to protected RAM.
+    /// The data of a write arrive in RAM, and, if it may complete from there, in protected RAM.
     #[cold]
     fn stage_data(&mut self, write: &HostWrite, stage: u32, span: Span) {
         let sector = self.state.geometry.sector as usize;
@@ -256,8 +256,8 @@ impl Ftl {
         }
     }
 
-    /// A write to a page whose program still waits for its missing sectors, or in the write buffer, joins that program.
-    /// Returns what follows, or nothing if there is no such program.
+    /// Let a write join the program of its page that still waits for missing sectors or in the write buffer. Returns
+    /// the next step, or nothing if there is no such program.
     fn merge_into_waiting(&mut self, write: &HostWrite, stage: u32, mask: SectorMask) -> Option<Next> {
         let entry = self.state.staging.get(stage);
         let (lpn, fill) = (entry.lpn, entry.fill);

@@ -246,7 +246,7 @@ impl Ftl {
         self.layout.map.tables(&self.state.geometry, self.state.logical_pages, slots)
     }
 
-    /// Bytes of the host's that stand in the drive's buffer alone: acknowledged, or of writes with FUA. Once a drive has
+    /// Bytes of the host's that are in the drive's buffer alone: acknowledged, or of writes with FUA. Once a drive has
     /// drained, these are what it found no place for on flash, since it is full.
     pub fn unplaced_bytes(&self) -> u64 {
         if !self.ack.answers_from_ram() {

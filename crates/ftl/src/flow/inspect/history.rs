@@ -19,8 +19,8 @@ const MOST_APART: u32 = 2;
 const WRITES_TO_TICK: u32 = 2;
 
 impl Ftl {
-    /// Forget what only tells of the past. Versions that others keep are numbered anew with those of the drive, and
-    /// timers that would find nothing are dropped. Time must stand at 0, errors and wear be off, and nothing be left in
+    /// Forget what only tells of the past. Versions that others keep are renumbered with those of the drive, and timers
+    /// that would find nothing are dropped. Time must stand at 0, errors and wear be off, and nothing be left in
     /// [`Self::effects`] and [`Self::completed`].
     pub fn forget_history(&mut self, versions: &mut [&mut u64], timers: &mut Vec<Timer>) {
         self.number_versions(versions);
@@ -92,7 +92,7 @@ impl Ftl {
         }
     }
 
-    /// Groups and pages of the merge buffer are numbered anew, and with them the timers that are for them.
+    /// Groups and pages of the merge buffer are renumbered, and with them the timers that are for them.
     fn number_timers(&mut self, timers: &mut Vec<Timer>) {
         let (regions, merge) = (&self.state.regions, &self.merge_buffer);
         timers.retain_mut(|timer| match timer {

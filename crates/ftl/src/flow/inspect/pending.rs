@@ -1,4 +1,4 @@
-//! What is on its way, and what it waits for, in words: for the reader of a message that a drive does not go on.
+//! What is on its way, and what it waits for, in words: for the reader of a message that a drive does not continue.
 
 use crate::ftl::Ftl;
 use crate::plan::region::RegionId;
@@ -7,7 +7,7 @@ use std::fmt::Write;
 use wordline_counters::OpKind;
 use wordline_units::PlaneId;
 
-/// So many operations are told one by one.
+/// This many operations are told one by one.
 const MOST_TOLD: usize = 8;
 
 impl Ftl {

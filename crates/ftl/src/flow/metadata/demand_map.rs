@@ -1,5 +1,5 @@
-//! Look-ups in a map on flash: a page of the map comes to the cache, and who needs an entry of it waits meanwhile.
-//! Changes that wait for their page of the map are kept within their bound.
+//! Look-ups in a demand-paged map: a map page is loaded into the cache, and operations that need one of its entries
+//! wait. The number of changes that wait for their map page is limited.
 
 use crate::ftl::Ftl;
 use crate::state::demand_map::Waiting;
@@ -8,7 +8,7 @@ use crate::state::state::State;
 use wordline_counters::{Cause, OpKind};
 use wordline_units::{Lpn, SectorMask, SimTime};
 
-/// Where a map page comes from.
+/// Source of a map page.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Source {
     /// From flash, which takes a read.
@@ -20,7 +20,7 @@ enum Source {
 }
 
 impl Ftl {
-    /// The entry of a logical page is needed: whether it is in RAM. If not, its map page is on its way.
+    /// Look up the entry of a logical page: returns whether it is in RAM. If not, its map page is being loaded.
     #[inline(always)]
     pub(crate) fn finds_entry(&mut self, lpn: Lpn) -> bool {
         self.state.demand.is_none() || self.look_up(lpn)
@@ -44,7 +44,7 @@ impl Ftl {
         from != Source::Flash
     }
 
-    /// A map page comes to the cache, or is on its way.
+    /// Whether a map page is in the cache, or is being loaded.
     fn bring(&mut self, page: u32) -> Source {
         let state = &mut self.state;
         let Some(map) = &mut state.demand else { return Source::Nothing };
@@ -89,7 +89,7 @@ impl Ftl {
         self.shorten_journal();
     }
 
-    /// The program of one of the drive's own tables is over.
+    /// Handle the end of the program of a page of the drive's own tables.
     #[cold]
     pub(crate) fn metadata_over(&mut self, lpn: Lpn) {
         let State { demand, staging, .. } = &mut self.state;
@@ -105,7 +105,7 @@ impl Ftl {
         }
     }
 
-    /// A request comes, which allows map pages to be brought in.
+    /// Handle the arrival of a request, which allows map pages to be loaded.
     #[inline(always)]
     pub(crate) fn allow_map_pages(&mut self) {
         if let Some(map) = &mut self.state.demand {
@@ -114,7 +114,7 @@ impl Ftl {
         }
     }
 
-    /// Where more changes wait than may, map pages are brought in until the rest is within the bound.
+    /// If more changes wait than the limit, map pages are loaded until the rest is within it.
     fn shorten_journal(&mut self) {
         while let Some(page) = self.state.demand.as_mut().and_then(|map| map.journal.next_to_bring()) {
             if self.bring(page) == Source::Flash
@@ -125,7 +125,7 @@ impl Ftl {
         }
     }
 
-    /// A host program waits for the last of the map pages that have been asked for, where more changes wait than may.
+    /// Make a host program wait for the last of the map pages being loaded, if more changes wait than the limit.
     /// Returns whether it does.
     #[inline(always)]
     pub(crate) fn awaits_journal(&mut self, lead: OpId) -> bool {
@@ -135,12 +135,12 @@ impl Ftl {
             && map.loading.get_mut(&asked).map(|waiters| waiters.push(Waiting::Program(lead))).is_some()
     }
 
-    /// The most RAM that changes took at once which waited for their page of the map, in bytes.
+    /// Maximum RAM, in bytes, of changes that waited for their map page.
     pub fn map_journal_peak_bytes(&self) -> u64 {
         self.state.demand.as_ref().map_or(0, |map| map.journal.peak_bytes())
     }
 
-    /// Someone waits for the map page of a logical page, if that is on its way. Returns whether it is.
+    /// Wait for the map page of a logical page, if it is being loaded. Returns whether it is.
     #[inline(always)]
     pub(crate) fn awaits_entry(&mut self, lpn: Lpn, waiting: Waiting) -> bool {
         let Some(map) = &mut self.state.demand else { return false };
@@ -148,7 +148,7 @@ impl Ftl {
         map.loading.get_mut(&page).map(|waiters| waiters.push(waiting)).is_some()
     }
 
-    /// Queue a read of a page's data, as soon as its map page is there.
+    /// Queue a read of a page's data, as soon as its map page is in RAM.
     #[inline]
     pub(crate) fn emit_mapped(&mut self, read: Op) -> OpId {
         if self.state.demand.is_none() {
@@ -162,13 +162,13 @@ impl Ftl {
         read
     }
 
-    /// A map page has been read: those that waited for it.
+    /// Handle the end of the read of a map page: operations that waited for it continue.
     pub(crate) fn map_page_read(&mut self, lpn: Lpn) -> Vec<Waiting> {
         let map = self.state.demand.as_mut();
         map.and_then(|map| map.loading.remove(&(lpn.0 - map.first))).unwrap_or_default()
     }
 
-    /// The map page is there that someone waited for.
+    /// The map page that an operation waited for is in RAM.
     pub(crate) fn on_map_entry_loaded(&mut self, waiting: Waiting) {
         match waiting {
             Waiting::Read(read) => {
@@ -191,20 +191,20 @@ impl Ftl {
         }
     }
 
-    /// The map page that an operation waited for is there.
+    /// The map page that an operation waited for is in RAM.
     fn note_entry(&mut self, id: OpId) {
         if let Some(map) = &mut self.state.demand {
             map.came.insert(id.0, self.state.now);
         }
     }
 
-    /// A map page that was read comes to the cache.
+    /// A map page that was read enters the cache.
     pub(crate) fn keep_read_map_page(&mut self, lpn: Lpn) {
         let first = self.state.demand.as_ref().map_or(0, |map| map.first);
         self.keep_map_page(lpn.0 - first);
     }
 
-    /// A map page comes to the cache, and another one may go.
+    /// A map page enters the cache, and another may be evicted.
     fn keep_map_page(&mut self, page: u32) {
         let Some(map) = &mut self.state.demand else { return };
         let Some(gone) = map.keep(page) else { return };
@@ -213,7 +213,7 @@ impl Ftl {
         self.launch(program);
     }
 
-    /// No place could be found for a map page: its changes go on waiting in RAM.
+    /// A map page has no place: its changes continue to wait in RAM.
     #[cold]
     pub(crate) fn map_page_not_written(&mut self, lpn: Lpn) {
         if let Some(map) = &mut self.state.demand {

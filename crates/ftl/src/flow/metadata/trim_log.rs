@@ -1,4 +1,4 @@
-//! The programs of the trim log: what a FLUSH writes, and what a trim notes until then.
+//! Programs of the trim log: a FLUSH writes the ranges trimmed since the last one.
 
 use crate::ftl::Ftl;
 use crate::state::op::{Class, Op, OpId, Owner};
@@ -8,7 +8,7 @@ use wordline_counters::{Cause, OpKind};
 use wordline_units::{Lpn, SectorMask};
 
 impl Ftl {
-    /// A trim has made data stale that may be on flash.
+    /// Note a trim that has invalidated data that may be on flash.
     pub(crate) fn note_trim(&mut self, lpn: Lpn, mask: SectorMask) {
         self.state.trims.note(lpn);
         if self.store.keeps_metadata() {
@@ -20,7 +20,7 @@ impl Ftl {
         }
     }
 
-    /// Program the ranges that were trimmed since they were last programmed. A FLUSH waits for them.
+    /// Program the ranges trimmed since the last program of the log. A FLUSH waits for them.
     pub(crate) fn log_trims(&mut self, flush: RequestId) {
         for range in std::mem::take(&mut self.state.trims.dirty) {
             let op = self.program_metadata(self.state.trims.page(range), Some(flush));
@@ -34,7 +34,7 @@ impl Ftl {
         }
     }
 
-    /// Make the program of a page of the drive's own tables, which a request may wait for.
+    /// Create the program of a page of the drive's own tables, which a request may wait for.
     pub(crate) fn program_metadata(&mut self, lpn: Lpn, waits: Option<RequestId>) -> OpId {
         let place = self.metadata_place();
         let plane = self.pick_plane(&place, self.state.stripe.plane(lpn));
@@ -54,7 +54,7 @@ impl Ftl {
         self.add_op(op)
     }
 
-    /// A page of the drive's own tables has been programmed anew.
+    /// Handle the end of the program of a page of the drive's own tables.
     pub(crate) fn metadata_programmed(&mut self, lpn: Lpn, version: u64) {
         if self.state.trims.is_log(lpn) {
             self.trims_logged(lpn, version);
@@ -63,7 +63,7 @@ impl Ftl {
         }
     }
 
-    /// No place could be found for a page of the drive's own tables.
+    /// A page of the drive's own tables has no place.
     pub(crate) fn metadata_not_programmed(&mut self, op: u32, lpn: Lpn) {
         if self.state.trims.is_log(lpn) {
             self.trims_not_logged(op, lpn);
@@ -72,7 +72,7 @@ impl Ftl {
         }
     }
 
-    /// The program of a log page that a FLUSH asked for is over: its trims are durable.
+    /// Handle the end of the program of a log page that a FLUSH issued: its trims are durable.
     #[cold]
     fn trims_logged(&mut self, lpn: Lpn, version: u64) {
         let log = &mut self.state.trims;
@@ -82,7 +82,7 @@ impl Ftl {
         log.unlogged.retain(|entry, trim| (entry / each) as u32 != range || trim.version > version);
     }
 
-    /// No place could be found for a log page: the next FLUSH tries again.
+    /// A log page has no place: the next FLUSH tries again.
     #[cold]
     fn trims_not_logged(&mut self, op: u32, lpn: Lpn) {
         self.state.trims.records.remove(&op);

@@ -1,4 +1,4 @@
-//! Work for a drive without requests: what its scheme is asked.
+//! Work in idle time: what its scheme is asked.
 
 use crate::ftl::Ftl;
 use crate::plan::decision::IdleWork;
@@ -8,8 +8,8 @@ use crate::view::View;
 use wordline_units::{DieId, PlaneId};
 
 impl Ftl {
-    /// A die has nothing to do, or the drive drains: ask the scheme for one job, plane by plane in
-    /// turn. Returns whether it had one.
+    /// A die is idle, or the drive drains: ask the scheme for one job, plane by plane in rotation. Returns
+    /// whether it had one.
     pub fn idle(&mut self, die: DieId) -> bool {
         if !self.enabled_hooks.contains(Hooks::IDLE)
             || self.idle_jobs.of(die) > 0

@@ -1,4 +1,4 @@
-//! Pages change their place: those that a scheme moves, those of a victim, and what idle time is used for.
+//! Moves of pages: those of a scheme, those of a victim, and work in idle time.
 
 pub(crate) mod idle;
 pub(crate) mod moves;

@@ -1,4 +1,4 @@
-//! Pages that a scheme moves from one region to another, and when a move is over.
+//! Pages that a scheme moves from one region to another, and the end of such a move.
 
 use crate::flow::next::Next;
 use crate::ftl::Ftl;
@@ -22,8 +22,8 @@ impl Ftl {
         }
     }
 
-    /// Move a page that has just been read, of which these sectors have been brought out: its plane goes on
-    /// with the others, since its register still holds the page.
+    /// Move a page that has just been read, of which these sectors have been transferred: its plane continues with
+    /// the others, since its register still holds the page.
     #[inline(never)]
     pub(crate) fn move_on(&mut self, m: Move, read: Ppn, brought: SectorMask) {
         let Some(id) = self.begin_move(m, MoveReason::Scheme) else { return };
@@ -36,8 +36,8 @@ impl Ftl {
         self.go_on_with(id);
     }
 
-    /// The read of a page that shall move, if it is still where the scheme saw it and does not move yet. One
-    /// that the host waits for may have to wait for room itself.
+    /// Create the read of a page to be moved, if it is still where the scheme saw it and is not being moved yet. A
+    /// move that the host waits for may itself wait for room.
     pub(crate) fn begin_move(&mut self, mut m: Move, why: MoveReason) -> Option<OpId> {
         let (idle, waits) = match why {
             MoveReason::Scheme => (false, OpId::NONE),
@@ -101,7 +101,7 @@ impl Ftl {
         Some(self.add_op(read))
     }
 
-    /// Where a page is that was seen at a place, if it has only been collected since.
+    /// Current place of a page, if it has only been collected since it was seen.
     pub(crate) fn follow(&mut self, lpn: Lpn, seen: Ppn) -> Ppn {
         if lpn.0 >= self.state.logical_pages || seen.is_none() {
             return seen;
@@ -161,7 +161,7 @@ impl Ftl {
         Next::Nothing
     }
 
-    /// The program of sectors that have been read to move, for which a host program waits or none.
+    /// Create the program of sectors read for a move, with the host program that waits for it, if any.
     fn program_of(&mut self, read: &Op, waits: OpId, there: SectorMask, plane: PlaneId) -> OpId {
         let mut op = Op::new(OpKind::Program, plane, Cause::Migrate, read.class);
         (op.lpn, op.mask, op.from, op.route) = (read.lpn, there, read.ppn, read.route);
@@ -170,7 +170,7 @@ impl Ftl {
         self.carry(op)
     }
 
-    /// Read what a moved unit shares its page with in the region that it goes to. Returns whether there is any.
+    /// Read the page-mates of a moved unit in its target region. Returns whether there is any.
     fn read_rest(&mut self, program: OpId) -> bool {
         let op = &self.state.ops[program];
         let (rest, region, class, route) = (Lpn(op.lpn.0 ^ 1), op.route.region(), op.class, op.route);
@@ -193,9 +193,9 @@ impl Ftl {
         true
     }
 
-    /// The rest of a moved unit's page has been read: it leaves its place for protected RAM, and is programmed
-    /// with the unit. It must not stay pinned, since the collection that makes room for the program may want its
-    /// block. What was overwritten or collected meanwhile stays where it is.
+    /// The rest of a moved unit's page has been read: it moves to protected RAM, and is programmed with the unit. It
+    /// must not stay pinned, since the collection that frees space for the program may need its block. Data
+    /// overwritten or collected meanwhile stay where they are.
     pub(crate) fn rewrite_read_done(&mut self, id: OpId, unit: OpId) -> Next {
         let read = self.state.ops[id].clone();
         self.state.ops.remove(id);
@@ -215,8 +215,8 @@ impl Ftl {
         Next::Launch(rest)
     }
 
-    /// No program that is pending can be bound: units that wait for theirs with what nobody waits for leave their
-    /// places, too, which ends their moves. Returns whether there were any.
+    /// No pending program can be bound: units that wait for page-mates although nothing waits for them give up their
+    /// places, which ends their moves. Returns whether there were any.
     pub(crate) fn leave_joined_moves(&mut self) -> bool {
         let joined: Vec<(OpId, OpId)> = (self.state.ops.alive().into_iter())
             .filter(|id| self.state.ops[*id].kind == OpKind::Program)
@@ -231,7 +231,7 @@ impl Ftl {
         !joined.is_empty()
     }
 
-    /// A move gives its place in the buffer of the region back.
+    /// A move releases its place in the buffer of the region.
     pub(crate) fn leave_buffer(&mut self, id: OpId) {
         let op = &mut self.state.ops[id];
         if !std::mem::replace(&mut op.buffered, false) {
@@ -241,7 +241,7 @@ impl Ftl {
         self.state.regions[region.index()].buffered -= 1;
     }
 
-    /// The move that has waited longest for a place in a buffer begins, if there is one now. Returns whether it does.
+    /// Start the move that has waited longest for a place in a buffer, if there is one now. Returns whether it does.
     #[inline]
     pub(crate) fn begin_held_move(&mut self) -> bool {
         if let Some((m, _)) = self.moves.waiting.front()

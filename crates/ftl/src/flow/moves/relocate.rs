@@ -1,4 +1,4 @@
-//! A page of a victim has been read: what of it lives is placed anew by the scheme and programmed there.
+//! A page of a victim has been read: the scheme places its valid sectors, which are programmed there.
 
 use crate::ftl::Ftl;
 use crate::plan::decision::Gather;
@@ -11,12 +11,12 @@ use arrayvec::ArrayVec;
 use wordline_counters::OpKind;
 use wordline_units::Ppn;
 
-/// The programs of a page of a victim, and whether what lies elsewhere of their pages is read first.
+/// The programs of a page of a victim, and whether the rest of their pages is read first.
 pub(crate) type Relocated = ArrayVec<(OpId, bool), SECTORS_MAX>;
 
 impl Ftl {
-    /// A page of a victim has been read: what of it still lives finds a new home, by these programs. Returns whether the
-    /// collection goes on.
+    /// A page of a victim has been read: its valid sectors are placed, by these programs. Returns whether the
+    /// collection continues.
     pub(crate) fn relocate(&mut self, read: OpId, region: RegionId, relocated: &mut Relocated) -> bool {
         let op = &self.state.ops[read];
         let (first, plane, cause) = (op.ppn, op.plane, op.cause);

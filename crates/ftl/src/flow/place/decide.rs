@@ -1,4 +1,4 @@
-//! The scheme is asked where data go: in one place, so that each answer is held to the same rules.
+//! Asks the scheme where data go, in one place, so that all answers are checked by the same rules.
 
 use crate::ftl::Ftl;
 use crate::plan::decision::{Gather, Origin, Parcel, Place, PlanePick, Route};
@@ -9,7 +9,8 @@ use crate::view::View;
 use wordline_units::PlaneId;
 
 impl Ftl {
-    /// Where host data go, if the scheme can tell; the moves that must come first are left in `moves_first`.
+    /// Placement of host data, if the scheme can decide; the moves that must come first are left in
+    /// `moves_first`.
     pub(crate) fn place_host(&mut self, parcel: &Parcel) -> Option<Place> {
         if self.enabled_hooks.contains(Hooks::MAKE_ROOM) {
             self.scheme.make_room(parcel, &View::of(&self.state), &mut self.moves_first);
@@ -26,13 +27,14 @@ impl Ftl {
         Some(place)
     }
 
-    /// Where a sealed page of the merge buffer goes, if the scheme can tell.
+    /// Placement of a sealed page of the merge buffer, if the scheme can decide.
     pub(crate) fn place_sealed(&mut self, spans: &[Span], home: PlaneId) -> Option<Place> {
         let parcel = Parcel { origin: Origin::Sealed, spans, home };
         self.place_on_flash(&parcel, "sealed")
     }
 
-    /// Where a collected page goes: the scheme says, if it can, except for pages that are not the host's.
+    /// Placement of a collected page: the scheme decides, if it can, except for pages of the drive's own
+    /// tables.
     #[inline]
     pub(crate) fn place_collected(
         &mut self,
@@ -47,7 +49,7 @@ impl Ftl {
         self.place_on_flash(&parcel, "collected")
     }
 
-    /// Where data go that may not wait in the merge buffer.
+    /// Placement of data that must not wait in the merge buffer.
     #[inline]
     fn place_on_flash(&mut self, parcel: &Parcel, kind: &str) -> Option<Place> {
         let place = self.scheme.place(parcel, &View::of(&self.state));
@@ -62,7 +64,7 @@ impl Ftl {
         self.leads_somewhere(&place).then_some(place)
     }
 
-    /// Whether a decision leads to the merge buffer or a region that there is; any other is refused.
+    /// Whether a decision names the merge buffer or an existing region; any other is refused.
     #[inline]
     fn leads_somewhere(&mut self, place: &Place) -> bool {
         let region = place.route.region();
@@ -73,7 +75,7 @@ impl Ftl {
         is_there
     }
 
-    /// Where pages of the drive's own tables go: to the home region, whatever the scheme does with data.
+    /// Placement of pages of the drive's own tables: always the home region.
     pub(crate) fn metadata_place(&self) -> Place {
         let home = self.state.home;
         let r = &self.state.regions[home.index()];

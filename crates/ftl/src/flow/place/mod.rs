@@ -1,4 +1,4 @@
-//! Where data go: what the scheme is asked, what of its answers is refused, and which plane they mean.
+//! Placement: questions to the scheme, checks of its answers, and choice of the plane.
 
 pub(crate) mod decide;
 pub(crate) mod plane;

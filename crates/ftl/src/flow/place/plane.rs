@@ -1,5 +1,5 @@
-//! The plane of a program, where its place leaves a choice: chosen when the data come, and once more when they have waited
-//! for reads or moves.
+//! Plane of a program, if its placement leaves a choice: chosen when the data arrive, and again after waits for reads
+//! or moves.
 
 use crate::ftl::Ftl;
 use crate::plan::decision::{ChannelSet, Gather, Place, PlanePick, Route};
@@ -35,8 +35,8 @@ impl Ftl {
         self.state.least_filled_plane(region, best.unwrap_or(home), WriteStream::Host)
     }
 
-    /// The plane that lies as `home` does on the next channel that is not unwanted, counted from the home's on; the home
-    /// itself if all are.
+    /// The plane at the same position as `home` on the next channel that is not excluded, starting from that of the
+    /// home; the home itself if all are excluded.
     fn on_next_channel(&self, region: RegionId, home: PlaneId, unwanted: ChannelSet) -> PlaneId {
         let (g, r) = (&self.state.geometry, &self.state.regions[region.index()]);
         let (all, channels) = (r.planes.len() as u32, g.medium_of(home).topology.channels);
@@ -47,7 +47,7 @@ impl Ftl {
             .unwrap_or(home)
     }
 
-    /// The roomiest plane may be another one by now.
+    /// The plane with the most free space may have changed.
     pub(crate) fn pick_again(&mut self, lead: OpId) {
         let op = &self.state.ops[lead];
         if !matches!(op.pick, PlanePick::MostFree | PlanePick::Level) {
@@ -62,8 +62,8 @@ impl Ftl {
         }
     }
 
-    /// The plane that a page of another goes to: where one waits for company, if one does, so that it never
-    /// waits in two.
+    /// The target plane of a page from another plane: one where a page already waits for other data, if any, so that
+    /// data never wait in two.
     pub(crate) fn moves_to(&mut self, region: RegionId, plane: PlanePick, home: PlaneId) -> PlaneId {
         let place = Place { gather: Gather::AsIs, plane, route: Route::to(region, SlotClass::Next) };
         self.state.waiting_plane(region).unwrap_or_else(|| self.pick_plane(&place, home))

@@ -1,4 +1,4 @@
-//! Power fails. What is left is the flash with its metadata, and what stands in protected RAM.
+//! Power fails. What is left is the flash with its metadata, and what is in protected RAM.
 
 use crate::flow::power::power_loss_image::{Kept, KeptFrom, PowerLossImage, Privilege, Worn};
 use crate::ftl::Ftl;

@@ -15,7 +15,7 @@ impl Ftl {
             || !trims.unlogged.is_empty() && trims.entries(lpn, all).any(is_unlogged)
     }
 
-    /// Trims that stand in RAM alone: entries of the trim log, and their versions.
+    /// Trims that are in RAM alone: entries of the trim log, and their versions.
     pub fn trims_in_ram(&self) -> Vec<(u64, u64)> {
         self.state.trims.kept(AllTrims::Kept)
     }

@@ -1,4 +1,4 @@
-//! What a power cut leaves, and how a drive goes on from it.
+//! What a power cut leaves, and how a drive continues from it.
 
 pub(crate) mod cut;
 pub(crate) mod journal;

@@ -4,10 +4,10 @@
 //! was ended by a torn wordline: then the copy that collection had not erased yet counts, so that the block
 //! which collection had opened is no loss. The trim log says which copies a trim has made stale.
 //!
-//! An open block goes on behind what was programmed in it, except that a torn wordline takes no more.
-//! Drives that close every open block instead lose a block of each frontier at each cut, which small
-//! ones could not spare while they collect. A block whose erase was cut is erased again. Where
-//! nothing can be read in a block, not even its header, it counts as full of stale data.
+//! An open block continues behind what was programmed in it, except that a torn wordline takes no more. Drives that
+//! close every open block instead lose a block of each frontier at each cut, which small ones could not spare while
+//! they collect. A block whose erase was cut is erased again. Where nothing can be read in a block, not even its
+//! header, it counts as full of stale data.
 
 use crate::flow::power::power_loss_image::{Kept, KeptFrom, PowerLossImage};
 use crate::ftl::Ftl;
@@ -51,8 +51,8 @@ impl Newest {
 }
 
 impl Ftl {
-    /// The power is back: build every table from what is left, and go on. Returns the drive, and when
-    /// it is ready: every programmed page is sensed once, die by die, for want of anything quicker.
+    /// The power is back: build every table from what is left, and continue. Returns the drive, and when it is ready:
+    /// every programmed page is sensed once, die by die, for want of anything quicker.
     ///
     /// # Errors
     /// A refusal where scheme and device do not fit, or did not write what is found, or where media keep no metadata.
@@ -284,7 +284,7 @@ impl Ftl {
     }
 
     /// Which pages of a map on flash are there, and which of them are not up to date: reading all that is programmed
-    /// has found every entry anew.
+    /// has found every entry again.
     fn find_map_pages(&mut self, stale: BTreeSet<u32>) {
         let State { demand, map, .. } = &mut self.state;
         let Some(demand) = demand else { return };

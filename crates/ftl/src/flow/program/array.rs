@@ -1,5 +1,4 @@
-//! What an operation asks of its array and bus: for how long, how often it is sensed, what it moves, and what
-//! it takes from the supply.
+//! Demands of an operation on its array and bus: duration, sensing operations, transfers, and energy.
 
 use crate::ftl::Ftl;
 use crate::plan::region::RegionId;
@@ -10,8 +9,8 @@ use wordline_flash::SlotClass;
 use wordline_units::SimDuration;
 
 impl Ftl {
-    /// An array begins to work on an operation: how long it does. A read learns how often it must be
-    /// repeated, which takes the array, too, unless each attempt goes over the bus.
+    /// Start an operation on an array, and return its duration. A read determines its number of retries, which take
+    /// array time, too, unless each attempt includes a transfer.
     #[inline(always)]
     pub fn begin_on_array(&mut self, id: OpId) -> ArrayTime {
         if self.state.aging.is_modelled() && self.state.ops[id].kind == OpKind::Read {
@@ -20,7 +19,7 @@ impl Ftl {
         ArrayTime { all: self.array_time(id), again: SimDuration::ZERO }
     }
 
-    /// The same of a read that may err; apart, since drives without errors have no use for it.
+    /// Like it, for a read that may have errors; separate, since drives without errors do not need it.
     #[inline(never)]
     fn begin_read(&mut self, id: OpId) -> ArrayTime {
         let once = self.array_time(id);
@@ -32,7 +31,7 @@ impl Ftl {
         ArrayTime { all: once + SimDuration(again), again: SimDuration(again) }
     }
 
-    /// A read finds out how often it must be repeated.
+    /// Determine the number of retries of a read.
     #[inline]
     pub(crate) fn sense(&mut self, id: OpId) -> u8 {
         let op = &self.state.ops[id];
@@ -46,8 +45,8 @@ impl Ftl {
         retries.count
     }
 
-    /// The data of a read have been brought out: whether they must be read again, since the decoder at
-    /// the other end of the bus has failed.
+    /// The data of a read have been transferred: whether they must be read again, since the decoder at the other end of
+    /// the bus has failed.
     #[inline(always)]
     pub fn repeat(&mut self, id: OpId) -> bool {
         self.array.retransfer && self.repeat_by_bus(id)
@@ -61,13 +60,13 @@ impl Ftl {
         again
     }
 
-    /// Whether a read that has been sensed will have to be sensed again, once it has been brought out.
+    /// Whether a sensed read must be sensed again after its transfer.
     pub fn will_repeat(&self, id: OpId) -> bool {
         let op = &self.state.ops[id];
         self.array.retransfer && op.repeated < op.retries.count
     }
 
-    /// Time that the array works on an operation once.
+    /// Array time of one attempt of an operation.
     #[inline(always)]
     fn array_time(&self, id: OpId) -> SimDuration {
         let op = &self.state.ops[id];
@@ -89,8 +88,9 @@ impl Ftl {
         })
     }
 
-    /// Whether two operations in different planes can be one command of their die: of one kind, on cells in
-    /// one mode, and of one time; with [`MultiplanePages::Same`](wordline_device::MultiplanePages::Same) on pages with one number in their blocks, but for erases.
+    /// Whether two operations in different planes can be one multi-plane command: of the same kind, cell mode and time;
+    /// with [`MultiplanePages::Same`](wordline_device::MultiplanePages::Same) also on pages with the same number in
+    /// their blocks, except for erases.
     pub fn are_alike(&self, one: OpId, other: OpId) -> bool {
         let (a, b) = (&self.state.ops[one], &self.state.ops[other]);
         a.kind == b.kind
@@ -100,13 +100,13 @@ impl Ftl {
             && (self.array.pairs_any || a.kind == OpKind::Erase || self.page_number(a) == self.page_number(b))
     }
 
-    /// Whether a program is of a window that is written wordline by wordline, whose bits stand in RAM.
+    /// Whether a program belongs to a window that is written wordline by wordline, whose bits are in RAM.
     fn written_whole(&self, op: &Op, region: usize) -> bool {
         op.bound_class == SlotClass::Next && self.state.regions[region].region.rule.reprograms()
     }
 
-    /// Sectors that an operation moves over the bus: those wanted of a read, whole pages of a
-    /// program, since the register must be filled.
+    /// Sectors that an operation transfers: the wanted ones of a read, whole pages of a program, since the register
+    /// must be filled.
     #[inline(always)]
     pub fn transfer_sectors(&self, id: OpId) -> u32 {
         let op = &self.state.ops[id];
@@ -118,12 +118,12 @@ impl Ftl {
         }
     }
 
-    /// Bytes of data that a program writes, without what pads them.
+    /// Bytes of data in a program, without padding.
     pub fn data_bytes(&self, id: OpId) -> u64 {
         self.parts_of(id).map(|p| p.sectors as u64 * self.state.geometry.sector).sum()
     }
 
-    /// What an operation has taken from the supply, by why it was done.
+    /// Energy of an operation, by cause.
     #[inline(never)]
     pub(crate) fn count_energy(&mut self, id: OpId) {
         let op = &self.state.ops[id];
@@ -133,7 +133,7 @@ impl Ftl {
         else {
             return;
         };
-        // What a register still held is not sensed anew.
+        // What a register still held is not sensed again.
         let senses = if op.to_bring.is_none() { op.retries.count as u64 + 1 } else { 0 };
         let transfers = if self.array.retransfer { senses.max(1) } else { 1 };
         let moved = self.transfer_sectors(id) as u64 * self.state.geometry.sector * transfers;

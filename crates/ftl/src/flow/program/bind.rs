@@ -1,5 +1,5 @@
-//! Bound late: a program gets its slot when its plane is ready to begin it, from the first target of
-//! its route that has one. What finds none waits, falls back, is dropped, or fails.
+//! Late binding: a program gets its slot when its plane is ready to start it, from the first target of its
+//! route that has one. If none has, it waits, falls back, is dropped, or fails.
 
 use crate::file::table::fetch;
 use crate::ftl::Ftl;
@@ -11,19 +11,19 @@ use crate::state::op::{OpId, Owner};
 use wordline_device::Trigger;
 use wordline_units::{BlockId, PlaneId};
 
-/// What became of a program that a plane was ready to begin.
+/// Result of an attempt to bind a program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Binding {
     /// It has its page.
     Bound,
     /// It has left the queue to be programmed together with others.
     Diverted,
-    /// No slot of its route is free: it waits, or is given up.
+    /// No slot of its route is free: it waits, or is abandoned.
     Blocked,
 }
 
 impl Ftl {
-    /// Bind a program to the first slot that its route offers now.
+    /// Bind a program to the first free slot of its route.
     #[inline]
     pub(crate) fn bind_now(&mut self, id: OpId) -> Binding {
         let op = &self.state.ops[id];
@@ -40,8 +40,8 @@ impl Ftl {
         bound.unwrap_or(Binding::Blocked)
     }
 
-    /// Bind a program along its route, perhaps to a block that is opened from the reserve; `None` after
-    /// an illegal decision of the scheme.
+    /// Bind a program along its route, if necessary to a block opened from the reserve; `None` after an
+    /// illegal decision of the scheme.
     #[inline]
     fn bind_along(&mut self, id: OpId, route: Route, reserve: bool) -> Option<Binding> {
         let op = &self.state.ops[id];
@@ -93,7 +93,7 @@ impl Ftl {
         Some(Binding::Blocked)
     }
 
-    /// Whether a page that a scheme moves would turn one block too many to a mode with fewer bits.
+    /// Whether a move by a scheme would convert one block too many to a mode with fewer bits.
     #[inline]
     pub(crate) fn refuses_conversion(&self, id: OpId, target: Target, plane: PlaneId) -> bool {
         let Target { region, class } = target;
@@ -102,7 +102,7 @@ impl Ftl {
             && !self.state.grants_conversion(region, plane)
     }
 
-    /// A page leaves its plane's queue for the group of the region that it falls back on.
+    /// A page leaves its plane's queue for the group of its fallback region.
     fn divert(&mut self, id: OpId, target: Target) {
         self.leave_buffer_all(id);
         let op = &mut self.state.ops[id];
@@ -168,7 +168,7 @@ impl Ftl {
         Some((head, page))
     }
 
-    /// Open an erased block for a region: now it takes its mode. Data at rest get the most worn one.
+    /// Open an erased block for a region, in the region's mode. Data at rest get the most worn one.
     fn open_block(&mut self, target: Target, plane: PlaneId, reserve: bool, levels: bool) -> Option<BlockId> {
         let Target { region, class } = target;
         let r = &self.state.regions[region.index()];
@@ -196,8 +196,7 @@ impl Ftl {
         Some(block)
     }
 
-    /// A host program under a rule that tells bits apart has its page: note which type it got, and which
-    /// it asked for.
+    /// A host program under a rule with page types is bound: count the requested and the actual type.
     fn count_page_type(&mut self, id: OpId, got: Target, page: u32) {
         let op = &self.state.ops[id];
         if !op.owner.is_host() {
@@ -212,7 +211,7 @@ impl Ftl {
         }
     }
 
-    /// A program begins: what it writes needs its places in the buffer no longer.
+    /// A program starts: its data no longer need places in the buffer.
     pub(crate) fn leave_buffer_all(&mut self, lead: OpId) {
         let mut part = lead;
         while !part.is_none() {

@@ -1,4 +1,4 @@
-//! A program finds no slot in its plane: it waits, goes to another plane, is dropped, or in the end fails.
+//! A program finds no slot in its plane: it waits, goes to another plane, is dropped, or finally fails.
 
 use crate::ftl::Ftl;
 use crate::plan::decision::{PlanePick, Route, Target};
@@ -10,7 +10,7 @@ use crate::state::without_effect::WithoutEffect;
 use wordline_counters::Cause;
 use wordline_units::PlaneId;
 
-/// What becomes of a program that finds no slot in its plane.
+/// Result for a program that finds no slot in its plane.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Blocked {
     /// It waits there.
@@ -21,17 +21,17 @@ pub(crate) enum Blocked {
     Dropped,
 }
 
-/// What is given up where nothing else goes on, in this order.
+/// What is abandoned if nothing else can continue, in this order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum GiveUp {
-    /// Programs of moves alone: the data stay where they are, and no longer keep a collection from emptying their block.
+    /// Programs of moves alone: the data stay in place, and no longer prevent collection of their block.
     Moves,
-    /// All that can be, writes included.
+    /// All programs that can be abandoned, writes included.
     Writes,
 }
 
 impl Ftl {
-    /// What a program does that found no slot in its plane.
+    /// Handle a program that found no slot in its plane.
     pub(crate) fn find_space(&mut self, id: OpId) -> Blocked {
         // A program into the same pool might wait for the very block that the move pins.
         let mere = |op: &Op| op.owner == Owner::Move(OpId::NONE) && !self.leaves_its_pool(op);
@@ -45,7 +45,7 @@ impl Ftl {
         }
         let (plane, route) = (self.state.ops[id].plane, self.state.ops[id].route);
         // A page that its job waits for, not one of a group: that job reads on without it, and what it
-        // reads is the company that other groups wait for.
+        // reads is the data that other groups wait for.
         let op = &self.state.ops[id];
         let blocks_gc = matches!(op.owner, Owner::Job(_)) && op.in_window;
         if let Owner::Job(from) = op.owner
@@ -69,7 +69,7 @@ impl Ftl {
         Blocked::Waits
     }
 
-    /// Give up pages that find no place where they should go: they stay where they are.
+    /// Abandon pages that find no place in their target: they stay where they are.
     fn abandon_moves(&mut self, lead: OpId) {
         let op = &self.state.ops[lead];
         self.state.backlog.take(op.plane, op.kind);
@@ -95,11 +95,10 @@ impl Ftl {
         }
     }
 
-    /// Nothing is pending, and a program has no slot in its plane. One whose data have left their old place, or
-    /// that may go to any plane, goes to the one with most room that can take it, or else to one where a
-    /// collection would make room; one of data that have no other place, if no plane of its regions can, to
-    /// another region of its pool, and at last, beside a cache, to any plane: that keeps what is promised, where the
-    /// scheme had no better place. Returns whether there is one.
+    /// Nothing is pending, and a program has no slot in its plane. If its data have left their old place, or if it may
+    /// go to any plane, it goes to the plane with the most room, or else to one where a collection would free space; if
+    /// no plane of its regions can take data that have no other copy, it goes to another region of its pool, and
+    /// finally, on a cache, to any plane: no acknowledged data are lost. Returns whether there is one.
     pub(crate) fn send_elsewhere(&mut self, id: OpId) -> bool {
         let op = &self.state.ops[id];
         let has_no_other_place = op.owner == Owner::Nobody || op.owner.is_host();
@@ -121,7 +120,8 @@ impl Ftl {
         has_no_other_place && !may_change_plane && has_cache() && self.find_plane(id)
     }
 
-    /// Send a program to the plane with most room, or to one where a collection makes some. Returns whether there is one.
+    /// Send a program to the plane with the most room, or to one where a collection frees some. Returns whether there
+    /// is one.
     fn find_plane(&mut self, id: OpId) -> bool {
         let Some(there) = self.plane_with_room(id).or_else(|| self.plane_that_collects(id)) else {
             return false;
@@ -132,13 +132,13 @@ impl Ftl {
         true
     }
 
-    /// Whether a program is of data that lie in another pool.
+    /// Whether the data of a program are in another pool.
     fn leaves_its_pool(&self, op: &Op) -> bool {
         let source = self.state.region_of(self.state.geometry.block_of(op.from));
         !self.state.share_pool(source, op.route.region())
     }
 
-    /// The plane with most room, other than its own, that has a slot for a program.
+    /// The plane with the most room, other than its own, that has a slot for a program.
     fn plane_with_room(&self, id: OpId) -> Option<PlaneId> {
         let op = &self.state.ops[id];
         op.route.targets().find_map(|target| {
@@ -149,7 +149,7 @@ impl Ftl {
         })
     }
 
-    /// A plane, other than its own, where a collection begins that makes room for a program.
+    /// A plane, other than its own, where a collection starts that frees space for a program.
     fn plane_that_collects(&mut self, id: OpId) -> Option<PlaneId> {
         let (here, route) = (self.state.ops[id].plane, self.state.ops[id].route);
         for region in route.targets().map(|target| target.region) {
@@ -164,8 +164,8 @@ impl Ftl {
         None
     }
 
-    /// A region of the same pool that has a slot for a program in its plane: one that programs as much at once, or else one
-    /// that programs less.
+    /// A region of the same pool that has a slot for a program in its plane: one with an equal program unit, or else
+    /// one with a smaller unit.
     fn region_with_room(&self, id: OpId) -> Option<Target> {
         if !self.state.map_kind().is_by_page() {
             return None; // maps by sectors know of some regions that they hold parts of pages
@@ -186,13 +186,13 @@ impl Ftl {
         })
     }
 
-    /// Units that a region programs at once, and how many of them share a page.
+    /// Units in one program operation of a region, and how many of them share a page.
     fn at_once(&self, region: RegionId) -> (u32, u32) {
         let r = &self.state.regions[region.index()];
         (r.units_per_page * r.pages_per_program, r.units_per_page)
     }
 
-    /// A program that is in no queue goes to another region: in pieces, if that one programs less at once.
+    /// Send a program that is in no queue to another region: split, if that one has a smaller program unit.
     fn go_to_region(&mut self, id: OpId, target: Target) {
         self.leave_buffer_all(id);
         let fits = self.at_once(target.region) == self.at_once(self.state.ops[id].route.region());
@@ -210,7 +210,7 @@ impl Ftl {
         self.launch(id);
     }
 
-    /// A program that is in no queue goes to another plane.
+    /// Send a program that is in no queue to another plane.
     fn change_plane(&mut self, id: OpId, there: PlaneId) {
         let op = &mut self.state.ops[id];
         let here = std::mem::replace(&mut op.plane, there);
@@ -220,7 +220,7 @@ impl Ftl {
         self.out.ask(Effect::ChangePlane(entry));
     }
 
-    /// Give up a program that can never be bound: the drive is full, or has worn out.
+    /// Abandon a program that can never be bound: the drive is full or worn out.
     pub(crate) fn give_up(&mut self, lead: OpId) {
         if matches!(self.state.ops[lead].owner, Owner::Move(_) | Owner::Job(_)) {
             return self.abandon_moves(lead);
@@ -250,15 +250,15 @@ impl Ftl {
         }
     }
 
-    /// Whether a host request may be as late as an operation.
+    /// Whether an operation can delay a host request.
     #[inline(always)]
     pub fn serves_host(&self, id: OpId) -> bool {
         self.state.ops[id].owner.is_host()
     }
 
-    /// Whether a program may be given up: one of the host whose data are not acknowledged yet, so that
-    /// its end can be reported, a move that was to make room for one, or where blocks have worn out a page
-    /// whose collection counted on them.
+    /// Whether a program may be abandoned: one of the host whose data are not acknowledged yet, so that the error can
+    /// be reported; a move that was to make room for one; or one of a page whose collection relied on blocks that have
+    /// worn out.
     pub(crate) fn can_fail(&self, id: OpId, what: GiveUp) -> bool {
         if what == GiveUp::Moves {
             return self.chain_of(id).all(|part| matches!(self.state.ops[part].owner, Owner::Move(_)));
@@ -271,7 +271,7 @@ impl Ftl {
         }
     }
 
-    /// Give up what waits for room in a buffer that nothing leaves any more. Returns whether there was any.
+    /// Abandon what waits for room in a buffer that nothing leaves any more. Returns whether there was any.
     pub(crate) fn drop_held_moves(&mut self) -> bool {
         if self.state.wear.lost.retired == 0 {
             return false;
@@ -285,7 +285,7 @@ impl Ftl {
         !held.is_empty()
     }
 
-    /// A plane that has a slot for a program where its own has none: another one of its superblocks.
+    /// Another plane of its superblock that has a slot for a program.
     fn member_with_space(&self, id: OpId) -> Option<PlaneId> {
         let op = &self.state.ops[id];
         let (here, privileged) = (op.plane, op.privileged);

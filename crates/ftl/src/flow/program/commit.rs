@@ -1,4 +1,4 @@
-//! Committed late: what a completed read, program or erase changes, and who learns of it.
+//! Late commit: changes of state by a completed read, program or erase, and whom they notify.
 
 use crate::flow::next::Next;
 use crate::ftl::Ftl;
@@ -13,7 +13,7 @@ use wordline_device::Recheck;
 use wordline_flash::SlotClass;
 use wordline_units::{BlockId, CellMode, Lpn, PlaneId, Ppn};
 
-/// What became of a unit that was programmed.
+/// Result for a unit that was programmed.
 pub(crate) struct Committed {
     pub lpn: Lpn,
     /// Whether the map has changed.
@@ -23,7 +23,7 @@ pub(crate) struct Committed {
 }
 
 impl Ftl {
-    /// A read has ended: it is counted, and its errors.
+    /// Handle the end of a read: count it, and its errors.
     #[inline]
     pub(crate) fn read_done(&mut self, id: OpId) {
         let op = &self.state.ops[id];
@@ -38,7 +38,7 @@ impl Ftl {
         }
     }
 
-    /// What its errors have cost a read, and the request that waits for it.
+    /// Cost of its errors for a read, and for the request that waits for it.
     #[inline(never)]
     fn count_errors(&mut self, id: OpId, mode: CellMode) {
         let mode = if self.array.has_windows { self.page_of(id).0 } else { mode };
@@ -55,7 +55,7 @@ impl Ftl {
         }
     }
 
-    /// A program has ended: it is counted, and the media are told.
+    /// Handle the end of a program: count it, and notify the media.
     #[inline]
     pub(crate) fn program_done(&mut self, lead: OpId) {
         let op = &self.state.ops[lead];
@@ -73,7 +73,7 @@ impl Ftl {
         }
     }
 
-    /// All parts of a program are on flash: its block may be full, and a victim.
+    /// All parts of a program are on flash: its block may be full, and may be a victim.
     #[inline]
     pub(crate) fn leave_block(&mut self, block: BlockId) {
         let info = &mut self.state.blocks[block.index()];
@@ -85,7 +85,7 @@ impl Ftl {
         }
     }
 
-    /// Requests are as slow as the slowest type of page that they get.
+    /// A request is as slow as the slowest page type that it gets.
     fn note_bit(&mut self, lead: OpId) {
         let bit = self.page_of(lead).1 as u8 + 1;
         let mut part = lead;
@@ -96,7 +96,7 @@ impl Ftl {
         }
     }
 
-    /// Bytes and pages of a program, by cause; what it wrote nothing into is padding.
+    /// Bytes and pages of a program, by cause; unwritten parts are padding.
     fn count_program(&mut self, lead: OpId, region: RegionId, slots: u8) {
         let g = &self.state.geometry;
         let units_per_page = self.state.regions[region.index()].units_per_page as u8;
@@ -135,8 +135,8 @@ impl Ftl {
         }
     }
 
-    /// A unit has been programmed: it becomes the home of its sectors unless something newer has, and `dead` gets what
-    /// that left dead. Returns nothing if the drive has stopped, with this program still on its way.
+    /// A unit has been programmed: it becomes the current copy of its sectors unless newer ones exist; `dead` gets
+    /// what that invalidated. Returns nothing if the drive has stopped, with this program still in flight.
     #[inline]
     pub(crate) fn commit(&mut self, part: OpId, ppn: Ppn, dead: &mut Dead) -> Option<Committed> {
         let op = &self.state.ops[part];
@@ -187,7 +187,7 @@ impl Ftl {
         Some(Committed { lpn: span.lpn, is_newest: !keep.is_empty(), next })
     }
 
-    /// A block has been erased: its job is over, and it returns to its pool with those that are one with it.
+    /// A block has been erased: its job ends, and it returns to its pool with the others of its superblock.
     pub(crate) fn erase_done(&mut self, id: OpId) {
         let op = &self.state.ops[id];
         let (ppn, plane) = (op.ppn, op.plane);
@@ -225,7 +225,7 @@ impl Ftl {
         }
     }
 
-    /// One more block has been erased: the run is over if that is too many for what has come of the host's.
+    /// One more block has been erased: the run ends if that is too many for the progress of the host.
     fn watch_progress(&mut self) {
         let counters = &self.state.counters;
         let come = counters.program_bytes(Cause::Host) + counters.host_requests.iter().sum::<u64>();
@@ -234,7 +234,7 @@ impl Ftl {
         self.out.fail(|| Fault::NoProgress { erases, time, left });
     }
 
-    /// A block goes back to its pool, or is lost.
+    /// Return a block to its pool, or retire it.
     fn give_back(&mut self, region: RegionId, plane: PlaneId, block: BlockId, retires: bool) {
         self.state.blocks[block.index()].phase = if retires { Phase::Retired } else { Phase::Free };
         let local = self.state.local(region, plane);

@@ -1,4 +1,4 @@
-//! An operation from the choice of its page to its end.
+//! Operations, from the choice of a page to completion.
 
 pub(crate) mod array;
 pub(crate) mod bind;

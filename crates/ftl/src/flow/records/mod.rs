@@ -1,4 +1,4 @@
-//! What is written beside data.
+//! Metadata written with data.
 
 pub(crate) mod protected;
 pub(crate) mod spare_area;

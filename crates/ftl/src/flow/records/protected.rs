@@ -1,4 +1,4 @@
-//! Media are told what comes to protected RAM and may be nowhere else, for a journal of it.
+//! Reports to the media data in protected RAM that may have no other copy, for a journal.
 
 use crate::ftl::Ftl;
 use crate::state::op::OpId;

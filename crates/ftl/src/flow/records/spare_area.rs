@@ -1,5 +1,5 @@
-//! What stands beside data on flash: versions and sequence numbers in the spare areas, and the records of the trim log. It is
-//! what a drive is recovered from, and kept where media keep metadata.
+//! Metadata on flash: versions and sequence numbers in spare areas, and the records of the trim log. A drive is
+//! recovered from them; they are kept if the media store metadata.
 
 use crate::ftl::Ftl;
 use crate::media::found::BlockHeader;
@@ -9,7 +9,7 @@ use crate::state::op::{Op, OpId};
 use wordline_units::{BlockId, Lpn, Ppn, SectorMask};
 
 impl Ftl {
-    /// A program that takes what its source holds elsewhere.
+    /// A program that copies the metadata of its source.
     #[inline(always)]
     pub(crate) fn carry(&mut self, mut op: Op) -> OpId {
         op.version = 0;
@@ -30,7 +30,7 @@ impl Ftl {
         id
     }
 
-    /// A relocation of a log page carries what its source holds.
+    /// A relocation of a log page copies the records of its source.
     fn load_record(&mut self, op: u32, lpn: Lpn, from: Ppn) {
         if self.state.trims.is_log(lpn)
             && let Some(record) = self.store.trims(from)
@@ -76,7 +76,7 @@ impl Ftl {
         }
     }
 
-    /// A unit is on flash, with what its spare area says. Returns whether the media have stored it.
+    /// A unit is on flash, with its spare area. Returns whether the media have stored it.
     #[cold]
     pub(crate) fn store_unit(&mut self, part: OpId, span: Span, version: u64, ppn: Ppn) -> bool {
         self.store.count_unit();
@@ -87,7 +87,7 @@ impl Ftl {
             && self.store_record(part.0, span.lpn, ppn)
     }
 
-    /// What the first program of a block writes beside its data.
+    /// Metadata that the first program of a block writes.
     pub(crate) fn header(&self, block: BlockId) -> BlockHeader {
         let info = &self.state.blocks[block.index()];
         BlockHeader {

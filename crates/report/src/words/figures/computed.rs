@@ -1,4 +1,4 @@
-//! How figures are computed that do not stand at their paths in the JSON of a report, and the names that `*` stands for.
+//! Figures that are computed instead of read from their JSON path, and the names that `*` stands for.
 
 use crate::schema::activity::{CAUSES, REPROGRAM};
 use crate::schema::jobs::{JobRequests, QueueActivity};
@@ -10,16 +10,16 @@ use wordline_counters::EnergyOf;
 /// A value of a report, under a name where the figure has `*`; `None` where it does not exist.
 pub(crate) type Value = fn(&Report, &str) -> Option<f64>;
 
-/// The names that `*` stands for in some reports, and how people read them.
+/// The names that `*` stands for in some reports, and their labels.
 #[derive(Debug)]
 pub(crate) struct Names {
-    /// How the table says it.
+    /// Its spelling in the table of figures.
     pub each: &'static str,
     pub of: fn(&[Report]) -> Vec<String>,
     pub title: fn(&str) -> String,
 }
 
-/// More queues than a table shows: the rest is on the page and in the JSON.
+/// Maximum number of queues in a table: the rest is on the page and in the JSON.
 const QUEUES_MAX: usize = 8;
 
 pub(crate) static NAMES: [Names; 7] = [
@@ -56,7 +56,7 @@ fn reason_title(reason: &str) -> String {
     format!("{what}: {}", why_not.replace('_', " "))
 }
 
-/// Names in the order in which they come, each once, and at most `most` of them.
+/// Distinct names in order of appearance, at most `most` of them.
 fn distinct<'a>(names: impl Iterator<Item = &'a String>, most: usize) -> Vec<String> {
     let mut found: Vec<String> = vec![];
     for name in names {
@@ -67,7 +67,7 @@ fn distinct<'a>(names: impl Iterator<Item = &'a String>, most: usize) -> Vec<Str
     found
 }
 
-/// Figures that are not as they stand at their path, or 0 where nothing does.
+/// Figures that differ from the value at their path, or are 0 if nothing is there.
 const COMPUTED: [(&str, Value); 22] = [
     ("queues.*.read.requests", |r, name| queue(r, name).map(|q| q.requests() as f64 / q.span_s())),
     ("queues.*.read.mean_ns", |r, name| mean(queue(r, name)?.read.as_ref())),
@@ -97,7 +97,7 @@ const COMPUTED: [(&str, Value); 22] = [
     ("balance.end.buffered_bytes", |r, _| Some(r.balance?.change(|h| h.buffered_bytes))),
 ];
 
-/// How a figure is computed, where it is; of two with one path the second by its label, too.
+/// How a figure is computed, if it is; for two with one path, the second by its label, too.
 pub(crate) fn computed(path: &str, label: &str) -> Option<Value> {
     let by = |key: &str| COMPUTED.iter().find(|(known, _)| *known == key).map(|(_, value)| *value);
     by(&format!("{path} {label}")).or_else(|| by(path))

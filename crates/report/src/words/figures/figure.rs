@@ -1,11 +1,11 @@
-//! What a figure is: where it stands, what it is called, what it says, and when it has a row.
+//! Definition of a figure: its path, label, sentence, and when it has a row.
 
 use crate::schema::report::Report;
 use crate::words::figures::computed::{NAMES, Names, Value, computed};
 use crate::words::number::Quantity;
 use Quantity::{Bytes, Count, Energy, EnergyPerByte, Iops, Latency, Number, Rate, Share, Time, Waf};
 
-/// Which end of a figure is the good one.
+/// The better direction of a figure.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Better {
     Lower,
@@ -13,22 +13,22 @@ pub(crate) enum Better {
     Neither,
 }
 
-/// When a figure that some run has gets a row.
+/// When a figure has a row.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Shown {
     Always,
-    /// Where it is not zero in every run.
+    /// If it is not zero in every run.
     IfAny,
-    /// Where any run is like this.
+    /// If any run satisfies this.
     WhereAny(fn(&Report) -> bool),
 }
 
 /// One figure of a report.
 #[derive(Clone, Copy, Debug)]
 pub struct Figure {
-    /// Where it stands in the JSON of a report; `*` is the name of a cause, a mode, a queue, a table or a metric.
+    /// Its path in the JSON of a report; `*` is the name of a cause, a mode, a queue, a table or a metric.
     pub path: &'static str,
-    /// What its row is called; `*` is that name as people read it.
+    /// The label of its row; `*` is that name as people read it.
     pub label: &'static str,
     pub(crate) quantity: Quantity,
     pub(crate) better: Better,
@@ -37,15 +37,15 @@ pub struct Figure {
     pub(crate) shown: Shown,
     /// A part of the figure above it.
     pub(crate) is_part: bool,
-    /// Whether it decides between schemes.
+    /// Whether it is decisive between schemes.
     pub(crate) decides: bool,
     /// The names that `*` stands for.
     pub(crate) names: Option<&'static Names>,
-    /// How it is read where it is not as it stands at its path.
+    /// How it is computed, if it is not read from its path.
     pub(crate) computed: Option<Value>,
 }
 
-/// What a figure can measure, in the words of the table.
+/// Quantities of figures, in the words of the table.
 const QUANTITIES: [(&str, Quantity); 11] = [
     ("latency", Latency),
     ("time", Time),
@@ -65,7 +65,7 @@ fn named<T: Copy>(words: &[(&str, T)], word: &str) -> Option<T> {
 }
 
 impl Figure {
-    /// The figure of a line of the table; nothing where it is none.
+    /// The figure of a line of the table, if it is one.
     pub(crate) fn of_line(line: &'static str) -> Option<Figure> {
         let columns: Vec<&str> = line.split('|').map(str::trim).collect();
         let [path, label, measured, when, about] = columns[..] else { return None };
@@ -101,12 +101,12 @@ impl Figure {
         Some(figure)
     }
 
-    /// What it is called where `*` has a name.
+    /// Its label with a name for `*`.
     pub(crate) fn label_of(&self, name: &str) -> String {
         self.label.replace('*', name)
     }
 
-    /// What it is called under a heading, where no `*` has a name: `Write latency: p99`, or the heading alone.
+    /// Its full name under a heading: `Write latency: p99`, or the heading alone.
     pub(crate) fn under(&self, heading: &str) -> String {
         match self.label.trim_start_matches("* ") {
             "*" => heading.to_string(),

@@ -1,7 +1,7 @@
-//! What tables and pages print, each figure and each term once, with a sentence that explains it.
+//! The figures and terms of tables and pages, each defined once with a sentence.
 
 mod computed;
-pub(crate) mod explained;
+pub(crate) mod explanations;
 pub(crate) mod figure;
 pub(crate) mod reading;
 pub(crate) mod table;

@@ -1,4 +1,4 @@
-//! How figures are read from a report: as they stand at their paths in its JSON, but for those that are computed.
+//! How figures are read from a report: from their JSON paths, unless they are computed.
 
 use crate::schema::report::Report;
 use crate::words::figures::figure::Figure;
@@ -17,7 +17,7 @@ impl Trees {
         Trees(reports.iter().chain(replicas).map(|r| (std::ptr::from_ref(r), tree(r))).collect())
     }
 
-    /// A figure of one of them, under a name where it has `*`.
+    /// A figure of one report, with a name for `*`.
     pub(crate) fn value(&self, report: &Report, figure: &Figure, name: &str) -> Option<f64> {
         match figure.computed {
             Some(value) => value(report, name),

@@ -19,7 +19,7 @@ pub static SECTIONS: LazyLock<Vec<Section>> = LazyLock::new(|| {
     sections
 });
 
-/// What the row of a figure is called, by its path.
+/// The label of a figure, by its path.
 pub(crate) fn label(path: &'static str) -> &'static str {
     let found = SECTIONS.iter().flat_map(|section| &section.figures).find(|figure| figure.path == path);
     found.map_or(path, |figure| figure.label)

@@ -1,5 +1,5 @@
-//! Terms that tables and pages print beside figures, each with a sentence: causes, regions, cell modes, parts of a latency,
-//! verdicts, and the words of the field that these sentences are made of. `terms.txt` has them.
+//! Terms of tables and pages, each with a sentence: causes, regions, cell modes, latency parts, verdicts, and terms of
+//! the field. `terms.txt` has them.
 
 use std::sync::LazyLock;
 
@@ -8,9 +8,9 @@ use std::sync::LazyLock;
 pub struct Term {
     /// The term as tables and pages have it.
     pub name: &'static str,
-    /// What else it is asked for by: keys of the JSON, abbreviations.
+    /// Its other names: JSON keys, abbreviations.
     pub also: Vec<&'static str>,
-    /// What kind of thing it is.
+    /// Its kind.
     pub kind: &'static str,
     /// One sentence.
     pub about: &'static str,
@@ -41,12 +41,12 @@ pub(crate) fn terms() -> impl Iterator<Item = &'static Term> {
     TERMS.iter()
 }
 
-/// Parts of the mean latency, each with its key in the JSON behind its name.
+/// Parts of the mean latency, each with its JSON key.
 pub(crate) fn latency_parts() -> impl Iterator<Item = &'static Term> {
     terms().filter(|term| term.kind == "part of the mean latency")
 }
 
-/// The name of a part of the mean latency; any other key as it is.
+/// The name of a latency part; any other key unchanged.
 pub(crate) fn latency_part(key: &str) -> String {
     let known = latency_parts().find(|part| part.also == [key]);
     known.map_or_else(|| key.replace('_', " "), |part| part.name.to_string())

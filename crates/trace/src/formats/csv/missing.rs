@@ -90,7 +90,7 @@ impl Table<'_> {
                 return format!("{} {why} ({})", self.name(n), self.examples(n));
             }
         }
-        "no choice of columns gives requests in whole sectors".to_string()
+        "no choice of columns yields requests of whole sectors".to_string()
     }
 
     /// The first distinct words of a column.

@@ -18,7 +18,7 @@ pub(crate) fn decoded(bytes: &[u8]) -> String {
 pub(crate) const DELIMITERS: [(&str, u8); 5] =
     [("comma", b','), ("semicolon", b';'), ("tab", b'\t'), ("bar", b'|'), ("space", b' ')];
 
-/// A column as it is told.
+/// A column as the user states it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Name {
     Title(String),
@@ -28,7 +28,7 @@ pub(crate) enum Name {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Measure {
-    /// Times so many nanoseconds or bytes.
+    /// Times this many nanoseconds or bytes.
     Decimal(u64),
     Hexadecimal(u64),
     Date,
@@ -360,6 +360,6 @@ pub(crate) fn meaning(words: &[(Vec<u8>, Meaning)], word: &[u8]) -> Option<Meani
     words.iter().find(|(w, _)| w.eq_ignore_ascii_case(word)).map(|(_, m)| *m)
 }
 
-/// Where time, offset, size or end, op, device, hint, stream and latency stand in a row.
+/// Where time, offset, size or end, op, device, hint, stream and latency are in a row.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Places(pub(crate) [Option<usize>; 8]);

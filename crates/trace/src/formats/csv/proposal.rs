@@ -1,6 +1,6 @@
-//! How a table that no format knows may be read: `csv:` spellings. Columns are guessed by their titles and
-//! by what stands in them, and every guess is read: what is proposed has passed as a trace, of whole sectors,
-//! with sizes and rates that drives have. Of several that pass, none is: what only the user knows is listed.
+//! How a table that no format knows may be read: `csv:` spellings. Columns are guessed by their titles and by
+//! what is in them, and every guess is read: what is proposed has passed as a trace, of whole sectors, with
+//! sizes and rates that drives have. Of several that pass, none is: what only the user knows is listed.
 
 use crate::formats::csv::plan::{of_either, titled_unit, unit_of};
 use crate::formats::csv::table::{LINES, Role, Table, find, is_number};
@@ -61,10 +61,10 @@ impl Unit {
 }
 
 impl Table<'_> {
-    /// Every way to read the columns that their titles and what stands in them leave.
+    /// Every way to read the columns that their titles and what is in them leave.
     fn guesses(&self) -> Vec<Guess> {
         let op = self.op();
-        // What is asked stands in words that are not known, and is not left out.
+        // What is asked is in words that are not known, and is not left out.
         if op.is_none() && self.has_role(Role::Op) {
             return vec![];
         }

@@ -1,5 +1,5 @@
-//! A table that no format knows: its delimiter, titles and rows, and what a column holds by its title and
-//! by what stands in it.
+//! A table that no format knows: its delimiter, titles and rows, and what a column holds by its title and by
+//! what is in it.
 
 use crate::formats::csv::plan::decoded;
 use crate::formats::csv::rows::split;
@@ -211,7 +211,7 @@ impl Table<'_> {
             let has = |known: &str| known.split(' ').any(|known| words.iter().any(|word| word == known));
             TITLES.iter().find(|(_, known)| has(known)).map(|(role, _)| *role)
         };
-        // `Offset (bytes)` is no size.
+        // `Offset (bytes)` is not a size.
         let before =
             words.split_last().filter(|(last, _)| UNITS.contains(&last.as_str())).map(|(_, before)| before);
         before.and_then(role).or_else(|| role(&words))

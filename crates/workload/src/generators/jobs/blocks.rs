@@ -1,6 +1,6 @@
-//! Which blocks of a job's space have been used: a bit a block, and above each 64 words of bits one
-//! that says which of them are full, up to a single word. So the next free block is found in a few
-//! steps however full the map is. Memory is 1/8 byte a block and a sixty-third of that above.
+//! Which blocks of a job's space have been used: a bit per block, and above each 64 words of bits one that
+//! says which of them are full, up to a single word. So the next free block is found in a few steps however
+//! full the map is. Memory is 1/8 byte a block and a sixty-third of that above.
 
 /// A map of used blocks.
 pub(crate) struct UsedBlocks {

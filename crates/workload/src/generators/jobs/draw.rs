@@ -5,7 +5,7 @@
 
 use crate::generators::jobs::blocks::UsedBlocks;
 use crate::generators::jobs::job::{Between, Kinds, Spread};
-use crate::generators::jobs::placed::Placed;
+use crate::generators::jobs::placement::Placed;
 use crate::generators::jobs::spell::DIRECTIONS;
 use crate::generators::jobs::zones::Zones;
 use crate::random::permutation::Permutation;
@@ -74,7 +74,7 @@ pub(crate) struct Draw {
     pub(super) map: Option<UsedBlocks>,
     /// Bytes of a block of the map and of a rank.
     unit: u64,
-    /// Where the addresses of the job begin, which goes on from zone to zone where it has some, and the
+    /// Where the addresses of the job begin, which continues from zone to zone where it has some, and the
     /// bytes moved in this one.
     pub(super) base: u64,
     pub(super) zone_bytes: u64,
@@ -87,7 +87,7 @@ pub(crate) struct Draw {
     until_random: u64,
     issued: [u64; DIRECTIONS],
     direction: usize,
-    /// While fewer than so many of its direction were issued, a mixed job keeps its direction.
+    /// While fewer than this many of its direction were issued, a mixed job keeps its direction.
     keep_until: u64,
     seed: u64,
     name: String,
@@ -204,7 +204,7 @@ impl Draw {
         self.begin_order();
     }
 
-    /// What the next request is: for a mixed job drawn anew when the direction has had its share.
+    /// What the next request is: for a mixed job drawn again when the direction has had its share.
     pub fn direction(&mut self) -> usize {
         let job = &self.placed.job;
         match job.kinds {
@@ -463,8 +463,8 @@ impl Draw {
     }
 }
 
-/// A zone for each percent of accesses: its first block and how many it has. `up_to` says at which
-/// block sizes that add up to so much end.
+/// A zone for each percent of accesses: its first block and how many it has. `up_to` says at which block
+/// sizes that add up to this much end.
 fn by_percent<T: Copy + Into<u64>>(zones: &[(u32, T)], up_to: impl Fn(u64) -> u64) -> Vec<(u64, u64)> {
     let mut all = Vec::with_capacity(100);
     let mut before = 0;

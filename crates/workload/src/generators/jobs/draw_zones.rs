@@ -9,7 +9,7 @@ const READ: usize = 0;
 const WRITE: usize = 1;
 
 impl Draw {
-    /// Where the addresses of a job end. One with zones that lie apart goes on over the whole drive.
+    /// Where the addresses of a job end. One with zones that lie apart continues over the whole drive.
     pub(super) fn end(&self) -> u64 {
         let job = &self.placed.job;
         let apart = job.stride.is_some() || job.zones.is_some_and(|z| z.skip > 0);

@@ -18,7 +18,7 @@ impl Flows {
         self.by_number.entry(share.flow).or_insert((1, 0)).1 += share.weight;
     }
 
-    /// A job ends that has asked so often.
+    /// A job ends that has asked this often.
     pub fn leave(&mut self, share: FlowShare, asked: u64) {
         if let Some((counted, weight)) = self.by_number.get_mut(&share.flow) {
             *counted -= asked;
@@ -26,7 +26,7 @@ impl Flows {
         }
     }
 
-    /// Whether a job that has asked so often may ask once more, which is counted.
+    /// Whether a job that has asked this often may ask again, which is counted.
     pub fn admit(&mut self, share: FlowShare, asked: &mut u64) -> bool {
         let Some((counted, weight)) = self.by_number.get_mut(&share.flow) else { return true };
         if *asked as f64 / *counted as f64 > share.weight as f64 / *weight as f64 {

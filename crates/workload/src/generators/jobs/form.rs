@@ -41,7 +41,7 @@ impl Form {
         request
     }
 
-    /// Whether something happens that does in so many of a hundred cases.
+    /// Whether something happens that does in this many of a hundred cases.
     pub fn draws(&mut self, percent: u64) -> bool {
         self.choice.below(100) < percent
     }

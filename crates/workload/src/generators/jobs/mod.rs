@@ -19,7 +19,7 @@ pub(crate) mod job;
 pub(crate) mod job_reading;
 pub(crate) mod keys;
 pub(crate) mod law_reading;
-pub(crate) mod placed;
+pub(crate) mod placement;
 pub(crate) mod policy;
 pub(crate) mod policy_reading;
 pub(crate) mod rates;

@@ -112,7 +112,7 @@ pub(crate) struct ZoneRule {
     pub reset: Option<ZoneReset>,
 }
 
-/// When zones begin anew before they are full.
+/// When zones start over before they are full.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct ZoneReset {
     /// The share of a job's addresses that must be written.

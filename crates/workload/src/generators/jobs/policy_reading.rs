@@ -83,8 +83,11 @@ impl Reading<'_> {
                 );
             }
             if !numbers.is_empty() {
-                let of =
-                    if first == 1 { "identifier N of fdp is stream N + 1" } else { "stream N is stream N" };
+                let of = if first == 1 {
+                    "identifier N of fdp is stream N + 1"
+                } else {
+                    "stream N of fio is stream N"
+                };
                 self.remark(format!("dataplacement: {of}; schemes without stream support ignore streams."));
             }
             return Streams { numbers, drawn };

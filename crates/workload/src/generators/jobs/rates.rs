@@ -72,8 +72,7 @@ impl Rates {
         self.free[direction] = self.free[direction].saturating_add(time - caught_up);
     }
 
-    /// Which direction may go, and when: a mixed job that is ahead of the rate of one goes on with the
-    /// other.
+    /// Which direction may go, and when: a mixed job that is ahead of the rate of one continues with the other.
     pub fn next(&self, draw: &mut Draw, direction: usize, now: u64) -> (usize, u64) {
         let mine = self.next_at[direction];
         if mine <= now || draw.placed.job.kinds != Kinds::Mixed {

@@ -37,7 +37,7 @@ impl Readback {
         self.history.len() == 0
     }
 
-    /// A write is drawn; `draws` says what happens in so many of a hundred cases.
+    /// A write is drawn; `draws` says what happens in this many of a hundred cases.
     pub fn note(&mut self, at: u64, bytes: u64, draws: impl FnOnce(u64) -> bool) {
         let Some(rule) = self.rule else { return };
         self.history.push(at, bytes, rule.trims.is_some_and(|t| draws(t.percent)));

@@ -2,7 +2,7 @@
 //! script is asked for its next turn at a time and told what has ended; it never looks at a clock.
 //! Jobs that could ask at one instant take turns in the order in which they became able to.
 
-use crate::generators::jobs::placed::Placed;
+use crate::generators::jobs::placement::Placed;
 use crate::generators::jobs::policy::ExitScope;
 use crate::generators::jobs::shared::Shared;
 use crate::generators::jobs::steady::Seconds;

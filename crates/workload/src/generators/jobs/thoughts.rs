@@ -1,4 +1,4 @@
-//! When a job thinks: after so many requests, or so much time.
+//! When a job thinks: after this many requests, or this much time.
 
 use crate::generators::jobs::job::{Job, ThinkAfter};
 

@@ -6,7 +6,7 @@ use crate::generators::jobs::control::{Control, Ended};
 use crate::generators::jobs::draw::{Draw, Drawn, Next};
 use crate::generators::jobs::form::Form;
 use crate::generators::jobs::job::{Job, Kinds};
-use crate::generators::jobs::placed::Placed;
+use crate::generators::jobs::placement::Placed;
 use crate::generators::jobs::rates::Rates;
 use crate::generators::jobs::readback::Readback;
 use crate::generators::jobs::shared::Shared;
@@ -447,7 +447,8 @@ impl Worker {
     fn next_loop(&mut self, shared: &mut Shared) {
         let (placed, job) = (&self.draw.placed, &self.draw.placed.job);
         self.loops_done += 1;
-        // Once its loops are over, a job with io_size goes on until all its bytes, read back or not, come to that.
+        // Once its loops are over, a job with io_size continues until all its bytes, read back or not, come to
+        // that.
         let left = placed.each.saturating_sub(self.bytes_moved);
         let more = self.loops_done < job.loops || (job.io_size.is_some() && left >= job.extremes().1);
         let open = self.bytes_issued < placed.total;

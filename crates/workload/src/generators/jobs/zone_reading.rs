@@ -189,7 +189,7 @@ impl Reading<'_> {
     }
 }
 
-/// `10z` is so many zones.
+/// `10z` is this many zones.
 fn in_zones(text: &str, kilo: KiloBase, zone: u64) -> Result<Amount, String> {
     let Some(count) = text.strip_suffix(['z', 'Z']) else { return amount(text, kilo) };
     if zone == 0 {

@@ -1,7 +1,7 @@
-//! Zones written in order on a drive that has none, by the rules of fio's `zonemode=zbd` on a regular
-//! block device. Each zone has a write pointer, which begins at its start. Writes of a zone go to its
-//! pointer, wherever they were drawn; reads stay below it. A full zone begins anew, which a regular drive
-//! is not told. All jobs share the zones, and one with requests of a job outstanding belongs to that job.
+//! Zones written in order on a drive that has none, by the rules of fio's `zonemode=zbd` on a regular block
+//! device. Each zone has a write pointer, which begins at its start. Writes of a zone go to its pointer,
+//! wherever they were drawn; reads stay below it. A full zone starts over, which a regular drive is not told.
+//! All jobs share the zones, and one with requests of a job outstanding belongs to that job.
 
 use crate::generators::jobs::policy::ZoneRule;
 
@@ -20,7 +20,7 @@ pub(crate) struct Ask<'a> {
     pub smallest: u64,
     pub smallest_write: u64,
     pub random: bool,
-    /// Whether it reads back what it writes, so that no zone begins anew before that.
+    /// Whether it reads back what it writes, so that no zone starts over before that.
     pub verifies: bool,
     /// Whether the job has requests outstanding.
     pub busy: bool,
@@ -46,7 +46,7 @@ struct Zone {
     written: u64,
     /// The job that opened it.
     opened: Option<u16>,
-    /// Whether it begins anew with the next write.
+    /// Whether it starts over with the next write.
     ends: bool,
     /// The job that has requests outstanding in it, and how many.
     holder: Option<(u16, u32)>,
@@ -61,7 +61,7 @@ pub(crate) struct Zones {
     /// Open zones in the order in which they were opened; only where they are limited.
     open: Vec<usize>,
     with_data: u64,
-    /// Writes until a zone above the threshold begins anew.
+    /// Writes until a zone above the threshold starts over.
     countdown: u64,
     /// Requests outstanding in all zones.
     outstanding: u64,

@@ -111,7 +111,7 @@ impl SyntheticWorkload {
         }
     }
 
-    /// The span in blocks, where the stream does not end by itself.
+    /// The span in blocks, if the stream does not end by itself.
     pub fn endless_span(&self, drive: DriveShape) -> Result<Option<(u64, u64)>, WorkloadError> {
         match &self.script {
             Script::Generator(g) => {

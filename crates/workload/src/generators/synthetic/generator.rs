@@ -1,6 +1,5 @@
-//! What all patterns share: how many reads, writes and trims, how long, when, where on the drive
-//! and until when. Kind, size, address and arrival are drawn from four streams of random numbers,
-//! so that changing one parameter leaves the draws of the others alone.
+//! Common parts of all patterns: mix, sizes, times, span and limits. Kind, size, address and arrival use four
+//! separate random streams, so that changing one parameter does not affect the draws of the others.
 
 use crate::generators::synthetic::patterns::{Extent, Pattern, PatternSpec, Space, Wanted};
 use crate::generators::synthetic::sizes::Sizes;
@@ -13,7 +12,7 @@ use wordline_trace::{
 };
 use wordline_units::{Bytes, Count, Fraction, HostOp, HostRequest, LBA_BYTES, Lba, SimDuration, SimTime};
 
-/// Requests of a workload for which no bound is given.
+/// Default number of requests of a workload without limits.
 const DEFAULT_REQUESTS: u64 = 1_000_000;
 
 /// Where on the drive: two parameters of every synthetic workload.
@@ -160,7 +159,7 @@ impl Generator {
     pub fn of(o: &mut Options, over: Overrides, pattern: Box<dyn PatternSpec>) -> Generator {
         let read = share(o, "read", Fraction::ZERO);
         let trim = share(o, "trim", Fraction::ZERO);
-        // One that is no share by itself has been refused.
+        // One that is not a share by itself has been refused.
         let are_shares = read <= Fraction::ONE && trim <= Fraction::ONE;
         if are_shares && read.0 + trim.0 > Fraction::ONE.0 {
             o.reject(

@@ -1,6 +1,6 @@
-//! Synthetic workloads: one file each, and the list (`catalogue`). Five of them are patterns of
-//! addresses under a common generator of kinds, sizes and arrivals; `bursty` is a script. The same
-//! seed gives the same requests on every machine.
+//! Synthetic workloads: one file each, and the list (`catalogue`). Five of them are patterns of addresses
+//! under a common generator of kinds, sizes and arrivals; `bursty` is a script. The same seed gives the same
+//! requests on every machine.
 
 pub(crate) mod bursts;
 pub(crate) mod bursty;

@@ -18,20 +18,20 @@ pub(crate) struct Space {
 }
 
 impl Space {
-    /// An address at which a request of so many blocks fits, each equally likely.
+    /// An address at which a request of this many blocks fits, each equally likely.
     #[inline]
     pub fn anywhere(&self, blocks: u32, random: &mut RandomStream) -> u64 {
         random.below((self.blocks - blocks as u64) / self.align + 1) * self.align
     }
 
-    /// The last aligned address at or below `at` at which so many blocks fit.
+    /// The last aligned address at or below `at` at which this many blocks fit.
     #[inline]
     pub fn fitting(&self, at: u64, blocks: u32) -> u64 {
         at.min((self.blocks - blocks as u64) / self.align * self.align)
     }
 }
 
-/// What is about to be issued.
+/// The next request.
 #[derive(Clone, Copy)]
 pub(crate) struct Wanted {
     pub op: HostOp,
@@ -66,7 +66,7 @@ pub(crate) enum Extent {
 }
 
 impl Extent {
-    /// In blocks, of a drive of `whole` blocks.
+    /// In blocks, on a drive of `whole` blocks.
     pub fn blocks_of(self, whole: u64) -> u64 {
         match self {
             Extent::Bytes(n) => n / LBA_BYTES,

@@ -1,4 +1,4 @@
-//! What a synthetic workload is to the rest of the program: a name, its parameters and a plan.
+//! Interface of a synthetic workload: a name, its parameters and a plan.
 
 use crate::generators::synthetic::bursts::Bursts;
 use crate::generators::synthetic::patterns::PatternSpec;
@@ -9,16 +9,16 @@ use wordline_trace::options::Options;
 pub struct Synthetic {
     /// The word that `--workload` takes.
     pub name: &'static str,
-    /// One line for a list.
+    /// One-line description.
     pub title: &'static str,
     /// Parameters that only this workload has.
     pub(crate) own: &'static [Parameter],
-    /// Whether it also takes the parameters that are common to the patterns.
+    /// Whether it also has the common parameters of patterns.
     pub(crate) has_common: bool,
     pub(crate) plan: fn(&mut Options) -> Plan,
 }
 
-/// What a workload does once its parameters are known.
+/// The plan of a workload with known parameters.
 pub(crate) enum Plan {
     /// Kind, size and time by the common parameters, the address by a pattern.
     Pattern(Box<dyn PatternSpec>),

@@ -1,5 +1,5 @@
-//! `sequential`: one stream after another in turn, each through its own share of the space, from
-//! its start again when the end is reached. Reads follow cursors of their own.
+//! `sequential`: streams in turn, each through its own share of the space, starting over at its end. Reads
+//! follow cursors of their own.
 
 use crate::generators::synthetic::patterns::{Pattern, PatternSpec, Space, Wanted};
 use crate::generators::synthetic::registry::{Plan, Synthetic};

@@ -47,7 +47,7 @@ impl Zipf {
         Zipf { theta, extent }
     }
 
-    /// Blocks of an extent, and how many extents there are.
+    /// Blocks of an extent, and number of extents.
     fn extents(&self, space: Space) -> (u64, u64) {
         let extent = self.extent.map_or(space.align, |e| (e / LBA_BYTES).next_multiple_of(space.align));
         (extent, (space.blocks / extent).max(1))

@@ -1,7 +1,7 @@
-//! Where a twin's requests go: on with a sequential stream, to a hot extent by Zipf's law, or
-//! anywhere. Hot ranks are scattered by a permutation; with drift new extents become the hottest, and the others
-//! cool down rank by rank. An extent is made of items, each with a place of its own to which part of its requests
-//! go: an offset and a size, the same each time.
+//! Addresses of a twin's requests: continuing a sequential stream, in a hot extent by Zipf's law, or uniform. Hot
+//! ranks are scattered by a permutation; with drift new extents become the hottest, and the others cool down rank
+//! by rank. An extent is made of items, each with a place of its own to which part of its requests go: an offset
+//! and a size, the same each time.
 
 use crate::generators::twin::description::{HotLies, Side, Straddle, extents};
 use crate::generators::twin::sizes::SizeLaw;
@@ -14,7 +14,7 @@ use wordline_units::LBA_BYTES;
 /// Blocks of the page that a stream rewrites, and that footprints and hit rates count: 4 KiB.
 pub(crate) const UNIT: u64 = 8;
 
-/// Multiples of so many blocks: mostly a power of two, which saves a request four divisions.
+/// Multiples of this many blocks: mostly a power of two, which saves a request four divisions.
 #[derive(Clone, Copy)]
 struct Grid {
     step: u64,
@@ -26,7 +26,7 @@ impl Grid {
         Grid { step, shift: step.is_power_of_two().then(|| step.trailing_zeros()) }
     }
 
-    /// How many whole steps there are in `n`.
+    /// Number of whole steps in `n`.
     #[inline]
     fn steps(self, n: u64) -> u64 {
         self.shift.map_or_else(|| n / self.step, |shift| n >> shift)
@@ -47,7 +47,7 @@ pub(crate) struct Addresses {
     page: Grid,
     page_aligned: f64,
     straddle: Straddle,
-    /// Chance that a small request of several units of `align` lies across two pages, where a share does.
+    /// Probability that a small request of several units of `align` crosses a page boundary, if given as a share.
     chance_across: f64,
     /// Cumulative: sequential, sequential and hot.
     sequential: f64,
@@ -70,7 +70,7 @@ pub(crate) struct Addresses {
     moved: u64,
 }
 
-/// Where a request goes.
+/// Target of a request.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Way {
     /// On with a stream.
@@ -94,11 +94,11 @@ struct Items {
     key: u64,
 }
 
-/// Salt of the choice of requests that lie across two pages.
+/// Salt for the choice of requests that cross a page boundary.
 const ACROSS: u64 = 0x5ac0_55ed;
 
-/// The chance that a request of several units of `align` and at most a page lies across two, so that of all of at
-/// most a page the share does that is asked for; 1 where that is more than can.
+/// The probability that a request of several units of `align` and at most a page crosses a page boundary, so that
+/// the requested share of all requests of at most a page does; 1 if the share is not reachable.
 fn chance_across(side: &Side, law: &SizeLaw) -> f64 {
     let Straddle::Share(share) = side.straddle else { return 0.0 };
     let sum = |least: u64| -> f64 {
@@ -112,8 +112,8 @@ fn chance_across(side: &Side, law: &SizeLaw) -> f64 {
 /// An item without a place of its own.
 const LOOSE: u8 = u8::MAX;
 
-/// Items whose sizes are chosen one after the other, so that the sizes have their shares although a few items
-/// get most requests.
+/// Number of items whose sizes are chosen consecutively, so that sizes have their shares although a few items get
+/// most requests.
 const HOTTEST: u64 = 1 << 15;
 
 impl Items {
@@ -184,7 +184,7 @@ struct Stream {
 }
 
 impl Addresses {
-    /// The addresses of a side, its footprint divided by `scale`, in a run of so many of its requests.
+    /// The addresses of a side, its footprint divided by `scale`, in a run of this many of its requests.
     pub fn new(
         side: &Side,
         law: &SizeLaw,
@@ -246,7 +246,7 @@ impl Addresses {
         (self.begin + self.cold, self.begin + self.blocks)
     }
 
-    /// Where the next request goes.
+    /// The address of the next request.
     #[inline]
     pub fn way(&mut self, random: &mut RandomStream) -> Way {
         self.since += 1;
@@ -263,7 +263,7 @@ impl Addresses {
         }
     }
 
-    /// Address and size of a request that would have so many blocks, of a size `listed` or another.
+    /// Address and size of a request that would have this many blocks, of a size `listed` or another.
     #[inline]
     pub fn draw(&mut self, way: Way, blocks: u32, listed: bool, random: &mut RandomStream) -> (u64, u32) {
         let long = blocks as u64;
@@ -291,7 +291,7 @@ impl Addresses {
         (self.begin + self.placed(at, blocks as u64, random), blocks)
     }
 
-    /// Where a read of so many blocks of what is written often begins.
+    /// Start of a read of this many frequently written blocks.
     #[inline]
     pub fn written(&self, blocks: u32, random: &mut RandomStream) -> u64 {
         let (rank, at) = self.hot_block(blocks, random);
@@ -299,7 +299,7 @@ impl Addresses {
         self.begin + self.placed(own.map_or(at, |(own, _)| own), blocks as u64, random)
     }
 
-    /// A block in a hot extent from which on so many have room, and the rank of the extent as it is now.
+    /// A block in a hot extent from which on this many have room, and the rank of the extent as it is now.
     #[inline]
     fn hot_block(&self, blocks: u32, random: &mut RandomStream) -> (u64, u64) {
         let rank = self.law.draw(random);
@@ -310,7 +310,7 @@ impl Addresses {
         (rank, self.scatter.of(number) * self.extent.step + inside)
     }
 
-    /// Moves an address so that it keeps to pages and the request to the footprint.
+    /// Aligns an address to pages and keeps the request within the footprint.
     #[inline]
     fn placed(&self, at: u64, blocks: u64, random: &mut RandomStream) -> u64 {
         let at = at.min(self.align.floor(self.blocks.saturating_sub(blocks)));
@@ -333,8 +333,8 @@ impl Addresses {
         }
     }
 
-    /// Where a request of at most a page that would begin here lies across two, if it is one of the share that
-    /// does: the same each time, so that a place of its own stays one.
+    /// Start of a request of at most a page that crosses a page boundary, if it belongs to that share: the same
+    /// each time, so that a stable place stays one.
     #[inline]
     fn across(&self, at: u64, blocks: u64) -> Option<u64> {
         if self.chance_across == 0.0 || blocks <= self.align.step || blocks > self.page.step {

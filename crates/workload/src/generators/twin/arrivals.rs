@@ -1,12 +1,12 @@
-//! When a twin's requests come, and which of them read and which write.
+//! Arrivals of a twin's requests, and their kinds.
 //!
 //! Counts of each kind are split over the halves of a stretch of time, then over the halves of those, down to the
 //! shortest window of which the twin says anything: a multiplicative cascade (M. Wang et al., "Data mining meets
 //! performance evaluation: fast algorithms for modeling bursty traffic", ICDE 2002, the b-model), whose bias differs
 //! from level to level and from kind to kind. One half gets the share (1 + d) / 2, the other the rest, in random
-//! order; so the mean square of the rate in windows of a level's length is the product of 1 + d² down to it, which is
-//! how the biases follow from the dispersions asked for. Both kinds take the larger share to the same half with the
-//! chance that gives their correlation. Within the shortest window requests come at random.
+//! order; so the mean square of the rate in windows of a level's length is the product of 1 + d² over the levels down
+//! to it, from which the biases follow. Both kinds have their larger share in the same half with the probability that
+//! gives their correlation. Within the shortest window requests come at random.
 
 use super::description::{Arrivals, Envelope, Memory};
 use wordline_trace::RandomStream;
@@ -16,7 +16,7 @@ use wordline_units::HostOp;
 const BIAS_MOST: f64 = 0.998;
 /// Levels at most: a year down to nanoseconds.
 const LEVELS_MOST: usize = 56;
-/// Windows do not begin where a level's do: one of length T sees what windows of so many times T would, did they.
+/// Windows are not aligned with a level's: one of length T sees what windows of this many times T would if they were.
 const ASTRIDE: f64 = 1.25;
 /// Reads and writes, in this order.
 const KINDS: usize = 2;
@@ -55,7 +55,7 @@ impl Share {
         if self.many { n - few } else { few }
     }
 
-    /// How many of so many that not each is drawn fall to the smaller half.
+    /// Number of those not drawn individually that fall into the smaller half.
     fn of_many(&self, n: u64, random: &mut RandomStream) -> u64 {
         let rare = self.rare;
         if rare == 0.0 {
@@ -85,7 +85,7 @@ impl Share {
 struct Level {
     /// The share of the first half, of each kind, where it is the smaller and where it is the larger.
     shares: [[Share; 2]; KINDS],
-    /// Of 2⁵³ coins, those by which both kinds have their larger share in the same half.
+    /// Threshold of 2⁵³ at which both kinds have their larger share in the same half.
     alike: u64,
 }
 
@@ -162,7 +162,7 @@ struct Parts {
 }
 
 impl Parts {
-    /// `span` nanoseconds with so many requests of each kind.
+    /// `span` nanoseconds with this many requests of each kind.
     fn new(envelope: Option<&Envelope>, span: f64, counts: [f64; KINDS]) -> Parts {
         let Some(e) = envelope else {
             return Parts { length: span, upto: vec![counts], next: 0, given: [0; KINDS] };
@@ -178,7 +178,7 @@ impl Parts {
         Parts { length: e.period.0 as f64 / upto.len() as f64, upto, next: 0, given: [0; KINDS] }
     }
 
-    /// The next part; what is less than a request is carried on, and periods without any are passed over.
+    /// The next part; fractions of requests are carried over, and periods without any are skipped.
     fn next(&mut self) -> Node {
         let n = self.upto.len() as u64;
         let whole = self.upto[self.upto.len() - 1];
@@ -195,7 +195,7 @@ impl Parts {
     }
 }
 
-/// Requests that come at random in what is left of a window.
+/// Requests at random times in the rest of a window.
 #[derive(Clone, Copy, Default)]
 struct Window {
     end: f64,
@@ -217,7 +217,7 @@ pub(crate) struct Clock {
 }
 
 impl Clock {
-    /// For so many requests in `span` nanoseconds, the share `write` of them writes; after them, as many again.
+    /// For this many requests in `span` nanoseconds, the share `write` of them writes; then the same again.
     pub fn new(a: &Arrivals, requests: u64, span: f64, write: f64, random: RandomStream) -> Clock {
         let writes = libm::round(requests as f64 * write);
         let counts = [requests as f64 - writes, writes];
@@ -236,8 +236,8 @@ impl Clock {
         }
     }
 
-    /// The time of the next request in nanoseconds, and what it is. Of a window with both kinds, `keeps` says
-    /// whether the kind of the request before goes on.
+    /// The time of the next request in nanoseconds, and its kind. For a window with both kinds, `keeps` says whether
+    /// the kind of the previous request continues.
     #[inline]
     pub fn next(&mut self, keeps: impl FnOnce(HostOp) -> bool, before: HostOp) -> (u64, HostOp) {
         while self.window.left == [0, 0] {
@@ -254,7 +254,8 @@ impl Clock {
         };
         *(if op == HostOp::Read { reads } else { writes }) -= 1;
         if self.group == 0.0 || self.random.unit() > self.group {
-            // The first of so many times at random in the time left; those behind it share theirs with the one before.
+            // The first of this many times at random in the time left; those behind it share theirs with the one
+            // before.
             let unit = self.random.unit();
             let times = 1.0 + (left - 1) as f64 * (1.0 - self.group);
             let stays = if left == 1 { unit } else { libm::exp(libm::log(unit) / times) };

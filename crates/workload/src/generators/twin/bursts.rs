@@ -1,5 +1,5 @@
-//! Which requests of a kind come in a burst: those before which the last few of the kind came faster than all of
-//! them do on average. It takes no length of time from anywhere, so that a twin at another rate has as many.
+//! Requests of a kind in bursts: those before which the last few of the kind came faster than the overall mean.
+//! It uses no absolute time, so that a twin at another rate has as many.
 
 /// Requests over which a rate is taken.
 pub(crate) const OVER: usize = 64;
@@ -18,7 +18,7 @@ impl Default for Recent {
 }
 
 impl Recent {
-    /// The mean gap in nanoseconds over the last requests up to one that comes now; none of the first.
+    /// The mean gap in nanoseconds of the last requests up to the current one; none for the first.
     #[inline]
     pub fn gap(&mut self, time: u64) -> Option<f64> {
         let at = (self.count % OVER as u64) as usize;

@@ -1,15 +1,15 @@
-//! The twins that come with Wordline, embedded so that a single binary has them all.
+//! The built-in twins, embedded so that a single binary has them all.
 
 /// A twin that comes with Wordline.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct BuiltinTwin {
     /// Its name, as after `twin:`.
     pub name: &'static str,
-    /// What it is made of.
+    /// Its contents.
     pub body: TwinBody,
 }
 
-/// What a twin is made of.
+/// The contents of a twin.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TwinBody {
     /// A description, with the source of each value.
@@ -23,11 +23,11 @@ pub enum TwinBody {
 /// A workload that needs no twin, because the paper made it with a generator.
 #[derive(PartialEq, Debug)]
 pub struct Spelled {
-    /// One line for a list.
+    /// One-line description.
     pub title: &'static str,
     /// The workload, as `--workload` takes it.
     pub workload: &'static str,
-    /// Where its values come from.
+    /// The source of its values.
     pub source: &'static str,
     /// Shares of all requests that the so many most popular 4 KiB pages get.
     pub tops: &'static [(usize, f64)],
@@ -49,7 +49,7 @@ const fn same(name: &'static str, other: &'static str) -> BuiltinTwin {
 }
 
 const ZIPF: &str = "RARO, section V: FIO, Zipf over 4 KiB blocks of a file of 8 GB, reads; \
-                    the shares follow from the law";
+                    shares by that distribution";
 
 static RARO_12: Spelled = Spelled {
     title: "RARO: random reads of an 8 GiB file by Zipf's law, exponent 1.2",

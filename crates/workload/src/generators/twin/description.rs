@@ -1,4 +1,4 @@
-//! What a twin's file says, as types.
+//! A twin's file, as types.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -20,15 +20,15 @@ pub(crate) const RUN: RangeInclusive<f64> = 1.0..=1e6;
 pub(crate) const THETA: RangeInclusive<f64> = 0.0..=5.0;
 /// Bytes that share one place where a twin does not say.
 pub(crate) const ITEM: u64 = 16 << 10;
-/// How often the hot extents may be replaced.
+/// Maximum number of replacements of the hot extents.
 pub(crate) const DRIFT: RangeInclusive<f64> = 0.0..=1000.0;
 /// Decimals with which numbers that are not whole are written.
 pub(crate) const DECIMALS: usize = 4;
 
-/// A twin: numbers from which requests are made, and what they are held to.
+/// A twin: numbers from which requests are generated, and their criteria.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Description {
-    /// One line for a list.
+    /// One-line description.
     pub title: String,
     /// Patterns of names of the original's files, such as `hm_0.csv*`.
     pub original: Vec<String>,
@@ -44,19 +44,19 @@ pub struct Description {
     pub reads: Side,
     /// What is written.
     pub writes: Side,
-    /// What is known besides, to be compared with.
+    /// Further known figures, for comparison.
     pub targets: Targets,
 }
 
-/// Requests whose numbers in windows of time vary and go together as asked, some of them at one time, under an
-/// envelope; or no times at all, in a closed loop.
+/// Requests whose counts in time windows vary and correlate as specified, some of them simultaneous, under an
+/// envelope; or a closed loop without times.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Arrivals {
-    /// The closed loop in which requests are asked, where they have no times.
+    /// The closed loop of requests without times.
     pub closed: Option<QueueDepth>,
-    /// Time of all requests; 0 where they come all at one instant.
+    /// Time span of all requests; 0 if they are all simultaneous.
     pub span: SimDuration,
-    /// Share of requests that come at the time of the one before.
+    /// Share of requests simultaneous with the previous one.
     pub group: Fraction,
     /// How counts vary from window to window; as chance has it, if absent.
     pub memory: Option<Memory>,
@@ -72,7 +72,7 @@ pub struct Memory {
     pub windows: Vec<SimDuration>,
     /// Variance over mean of the number of reads in each: 1 is chance.
     pub reads: Vec<f64>,
-    /// The same of writes.
+    /// The same for writes.
     pub writes: Vec<f64>,
     /// Correlation between the number of reads and the number of writes beyond chance, -1 to 1.
     pub together: Vec<f64>,
@@ -85,13 +85,13 @@ pub struct Envelope {
     pub period: SimDuration,
     /// A relative rate of reads for each part; some is above 0.
     pub reads: Vec<f64>,
-    /// The same of writes, in as many parts.
+    /// The same for writes, in as many parts.
     pub writes: Vec<f64>,
 }
 
 impl Memory {
-    /// Multiplies what the dispersion of reads and that of writes in each window exceed those in the shortest one by,
-    /// so that more or less of them come in bursts: 0 leaves those of the shortest window alone.
+    /// Factor on the excess of the dispersions of reads and writes over those of the shortest window, so that more or
+    /// fewer of them come in bursts: 0 leaves those of the shortest window only.
     pub(crate) fn multiply_bursts(&mut self, factors: [f64; 2]) {
         for (curve, factor) in [&mut self.reads, &mut self.writes].into_iter().zip(factors) {
             let shortest = curve[0];
@@ -120,13 +120,13 @@ impl Memory {
         }
     }
 
-    /// Dispersions of reads and of writes in windows of so many nanoseconds.
+    /// Dispersions of reads and of writes in windows of this many nanoseconds.
     pub(crate) fn dispersion(&self, window_ns: f64) -> [f64; 2] {
         let logarithm = |x: f64| libm::log(x.max(1e-3));
         [&self.reads, &self.writes].map(|curve| self.at(curve, window_ns, logarithm, libm::exp))
     }
 
-    /// Correlation of reads and writes in windows of so many nanoseconds.
+    /// Correlation of reads and writes in windows of this many nanoseconds.
     pub(crate) fn together(&self, window_ns: f64) -> f64 {
         self.at(&self.together, window_ns, |x| x, |x| x)
     }
@@ -139,7 +139,7 @@ pub struct Side {
     pub sizes: Vec<(u32, f64)>,
     /// The mean size in bytes, for which a weight or the tail is solved; that of `sizes` if absent.
     pub mean: Option<f64>,
-    /// What comes besides the sizes listed.
+    /// Sizes besides the listed ones.
     pub rest: Rest,
     /// Factors by which the weight of the size that is solved changes, and after how many requests.
     pub modulation: Option<Modulation>,
@@ -149,9 +149,9 @@ pub struct Side {
     pub page: u64,
     /// Share of requests of a page or more that begin with a page.
     pub page_aligned: Fraction,
-    /// Whether a request that fits into a page may lie across two.
+    /// Whether a request that fits into a page can cross a page boundary.
     pub straddle: Straddle,
-    /// Where its addresses begin, in bytes.
+    /// Alignment of its addresses, in bytes.
     pub begin: u64,
     /// How far they go from there, in bytes.
     pub footprint: u64,
@@ -163,7 +163,8 @@ pub struct Side {
     pub uniform: Fraction,
     /// Sequential streams.
     pub streams: u32,
-    /// Mean bytes after which a stream begins elsewhere; none goes round in its part of the footprint.
+    /// Mean bytes after which a stream starts elsewhere; without it, streams wrap around in their part of the
+    /// footprint.
     pub stretch: Option<u64>,
     /// Share of a stream's requests that begin by rewriting its last 4 KiB.
     pub rewrite: Fraction,
@@ -182,29 +183,30 @@ pub struct Side {
     pub stable: Fraction,
     /// How often the hot extents are replaced by others, one by one, in the whole run.
     pub drift: f64,
-    /// Of reads that continue no stream: the share that goes where the hot writes go.
+    /// Of reads that continue no stream: the share in the hot extents of writes.
     pub overlap: Fraction,
-    /// Requests that go on with a file. What is said of sequential, hot and uniform requests is of the others.
+    /// Requests that continue a file. The shares of sequential, hot and uniform requests refer to the others.
     pub files: Option<FileLaw>,
 }
 
-/// Requests that go on with a file, one file after the other. Those of one have one size and follow each other.
+/// Requests that continue a file, one file after the other. The requests of a file have one size and follow each
+/// other.
 #[derive(Clone, PartialEq, Debug)]
 pub struct FileLaw {
-    /// Their share of the requests of the side that come in a burst: before which the last 64 came faster than all
-    /// do on average.
+    /// Their share of the requests of the side in a burst: those before which the last 64 came faster than the
+    /// overall mean.
     pub bursts: Fraction,
     /// Their share of the other requests.
     pub apart: Fraction,
-    /// Sizes of a file's requests in blocks, by the requests that have them. Empty: the long ones of the side, or
-    /// those listed where there are none.
+    /// Sizes of a file's requests in blocks, by the requests that have them. Empty: the long ones of the side, or the
+    /// listed ones if there are none.
     pub sizes: Vec<(u32, f64)>,
     /// Requests of a file, by files.
     pub lengths: Vec<(u32, f64)>,
     /// Powers of two in blocks, ascending: the greatest that divides the address at which a file begins, by requests;
     /// of the last one or of a greater.
     pub begins: Vec<(u32, f64)>,
-    /// Share of the files that begin behind the one before, within 64 of its requests.
+    /// Share of the files that start after the previous one, within 64 of its requests.
     pub near: Fraction,
 }
 
@@ -215,7 +217,7 @@ pub enum Rest {
     None,
     /// One more size, in blocks, with the weight that gives the mean.
     Size(u32),
-    /// A share of requests of two pages or more, geometric with the mean that gives the mean.
+    /// A share of requests of two pages or more, geometric with the mean that gives the overall mean.
     Large {
         /// Their share.
         share: Fraction,
@@ -227,20 +229,20 @@ pub enum Rest {
 /// A mix of sizes that changes.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Modulation {
-    /// Relative weights, each drawn once before any comes again.
+    /// Relative weights, each drawn once before any repeats.
     pub factors: Vec<f64>,
     /// Requests of the side between draws.
     pub every: u64,
 }
 
-/// Whether small requests may lie across two pages.
+/// Whether small requests can cross a page boundary.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Straddle {
     /// They may.
     Free,
     /// They are moved into one.
     Never,
-    /// So many of them do, and the others are moved into one.
+    /// This many of them do, and the others are moved into one.
     Share(Fraction),
 }
 
@@ -269,15 +271,15 @@ impl fmt::Display for Straddle {
     }
 }
 
-/// What `straddle` may be.
+/// Values of `straddle`.
 pub(crate) const STRADDLE: &str = "free, never or a share such as 26%";
 
-/// Where the hot extents lie.
+/// Position of the hot extents.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum HotLies {
     /// Anywhere in the footprint: streams and uniform requests meet them.
     Scattered,
-    /// At the begin of the footprint, where nothing else goes.
+    /// At the start of the footprint, with nothing else there.
     Apart,
 }
 
@@ -299,15 +301,15 @@ pub struct Targets {
     pub small: Option<(Fraction, Fraction)>,
     /// Lengths of windows with the variance over mean of the number of requests in them.
     pub dispersion: Vec<(SimDuration, f64)>,
-    /// Of updates of less than a page of 16 KiB: those of the very blocks of the update before.
+    /// Of updates of less than a page of 16 KiB: those of exactly the blocks of the previous update.
     pub same_sectors: Option<Fraction>,
-    /// Of the same: those that cover all that was ever written in the page.
+    /// Of the same: those that cover everything ever written in the page.
     pub covering: Option<Fraction>,
     /// Share of the pages read that had been written before.
     pub read_written: Option<Fraction>,
 }
 
-/// Blocks of an item where nothing else is said: what is usual, or as much of an extent as can be.
+/// Default blocks of an item: the usual number, or as much of an extent as possible.
 pub(crate) fn item_in(extent: u64, align: u64) -> u64 {
     (ITEM.min(extent) / LBA_BYTES / align * align).max(align)
 }

@@ -1,6 +1,6 @@
-//! Requests that go on with a file: one file after the other, each in requests of one size from where it begins on,
-//! until its length is through. Copies, logs and backups come so, and in bursts: a burst's requests then begin at one
-//! offset within their pages and go over the planes of a drive in step, which requests of many streams do not.
+//! Requests that continue a file: one file after the other, each in requests of one size from where it begins on,
+//! until its length is through. Copies, logs and backups look like this, and come in bursts: a burst's requests then
+//! start at one offset within their pages and step through the planes of a drive, unlike requests of many streams.
 
 use crate::generators::twin::addresses::Addresses;
 use crate::generators::twin::bursts::Recent;
@@ -10,12 +10,12 @@ use crate::random::alias::Alias;
 use wordline_trace::RandomStream;
 use wordline_units::{Fraction, LBA_BYTES};
 
-/// A file that begins near the one before does so within as many of its requests behind it.
+/// A file that starts near the previous one does so within this many of its requests after it.
 pub(crate) const NEAR: u64 = 64;
 
 /// Files of one side at work.
 pub(crate) struct Files {
-    /// Chances that a request goes on with a file, in a burst and elsewhere.
+    /// Chances that a request continues a file, in a burst and elsewhere.
     bursts: f64,
     apart: f64,
     recent: Recent,
@@ -28,7 +28,7 @@ pub(crate) struct Files {
     near: f64,
     zones: Vec<Zone>,
     zone: usize,
-    /// Of the file that is open: the size of its requests, how many are left, and which class of `begins` it has.
+    /// The open file: the size of its requests, the number left, and its class of `begins`.
     size: u32,
     left: u64,
     class: usize,
@@ -38,8 +38,9 @@ pub(crate) struct Files {
 /// Most zones.
 const ZONES: u64 = 64;
 
-/// A part of the footprint that is filled from its begin on. A file that does not begin behind the one before goes
-/// on where another zone is filled up to, so that nothing is written over before all are full; then all begin again.
+/// A part of the footprint that is filled from its begin on. A file that does not start after the previous one
+/// continues at the fill pointer of another zone, so that nothing is overwritten before all zones are full; then all
+/// start over.
 #[derive(Clone, Copy)]
 struct Zone {
     from: u64,
@@ -47,7 +48,7 @@ struct Zone {
     next: u64,
 }
 
-/// Zones with room for the longest file each, where there is so much.
+/// Zones with space for the longest file each, if possible.
 fn zones(first: u64, past: u64, room: u64) -> Vec<Zone> {
     let many = ((past - first) / room.max(1)).clamp(1, ZONES);
     let length = (past - first) / many;
@@ -64,7 +65,7 @@ struct Shared {
     over: f64,
 }
 
-/// Draws for a size on the side of the mean that is asked for.
+/// Draws for a size on the required side of the mean.
 const DRAWS: usize = 64;
 
 impl Shared {
@@ -74,7 +75,7 @@ impl Shared {
         Shared { sizes: pairs.iter().map(|pair| pair.0).collect(), by_share, mean, over: 0.0 }
     }
 
-    /// The size of so many requests.
+    /// The size of this many requests.
     fn next(&mut self, requests: u64, random: &mut RandomStream) -> u32 {
         let mut size = self.sizes[0];
         for _ in 0..DRAWS {
@@ -88,8 +89,7 @@ impl Shared {
     }
 }
 
-/// Sizes of files' requests with their shares: those that are told, or else the long ones of a side that has such, or
-/// those listed.
+/// Sizes of files' requests with their shares: the given ones, else the long ones of a side, or the listed ones.
 fn sizes(files: &FileLaw, side: &Side, law: &SizeLaw) -> Vec<(u32, f64)> {
     match side.rest {
         _ if !files.sizes.is_empty() => files.sizes.clone(),
@@ -98,7 +98,7 @@ fn sizes(files: &FileLaw, side: &Side, law: &SizeLaw) -> Vec<(u32, f64)> {
     }
 }
 
-/// The largest share of the requests that may be of files: all long ones, where a side says how many these are.
+/// The largest possible share of requests in files: all long ones, if a side states their number.
 pub(crate) fn most_of_files(side: &Side) -> f64 {
     match side.rest {
         Rest::Large { share, .. } if side.mean.is_some() => share.as_f64(),
@@ -110,7 +110,7 @@ pub(crate) fn most_of_files(side: &Side) -> f64 {
 /// together have the side's mean and share of long ones.
 ///
 /// # Errors
-/// Where no sizes of the others give the mean.
+/// If no sizes of the others give the mean.
 pub(crate) fn beside_files(side: &Side, share: f64) -> Result<Side, String> {
     let mut beside = side.clone();
     let (Some(files), Some(mean)) = (&side.files, side.mean) else { return Ok(beside) };
@@ -132,8 +132,8 @@ pub(crate) fn beside_files(side: &Side, share: f64) -> Result<Side, String> {
 }
 
 impl Files {
-    /// The files of a side; none if it has none. `law` is that of all its sizes; its requests come in gaps of so many
-    /// nanoseconds on average, and this part of those that would be of files are.
+    /// The files of a side; none if it has none. `law` is the distribution of all its sizes; its requests have this
+    /// mean gap in nanoseconds, and this part of the eligible ones is in files.
     pub fn new(
         side: &Side,
         law: &SizeLaw,
@@ -173,7 +173,7 @@ impl Files {
         self.sizes.sizes.iter().copied().max().unwrap_or(1)
     }
 
-    /// Whether a request of the side that comes now is of a file.
+    /// Whether the next request of the side is in a file.
     #[inline]
     pub fn has(&mut self, time: u64) -> bool {
         let burst = self.recent.gap(time).is_some_and(|gap| gap <= self.mean_gap);
@@ -195,7 +195,8 @@ impl Files {
         (at, self.size)
     }
 
-    /// Begins a file, behind the one before or where another zone goes on; or what is left of one at another zone.
+    /// Starts a file, after the previous one or at the fill pointer of another zone; or what is left of one at
+    /// another zone.
     fn begin(&mut self) {
         let random = &mut self.random;
         if self.left == 0 {

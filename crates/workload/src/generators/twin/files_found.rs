@@ -1,9 +1,9 @@
-//! Files among requests: those that keep the laws by which a twin goes on with files, found in one pass.
+//! Files among requests: those that keep the laws by which a twin continues a file, found in one pass.
 //!
-//! A request of 16 KiB or more is of an open file if it has the file's size, lies a whole number of such sizes from where the file
-//! began, and within 32 of them from what was touched of it: parts of a file come out of order, several at a time. Of
-//! these 8 are open; the one that was used longest ago makes room for the next. What has 8 requests or more, covers half
-//! of what lies between its ends, and hardly any of it twice, was a file.
+//! A request of 16 KiB or more belongs to an open file if it has the file's size, lies a whole number of such sizes
+//! from the file's start, and within 32 of them from its touched part: parts of a file are out of order, several at a
+//! time. At most 8 are open; the least recently used one makes space for the next. A file has 8 requests or more,
+//! covers half of its extent, and hardly overlaps itself.
 
 use crate::generators::twin::bursts::Recent;
 use crate::generators::twin::files::NEAR;
@@ -11,20 +11,20 @@ use std::collections::BTreeMap;
 
 /// Files that are followed at a time.
 const OPEN: usize = 8;
-/// How far from what was touched of it a file goes on, in its requests.
+/// Distance from its touched part within which a file continues, in its requests.
 const REACH: u64 = 32;
 /// The shortest requests of files, in blocks: 16 KiB. Shorter ones in a row are logs, which rewrite their last page.
 const SHORTEST: u32 = 32;
 /// Requests of a file at least.
 const LEAST: u64 = 8;
-/// Of a file, the part that may be touched twice: one of so many.
+/// The part of a file that can be touched twice: one in this many.
 const TWICE: u64 = 16;
-/// Greatest power of two that is told of where a file begins, in blocks: 64 KiB.
+/// Greatest power of two recorded for the start of a file, in blocks: 64 KiB.
 const GREATEST: u64 = 128;
 /// Classes of gaps: sixteen an octave.
 const GAPS: usize = 1024;
 
-/// Requests that go on with a stream of their kind, those of them that rewrite its last 4 KiB, and streams of two
+/// Requests that continue a stream of their kind, those of them that rewrite its last 4 KiB, and streams of two
 /// requests or more.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Continued {
@@ -40,7 +40,7 @@ impl Continued {
         self.runs += other.runs;
     }
 
-    /// Those that are not of a part.
+    /// Those outside of a part.
     pub fn without(self, part: Continued) -> Continued {
         Continued {
             continued: self.continued - part.continued,
@@ -62,8 +62,8 @@ struct Open {
 }
 
 impl Open {
-    /// Long enough, half of what lies between its ends at least, and hardly any of it twice: what goes over the same
-    /// blocks again and again is no file.
+    /// Long enough, covering at least half of its extent, and hardly any of it twice: repeated passes over the same
+    /// blocks are not a file.
     fn is_file(&self) -> bool {
         let (touched, between) = (self.requests * self.size as u64, self.to - self.from);
         self.requests >= LEAST && 2 * touched >= between && touched <= between + between / TWICE
@@ -141,7 +141,7 @@ pub(crate) struct Files {
     pub gaps: Vec<u64>,
     open: Vec<Open>,
     closed: Totals,
-    /// Where the file goes on that was used last.
+    /// The continuation of the last used file.
     front: Option<u64>,
 }
 
@@ -200,7 +200,7 @@ impl Files {
         }
     }
 
-    /// All that were found so far.
+    /// All files found so far.
     pub fn totals(&self) -> Totals {
         let mut all = self.closed.clone();
         self.open.iter().filter(|f| f.is_file()).for_each(|file| all.add(file));

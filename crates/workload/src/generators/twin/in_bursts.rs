@@ -1,22 +1,22 @@
-//! How requests come in bursts and go on with files, as figures of a trace or a twin.
+//! Bursts and files of requests, as figures of a trace or a twin.
 
 use crate::generators::twin::files_found::class;
 use crate::generators::twin::statistics::Statistics;
 use wordline_units::HostOp;
 
-/// How requests of one kind come in bursts and go on with files.
+/// Bursts and files of requests of one kind.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct InBursts {
-    /// Share of the requests that come in a burst.
+    /// Share of the requests in a burst.
     pub bursts: f64,
     /// Share of those that are of files, and of the others.
     pub files: f64,
     pub files_apart: f64,
     /// Mean requests of a file; none without files.
     pub length: Option<f64>,
-    /// Of the requests of files, those of files that begin with a page of 16 KiB.
+    /// Of the requests of files, those of files that start at a boundary of 16 KiB.
     pub aligned: Option<f64>,
-    /// Share of the files that begin behind the one before.
+    /// Share of the files that start after the previous one.
     pub near: Option<f64>,
 }
 

@@ -1,9 +1,9 @@
-//! The hit rate of an LRU cache of written pages, foretold from a description by Che's approximation,
-//! and a description changed so that its hit rate moves by so many points.
+//! The hit rate of an LRU cache of written pages, predicted from a description by Che's approximation, and a
+//! description whose hit rate is shifted by this many points.
 //!
-//! H. Che, Y. Tung and Z. Wang, "Hierarchical Web caching systems", IEEE JSAC 20(7), 2002: a page is
-//! in the cache if it was accessed within the characteristic time, in which the cache fills. Streams
-//! come round to a page at even times; a run of finite length finds every page absent at first.
+//! H. Che, Y. Tung and Z. Wang, "Hierarchical Web caching systems", IEEE JSAC 20(7), 2002: a page is in the
+//! cache if it was accessed within the characteristic time, in which the cache fills. Streams return to a
+//! page at regular intervals; a run of finite length finds every page absent at first.
 
 use crate::generators::twin::addresses::UNIT;
 use crate::generators::twin::description::{Description, HotLies, Side, extents};
@@ -24,11 +24,11 @@ struct Class {
     pages: f64,
     /// Chance of an access by hot or uniform requests, each page.
     each: f64,
-    /// Whether streams come by.
+    /// Whether streams return.
     passed: bool,
 }
 
-/// Hit rates of LRU caches of so many 4 KiB pages after so many requests of this side alone, and the
+/// Hit rates of LRU caches of this many 4 KiB pages after this many requests of this side alone, and the
 /// distinct pages accessed by then.
 pub(crate) struct Foretold {
     pub hits: Vec<f64>,
@@ -52,13 +52,13 @@ fn ranks(n: u64, theta: f64) -> Vec<(f64, f64)> {
     out
 }
 
-/// What caches of so many pages would hold.
+/// Hit rates of caches of this many pages.
 pub(crate) fn foretell(side: &Side, requests: f64, caches: &[f64]) -> Foretold {
     let Ok(law) = SizeLaw::new(side) else {
         return Foretold { hits: vec![0.0; caches.len()], distinct: 0.0 };
     };
     let shares = law.shares();
-    // A request of so many blocks at any multiple of `align` touches this many pages on average.
+    // A request of this many blocks at any multiple of `align` touches this many pages on average.
     let slack = 1.0 - side.align.min(UNIT) as f64 / UNIT as f64;
     let touched: f64 = shares.iter().map(|(b, p)| ((*b as f64 / UNIT as f64) + slack).max(1.0) * p).sum();
     let moved: f64 = shares.iter().map(|(b, p)| *b as f64 / UNIT as f64 * p).sum();
@@ -133,7 +133,7 @@ pub(crate) fn foretell(side: &Side, requests: f64, caches: &[f64]) -> Foretold {
 /// A description with another hit rate.
 pub(crate) struct Shifted {
     pub description: Description,
-    /// By how many points the measured hit rate moved.
+    /// Measured shift of the hit rate, in points.
     pub reached_points: f64,
 }
 
@@ -154,7 +154,7 @@ fn turned(d: &Description, turn: f64) -> Description {
     d
 }
 
-/// The measured share of writes that a cache of so many bytes holds.
+/// The measured share of writes that a cache of this many bytes holds.
 fn measured(d: &Description, cache: Option<u64>) -> Result<(f64, u64), WorkloadError> {
     let mut s = Statistics::new(UNIT * LBA_BYTES, Depth::Full);
     for request in requests_of(d, SEED, Some(MEASURED))? {
@@ -166,7 +166,7 @@ fn measured(d: &Description, cache: Option<u64>) -> Result<(f64, u64), WorkloadE
     Ok((hit, cache))
 }
 
-/// The description with its hit rate at the reference cache moved by so many points.
+/// The description with its hit rate at the reference cache moved by this many points.
 ///
 /// # Errors
 /// Where the description has no hot part to move, or cannot be moved so far.

@@ -1,5 +1,5 @@
-//! Stack distances of pages that are not numbered densely, nor counted beforehand: pages get their
-//! numbers as they come, and the stack grows with them.
+//! Stack distances of pages with sparse numbers and unknown count: pages are numbered as they appear, and the
+//! stack grows with them.
 
 use rustc_hash::FxHashMap;
 use wordline_reuse::LruStack;

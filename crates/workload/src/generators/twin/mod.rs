@@ -1,13 +1,13 @@
-//! Twins: synthetic stand-ins for traces that cannot be passed on. A twin is a small file of numbers
-//! (`description`, which `read` and `write` turn into types and back), each with its source, from which
-//! requests are made (`stream`, with `arrivals`, `sizes` and `addresses`); it is accepted when the
-//! figures of what comes out (`statistics`, `lru`) are those of the table it was made from. `locality`
-//! foretells and shifts its hit rate, `catalogue` lists those that come with Wordline, `named` finds one
-//! by its name, and `twin` is one with its options.
+//! Twins: synthetic substitutes for traces that cannot be published. A twin is a small file of numbers
+//! (`description`, converted by `read` and `write`), each with its source, from which requests are generated
+//! (`stream`, with `arrivals`, `sizes` and `addresses`); it is accepted if the figures of its requests
+//! (`statistics`, `lru`) match the table it was made from. `locality` predicts and shifts its hit rate,
+//! `catalogue` lists the built-in ones, `by_name` finds one by its name, and `twin` is one with its options.
 
 pub(crate) mod addresses;
 pub(crate) mod arrivals;
 pub(crate) mod bursts;
+pub(crate) mod by_name;
 pub(crate) mod catalogue;
 pub(crate) mod description;
 pub(crate) mod files;
@@ -15,7 +15,6 @@ pub(crate) mod files_found;
 pub(crate) mod in_bursts;
 pub(crate) mod locality;
 pub(crate) mod lru;
-pub(crate) mod named;
 pub(crate) mod read;
 pub(crate) mod sizes;
 pub(crate) mod statistics;

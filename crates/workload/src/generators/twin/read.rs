@@ -19,7 +19,7 @@ fn share(s: &mut Section, key: &'static str, default: Fraction) -> Fraction {
     given
 }
 
-/// Reads a description and says what is wrong with it as an error of the workload.
+/// Reads a description and reports problems as an error of the workload.
 pub(crate) fn read(text: &str, origin: &str) -> Result<Description, WorkloadError> {
     Description::from_toml(text, origin).map_err(|e| problems(&e))
 }
@@ -116,7 +116,7 @@ fn description(mut file: Section, problems: &Problems) -> Option<Description> {
     Some(Description { title, original, requests, write, run, arrivals, reads, writes, targets })
 }
 
-/// A curve over windows, or over parts of an envelope: as many numbers as there are of those.
+/// A curve over windows, or over parts of an envelope: one number for each.
 fn curve(a: &mut Section, key: &'static str, of: &str, many: usize) -> Option<Vec<f64>> {
     let curve = a.take::<Numbers>(key)?.0;
     if curve.len() != many {
@@ -313,7 +313,7 @@ fn side(mut s: Section, kind: Kind) -> Option<Side> {
     side
 }
 
-/// Requests that go on with a file: no key of them is there without `files`.
+/// Requests that continue a file: no key of them is there without `files`.
 fn files(s: &mut Section, align: u64) -> Option<FileLaw> {
     const KEYS: [&str; 5] = ["files_apart", "file_sizes", "file_lengths", "file_begins", "file_near"];
     if !s.has("files") {

@@ -1,5 +1,5 @@
-//! Sizes of a twin's requests: those listed by their weights, and what makes them up to the mean:
-//! one more size whose weight is solved, or a geometric tail whose mean is.
+//! Sizes of a twin's requests: the listed ones by weight, and a complement for the mean: one more size with a
+//! solved weight, or a geometric tail with a solved mean.
 
 use crate::generators::twin::description::{Rest, Side};
 use crate::random::alias::Alias;
@@ -24,7 +24,7 @@ fn mean_of(pairs: impl Iterator<Item = (f64, f64)>) -> f64 {
     sum / weights
 }
 
-/// One of the sizes; where there is but one, nothing is drawn.
+/// One of the sizes; a single size needs no draw.
 #[inline]
 fn one_of(sizes: &[u32], table: &Alias, random: &mut RandomStream) -> u32 {
     match sizes {
@@ -34,10 +34,10 @@ fn one_of(sizes: &[u32], table: &Alias, random: &mut RandomStream) -> u32 {
 }
 
 impl SizeLaw {
-    /// What a side says of its sizes.
+    /// The sizes of a side.
     ///
     /// # Errors
-    /// Where no weight or tail gives the mean, with the means that can be had.
+    /// If no weight or tail gives the mean, with the reachable means.
     pub fn new(side: &Side) -> Result<SizeLaw, String> {
         let listed: Vec<u32> = side.sizes.iter().map(|s| s.0).collect();
         let weights: Vec<f64> = side.sizes.iter().map(|s| s.1).collect();
@@ -142,7 +142,7 @@ fn geometric(mean: f64, least: u64, most: u64) -> Option<f64> {
 /// The factors of a modulation as a run meets them, with the mean over the run restored.
 #[derive(Clone)]
 pub(crate) struct Modulated {
-    /// Share of the other sizes, block by block; the last goes on.
+    /// Share of the other sizes, block by block; the last continues.
     shares: Vec<f64>,
     every: u64,
     drawn: u64,
@@ -150,7 +150,7 @@ pub(crate) struct Modulated {
 }
 
 impl Modulated {
-    /// For a run of so many requests of the side.
+    /// For a run of this many requests of the side.
     pub fn new(side: &Side, share: f64, requests: u64, random: &mut RandomStream) -> Modulated {
         let Some(m) = &side.modulation else {
             return Modulated { shares: vec![share], every: u64::MAX, drawn: 0, at: 0 };

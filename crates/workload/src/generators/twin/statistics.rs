@@ -1,5 +1,5 @@
-//! What a stream of requests is like: the figures by which a twin is held to its original, taken in
-//! one pass, of a twin and of a trace alike.
+//! Statistics of a stream of requests: the figures that compare a twin with its original, collected in one pass over
+//! either.
 
 use crate::generators::twin::addresses::UNIT;
 use crate::generators::twin::files_found::{Continued, Files};
@@ -9,12 +9,12 @@ use rustc_hash::FxHashMap;
 use wordline_trace::PageSet;
 use wordline_units::{HostOp, HostRequest, LBA_BYTES};
 
-/// Requests whose ends are remembered, to see whether one goes on from there.
+/// Requests whose ends are remembered, to see whether one continues from there.
 const RECENT: usize = 64;
-/// Bins of arrivals: as many, or half as many and twice as long.
+/// Bins of arrivals: this many, or half as many of twice the length.
 const BINS: usize = 256;
 const SECOND: u64 = 1_000_000_000;
-/// Lengths of the windows in which arrivals are counted, in nanoseconds: 10 us to 100 s.
+/// Lengths of the windows of arrival counts, in nanoseconds: 10 us to 100 s.
 pub(crate) const WINDOWS: [u64; 8] = [
     SECOND / 100_000,
     SECOND / 10_000,
@@ -26,7 +26,7 @@ pub(crate) const WINDOWS: [u64; 8] = [
     100 * SECOND,
 ];
 
-/// Windows of which there must be as many for a variance.
+/// Minimum number of windows for a variance.
 const WINDOWS_LEAST: f64 = 10.0;
 
 /// Whether the order of written pages is measured, which takes most of the time.
@@ -42,7 +42,7 @@ pub enum Depth {
 #[derive(Clone, Debug)]
 pub(crate) struct Windows {
     length: u64,
-    /// Where the window ends that is counted in, and those before it.
+    /// End of the current window, and of previous ones.
     end: u64,
     before: u64,
     counts: [f64; 2],
@@ -100,7 +100,7 @@ impl Variation {
         (mean > 0.0).then(|| (variance + 2.0 * self.covariance) / mean)
     }
 
-    /// The same of reads or writes alone.
+    /// The same for reads or writes alone.
     pub fn dispersion_of(&self, op: HostOp) -> Option<f64> {
         let kind = usize::from(op == HostOp::Write);
         (self.means[kind] > 0.0).then(|| self.variances[kind] / self.means[kind])
@@ -124,7 +124,7 @@ pub(crate) struct Side {
     pub streams: Continued,
     /// Requests at multiples of 4 KiB.
     pub aligned: u64,
-    /// Where the last requests ended, and whether they continued others.
+    /// Ends of the last requests, and whether they continued others.
     ends: Vec<(u64, bool)>,
     at: usize,
     pub files: Files,
@@ -201,7 +201,7 @@ struct Full {
 }
 
 impl Statistics {
-    /// Of no request yet; `page` bytes are what a write is large or partial by.
+    /// Before the first request; `page` bytes are the reference for large and partial writes.
     pub fn new(page: u64, depth: Depth) -> Statistics {
         Statistics {
             page: (page / LBA_BYTES).max(1),
@@ -356,13 +356,13 @@ impl Statistics {
     }
 
     /// Lengths of windows in nanoseconds, from 10 us to 100 s, with the variance over mean of the number of requests
-    /// in them and the number of windows; only those of which there are ten.
+    /// and the number of windows; only those with at least ten.
     pub fn dispersion(&self) -> Vec<(u64, f64, u64)> {
         let known = self.variations().filter_map(|(length, v)| Some((length, v.dispersion()?, v.windows)));
         known.collect()
     }
 
-    /// How counts vary in windows of each length of which there are ten.
+    /// Dispersion in windows of each length with at least ten.
     pub(crate) fn variations(&self) -> impl Iterator<Item = (u64, Variation)> {
         self.windows.iter().filter_map(|w| Some((w.length, w.variation()?)))
     }
@@ -372,9 +372,9 @@ impl Statistics {
         self.others
     }
 
-    /// Of writes of less than a page of 16 KiB to one that was written before: the share that covers all that was ever
-    /// written there, and the share that goes to the very blocks of the write before; none without any, or without
-    /// full depth.
+    /// Of writes of less than a page of 16 KiB to a previously written one: the share that covers everything ever
+    /// written there, and the share to exactly the blocks of the previous write; none without any, or without full
+    /// depth.
     pub fn stable_shares(&self) -> Option<[f64; 2]> {
         let updates = self.full.as_ref().map(|f| &f.updates).filter(|u| u.all > 0)?;
         Some([share(updates.covering, updates.all), share(updates.same, updates.all)])
@@ -398,7 +398,7 @@ impl Statistics {
         Some(pages * each * UNIT * LBA_BYTES)
     }
 
-    /// Share of requests that come at the time of the one before.
+    /// Share of requests simultaneous with the previous one.
     pub fn group_share(&self) -> f64 {
         share(self.same_time, self.requests())
     }

@@ -31,8 +31,7 @@ struct Flow {
 }
 
 impl Flow {
-    /// A kind of request in a run: its side, the part of the requests there that are of files, how many come in all,
-    /// and in what gaps on average.
+    /// A kind of request in a run: its side, the part of its requests in files, their number, and their mean gap.
     fn new(side: &Side, play: Play, run: InRun, seed: u64, name: &str) -> Result<Flow, String> {
         let stream = |part: &str| RandomStream::new(seed, &format!("workload/twin/{name}/{part}"));
         let beside = beside_files(side, run.of_files)?;
@@ -60,15 +59,15 @@ struct InRun {
     requests: u64,
     /// Nanoseconds from one to the next, on average.
     mean_gap: f64,
-    /// Share that is of files, and the part that this is of what the side asks for.
+    /// Share in files, and its ratio to what the side specifies.
     of_files: f64,
     part: f64,
 }
 
-/// When requests come, and of which kind they are.
+/// Arrivals of requests, and their kinds.
 #[derive(Clone)]
 struct Order {
-    /// When they come; none where they have no times.
+    /// Their times; none without times.
     clock: Option<Clock>,
     /// Chances that a read is followed by a write, and a write by a read, where the clock leaves it open.
     to_write: f64,
@@ -93,8 +92,8 @@ impl Order {
         (time, op)
     }
 
-    /// The share of the requests of each kind, reads and writes, that come in a burst, of so many requests of both up
-    /// to a time.
+    /// The share of the requests of each kind, reads and writes, in bursts, among this many requests of both up to a
+    /// time.
     fn in_bursts(&self, requests: u64, until: u64, mean_gaps: [f64; 2]) -> [f64; 2] {
         let (mut order, mut recent) = (self.clone(), [Recent::default(), Recent::default()]);
         let mut counts = [(0u64, 0u64); 2];
@@ -127,17 +126,16 @@ pub(crate) struct TwinStream {
     bounding: HostOp,
 }
 
-/// Chances of a change from read to write and from write to read, with a stationary share of writes
-/// and runs of so many of one kind on average. Where the share makes runs longer than that by chance
-/// alone, kinds are independent.
+/// Chances of a change from read to write and from write to read, with a stationary share of writes and runs of this
+/// many of one kind on average. If the share alone makes runs longer than that by chance, kinds are independent.
 fn changes(write: f64, run: f64) -> (f64, f64) {
     let both = write * (1.0 - write);
     let rate = if both > 0.0 { (1.0 / (2.0 * run * both)).min(1.0) } else { 1.0 };
     (rate * write, rate * (1.0 - write))
 }
 
-/// The clock of a run. One with a bound is a twin of a shorter trace: of the same rate, dispersions and share of
-/// writes, not the beginning of the long one. An envelope says what comes when, so a run under one is its beginning.
+/// The clock of a run. A limited run is a twin of a shorter trace, with the same rate, dispersions and share of
+/// writes, not the beginning of the long one. An envelope fixes times, so a run under one is its beginning.
 fn clock(d: &Description, play: Play, whole: u64, random: RandomStream) -> Option<Clock> {
     let span = d.arrivals.span.0 as f64;
     if span == 0.0 {
@@ -154,8 +152,8 @@ fn clock(d: &Description, play: Play, whole: u64, random: RandomStream) -> Optio
     Some(Clock::new(&d.arrivals, requests as u64, requests / rate, d.write.as_f64(), random))
 }
 
-/// What a run has of reads and of writes, of `whole` requests in all, of which so many are made up to a time. How many
-/// come in bursts is counted beforehand where sizes hang on it.
+/// Reads and writes of a run, of `whole` requests in total, of which this many are generated up to a time. The
+/// number of requests in bursts is counted in advance if sizes depend on it.
 fn runs(d: &Description, order: &Order, whole: u64, made: u64, until: u64) -> [InRun; 2] {
     let write = d.write.as_f64();
     let sides = [(&d.reads, 1.0 - write), (&d.writes, write)];
@@ -181,7 +179,7 @@ impl TwinStream {
     /// The requests of a twin.
     ///
     /// # Errors
-    /// Where no sizes beside those of files give the mean of all.
+    /// If no sizes besides those of files give the overall mean.
     pub fn new(d: &Description, play: Play, seed: u64) -> Result<TwinStream, String> {
         let stream = |part: &str| RandomStream::new(seed, &format!("workload/twin/{part}"));
         let write = d.write.as_f64();
@@ -215,7 +213,7 @@ impl TwinStream {
         })
     }
 
-    /// One past the last block that may be touched.
+    /// One past the last block that can be touched.
     pub fn end(&self) -> u64 {
         self.reads.addresses.end().max(self.writes.addresses.end())
     }
@@ -270,7 +268,7 @@ impl Iterator for TwinStream {
     }
 }
 
-/// The first requests of a description, at most so many, as it would be run without options.
+/// The first requests of a description, at most this many, as it would be run without options.
 ///
 /// # Errors
 /// None for a description that was read from a file.

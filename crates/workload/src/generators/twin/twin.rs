@@ -1,9 +1,9 @@
 //! A twin with its options, as a workload.
 
 use crate::generators::synthetic::catalogue::{SyntheticWorkload, synthetic_named};
+use crate::generators::twin::by_name::{Named, named, unknown};
 use crate::generators::twin::catalogue::Spelled;
 use crate::generators::twin::description::{Description, STRADDLE, Straddle};
-use crate::generators::twin::named::{Named, named, unknown};
 use crate::generators::twin::stream::{Play, TwinStream};
 use crate::generators::twin::{description, locality, sizes};
 use crate::updates::UpdateLaw;
@@ -54,28 +54,28 @@ pub const TWIN_OPTIONS: &[Parameter] = &[
         "times",
         "the twin's",
         "0 to 1000",
-        "how often all hot extents are replaced during the run, one by one",
+        "how many times the run replaces all hot extents, one by one",
     ),
     value(
         "straddle",
         "share",
         "the twin's",
         "free, never or a share such as 26%",
-        "which writes of at most a page lie across two",
+        "which writes of at most a page cross a page boundary",
     ),
     value(
         "read_bursts",
         "factor",
         "1",
         "such as 0.1 or 70",
-        "times the dispersion of reads beyond the shortest window's",
+        "factor on the dispersion of reads beyond that of the shortest window",
     ),
     value(
         "write_bursts",
         "factor",
         "1",
         "such as 0.1 or 70",
-        "times the dispersion of writes beyond the shortest window's",
+        "factor on the dispersion of writes beyond that of the shortest window",
     ),
     choice("files", "on", "on, off", &["on", "off"], "off: no request continues a file, as in older twins"),
     value("original", "file", "none", "a trace", "replays the original trace instead of the twin"),
@@ -112,7 +112,7 @@ impl Twin {
         Twin::parse_named(head, named(head)?, options, over)
     }
 
-    /// The same of what a name stands for.
+    /// The same for the twin of a name.
     ///
     /// # Errors
     /// All problems of the options.
@@ -347,7 +347,7 @@ impl Twin {
             .into())
     }
 
-    /// The span in blocks, where the stream does not end by itself.
+    /// The span in blocks, if the stream does not end by itself.
     pub fn endless_span(&self, drive: DriveShape) -> Result<Option<(u64, u64)>, WorkloadError> {
         match &self.script {
             Script::Twin { description, play, pacing, fit, .. } => {
@@ -385,7 +385,7 @@ fn drift_of(o: &mut Options) -> Option<f64> {
     Some(drift)
 }
 
-/// Makes the bursts of a twin's reads and writes so many times as strong, as told.
+/// Scales the bursts of a twin's reads and writes by the given factors.
 fn bursts_of(o: &mut Options, description: &mut Description) -> [Option<Ratio>; 2] {
     let told = BURSTS.map(|key| o.get::<Ratio>(key, "a factor such as 0.1 or 70"));
     let factors = told.map(|factor| factor.map_or(1.0, |f| f.times(1)));

@@ -8,16 +8,16 @@ pub(crate) const UPDATED_PAGE: u64 = 32;
 /// Writes of less than a page to pages that were written before.
 #[derive(Clone, Default)]
 pub(crate) struct Updates {
-    /// By page: the blocks ever written, and those of the last write, a bit each.
+    /// By page: the blocks ever written, and those of the last write, one bit each.
     pub(crate) pages: FxHashMap<u64, (u64, u64)>,
     pub(crate) all: u64,
-    /// Those that cover all that was ever written there, and those to the very blocks of the write before.
+    /// Those that cover everything ever written there, and those to exactly the blocks of the previous write.
     pub(crate) covering: u64,
     pub(crate) same: u64,
 }
 
 impl Updates {
-    /// A write of some blocks, `begin..end`, to pages of so many, at most 64.
+    /// A write of some blocks, `begin..end`, to pages of this many, at most 64.
     pub(crate) fn add(&mut self, begin: u64, end: u64, page: u64) {
         let whole = u64::MAX >> (64 - page);
         for number in begin / page..end.div_ceil(page) {

@@ -1,4 +1,4 @@
-//! Writing a twin's file: one from which the same requests come.
+//! Writing of a twin's file: one that generates the same requests.
 
 use crate::generators::twin::description::{DECIMALS, Description, HotLies, Rest, Side};
 use std::fmt::Write;
@@ -42,8 +42,8 @@ fn joined<T>(values: &[T], one: impl Fn(&T) -> String) -> String {
 }
 
 impl Description {
-    /// The file from which the same requests come; names of originals and targets are not in it. `head` are the lines of comment at its top, without
-    /// their signs; each value gets `remark` as its source.
+    /// The file that generates the same requests; names of originals and targets are not in it. `head` are the lines of
+    /// comment at its top, without their signs; each value gets `remark` as its source.
     pub fn to_toml(&self, head: &[String], remark: &str) -> String {
         let mut l = Lines { out: String::new(), remark };
         for line in head {

@@ -62,7 +62,7 @@ class HalvesBeforehand(Halves):
     ("asked", "beforehand"),
     [(SlcCachePy, Beforehand), (SmallFirst, SmallBeforehand), (Halves, HalvesBeforehand)],
 )
-def test_what_is_decided_beforehand_comes_to_what_is_asked_each_time(asked, beforehand):
+def test_routes_equal_place(asked, beforehand):
     how = {"device": "fair-tlc", "workload": "twin:hm_0:closed=8", "requests": 4000, "fit": "wrap"}
     runs = [wl.run(scheme=s, initial="fill:60%", **how) for s in (asked, beforehand)]
     assert runs[0].result_hash == runs[1].result_hash
@@ -101,7 +101,7 @@ class WarmCompiled(Warm):
 
 
 @pytest.mark.parametrize("by", ["numba", "python"])
-def test_what_is_compiled_comes_to_what_is_asked_each_time(by, tmp_path, monkeypatch):
+def test_compiled_routes_equal_place(by, tmp_path, monkeypatch):
     if by == "numba":
         pytest.importorskip("numba", reason="needs pip install '.[compiled]'")
     else:

@@ -146,7 +146,7 @@ fn stamps(data: &[u8], sector: usize) -> Vec<u64> {
     begins.map(|stamp| u64::from_le_bytes(*stamp)).collect()
 }
 
-/// The same host where its requests stand in queues: what it asks when, and what the drive took and ended.
+/// The same host where its requests are in queues: what it asks when, and what the drive took and ended.
 pub(crate) struct InQueues<'a, 'b, I> {
     next: Arrivals<I>,
     asked: &'a mut Asked<'b>,

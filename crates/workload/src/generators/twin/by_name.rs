@@ -5,20 +5,20 @@ use crate::generators::twin::description::Description;
 use crate::generators::twin::read::read;
 use wordline_trace::{ErrorKind, Problem, WorkloadError, did_you_mean};
 
-/// What a twin's name begins with.
+/// Prefix of a twin's name.
 pub(crate) const PREFIX: &str = "twin:";
 
-/// Whether the text names a twin: one that comes with Wordline, or a twin's file.
+/// Whether the text names a twin: a built-in one, or a twin's file.
 pub(crate) fn is_twin(head: &str) -> bool {
     head.starts_with(PREFIX) || head == "twin" || head.ends_with(".toml")
 }
 
-/// Whether it is one that is there.
+/// Whether it exists.
 pub(crate) fn is_known(head: &str) -> bool {
     head.strip_prefix(PREFIX).is_some_and(|name| twin_named(name).is_some())
 }
 
-/// What a name stands for.
+/// The twin of a name.
 pub(crate) enum Named {
     Twin(Box<Description>, String),
     Workload(&'static Spelled),
@@ -56,7 +56,7 @@ pub(crate) fn unknown(head: &str, name: &str) -> WorkloadError {
 /// The description behind `twin:NAME` or a twin's file.
 ///
 /// # Errors
-/// A name that is not there or a file that is wrong. A workload that needs no twin is an error, too.
+/// An unknown name or an invalid file. A workload that needs no twin is an error, too.
 pub fn description_of(head: &str) -> Result<Description, WorkloadError> {
     match named(head)? {
         Named::Twin(d, _) => Ok(*d),

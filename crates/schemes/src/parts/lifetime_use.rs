@@ -5,14 +5,14 @@ use serde::{Deserialize, Serialize};
 use wordline_ftl::{Cause, RegionId, View};
 use wordline_units::SimTime;
 
-/// What the cycles that a medium has behind it are counted by.
+/// Measure of the P/E cycles of a medium.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Used {
     /// Mean number of erases per block.
     Erases,
-    /// All that was programmed, in sizes of the medium: collections are in it.
+    /// All programmed bytes over the size of the medium, including GC.
     Programs,
-    /// The same without collections: what was written to the medium.
+    /// The same without GC.
     Writes,
 }
 
@@ -29,7 +29,8 @@ impl Used {
     }
 }
 
-/// What was programmed in two regions since the drive was made: its own counts begin anew with every run.
+/// Programmed bytes of two regions since the drive was created: the engine's own counters start over with
+/// every run.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Ledger {
     seen: [u64; 2],
@@ -38,7 +39,7 @@ pub(crate) struct Ledger {
 }
 
 impl Ledger {
-    /// Cycles that two media have behind them, regions 0 and 1, of so many bytes each.
+    /// P/E cycles of two media, regions 0 and 1, of this many bytes each.
     pub fn cycles(&mut self, used: Used, view: &View, bytes: [u64; 2]) -> [f64; 2] {
         let regions = [RegionId(0), RegionId(1)];
         if used == Used::Erases {
@@ -55,7 +56,7 @@ impl Ledger {
     }
 }
 
-/// What periods are counted in.
+/// Unit of periods.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Counted {
     Pages,

@@ -204,7 +204,7 @@ fn fitting(job: &Job, start: u64, drive: u64) -> String {
             let each = drive.saturating_sub(job.offset.of(drive)) / job.clones as u64;
             let each = each - each % (1 << 20);
             format!(
-                "a larger drive, or a smaller distance of the copies: \
+                "a larger drive, or copies closer together: \
                      offset_increment={each},size={each}"
             )
         }

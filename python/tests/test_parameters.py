@@ -50,7 +50,7 @@ def test_settings_take_sizes_as_numbers():
     assert asked == wl.identity(set={"capacity.logical": "257MiB"}, **small)
 
 
-def test_a_state_that_would_be_lost_is_told_where_it_is_set():
+def test_lost_state_is_an_error_when_set():
     def place(self, p, view):
         self.count = np.int64(3)
         return wl.to("dense")
@@ -71,7 +71,7 @@ def sizes(table, prefix=""):
             yield f"{prefix}{key}"
 
 
-def test_a_number_without_a_unit_is_refused_for_every_size_as_on_the_command_line(wordline):
+def test_size_needs_a_unit(wordline):
     asked = {"scheme": "conventional", "workload": "uniform", "requests": 9}
     found = {}
     for device in wl.devices():

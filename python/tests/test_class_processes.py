@@ -69,7 +69,7 @@ def without_speed(value):
         ),
     ],
 )
-def test_several_runs_go_in_processes_and_come_to_the_same(command, several, wordline, tmp_path):
+def test_runs_in_processes_give_same_results(command, several, wordline, tmp_path):
     found = {}
     for threads in (1, 2):
         out = tmp_path / f"out{threads}"
@@ -91,7 +91,7 @@ def test_what_is_read_once_stays_in_the_process(wordline, tmp_path):
 
 
 @pytest.mark.parametrize("wrong", ["refuses", "region", "raises"])
-def test_what_goes_wrong_there_is_told_as_if_it_were_here(wrong, wordline):
+def test_process_errors_look_local(wrong, wordline):
     scheme = f"{MINE[1]}:wrong={wrong}"
     told = {}
     for threads in (1, 2):

@@ -1,10 +1,10 @@
-//! What is to be said of several runs, said once: sentences that differ in nothing but their numbers become one,
-//! with the runs that it is about and the numbers as from where to where they go.
+//! Sentences about several runs, merged: sentences that differ only in numbers become one, with the runs concerned and
+//! the ranges of the numbers.
 
-/// A sentence, and the runs that it is about.
+/// A sentence, and the runs concerned.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Said {
-    /// Labels of the runs; empty where it is about all of them.
+    /// Labels of the runs; empty if it concerns all of them.
     pub who: Vec<String>,
     pub text: String,
 }
@@ -23,8 +23,8 @@ impl Said {
     }
 }
 
-/// The sentences of runs, each once. Those that are the same but for numbers are joined where they are at least
-/// `least`; fewer stay apart, with their own numbers. What is about all of the labels names none.
+/// The sentences of runs, each once. Sentences equal except for numbers are merged if there are at least `least`; fewer
+/// stay separate. A sentence about all runs names none.
 pub(crate) fn once(sentences: Sentences, labels: &[String], least: usize) -> Vec<Said> {
     let mut groups: Vec<(Vec<Piece>, Sentences)> = vec![];
     for (run, text) in sentences {
@@ -48,7 +48,7 @@ fn joined(all: Sentences, labels: &[String], least: usize) -> Vec<Said> {
     }
     let runs: usize = texts.iter().map(|(_, r)| r.len()).sum();
     if texts.len() > 1 && runs >= least {
-        // From where to where a number goes is no value of an option.
+        // From where to where a number goes is not a value of an option.
         let has_option = texts.iter().any(|(text, _)| text.contains("--"));
         let spread = match has_option {
             true => serves_all(&texts),
@@ -71,8 +71,8 @@ fn joined(all: Sentences, labels: &[String], least: usize) -> Vec<Said> {
     texts.into_iter().map(|(text, runs)| Said { who: named(runs), text }).collect()
 }
 
-/// Of sentences that propose a value of one option that which serves all runs: the largest, since that is a size, a length
-/// or a share of live data; of a rate the smallest.
+/// Among sentences that propose a value of one option, keep the one that serves all runs: the largest for a size,
+/// length or share of valid data, the smallest for a rate.
 fn serves_all(texts: &[(String, Vec<usize>)]) -> String {
     let value = |text: &str| {
         let numbers = pieces(text).into_iter().rev();
@@ -121,7 +121,7 @@ fn same_shape(a: &[Piece], b: &[Piece]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(same)
 }
 
-/// One sentence for several of one shape: where their numbers differ, from the least to the greatest.
+/// One sentence for several of one shape, with ranges of their numbers.
 fn spread(all: &[Vec<Piece>]) -> String {
     let at = |i: usize| -> String {
         let numbers = || {
@@ -141,7 +141,7 @@ fn spread(all: &[Vec<Piece>]) -> String {
     (0..all[0].len()).map(at).collect()
 }
 
-/// From so many runs on, those of one verdict share a sentence; the table has the figures of each.
+/// From this many runs on, those of one verdict share a sentence; the table has the figures of each.
 pub(crate) const TOGETHER: usize = 4;
 
 #[cfg(test)]

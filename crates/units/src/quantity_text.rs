@@ -1,19 +1,19 @@
-//! Quantities as people spell them: the text form that configuration uses, a number and a unit.
+//! Parsing of quantities: the text form of configuration, a number and a unit.
 //!
-//! It is parsed exactly: `"1.5us"` is 1500 ns because the decimal fraction is resolved in integers, and a
-//! value that is not a whole number of the base unit is refused, not rounded.
+//! Parsing is exact: `"1.5us"` is 1500 ns because the decimal fraction is resolved in integers, and a value
+//! that is not a whole number of the base unit is refused, not rounded.
 
 use thiserror::Error;
 
-/// A text that is not the quantity it should be.
+/// A text that is not the expected quantity.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error("{given:?} is not {expected}{}", if self.hint.is_empty() { String::new() } else { format!("; {}", self.hint) })]
 pub struct QuantityError {
     /// The text as given.
     pub given: String,
-    /// What was expected, with an example.
+    /// The expected quantity, with an example.
     pub expected: &'static str,
-    /// How to mend it; may be empty.
+    /// How to fix it; may be empty.
     pub hint: String,
 }
 
@@ -35,7 +35,7 @@ pub(crate) fn split<'a>(text: &'a str, expected: &'static str) -> Result<Split<'
         return Err(fail("it must start with a number".into()));
     }
     if fraction.contains('.') {
-        return Err(fail("it has two decimal points".into()));
+        return Err(fail("more than one decimal point".into()));
     }
     let mantissa = format!("{whole}{fraction}")
         .parse::<u128>()
@@ -43,7 +43,7 @@ pub(crate) fn split<'a>(text: &'a str, expected: &'static str) -> Result<Split<'
     Ok(Split { mantissa, scale: fraction.len() as u32, unit: unit.trim() })
 }
 
-/// `mantissa · multiplier / 10^scale`, refused where it is not a whole number of 64 bits.
+/// `mantissa · multiplier / 10^scale`, refused unless it is a whole 64-bit number.
 pub(crate) fn whole(
     s: &Split,
     multiplier: u128,
@@ -85,7 +85,7 @@ macro_rules! text_serde {
 
 pub(crate) use text_serde;
 
-/// A message with what users can act on in place of the standard library's words on numbers.
+/// An actionable message instead of the standard library's words on numbers.
 pub fn number_words(message: &str) -> String {
     const WORDS: [(&str, &str); 5] = [
         ("invalid digit found in string", "it must be a whole number, such as 1000"),

@@ -1,4 +1,4 @@
-//! What a report says of a steady beginning.
+//! A report's figures of a steady start.
 
 use crate::begin::Start;
 use crate::fill::outcome::Outcome;
@@ -7,8 +7,8 @@ use wordline_ftl::{Begun, Settling};
 use wordline_report::BegunSteady;
 use wordline_sim::Checkpoint;
 
-/// Drive writes that the first tenth of a run must have for its write amplification to say something: in less the drive
-/// programs what it has just been given, or empties its buffer.
+/// Minimum drive writes in the first tenth of a run for a meaningful WAF: with fewer, the drive programs recent writes,
+/// or empties its buffer.
 const FIRST_TENTH_MIN: f64 = 0.01;
 
 /// What a report says of a steady beginning.
@@ -36,7 +36,7 @@ pub(crate) fn begun_steady(run: &Outcome, start: &Start) -> BegunSteady {
     }
 }
 
-/// The totals when a tenth of the requests had ended, or all of them where they are too few to cut.
+/// The totals after a tenth of the requests, or after all if they are too few.
 fn first_tenth(run: &Outcome) -> Checkpoint {
     let metrics = run.device.metrics;
     let end = metrics.totals(run.summary.end, run.device.ftl);

@@ -1,16 +1,16 @@
-//! What is said of a drive that began steady: how it was brought there, and whether it was so.
+//! Text about a steady start: how the drive was brought there, and whether it was steady.
 
 use crate::schema::report::Report;
 use crate::words::number;
-use crate::words::said::{self, Said, TOGETHER};
+use crate::words::phrases::{self, Said, TOGETHER};
 
-/// A sentence about the beginning of each run that began steady, with the runs that it is about.
+/// A sentence about the start of each run that started steady, with the runs concerned.
 pub(crate) fn sentences(reports: &[Report], labels: &[String]) -> Vec<Said> {
     let said = reports.iter().enumerate().filter_map(|(run, r)| Some((run, sentence(r)?)));
-    said::once(said.collect(), labels, TOGETHER)
+    phrases::once(said.collect(), labels, TOGETHER)
 }
 
-/// One sentence about the beginning of a run; `None` where it did not begin steady.
+/// One sentence about the start of a run; `None` where it did not begin steady.
 pub(crate) fn sentence(report: &Report) -> Option<String> {
     let b = report.begun_steady.as_ref()?;
     let figure = number::significant;
@@ -39,7 +39,7 @@ pub(crate) fn sentence(report: &Report) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schema::begun::BegunSteady;
+    use crate::schema::steady_start::BegunSteady;
 
     #[test]
     fn a_steady_beginning_is_told_with_its_residual() {

@@ -1,20 +1,20 @@
-//! What is raised in a scheme of Python, kept for the caller; and how often its hooks were asked, where that is counted.
+//! An exception of a Python scheme, stored for the caller; and the number of calls of its hooks, if counted.
 
 use pyo3::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use wordline_units::SimTime;
 
-/// What a hook has raised: the first thing, since all that follows may come of it.
+/// The first exception of a hook, since later ones may be its consequences.
 #[derive(Default)]
 pub(crate) struct Failed {
     first: Mutex<Option<PyErr>>,
-    /// How often each hook was asked, once that is counted.
+    /// Number of calls of each hook, if counted.
     asked: OnceLock<Mutex<BTreeMap<&'static str, u64>>>,
 }
 
 impl Failed {
-    /// Keep an exception with a note of where it was raised; says in short what it is.
+    /// Store an exception with a note of its place; returns its short description.
     pub(crate) fn keep(&self, py: Python<'_>, e: PyErr, scheme: &str, hook: &str, now: SimTime) -> String {
         let said = e.to_string();
         let note = format!("raised in {hook} of the scheme {scheme} at {} ns of simulated time", now.0);
@@ -24,7 +24,7 @@ impl Failed {
         said
     }
 
-    /// Why a layout was refused: a refusal of the scheme's own, or an exception, which is kept.
+    /// Why a layout was refused: by the scheme itself, or by an exception, which is stored.
     pub(crate) fn refusal(&self, py: Python<'_>, e: PyErr) -> String {
         if e.is_instance_of::<crate::error::Refused>(py) {
             return e.value(py).to_string();
@@ -39,7 +39,7 @@ impl Failed {
         self.first().get_or_insert(e);
     }
 
-    /// Count from now on how often each hook is asked.
+    /// Start to count the calls of each hook.
     pub(crate) fn count(&self) {
         self.asked.get_or_init(Mutex::default);
     }
@@ -52,7 +52,7 @@ impl Failed {
         }
     }
 
-    /// How often each hook was asked since that is counted.
+    /// Number of calls of each hook since counting started.
     pub(crate) fn asked(&self) -> BTreeMap<&'static str, u64> {
         let asked =
             self.asked.get().map(|asked| asked.lock().unwrap_or_else(PoisonError::into_inner).clone());

@@ -1,4 +1,4 @@
-//! How many of the runs behind an answer are steady, and the command that runs long enough where some are not.
+//! How many of the runs behind an answer are steady, and the command for a longer run.
 
 use crate::schema::report::Report;
 use crate::schema::steady::Reached;
@@ -7,22 +7,22 @@ use crate::words::number;
 use serde_json::Value;
 use wordline_units::Count;
 
-/// A run that is too short is repeated with at least this many times its requests.
+/// Minimum factor by which a run that is too short is extended.
 const LONGER: f64 = 4.0;
 
-/// The share of a scheme's replicas that must be steady for an answer: of long runs as many are called so.
+/// The share of a scheme's replicas that must be steady for an answer: long runs reach it.
 const ENOUGH: f64 = 0.8;
 
-/// Drive writes that a run from an empty drive takes to fill it and to collect it through.
+/// Drive writes needed by a run from an empty drive to fill it and reach GC everywhere.
 const FROM_EMPTY: f64 = 3.0;
 
-/// Drive writes that a run on a full drive is given.
+/// Drive writes for a run on a full drive.
 const FROM_FULL: f64 = 1.0;
 
-/// The most passes of a trace that `loops=` takes.
+/// Maximum of `loops=`.
 const PASSES_MAX: u64 = 1_000_000;
 
-/// How many runs an answer rests on, replicas counted one by one, and how many of them are steady.
+/// Number of runs behind an answer, counting replicas, and of steady ones among them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Settled {
     pub steady: usize,
@@ -42,7 +42,7 @@ impl Settled {
     }
 }
 
-/// Whether an answer may rest on these: of each of them enough runs are steady. A single run must be.
+/// Whether an answer can rest on these reports: enough runs of each are steady. A single run must be.
 pub(crate) fn stands(reports: &[Report]) -> bool {
     let enough = |r: &Report| {
         let of = Settled::of(std::slice::from_ref(r));
@@ -56,12 +56,12 @@ fn each(report: &Report) -> Vec<&Report> {
     report.replicas.as_ref().map_or(vec![report], |r| r.runs.iter().collect())
 }
 
-/// A run that was not judged is not known to be steady.
+/// A run without a verdict does not count as steady.
 fn is_steady(run: &Report) -> bool {
     run.steady_state.as_ref().is_some_and(|s| s.reached == Reached::Yes)
 }
 
-/// How to come to an answer where not all runs are steady; empty where they are.
+/// Advice if not all runs are steady; empty if they are.
 pub(crate) fn advice(reports: &[Report]) -> String {
     if stands(reports) {
         return String::new();
@@ -72,7 +72,7 @@ pub(crate) fn advice(reports: &[Report]) -> String {
     }
 }
 
-/// The same for where the command of the runs stands below; `None` where an answer may rest on them.
+/// The same if the command of the runs follows below; `None` where an answer may rest on them.
 pub(crate) fn short_advice(reports: &[Report]) -> Option<String> {
     // Runs that write nothing have no steady state to come to.
     if stands(reports) || reports.iter().all(|r| r.host.moved().write_bytes == 0) {
@@ -88,8 +88,7 @@ pub(crate) fn short_advice(reports: &[Report]) -> Option<String> {
     })
 }
 
-/// The same runs, each long enough for an answer; `None` where no option makes them longer, or where they have no one
-/// command.
+/// The same runs, each long enough for an answer; `None` if no option extends them, or if they have no common command.
 pub(crate) fn longer(reports: &[Report]) -> Option<Vec<String>> {
     let (name, value) = option(reports)?;
     let mut words = of_all(reports).filter(|words| !words.is_empty())?;
@@ -104,8 +103,8 @@ pub(crate) fn longer(reports: &[Report]) -> Option<Vec<String>> {
     Some(words)
 }
 
-/// The option that makes these runs long enough for an answer, and its value; `None` where they end by themselves, or each
-/// in another way.
+/// The option that makes these runs long enough for an answer, with its value; `None` if they end by themselves, or in
+/// different ways.
 fn option(reports: &[Report]) -> Option<(&'static str, String)> {
     let end = end_of(reports.first()?);
     if reports.iter().any(|r| end_of(r) != end) {
@@ -122,19 +121,19 @@ fn option(reports: &[Report]) -> Option<(&'static str, String)> {
     }
 }
 
-/// The requests with which each of these runs may have an answer, to two digits: as `--requests` counts them, of each pass
-/// of a trace. None where all have one.
+/// The number of requests with which each of these runs can have an answer, to two digits: as for `--requests`, per
+/// pass of a trace. `None` if all have one.
 pub fn needed(reports: &[Report]) -> Option<u64> {
     let short = reports.iter().flat_map(each).filter(|run| !is_steady(run));
     short.map(requests).max_by(f64::total_cmp).map(|most| two_digits(most) as u64)
 }
 
-/// The requests with which a run may have an answer.
+/// The number of requests with which a run can have an answer.
 fn requests(run: &Report) -> f64 {
     run.host.requests.max(1) as f64 / passes(run) * times(run)
 }
 
-/// How many times as long a run must be for an answer.
+/// Factor by which a run must be longer for an answer.
 fn times(run: &Report) -> f64 {
     let empty = matches!(run.config["initial"]["spelling"].as_str(), Some("fresh" | "preload"));
     let target = if empty { FROM_EMPTY } else { FROM_FULL };
@@ -142,7 +141,7 @@ fn times(run: &Report) -> f64 {
     written.map_or(LONGER, |written| (target / written).max(LONGER))
 }
 
-/// How often a run replays its trace.
+/// Number of passes of a run over its trace.
 fn passes(run: &Report) -> f64 {
     run.workload.details.get("loops").and_then(Value::as_u64).unwrap_or(1).max(1) as f64
 }
@@ -156,29 +155,29 @@ pub fn two_digits(x: f64) -> f64 {
 /// What ends a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum End {
-    /// A number of requests, which a user can raise.
+    /// A number of requests, which a user can increase.
     Requests,
     /// A trace has no more.
     Trace,
-    /// Jobs of a job file have done what they do.
+    /// The jobs of a job file are complete.
     Jobs(JobEnd),
-    /// A bound of the workload in time or bytes.
+    /// A limit of the workload in time or bytes.
     Bound,
 }
 
 /// What ends the jobs of a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum JobEnd {
-    /// Their time alone: whatever their size, they go on until it is over.
+    /// Only their time: they continue until it is over, whatever their size.
     Time,
-    /// All of their data, as none has a time.
+    /// All of their data, as none has a time limit.
     Size,
-    /// One or the other.
+    /// Either.
     Either,
 }
 
 impl JobEnd {
-    /// What ends jobs as a report's workload lists them.
+    /// What ends jobs, as listed in a report's workload.
     pub fn of(jobs: &Value) -> JobEnd {
         let none = vec![];
         let jobs = jobs.as_array().unwrap_or(&none);
@@ -202,7 +201,7 @@ impl JobEnd {
     }
 }
 
-/// The requests after which `--requests` or `requests=` of a job file stops it.
+/// The number of requests after which `--requests` or `requests=` stops a job file.
 fn most_of_jobs(run: &Report) -> Option<u64> {
     let option = || run.command.windows(2).find(|w| w[0] == "--requests").map(|w| w[1].as_str());
     let text = run.workload.details.get("text").and_then(Value::as_str).unwrap_or_default();
@@ -233,14 +232,14 @@ fn end_of(run: &Report) -> End {
     }
 }
 
-/// What makes runs longer that no option does.
+/// How to extend runs if no option does.
 fn way(reports: &[Report]) -> String {
     let times = reports.iter().flat_map(each).map(times).fold(LONGER, f64::max);
     reports.first().map_or(End::Requests, end_of).later(times)
 }
 
 impl End {
-    /// What makes a run so many times as long, where no option does.
+    /// How to extend a run by a factor if no option does.
     pub fn later(self, times: f64) -> String {
         let more = number::count(times.ceil() as u64);
         match self {
@@ -380,7 +379,7 @@ mod tests {
             short_advice(&[twice]).unwrap(),
             "to reach a steady state use the command below with --set workload.loops=20 or more."
         );
-        // Each pass of a trace that is cut has so many requests.
+        // Each pass of a trace that is cut has this many requests.
         let cut = run(Reached::No, json!({ "kind": "trace", "requests": 617, "loops": 2 }));
         let words = longer(&[cut]).unwrap();
         assert_eq!(words[words.len() - 2..], ["--requests", "13000"]);

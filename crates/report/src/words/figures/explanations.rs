@@ -1,8 +1,8 @@
-//! What `explain` says of a figure or a term, and the schema of reports of every figure.
+//! Text of `explain` for figures and terms, and the schema of reports with every figure.
 
 #[cfg(feature = "schema")]
 use crate::schema::report::Report;
-use crate::words::figures::figure::Section;
+use crate::words::figures::figure::{Figure, Section};
 use crate::words::figures::table::SECTIONS;
 use crate::words::figures::terms::{Term, terms};
 
@@ -13,12 +13,12 @@ pub struct Explained {
     pub name: String,
     /// One sentence.
     pub about: &'static str,
-    /// Where it stands and how it is measured, each with its heading.
+    /// Its path and unit, or kind and source, each with its heading.
     pub facts: Vec<(&'static str, String)>,
 }
 
-/// Everything of this name: figures by their label (`WAF`), heading and label (`write latency p99`, `write p99`) or path in
-/// the JSON (`waf.total`), and terms (`GC`, `region S`, `not steady`). Case, `-` and `_` do not matter.
+/// Everything of this name: figures by label (`WAF`), heading and label (`write latency p99`, `write p99`) or JSON path
+/// (`waf.total`), and terms (`GC`, `region S`, `not steady`). Case, `-` and `_` do not matter.
 pub fn explained(name: &str) -> Vec<Explained> {
     let wanted = plain(name);
     let under = |section: &'static Section| section.figures.iter().map(move |figure| (section.title, figure));
@@ -34,29 +34,39 @@ pub fn explained(name: &str) -> Vec<Explained> {
         label != "*" && names.iter().any(|n| plain(n) == wanted)
     });
     let of_section = SECTIONS.iter().filter(|section| plain(section.title) == wanted);
-    let mut found: Vec<Explained> = named
-        .chain(of_section.flat_map(under))
-        .map(|(title, figure)| Explained {
-            name: figure.under(title),
-            about: figure.about,
-            facts: vec![("JSON", figure.path.to_string()), ("unit", figure.measured())],
-        })
-        .collect();
+    let mut found: Vec<Explained> =
+        named.chain(of_section.flat_map(under)).map(|(title, figure)| of_figure(title, figure)).collect();
     let same = |term: &&Term| [term.name].iter().chain(&term.also).any(|n| plain(n) == wanted);
-    found.extend(terms().filter(same).map(|term| {
-        Explained {
-            name: term.name.to_string(),
-            about: term.about,
-            facts: [("kind", Some(term.kind)), ("source", term.source)]
-                .into_iter()
-                .filter_map(|(what, text)| Some((what, text?.to_string())))
-                .collect(),
-        }
-    }));
+    found.extend(terms().filter(same).map(of_term));
     found
 }
 
-/// Every name that is explained, for completion and for the nearest of a wrong one.
+/// Every figure and every term.
+pub fn every_explained() -> Vec<Explained> {
+    let figures = SECTIONS.iter().flat_map(|s| s.figures.iter().map(|figure| of_figure(s.title, figure)));
+    figures.chain(terms().map(of_term)).collect()
+}
+
+fn of_figure(title: &str, figure: &Figure) -> Explained {
+    Explained {
+        name: figure.under(title),
+        about: figure.about,
+        facts: vec![("JSON", figure.path.to_string()), ("unit", figure.measured())],
+    }
+}
+
+fn of_term(term: &Term) -> Explained {
+    let also = (!term.also.is_empty()).then(|| term.also.join(", "));
+    let facts = [("also", also), ("kind", Some(term.kind.to_string()))].into_iter();
+    let facts = facts.chain([("source", term.source.map(str::to_string))]);
+    Explained {
+        name: term.name.to_string(),
+        about: term.about,
+        facts: facts.filter_map(|(what, text)| Some((what, text?))).collect(),
+    }
+}
+
+/// Every explained name, for completion and for suggestions.
 pub fn explainable() -> Vec<&'static str> {
     let labels =
         SECTIONS.iter().flat_map(|s| std::iter::once(s.title).chain(s.figures.iter().map(|f| f.label)));
@@ -67,8 +77,8 @@ pub fn explainable() -> Vec<&'static str> {
     names
 }
 
-/// The JSON schema of a report: that of its types, and under `figures`, by the path of each, what tables and pages call it,
-/// how it is measured, and the sentence that explains it.
+/// The JSON schema of a report: that of its types, and under `figures`, by path, the name, unit and sentence of each
+/// figure.
 #[cfg(feature = "schema")]
 pub fn report_schema() -> schemars::Schema {
     let mut figures = std::collections::BTreeMap::<&str, String>::new();

@@ -1,5 +1,5 @@
-//! A drive that goes on as it is told: requests go in one by one, time goes on as far as is wanted, and at any moment
-//! the drive is forked, or tried under a workload.
+//! A drive that advances only by calls: requests are submitted one by one, and at any moment the drive can be forked,
+//! or tried under a workload.
 
 use crate::ask::saved::{FromState, Moment};
 use crate::ask::setup::Setup;
@@ -22,7 +22,7 @@ pub struct Blocks {
     pub numbers: [Vec<i64>; 4],
     /// Region, mode, and whether the block is erased, open, full, being emptied, or retired.
     pub words: [Vec<String>; 3],
-    /// Shares of their lives that the blocks have used up.
+    /// Shares of life used of the blocks.
     pub life_used: Vec<f64>,
 }
 
@@ -48,7 +48,7 @@ pub struct SteppedDrive {
     setup: Setup,
     spelling: String,
     device: Device<NoProbe>,
-    /// The drive as it is, kept for forks until it changes.
+    /// The state of the drive, kept for forks until it changes.
     moment: Option<Moment>,
 }
 
@@ -74,15 +74,15 @@ impl SteppedDrive {
         self.device.now()
     }
 
-    /// Requests submitted so far, and those of them that have not ended.
+    /// Submitted requests, and outstanding ones.
     pub fn requests(&self) -> (u64, u32) {
         (self.device.submitted(), self.device.outstanding())
     }
 
-    /// Submit a request at the time of its arrival; what is due until then happens first. Returns its number.
+    /// Submit a request at its arrival, after all earlier events. Returns its number.
     ///
     /// # Errors
-    /// When the time has passed, or the request reaches beyond the drive.
+    /// If the time is in the past, or the request is beyond the drive.
     pub fn submit(&mut self, request: HostRequest) -> Result<u64, RunError> {
         self.submit_at(request, request.arrival)
     }
@@ -93,13 +93,13 @@ impl SteppedDrive {
         self.device.submit(request, at).map_err(|e| self.told(e))
     }
 
-    /// What the drive is.
+    /// Description of the drive.
     pub(crate) fn device(&self) -> &DeviceSpec {
         &self.setup.device
     }
 
-    /// The next request to end by a time. With none, that time has come, or with [`SimTime::NEVER`] nothing is left to
-    /// happen.
+    /// The next request to end by a time. Without one, the time is reached, or with [`SimTime::NEVER`] no event is
+    /// left.
     ///
     /// # Errors
     /// A fault of the scheme or of Wordline.
@@ -111,7 +111,7 @@ impl SteppedDrive {
         Ok(ended)
     }
 
-    /// The next request to end by a time. With none, the drive stands where something last happened.
+    /// The next request to end by a time. Without one, the drive stays at its last event.
     pub(crate) fn next_by(&mut self, until: SimTime) -> Result<Option<Completion>, RunError> {
         self.moment = None;
         self.device.next_completion(until).map_err(|e| self.told(e))
@@ -122,7 +122,7 @@ impl SteppedDrive {
         self.device.poll()
     }
 
-    /// Let all end that is under way, and idle work until there is none.
+    /// Complete all outstanding work, and idle work until none is left.
     ///
     /// # Errors
     /// A fault of the scheme or of Wordline.
@@ -131,7 +131,7 @@ impl SteppedDrive {
         self.device.drain().map_err(|e| self.told(e))
     }
 
-    /// How the drive stands: its time, its requests, what it holds, and each region with what has been counted of it.
+    /// State of the drive: its time, requests, contents, and each region with its counters.
     pub fn look(&self) -> Value {
         let (ftl, (submitted, outstanding)) = (&self.device.ftl, self.requests());
         let by_cause = |counts: &[u64]| -> Value {
@@ -197,7 +197,7 @@ impl SteppedDrive {
         }
     }
 
-    /// The drive as it is, from which others go on. It is written down once, however many do.
+    /// The state of the drive, from which others are forked. It is written down once, however many do.
     fn moment(&mut self) -> Result<Moment, RunError> {
         if let Some(moment) = &self.moment {
             return Ok(moment.clone());
@@ -208,10 +208,10 @@ impl SteppedDrive {
         Ok(moment)
     }
 
-    /// The same drive once more, with all that it has under way: each goes on by itself, and what both hold they share.
+    /// A copy of the drive with its outstanding work: both continue independently and share unchanged data.
     ///
     /// # Errors
-    /// When there is no room to keep it, or it has met a fault.
+    /// If memory is short, or the drive has failed.
     pub fn fork(&mut self) -> Result<SteppedDrive, RunError> {
         let moment = self.moment()?;
         let label = self.setup.label(&self.spelling);
@@ -224,11 +224,11 @@ impl SteppedDrive {
         })
     }
 
-    /// A workload on a fork of the drive, whose time and counts begin at zero: what came out, and the fork afterwards.
-    /// Of what is asked the device, the scheme and the initial state are the drive's.
+    /// Run a workload on a fork of the drive, with time and counters from zero: its report, and the fork afterwards.
+    /// Of the specification, device, scheme and initial state are those of the drive.
     ///
     /// # Errors
-    /// When the drive has work before it, or as for [`crate::run`].
+    /// If the drive has outstanding work, or as for [`crate::run`].
     pub fn play(
         &mut self,
         asked: &RunSpec,

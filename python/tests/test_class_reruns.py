@@ -84,7 +84,7 @@ def test_drives_live_in_processes(scheme, tmp_path):
     assert most == apart.schemes[1]["lives"][1]["drive_writes"]
 
 
-def test_lives_in_processes_that_are_stopped_tell_what_was_lived(scheme, tmp_path):
+def test_stopped_lifetime_returns_partial_result(scheme, tmp_path):
     script = Path(sys.executable).parent / "wordline"
     changes = [f"--set={key}={value}" for key, value in LIVED["set"].items()]
     asked = ["--device", LIVED["device"], "--workload", LIVED["workload"], "--requests", "500"]

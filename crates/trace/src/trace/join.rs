@@ -1,6 +1,5 @@
-//! Several parts as one trace: merged by time where each part is in order, one behind the other
-//! where a sort follows. Volumes of one name in several parts are one volume, or each part's are its
-//! own.
+//! Several parts as one trace: merged by time if each part is in order, concatenated if they are sorted
+//! later. Volumes of one name in several parts are one volume, or each part's are its own.
 
 use crate::reading::record::{Event, Position, Record, RecordReader};
 use crate::reading::volumes::Volumes;
@@ -11,10 +10,10 @@ use std::io;
 /// Opens a part by its number.
 pub(crate) type OpenPart = Box<dyn FnMut(u32) -> io::Result<Box<dyn RecordReader>> + Send>;
 
-/// Which volumes of several parts are one.
+/// Which volumes of several parts are the same.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Identity {
-    /// Those of one name; parts that name none have one volume each.
+    /// Those with the same name; parts without names have one volume each.
     ByName,
     /// None; each part's are its own.
     ByFile,
@@ -24,7 +23,7 @@ pub(crate) enum Identity {
 struct VolumeMap {
     identity: Identity,
     names: Vec<String>,
-    /// By part, then by the part's own number; not yet known if it is the greatest number.
+    /// By part, then by the part's own number; the greatest number is unknown so far.
     numbers: Vec<Vec<u32>>,
     volumes: Volumes,
 }
@@ -67,7 +66,7 @@ impl VolumeMap {
     }
 }
 
-/// Parts merged by time. Of requests of one instant, those of the earlier part go first.
+/// Parts merged by time. Requests at the same instant are ordered by part.
 pub(crate) struct Merged {
     readers: Vec<Box<dyn RecordReader>>,
     /// The next request of each part.
@@ -137,7 +136,7 @@ impl RecordReader for Merged {
     }
 }
 
-/// Parts one behind the other, each opened when it is reached.
+/// Consecutive parts, each opened when it is reached.
 pub(crate) struct Chained {
     open: OpenPart,
     current: Option<Box<dyn RecordReader>>,

@@ -1,5 +1,5 @@
-//! Requests made such that a format can say them, and what that costs. Nothing is lost in silence: it
-//! is counted, and the caller decides whether it may go.
+//! Conversion of requests to what a format can represent, and its losses. Nothing is lost silently: losses
+//! are counted, and the caller decides whether they are permitted.
 
 use crate::error::{ErrorKind, Problem, WorkloadError};
 use crate::formats::FORMATS;
@@ -13,13 +13,13 @@ use wordline_units::{HostOp, LatencyHint};
 
 /// Volumes are laid side by side on multiples of this.
 const STEP: u64 = 1 << 20;
-/// Unix time of 2001-09-09, from which a clock that has no Unix time is counted.
+/// Unix time 2001-09-09, the origin of clocks without Unix time.
 const UNIX_EPOCH_NS: u64 = 1_000_000_000_000_000_000;
 /// Unix times that a format with such a clock takes for its own.
 const UNIX_NS: std::ops::Range<u64> = UNIX_EPOCH_NS..3 * UNIX_EPOCH_NS;
 const HIGHEST_ADDRESS: u64 = crate::reading::record::HIGHEST_ADDRESS;
 
-/// What had to go.
+/// Counted losses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 struct Lost {
     flushes: u64,
@@ -79,8 +79,8 @@ impl Fitted {
         &self.renamed
     }
 
-    /// Gives `write` the request as the format can say it: once, several times if it is too long, or
-    /// not at all.
+    /// Passes the request to `write` as the format can represent it: once, several times if it is too long,
+    /// or not at all.
     #[inline]
     pub fn each(
         &mut self,
@@ -143,7 +143,7 @@ impl Fitted {
         Ok(())
     }
 
-    /// What had to go, a sentence each.
+    /// The losses, one sentence each.
     pub fn losses(&self) -> Vec<String> {
         let n = |count: u64, one: &str, many: &str| {
             if count == 1 { format!("1 {one}") } else { format!("{} {many}", grouped(count)) }
@@ -182,7 +182,7 @@ impl Fitted {
         all.into_iter().filter(|(count, _)| *count > 0).map(|(_, what)| what).collect()
     }
 
-    /// An error if something had to go that must not.
+    /// An error if something was lost that must not be.
     pub fn judge(&self, label: &str, form: &Form) -> Result<(), WorkloadError> {
         if form.losses == Losses::Drop || self.lost == Lost::default() {
             return Ok(());
@@ -196,12 +196,12 @@ impl Fitted {
         });
         let keep: Vec<&str> = keep.map(|f| f.name).collect();
         Err(Problem::new(ErrorKind::Option, label, what)
-            .allowed(format!("a format that preserves it: {}", keep.join(", ")))
+            .allowed(format!("a format that can represent it: {}", keep.join(", ")))
             .hint("--lossy drops it")
             .into())
     }
 
-    /// Whether a format keeps all that this one loses.
+    /// Whether a format keeps everything that this one loses.
     fn would_be_kept_by(&self, other: &Keeps) -> bool {
         let (lost, own) = (&self.lost, &self.keeps);
         (lost.flushes == 0 || other.flush)
