@@ -25,7 +25,7 @@ WORKERS ?= auto
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --maxprocesses 4 --dist loadfile
 
 # What the Python package is built from.
-SOURCES := Cargo.toml Cargo.lock pyproject.toml python/README.md docs/not-modelled.md $(wildcard devices/* devices/measured/*) \
+SOURCES := Cargo.toml Cargo.lock pyproject.toml python/README.md docs/README.md docs/not-modelled.md $(wildcard devices/* devices/measured/*) \
 	$(shell find crates \( -path '*/src/*' -o -path '*/assets/*' -o -name Cargo.toml \) -type f) \
 	$(shell find python/wordline -name '*.py' -o -name '*.pyi' -o -name '*.toml' -o -name '*.fio')
 

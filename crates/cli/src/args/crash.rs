@@ -42,7 +42,7 @@ pub(crate) struct CrashArgs {
     #[arg(long)]
     pub(crate) drop_flushes: bool,
     /// Check states of broken drives, which no standard permits; several kinds joined by commas. After a power cut: shorn,
-    /// garbage, rollback[:SECTORS], misdirected, phantom, dropped-flush. At work, each in P % of the requests that it can meet
+    /// garbage, rollback[:SECTORS], misdirected, phantom, dropped-flush. Faults to inject, each in P % of the requests that it can hit
     /// (default 10): read-error[:P%], half-write, failed-flush, latent-error, slow, corrupt; CMD of --run is run anew for each
     /// session
     #[arg(long, value_name = "KIND", value_delimiter = ',')]
