@@ -8,6 +8,7 @@
 
 mod builtin;
 mod describe;
+mod drawing;
 mod file;
 mod keys;
 mod make;
@@ -16,7 +17,8 @@ mod tables;
 
 pub use builtin::{Builtin, builtin, find, measured, names_like};
 pub use config::ConfigErrors;
-pub use describe::{describe, drawing, unloaded_program, unloaded_read};
+pub use describe::{describe, unloaded_program, unloaded_read};
+pub use drawing::drawing;
 pub use file::write::to_toml;
 pub use keys::{KeyTable, key_tables, keys_of};
 pub use make::draft::{Draft, Interface};

@@ -1,6 +1,7 @@
 //! `explain`: everything that is known of a name.
 
 use crate::args::about::{ExplainArgs, Kind};
+use crate::commands::list::JOB_FILES;
 use crate::commands::{keys, list, mentions, options};
 use crate::console::Console;
 use crate::error::Failure;
@@ -170,9 +171,6 @@ fn device(name: &str, console: &Console) -> Result<String, Failure> {
     }
     Ok(page)
 }
-
-/// The name under which job files are explained.
-pub(crate) const JOB_FILES: &str = "fio";
 
 /// The name under which the limits of the model are explained.
 pub(crate) const NOT_MODELLED: &str = "not-modelled";

@@ -8,6 +8,9 @@ use wordline_device::{Builtin, builtin};
 use wordline_workload::SYNTHETICS;
 use wordline_workload::twin::TWINS;
 
+/// The name under which job files are explained.
+pub(crate) const JOB_FILES: &str = "fio";
+
 /// Each format with the rows of its grammar, the unit of its times and its own options.
 fn formats(console: &Console) -> String {
     let mut out = String::new();
@@ -71,7 +74,7 @@ pub(crate) fn entries(kind: Kind, console: &Console) -> Vec<(String, String)> {
         Kind::Workloads => {
             let built_in = SYNTHETICS.iter().map(|w| (w.name.to_string(), w.title.to_string()));
             let twins = TWINS.iter().map(|t| (format!("twin:{}", t.name), t.title()));
-            let files = named(crate::commands::explain::JOB_FILES, "path of any fio job file".to_string());
+            let files = named(JOB_FILES, "path of any fio job file".to_string());
             built_in.chain(twins).chain([files]).collect()
         }
         Kind::Formats => wordline_trace::FORMATS.iter().map(|f| named(f.name, f.title.to_string())).collect(),

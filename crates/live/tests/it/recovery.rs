@@ -73,7 +73,7 @@ fn a_recovery_takes_less_where_that_is_asked_and_comes_to_the_same() {
         served.ctl("cut");
         assert_eq!(served.ctl("stats")["drive"]["recovers"], scale == "1");
         let said = served.log().join("\n");
-        assert_eq!(said.contains("shorter with serve --recovery-scale"), scale == "1", "{said}");
+        assert_eq!(said.contains("serve --recovery-scale shortens this"), scale == "1", "{said}");
         served.ctl("set time-scale=0");
         served.stop().to_json()["result_hash"].clone()
     });

@@ -171,7 +171,8 @@ fn drive_that_acknowledges_early_says_at_start_what_a_cut_can_lose() {
     let log = |spec: ServeSpec| Served::new(spec).log().join("\n");
     let said = log(ServeSpec { write_cache: 0, ..buffered(PowerLoss::Any) });
     assert!(
-        said.contains("acknowledges writes from its write buffer of 1MiB") && said.contains("loses nothing"),
+        said.contains("acknowledges writes from its write buffer of 1MiB")
+            && said.contains("loses no acknowledged write"),
         "{said}"
     );
     assert_eq!(log(buffered(PowerLoss::Any)), "");

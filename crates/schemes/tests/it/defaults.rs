@@ -42,7 +42,7 @@ fn says(text: &str, p: &Parameter) -> bool {
     // These words stand for what is found out, which the bullet explains.
     const WORDS: [&str; 2] = [FROM_DEVICE, "densest"];
     let plain = text.to_lowercase().replace([',', '`'], "").replace(" %", "%");
-    let (_, other) = text.split_once(" of `").unwrap_or_default();
+    let other = [" of `", "as in `"].iter().find_map(|words| text.split_once(words)).unwrap_or_default().1;
     if let Ok(other) = find(other.split('`').next().unwrap_or_default()) {
         return other.parameters.iter().any(|o| (&o.key, &o.default) == (&p.key, &p.default));
     }
