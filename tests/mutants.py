@@ -36,10 +36,13 @@ def copy(to: Path = COPY) -> None:
     """Copy what the engine is built from.
 
     A file is written only where it differs, and then anew, so that cargo builds again what had a
-    fault, and nothing else.
+    fault, and nothing else. A file that is not there any more is removed from the copy.
     """
     for name in COPIED:
         top = ROOT / name
+        for target in filter(Path.is_file, (to / name).rglob("*")):
+            if not (ROOT / target.relative_to(to)).is_file():
+                target.unlink()
         for source in [top] if top.is_file() else filter(Path.is_file, top.rglob("*")):
             target = to / source.relative_to(ROOT)
             if not target.exists() or not filecmp.cmp(source, target, shallow=False):
