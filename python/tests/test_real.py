@@ -188,7 +188,7 @@ def test_probe_of_a_simulated_drive_writes_what_fit_reads(tmp_path: Path) -> Non
     found = measurements.fio_json(tmp_path / "01-fill.json")["jobs"][0]["write"]
     assert found["io_bytes"] == wl.GiB
     # Every job has a figure.
-    readings = list(probed.Probed(tmp_path).readings())
+    readings = list(probed.Probed(tmp_path).readings)
     assert {r.job for r in readings} == {j.name for j in jobs.JOBS}
     assert values["units"] == pytest.approx(8, rel=0.1)
     by_what = {(r.job, r.what): r.value for r in readings}
@@ -316,7 +316,7 @@ def test_jobs_in_which_a_drive_throttled_itself_are_left_out(tmp_path: Path, dis
     about["jobs"]["03-latency"] = {"before": before, "after": after, "throttled": False}
     (tmp_path / "probe.json").write_text(json.dumps(about))
     assert "03-latency: the drive throttled itself" in probed.terminal(tmp_path)
-    assert "03-latency" not in {r.job for r in probed.Probed(tmp_path).readings()}
+    assert "03-latency" not in {r.job for r in probed.Probed(tmp_path).readings}
 
 
 def test_probe_writes_jobs_that_say_what_they_cost(wordline: Any, tmp_path: Path) -> None:

@@ -119,10 +119,13 @@ class Job:
         lines += [f"[{self.section}]", "ioengine=libaio", "direct=1", "refill_buffers=1"]
         return "\n".join([*lines, *self.lines(capacity)]) + "\n"
 
-    def command(self, drive: str) -> list[str]:
-        """Return the words of the command that runs it, in the folder of the job files."""
+    def command(self, drive: str, ending: str = "json") -> list[str]:
+        """Return the words of the command that runs it, in the folder of the job files.
+
+        The output goes into a file of the name of the job with this ending.
+        """
         words = ["fio", f"{self.name}.fio", f"--filename={drive}"]
-        words += [f"--output={self.name}.json", "--output-format=json"]
+        words += [f"--output={self.name}.{ending}", "--output-format=json"]
         if self.writes is not None:
             words += [f"--write_bw_log={self.name}", f"--log_avg_msec={LOG_MS}"]
         return words

@@ -150,8 +150,7 @@ def run(job: Job, folder: Path, target: Target) -> dict[str, Any]:
     if job.erased:
         target.erase()
     before = target.counters()
-    words = job.command(os.path.abspath(target.path))
-    words[words.index(f"--output={job.name}.json")] = f"--output={job.name}.part"
+    words = job.command(os.path.abspath(target.path), "part")
     done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
     part = folder / f"{job.name}.part"
     if done.returncode:

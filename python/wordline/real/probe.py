@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -74,7 +73,7 @@ def _main(
         print(f"{folder}/{probed.ABOUT}: fill in {' and '.join(lacks)}; then fit the results with:")
     else:
         print(f"{folder}: results of the jobs; fit them with:")
-    print(f"  wordline device fit {shlex.quote(str(folder))} -o mine.toml")
+    print(f"  {probed.fit_command(folder)}")
 
 
 def write(
@@ -91,12 +90,12 @@ def write(
     """
     folder.mkdir(parents=True, exist_ok=True)
     texts = {f"{job.name}.fio": job.text(capacity) for job in jobs}
-    texts[probed.ABOUT] = json.dumps({"capacity_bytes": capacity, **about}, indent=2) + "\n"
-    for name in texts:
+    for name in [*texts, probed.ABOUT]:
         if (folder / name).exists() and not force:
             raise UserError(f"{folder / name}: file exists; --force overwrites it")
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8")
+    probed.write_about(folder, capacity, about)
 
 
 def about(folder: Path, jobs: list[Job] | tuple[Job, ...] = JOBS) -> str:
@@ -167,11 +166,10 @@ def measure(
             continue
         tell(f"{job.name}: {job.time}")
         known["written_bytes"] += int(needed)
-        _note(folder, target, known)
-        counters = on_drive.run(job, folder, target)
-        known["jobs"][job.name] = {**counters, "throttled": on_drive.throttled(counters)}
-        _note(folder, target, known)
-        if known["jobs"][job.name]["throttled"]:
+        probed.write_about(folder, target.capacity, known)
+        counters = known["jobs"][job.name] = on_drive.run(job, folder, target)
+        probed.write_about(folder, target.capacity, known)
+        if on_drive.throttled(counters):
             tell(f"{job.name}: the drive throttled itself; the job is not used")
 
 
@@ -194,13 +192,6 @@ def _resumed(folder: Path, target: Target) -> dict[str, Any]:
         )
     said = {key: value for key, value in before.items() if value is not None}
     return {**fresh, **said, "drive": target.path}
-
-
-def _note(folder: Path, target: Target, known: Mapping[str, Any]) -> None:
-    text = json.dumps({"capacity_bytes": target.capacity, **known}, indent=2) + "\n"
-    part = folder / f"{probed.ABOUT}.part"
-    part.write_text(text, encoding="utf-8")
-    part.replace(folder / probed.ABOUT)
 
 
 def simulate(
@@ -267,11 +258,10 @@ def simulate(
         drive.drain()
         # What has ended is taken, without which nothing else can begin.
         drive.run()
-        counters = {"before": {"media_bytes": media}, "after": {"media_bytes": _programmed(drive)}}
-        known["jobs"][job.name] = {**counters, "throttled": False}
+        written = {"before": media, "after": _programmed(drive)}
+        known["jobs"][job.name] = {at: {"media_bytes": total} for at, total in written.items()}
         tell(f"{job.name}: {took:.4g} s of simulated time")
-    text = json.dumps({"capacity_bytes": capacity, **known}, indent=2) + "\n"
-    (folder / probed.ABOUT).write_text(text, encoding="utf-8")
+    probed.write_about(folder, capacity, known)
 
 
 def _programmed(drive: wl.Drive) -> int:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
+import shlex
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,7 @@ import numpy as np
 
 from wordline import UserError, toml
 from wordline.real import jobs, measurements, show, steady_rows, tables
-from wordline.real.curve import plateaus
+from wordline.real.curve import Plateau, plateaus
 from wordline.real.measurements import Drive, Value
 from wordline.real.on_drive import throttled
 from wordline.real.steady_model import LAST, curve_figures
@@ -81,19 +83,25 @@ class Probed:
         self.folder = folder
         self.about = read_about(folder / ABOUT)
         self.capacity = int(self.about["capacity_bytes"])
-        counters = self.about.get("jobs") or {}
+        self.counters = self.about.get("jobs") or {}
         #: Jobs during which the drive slowed itself down.
-        self.throttled = [n for n, c in counters.items() if c.get("throttled") or throttled(c)]
-        self.counters = counters
+        self.throttled = [name for name, c in self.counters.items() if throttled(c)]
 
     def has(self, name: str) -> bool:
         """Return whether a job has results that may be used."""
         return name not in self.throttled and (self.folder / f"{name}.json").is_file()
 
-    def entry(self, name: str) -> dict[str, Any]:
-        """Return what fio says of the last section of a job."""
-        found = measurements.fio_json(self.folder / f"{name}.json")["jobs"]
-        return dict(found[-1])
+    def entries(self, name: str) -> list[dict[str, Any]]:
+        """Return what fio says of the sections of a job, the measured one last."""
+        return list(measurements.fio_json(self.folder / f"{name}.json")["jobs"])
+
+    def entry(self, name: str, way: str) -> dict[str, Any]:
+        """Return what fio says of the reads or writes of the measured section of a job."""
+        return dict(self.entries(name)[-1][way])
+
+    def rate(self, name: str, way: str) -> float:
+        """Return the MB/s of the reads or writes of a job."""
+        return float(self.entry(name, way)["bw"]) * 1.024e-3
 
     def log(self, name: str) -> tuple[Any, Any] | None:
         """Return gigabytes and seconds of a job that was logged; None if the log has few lines."""
@@ -109,25 +117,32 @@ class Probed:
         sides = [counted.get(side, {}).get("media_bytes") for side in ("before", "after")]
         if None in sides or not self.has(name):
             return None
-        host = sum(job["write"]["io_bytes"] for job in self._all(name))
+        host = sum(entry["write"]["io_bytes"] for entry in self.entries(name))
         waf = (sides[1] - sides[0]) / host if host else 0.0
         return float(waf) if waf > LEAST_WAF else None
-
-    def _all(self, name: str) -> list[dict[str, Any]]:
-        return list(measurements.fio_json(self.folder / f"{name}.json")["jobs"])
 
     def _latency(self, name: str, way: str, at: str = "mean") -> float | None:
         """Return microseconds: the mean, or a percentile such as ``99``."""
         if not self.has(name):
             return None
-        clat = self.entry(name)[way]["clat_ns"]
+        clat = self.entry(name, way)["clat_ns"]
         if at != "mean":
             found = clat.get("percentile") or {}
             clat = {at: next((v for k, v in found.items() if float(k) == float(at)), 0)}
         return float(clat[at]) / 1e3 or None
 
-    def readings(self) -> Iterator[Reading]:
-        """Return each figure that was measured, in the order of the jobs."""
+    @cached_property
+    def plateaus(self) -> list[Plateau]:
+        """The plateaus of the fill; none where it was not logged."""
+        log = self.log("01-fill")
+        return [] if log is None else plateaus(*log)
+
+    @cached_property
+    def readings(self) -> list[Reading]:
+        """Each figure that was measured, in the order of the jobs."""
+        return list(self._readings())
+
+    def _readings(self) -> Iterator[Reading]:
         yield from self._of_fill()
         yield from self._of_reads()
         for rest in jobs.RESTS:
@@ -147,9 +162,7 @@ class Probed:
                 yield Reading(name, f"{what}, {label}", "us", us)
 
     def _of_fill(self) -> Iterator[Reading]:
-        if (log := self.log("01-fill")) is None:
-            return
-        for number, plateau in enumerate(plateaus(*log), 1):
+        for number, plateau in enumerate(self.plateaus, 1):
             yield Reading("01-fill", f"plateau {number} ends", "GB", plateau.end_gb)
             yield Reading("01-fill", f"plateau {number}", "MB/s", plateau.mb_per_s)
         if (waf := self.waf("01-fill")) is not None:
@@ -157,16 +170,13 @@ class Probed:
 
     def _of_reads(self) -> Iterator[Reading]:
         if self.has("02-read"):
-            yield Reading(
-                "02-read", "sequential read", "MB/s", self.entry("02-read")["read"]["bw"] * 1.024e-3
-            )
+            yield Reading("02-read", "sequential read", "MB/s", self.rate("02-read", "read"))
         yield from self._single("03-latency", "read", "4 KiB read at QD1")
         for depth in jobs.DEPTHS:
             name = f"04-depth-{depth}"
             if self.has(name):
-                yield Reading(
-                    name, f"4 KiB reads at QD{depth}", "IOPS", self.entry(name)["read"]["iops"]
-                )
+                iops = self.entry(name, "read")["iops"]
+                yield Reading(name, f"4 KiB reads at QD{depth}", "IOPS", iops)
         for span in jobs.SPANS:
             yield from self._single(
                 f"05-span-{span}", "read", f"4 KiB read over {span} % of the drive"
@@ -196,8 +206,7 @@ class Probed:
             if (waf := self.waf(name)) is not None:
                 yield Reading(name, f"WAF of writes of {zone} MiB", "", waf)
             if self.has(name):
-                rate = self.entry(name)["write"]["bw"] * 1.024e-3
-                yield Reading(name, f"writes of {zone} MiB", "MB/s", rate)
+                yield Reading(name, f"writes of {zone} MiB", "MB/s", self.rate(name, "write"))
 
     def _behind(self, name: str, at: float) -> tuple[float, float] | None:
         """Return the gigabytes behind a rest that were written as fast as in the cache.
@@ -206,11 +215,8 @@ class Probed:
         of the log holds, by which they may be off. None where the drive has no cache, or the job
         no log.
         """
-        fill, log = self.log("01-fill"), self.log(name)
-        if fill is None or log is None:
-            return None
-        first = plateaus(*fill)
-        if len(first) < 2 or first[1].mb_per_s > first[0].mb_per_s:
+        first, log = self.plateaus, self.log(name)
+        if log is None or len(first) < 2 or first[1].mb_per_s > first[0].mb_per_s:
             return None
         gb, seconds = log
         rates = np.diff(gb) * 1e3 / np.maximum(np.diff(seconds), 1e-12)
@@ -256,8 +262,8 @@ class Probed:
             name = f"04-depth-{depth}"
             if alone is None or not self.has(name):
                 continue
-            rate = float(self.entry(name)["read"]["iops"])
-            limit = self.entry("02-read")["read"]["bw"] / 4 if self.has("02-read") else math.inf
+            rate = float(self.entry(name, "read")["iops"])
+            limit = self.entry("02-read", "read")["bw"] / 4 if self.has("02-read") else math.inf
             work = rate * alone / 1e6
             if rate < LINKED * limit and work < FULL * depth:
                 found, off = work * (depth - 1) / (depth - work), AGAIN * depth / (depth - work)
@@ -271,8 +277,7 @@ class Probed:
             name = f"11-rate-{rate}"
             if not self.has(name):
                 continue
-            entry = self.entry(name)
-            found = {f"{way}s": float(entry[way]["iops"]) for way in ("read", "write")}
+            found = {f"{way}s": float(self.entry(name, way)["iops"]) for way in ("read", "write")}
             for way in ("read", "write"):
                 for at in ("50", "99"):
                     if (us := self._latency(name, way, at)) is not None:
@@ -321,11 +326,10 @@ def drive_of(folder: Path) -> Drive:
             f"{fill}: no such file; it is the log of 01-fill, whose job file has the command of fio"
         )
     measurements.take_log(drive, fill)
-    for name, key in (("02-read", "read_mbps"), ("03-latency", "read_us")):
-        if found.has(name):
-            entry = found.entry(name)["read"]
-            value = entry["bw"] * 1.024e-3 if key == "read_mbps" else entry["clat_ns"]["mean"] / 1e3
-            drive.values[key] = found._value(value, f"{name}.json")
+    if found.has("02-read"):
+        drive.values["read_mbps"] = found._value(found.rate("02-read", "read"), "02-read.json")
+    if (us := found._latency("03-latency", "read")) is not None:
+        drive.values["read_us"] = found._value(us, "03-latency.json")
     if (units := found.units()) is not None:
         drive.values["units"] = units
     if "cache_gb" not in drive.values:
@@ -334,6 +338,19 @@ def drive_of(folder: Path) -> Drive:
         drive.flash = drive
         steady_rows.summarize(drive)
     return drive
+
+
+def write_about(folder: Path, capacity: int, known: Mapping[str, object]) -> None:
+    """Write probe.json, which is whole at any time."""
+    text = json.dumps({"capacity_bytes": capacity, **known}, indent=2) + "\n"
+    part = folder / f"{ABOUT}.part"
+    part.write_text(text, encoding="utf-8")
+    part.replace(folder / ABOUT)
+
+
+def fit_command(folder: Path) -> str:
+    """Return the command that fits a device file to the results in a folder."""
+    return f"wordline device fit {shlex.quote(str(folder))} -o mine.toml"
 
 
 def lacks(folder: Path) -> list[str]:
@@ -382,12 +399,12 @@ def _figures(found: Probed) -> dict[str, float]:
 
 
 def _rows(found: Probed) -> list[list[str]]:
-    return [[r.job, r.what, r.unit, str(r)] for r in found.readings()]
+    return [[r.job, r.what, r.unit, str(r)] for r in found.readings]
 
 
 def _missing(found: Probed) -> list[str]:
     lines = [f"{name}: the drive throttled itself meanwhile" for name in found.throttled]
-    shown = {reading.job for reading in found.readings()}
+    shown = {reading.job for reading in found.readings}
     lines += [
         f"{job.name}: no figure: its log is too short or too coarse, or there is no SLC cache"
         for job in jobs.JOBS
@@ -428,7 +445,7 @@ def page(folder: Path) -> Path:
     for key in ("nand", "interface", "firmware", "lba_bytes", "kernel", "fio"):
         if about.get(key):
             facts.append((key.replace("_", " "), str(about[key])))
-    command = f"wordline device fit {folder} -o mine.toml"
+    command = fit_command(folder)
     html = pages.to_html(text, folder, lead="", facts=facts, command=command)
     (folder / "index.html").write_text(html, encoding="utf-8")
     return folder / "index.html"
