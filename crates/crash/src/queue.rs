@@ -64,7 +64,7 @@ impl<'a> Queue<'a> {
         let endless = pending.map(|(at, interval)| -> (u64, usize, States<'a>) {
             let is_permitted = broken.is_empty() || interval.dropped().is_some();
             let sectors: usize = interval.cache().writes().map(|write| write.sectors().len()).sum();
-            // What a broken drive does is in all intervals alike.
+            // A broken drive can fail in any interval.
             weights += if broken.is_empty() { sectors as u64 } else { 1 };
             if is_permitted {
                 (weights, at, states(interval, Class::Drawn, seed))
@@ -149,7 +149,7 @@ mod tests {
 
     const SECTOR: u64 = 512;
 
-    /// Intervals of one write each, of one sector, but for one of so many in a write.
+    /// `count` intervals of one write each: of `sectors` sectors in the one at `large`, of one sector in the others.
     fn log(count: u64, large: u64, sectors: u64) -> Log {
         let one = |at: u64| {
             let data = vec![at as u8 + 1; (if at == large { sectors } else { 1 } * SECTOR) as usize];

@@ -36,7 +36,7 @@ pub(crate) struct Staged {
 }
 
 impl Staged {
-    /// An entry of a page of which nothing is known yet; `sectors` is how many a page has.
+    /// An empty entry of a page; `sectors` is the number of sectors of a page.
     fn new(lpn: Lpn, sectors: usize) -> Staged {
         Staged {
             lpn,

@@ -7,7 +7,7 @@ use std::fmt::Write;
 use wordline_counters::OpKind;
 use wordline_units::PlaneId;
 
-/// This many operations are told one by one.
+/// At most this many operations are listed one by one.
 const MOST_TOLD: usize = 8;
 
 impl Ftl {
