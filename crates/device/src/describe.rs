@@ -160,6 +160,13 @@ fn write_all(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
                 WhenFull::Direct => "bypass it",
             }
         )?;
+        if let Some(reserve) = cache.dynamic_reserve {
+            writeln!(out, "                   dynamic part: free blocks, but {reserve} of a plane")?;
+        }
+        if let Some(idle) = cache.idle {
+            let rate = if idle.rate.is_off() { String::new() } else { format!(" at {}", idle.rate) };
+            writeln!(out, "                   migrated{rate} after {} without requests", idle.after)?;
+        }
     }
     if let Some(e) = &spec.errors {
         let modes = CellMode::ALL.into_iter().filter_map(|mode| Some((mode, e.mode(mode)?.most_retries)));

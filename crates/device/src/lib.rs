@@ -26,7 +26,7 @@ pub use make::import::{Imported, import};
 pub use make::source_file::LeftOut;
 pub use spec::buffers::{Ack, Flush, MergeBuffer, ProgramBuffer};
 pub use spec::drive::{Capacity, DeviceSpec, HostLink, Lanes, UnwrittenReads};
-pub use spec::gc::{GcClass, GcSpec, Recheck, SlcCache, Trigger, Victim, WhenFull};
+pub use spec::gc::{GcClass, GcSpec, IdleMigration, Recheck, SlcCache, Trigger, Victim, WhenFull};
 pub use spec::parallel::{
     Allocation, Level, Multiplane, MultiplanePages, Packing, ParallelUnit, PartialPages, Superblock,
 };

@@ -149,6 +149,19 @@ impl<'a> View<'a> {
         self.state.at(self.region(region), plane).job.map(|job| job.block)
     }
 
+    /// The block that idle time can empty next in a plane of a region: the one that it has begun, or else the next victim
+    /// by the region's own rule. None while GC empties one.
+    pub fn next_in_idle_time(&self, region: RegionId, plane: PlaneId) -> Option<BlockId> {
+        let region = self.region(region);
+        match self.state.at(region, plane).job {
+            Some(job) => job.is_paused().then_some(job.block),
+            None => {
+                let best = self.state.best_victim(region, plane);
+                best.filter(|block| self.state.geometry.plane_of(*block) == plane) // of a superblock: its first
+            }
+        }
+    }
+
     /// The open block of a plane of a region, while no program into it is in progress.
     pub fn quiet_frontier(&self, region: RegionId, plane: PlaneId) -> Option<BlockId> {
         let quiet = |b: &BlockId| self.state.blocks[b.index()].writers == 0;
@@ -258,6 +271,13 @@ impl<'a> View<'a> {
     /// Valid mapping units in a plane of a region.
     pub fn live_units(&self, region: RegionId, plane: PlaneId) -> u64 {
         self.state.at(self.region(region), plane).live / self.state.geometry.sectors_per_unit as u64
+    }
+
+    /// The same over all planes of a region.
+    pub fn live_units_in(&self, region: RegionId) -> u64 {
+        let region = self.region(region);
+        let sectors: u64 = self.planes_of(region).map(|p| self.state.at(region, p).live).sum();
+        sectors / u64::from(self.state.geometry.sectors_per_unit)
     }
 
     /// Logical pages (page map) or sectors (sector map) that hold data.

@@ -47,7 +47,7 @@ use wordline_ftl::{
     Collect, DriveInfo, FreeOrder, Gather, Hooks, IdleHold, Layout, MapKind, Need, Origin, Parcel, Place,
     PlanePick, Pool, PoolId, Refusal, RegionId, Route, Scheme, View,
 };
-use wordline_units::{Fraction, SimDuration};
+use wordline_units::{Fraction, Rate, SimDuration};
 
 const H: RegionId = RegionId(0);
 const C: RegionId = RegionId(1);
@@ -184,6 +184,7 @@ impl Scheme for HotCold {
             tick_every_writes: 0,
             idle_after: SimDuration::ZERO,
             idle_hold: IdleHold::Grain,
+            idle_rate: Rate::OFF,
         })
     }
 

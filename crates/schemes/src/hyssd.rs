@@ -71,7 +71,7 @@ use wordline_ftl::{
     DriveInfo, FreeOrder, Gather, Hooks, IdleHold, IdleWork, Layout, MapKind, Memory, Metrics, Move, Origin,
     Parcel, Place, PlanePick, Pool, PoolId, ReadSeen, Refusal, Region, RegionId, Route, Scheme, Tag, View,
 };
-use wordline_units::{Fraction, HostRequest, Lpn, PlaneId, Ppn, SimDuration};
+use wordline_units::{Fraction, HostRequest, Lpn, PlaneId, Ppn, Rate, SimDuration};
 
 const S: RegionId = RegionId(0);
 const T: RegionId = RegionId(1);
@@ -413,6 +413,7 @@ impl Scheme for Hyssd {
             tick_every_writes: 0,
             idle_after: self.idle_after,
             idle_hold: IdleHold::Grain,
+            idle_rate: Rate::OFF,
         })
     }
 

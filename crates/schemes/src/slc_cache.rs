@@ -17,8 +17,13 @@
 //!    sectors and migrates its pages to D.
 //! 4. GC in D copies pages within D.
 //! 5. A dynamic cache owns at most `static + dynamic x (1 - fill)` blocks of each plane, where `fill` is the share of
-//!    logical pages that hold data. The share is updated every 1024 writes. With `wait`, the cache keeps at least one
-//!    block.
+//!    logical pages that hold data. The share is updated every 1024 writes. With `dynamic_reserve` in the device file it
+//!    owns at most `static + min(dynamic, free - reserve)`, where `free` are the blocks that neither the static part nor
+//!    data outside the cache take, these packed as densely as the flash allows; updated every 64 writes. With `wait`, the
+//!    cache keeps at least one block.
+//! 6. With `idle_after` in the device file, a drive without requests for so long migrates the full blocks of the cache,
+//!    page by page, at most at `idle_rate`: dies take turns. A request ends that; a block that is emptied by then waits
+//!    for the next idle period, or for GC. Open blocks, and the end of a run, migrate nothing.
 //!
 //! ## Symbols
 //! S: the cache. D: the TLC/QLC region.
@@ -28,13 +33,12 @@
 //! - `when_full`: `wait` or `direct`; default from the device file.
 //!
 //! ## Differs
-//! The paper does not say how a full cache delays a write; `when_full` decides.
-//!
-//! ## Not modelled
-//! GC in idle time: the paper's Baseline runs GC at its threshold only.
+//! The paper does not say how a full cache delays a write; `when_full` decides. Its Baseline runs GC at its threshold
+//! only, as here without `idle_after`; idle migration and the reserve follow drives on the market.
 //!
 //! ## Checked by
-//! `each partial update of a cached page costs one read`, `reference model`, golden rows.
+//! `each partial update of a cached page costs one read`, `a rest gives back the cache after its delay and at its rate`,
+//! `a cache takes free flash and shrinks as data come to rest`, `reference model`, golden rows.
 
 use crate::parameters::{Parameter, Parameters};
 use crate::parts::cache::{self, D, S};
@@ -43,10 +47,10 @@ use crate::registry::Entry;
 use wordline_device::{Trigger, WhenFull};
 use wordline_flash::SlotClass;
 use wordline_ftl::{
-    Command, DriveInfo, Gather, Layout, Origin, Parcel, Place, PlanePick, Refusal, Region, Route, Scheme,
-    View,
+    Collect, Command, DriveInfo, Gather, Grain, Hooks, IdleWork, Layout, Origin, Parcel, Place, PlanePick,
+    Refusal, Region, Route, Scheme, View,
 };
-use wordline_units::Fraction;
+use wordline_units::{Fraction, PlaneId};
 
 pub(crate) const NAME: &str = "slc-cache";
 
@@ -106,7 +110,11 @@ impl Scheme for SlcCache {
         let trigger = file.map_or(Trigger::FreeBlocks(Fraction::percent(50)), |c| c.trigger);
         let least = !self.direct as u32; // (5): a write that waits for the cache must get there
         let refuse = layout::refuser(NAME, drive);
-        self.size.layout(drive, least, refuse, |s| Region { trigger, ..s }) // (3)
+        let layout = self.size.layout(drive, least, refuse, |s| Region { trigger, ..s })?; // (3)
+        Ok(match file.and_then(|c| c.idle) {
+            Some(idle) => Layout { idle_after: idle.after, idle_rate: idle.rate, ..layout }, // (6)
+            None => Layout { enabled_hooks: layout.enabled_hooks.without(Hooks::IDLE), ..layout },
+        })
     }
 
     fn place(&mut self, parcel: &Parcel, _: &View) -> Place {
@@ -116,6 +124,11 @@ impl Scheme for SlcCache {
             Origin::Collected(_) | Origin::Moved(_) => Route::to(D, SlotClass::Next), // (3), (4)
         };
         Place { gather: Gather::Fill, plane: PlanePick::Home, route }
+    }
+
+    fn idle(&mut self, plane: PlaneId, view: &View) -> Option<IdleWork> {
+        let block = view.next_in_idle_time(S, plane).filter(|_| !view.draining())?;
+        Some(IdleWork::Collect(Collect { region: S, block: Some(block) }, Grain::Page)) // (6)
     }
 
     fn tick(&mut self, view: &View, out: &mut Vec<Command>) {

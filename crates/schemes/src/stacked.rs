@@ -204,6 +204,7 @@ impl Scheme for Stacked {
         layout.tick_every_writes = layout.tick_every_writes.max(dense.tick_every_writes);
         if !layout.enabled_hooks.contains(Hooks::IDLE) {
             (layout.idle_after, layout.idle_hold) = (dense.idle_after, dense.idle_hold);
+            layout.idle_rate = dense.idle_rate;
         }
         layout.enabled_hooks = layout.enabled_hooks.union(dense.enabled_hooks);
         Ok(layout)

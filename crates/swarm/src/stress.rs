@@ -8,7 +8,7 @@ use wordline_ftl::{
     Scheme, View,
 };
 use wordline_schemes::{Entry, Registry, RegistryError};
-use wordline_units::{CellMode, Fraction, PlaneId, SimDuration};
+use wordline_units::{CellMode, Fraction, PlaneId, Rate, SimDuration};
 
 /// The stress schemes by themselves.
 pub fn registry() -> Registry {
@@ -73,6 +73,7 @@ fn layout(pools: Vec<Pool>, regions: Vec<Region>, map: MapKind) -> Layout {
         tick_every_writes: 0,
         idle_after: SimDuration(100_000),
         idle_hold: IdleHold::Grain,
+        idle_rate: Rate::OFF,
     }
 }
 

@@ -69,6 +69,8 @@ def random_case(seed: int) -> tuple[Config, str]:
     if aside.random() < 0.4:
         times = [(900, 4_100), (5 * US, 2 * US), (3 * US, 3 * US), (0, 8 * US)]
         c.read_latency, c.write_latency = aside.choice(times)
+    if c.scheme == "slc-cache":
+        _with_a_resting_cache(c, random.Random(seed * 31 + 11))
     c.page = c.unit * units_per_page
     # Round times make many things happen in one nanosecond, uneven ones make them interleave.
     if r.random() < 0.5:
@@ -105,6 +107,15 @@ def random_case(seed: int) -> tuple[Config, str]:
     if r.random() < 0.4:
         _with_errors(c, r)
     return c, kind
+
+
+def _with_a_resting_cache(c: Config, r: random.Random) -> None:
+    """A cache that idle time empties, or that takes free blocks."""
+    if r.random() < 0.6:
+        c.idle_after = r.choice([1 * US, 30 * US, 200 * US, 2_000 * US])
+        c.idle_rate = r.choice([(0, 0), (1, 1), (20, 1_000), (7, 100)])
+    if c.cache[1] > 0 and r.random() < 0.5:
+        c.cache_reserve = r.choice([0, 150_000_000, 400_000_000])
 
 
 def _with_errors(c: Config, r: random.Random) -> None:
@@ -218,6 +229,10 @@ def device_file(c: Config) -> str:
         static, dynamic = c.cache
         lines.append(f"[slc_cache]\nstatic_blocks = {static}\ndynamic_blocks = {dynamic}")
         lines.append(f'trigger = {threshold(c.cache_trigger)}\nwhen_full = "{c.when_full}"')
+        if c.cache_reserve is not None:
+            lines.append(f'dynamic_reserve = "{c.cache_reserve / 10_000_000:g}%"')
+        if c.idle_after is not None:
+            lines.append(f'idle_after = "{c.idle_after}ns"\nidle_rate = {rate(c.idle_rate)}')
     if c.errors is not None:
         lines += _errors_of(c.errors)
     return "\n".join(lines) + "\n"

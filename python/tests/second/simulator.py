@@ -69,6 +69,9 @@ class Config:
     cache: tuple[int, int] = (3, 0)  # static and dynamic blocks of a plane
     cache_trigger: tuple[str, int] = ("free_blocks", 500_000_000)
     when_full: str = "direct"
+    cache_reserve: int | None = None  # share of a plane's blocks that a dynamic cache leaves
+    idle_after: int | None = None  # how long without a request until the cache is migrated, ns
+    idle_rate: tuple[int, int] = (0, 0)  # how fast; (0, 0): as fast as the flash allows
     fill: int = 0  # share of the logical pages that hold data at time 0
     valid: int = 1_000_000_000
     errors: dict | None = None  # the table [errors], with its modes
@@ -218,6 +221,12 @@ class Job:
     window: int = 0
     exhausted: bool = False
     erasing: bool = False
+    idle: bool = False  # begun by a drive at rest, and by nothing else since
+    granted: bool = True  # may read its next page, or erase
+
+    @property
+    def rests(self) -> bool:
+        return self.idle and not self.granted
 
 
 @dataclass(eq=False)
@@ -294,6 +303,14 @@ class Simulator:
         self.turn = 0
         self.closings = 0
         self.writes = 0
+        self.is_idle = False
+        self.rests_since = 0
+        self.idle_alarm = False
+        self.idle_work: dict[int, int] = {}  # by die, grants that are not over
+        self.idle_turns: dict[int, int] = {}  # by die, the plane that is asked first
+        self.idle_die = 0  # the die that is asked first
+        self.next_idle_page = 0  # not before this time
+        self.pace_alarm = False
         self.units_per_page = c.page // c.unit
         self.sectors_per_unit = c.unit // c.sector
         self.all_sectors = (1 << self.sectors_per_unit) - 1
@@ -320,7 +337,7 @@ class Simulator:
         else:
             static, dynamic = c.cache
             pools = [Pool(static), Pool(c.blocks - static)] if dynamic == 0 else [Pool(c.blocks)]
-            quota = endless if dynamic == 0 else static + dynamic
+            quota = endless if dynamic == 0 else self.cache_blocks(0, 0)
             s = region("S", pools[0], 1, c.slc, False, c.cache_trigger, quota)
             d = region("D", pools[-1], 3, c.tlc, c.one_shot, c.trigger, endless)
             self.regions = [s, d]
@@ -516,6 +533,7 @@ class Simulator:
                 self.held_up.append(request)
             else:
                 self.take_in(request)
+            self.is_idle = False
             self.settle()
         while self.outstanding:
             self.step_or_give_up()
@@ -901,6 +919,8 @@ class Simulator:
             op
         )
         self.ending = None
+        if self.is_idle:
+            self.ask_idle(op.plane.die)
         op.plane.past.append((op.began, self.now, latency.of_op(op, self.home)))
         self.offer(op.plane)
         self.go_on_with_rest(self.array_of(op.plane))
@@ -966,6 +986,10 @@ class Simulator:
         request.latency["link"] = self.now - request.ended
         self.outstanding -= 1
         self.done.append(request)
+        if self.config.idle_after is not None and self.outstanding == 0:
+            self.rests_since = self.now
+            if not self.idle_alarm:
+                self.set_idle_alarm(self.now + self.config.idle_after)
 
     def part_done(self, request: Request) -> None:
         request.parts -= 1
@@ -1043,15 +1067,26 @@ class Simulator:
                 self.write_parcel(request, rest)
         if self.config.scheme == "slc-cache" and self.config.cache[1] > 0:
             self.writes += 1
-            if self.writes % 1024 == 0:
+            if self.writes % (1024 if self.config.cache_reserve is None else 64) == 0:
                 self.look_at_quota()
 
+    def cache_blocks(self, mapped: int, cached: int) -> int:
+        """What a dynamic cache may own of a plane, with so many pages of data, some of them in it."""
+        c = self.config
+        static, dynamic = c.cache
+        least = c.when_full == "wait"
+        if c.cache_reserve is None:
+            return max(static + dynamic * (c.logical_pages - mapped) // c.logical_pages, least)
+        planes = c.channels * c.chips * c.dies * c.planes
+        row = planes * c.wordlines * 3 * self.units_per_page
+        at_rest = -(-(mapped - cached) // row)
+        free = c.blocks - static - share_up(c.cache_reserve, c.blocks) - at_rest
+        return max(static + min(dynamic, max(free, 0)), least)
+
     def look_at_quota(self) -> None:
-        static, dynamic = self.config.cache
-        pages = self.config.logical_pages
         region = self.regions[0]
-        least = self.config.when_full == "wait"
-        region.quota = max(static + dynamic * (pages - len(self.map)) // pages, least)
+        cached = sum(block.region is region for block, _ in self.map.values())
+        region.quota = self.cache_blocks(len(self.map), cached)
         for plane in self.planes:
             self.todo.append(lambda plane=plane: self.wake(plane))
             self.collect_if_short(region, plane)
@@ -1339,6 +1374,7 @@ class Simulator:
         jobs = [job for job in plane.jobs.values() if job is not None]
         return which != HOST and any(
             (job.region.pool is region.pool) == (which == COLLECTED)
+            and not job.rests
             and (not job.exhausted or job.window > 0)
             for job in jobs
         )
@@ -1488,11 +1524,13 @@ class Simulator:
     def erase_done(self, op: Op) -> None:
         block = op.block
         plane, region = block.plane, block.region
+        job = plane.jobs[region]
         block.phase, block.region = "free", None
         block.holds = {}
         block.erases += 1
         plane.free[region.pool].append(block)
         plane.jobs[region] = None
+        self.end_grant(job)
         plane.gc_blocked = False
         plane.waited_for.clear()
         self.todo.append(lambda: self.wake(plane))
@@ -1502,7 +1540,8 @@ class Simulator:
     # --- collection --------------------------------------------------------------------------
 
     def collect_if_short(self, region: Region, plane: Plane) -> None:
-        if plane.jobs[region] is None and self.is_short(region, plane):
+        job = plane.jobs[region]
+        if (job is None or job.idle) and self.is_short(region, plane):
             self.collect(region, plane)
 
     def collect_for(self, region: Region, plane: Plane) -> None:
@@ -1510,7 +1549,7 @@ class Simulator:
         has_blocks = len(plane.free[region.pool]) > region.pool.reserve
         is_full = has_blocks and self.owned(region, plane) >= region.quota
         for other in [region] if is_full else self.regions:
-            if other.pool is region.pool and plane.jobs[other] is None:
+            if other.pool is region.pool:
                 self.collect(other, plane)
 
     def collect_for_waiting(self, region: Region, plane: Plane) -> None:
@@ -1520,6 +1559,13 @@ class Simulator:
         self.collect_if_short(region, plane)
 
     def collect(self, region: Region, plane: Plane) -> None:
+        job = plane.jobs[region]
+        if job is not None:
+            if job.idle:  # it cannot wait for the drive to rest again
+                self.end_grant(job)
+                job.idle, job.granted = False, True
+                self.step_job(job)
+            return
         block = self.best_victim(region, plane)
         # Collected pages of a cache go to another region; others come back to the same pool.
         passes_on = region is not self.home
@@ -1532,14 +1578,17 @@ class Simulator:
     def job_service(self, job: Job) -> int:
         if self.is_desperate(job.region, job.plane):
             return URGENT
+        if job.idle:
+            return BACKGROUND
         return {"background": BACKGROUND, "host": WRITE, "urgent": URGENT}[self.config.gc_class]
 
     def step_job(self, job: Job) -> None:
-        if job.erasing:
+        if job.erasing or job.rests:
             return
         service = self.job_service(job)
         block, u = job.block, self.units_per_page
-        while job.window < 2 * self.config.planes and not job.exhausted:
+        depth = 1 if job.idle else 2 * self.config.planes
+        while job.window < depth and not job.exhausted:
             live = [s for s in self.live_slots(block) if s >= job.next_slot]
             if not live:
                 job.exhausted = True
@@ -1554,6 +1603,8 @@ class Simulator:
                     read.sectors |= self.all_sectors << (s - slot) * self.sectors_per_unit
             block.readers += 1
             self.emit(read)
+            if job.idle:
+                self.pace(job.plane.die)
         if job.exhausted and job.inflight == 0 and block.readers == 0:
             assert not self.live_slots(block)
             job.erasing = True
@@ -1576,7 +1627,7 @@ class Simulator:
         job.inflight += len(programs) - 1
         job.window += len(programs) - 1
         if not programs:
-            self.step_job(job)
+            self.go_on(job)
         for program in programs:
             self.launch(program)
         if job.plane.jobs.get(job.region) is job and job.window == 0 and not job.exhausted:
@@ -1585,4 +1636,81 @@ class Simulator:
     def job_page_over(self, job: Job, in_window: bool) -> None:
         job.inflight -= 1
         job.window -= in_window
-        self.step_job(job)
+        self.go_on(job)
+
+    def go_on(self, job: Job) -> None:
+        """With one page fewer in flight a job continues; one that idle time began asks again."""
+        if job.idle and job.inflight == 0:
+            self.end_grant(job)
+            job.granted = False
+        else:
+            self.step_job(job)
+
+    # --- a drive at rest ---------------------------------------------------------------------
+
+    def set_idle_alarm(self, at: int) -> None:
+        self.idle_alarm = True
+        self.set_event(at, self.maybe_idle)
+
+    def maybe_idle(self) -> None:
+        self.idle_alarm = False
+        if self.outstanding > 0:
+            return
+        due = self.rests_since + self.config.idle_after
+        if due > self.now:
+            self.set_idle_alarm(due)
+            return
+        self.is_idle = True
+        self.ask_all_idle()
+
+    def ask_all_idle(self) -> None:
+        dies = len({p.die for p in self.planes})
+        first = self.idle_die
+        for turn in range(first, first + dies):
+            self.ask_idle(turn % dies)
+        self.settle()
+
+    def ask_idle(self, die: int) -> None:
+        """A die without idle work begins a page of a full cache block, or its erase."""
+        if self.idle_work.get(die, 0) > 0:
+            return
+        if self.now < self.next_idle_page:
+            if not self.pace_alarm:
+                self.pace_alarm = True
+                at = self.next_idle_page
+                self.todo.append(lambda: self.set_event(at, self.pace_over))
+            return
+        cache = self.regions[0]
+        planes = [p for p in self.planes if p.die == die]
+        turn = self.idle_turns.get(die, 0)
+        for i in range(len(planes)):
+            plane = planes[(turn + i) % len(planes)]
+            job = plane.jobs[cache]
+            if job is not None and not job.rests:
+                continue
+            block = self.best_victim(cache, plane) if job is None else job.block
+            if block is None:
+                continue
+            self.idle_turns[die] = turn + i + 1
+            self.idle_work[die] = self.idle_work.get(die, 0) + 1
+            if job is None:
+                block.phase = "victim"
+                job = plane.jobs[cache] = Job(cache, plane, block, idle=True)
+            job.granted = True
+            self.step_job(job)
+            return
+
+    def pace(self, die: int) -> None:
+        if self.config.idle_rate != (0, 0):
+            time = transfer(self.config.idle_rate, self.units_per_page * self.config.unit)
+            self.next_idle_page = max(self.next_idle_page, self.now) + time
+            self.idle_die = die + 1
+
+    def pace_over(self) -> None:
+        self.pace_alarm = False
+        if self.is_idle:
+            self.ask_all_idle()
+
+    def end_grant(self, job: Job) -> None:
+        if job.idle and job.granted:
+            self.idle_work[job.plane.die] -= 1

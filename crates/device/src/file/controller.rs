@@ -3,7 +3,7 @@
 use crate::file::medium::{COUNT, LONGEST, Read, TIMES, moves};
 use crate::spec::buffers::{Ack, Flush, MergeBuffer, ProgramBuffer, pad_host_after};
 use crate::spec::drive::{Capacity, HostLink, Lanes};
-use crate::spec::gc::{GcClass, GcSpec, Recheck, SlcCache, Trigger, Victim, WhenFull};
+use crate::spec::gc::{GcClass, GcSpec, IdleMigration, Recheck, SlcCache, Trigger, Victim, WhenFull};
 use crate::tables::queues::Arbitration;
 use crate::tables::wear::SWITCH;
 use wordline_config::{Place, Section};
@@ -180,7 +180,9 @@ pub(crate) fn slc_cache(mut section: Section<'_>, media: &[&Read]) -> Option<Slc
     let static_blocks = section.require_whole("static_blocks", 0..=1 << 24);
     let dynamic_blocks = section.whole("dynamic_blocks", 0..=1 << 24).unwrap_or(0);
     let trigger = section.require::<Trigger>("trigger", "\"free_blocks < 50%\"");
+    let dynamic_reserve = dynamic_reserve(&mut section, dynamic_blocks);
     let when_full = section.choice("when_full", WhenFull::WORDS, WhenFull::Wait);
+    let idle = idle_migration(&mut section);
     let cached: Vec<&Medium> = media.iter().map(|r| &r.medium).filter(|m| m.has_slc_cache()).collect();
     if cached.is_empty() && !media.is_empty() {
         section.refuse(
@@ -206,5 +208,37 @@ pub(crate) fn slc_cache(mut section: Section<'_>, media: &[&Read]) -> Option<Slc
         }
     }
     section.finish();
-    Some(SlcCache { static_blocks: static_blocks?, dynamic_blocks, trigger: trigger?, when_full })
+    Some(SlcCache {
+        static_blocks: static_blocks?,
+        dynamic_blocks,
+        dynamic_reserve,
+        trigger: trigger?,
+        when_full,
+        idle,
+    })
+}
+
+/// What the dynamic part leaves to denser data, if it takes free blocks.
+fn dynamic_reserve(section: &mut Section<'_>, dynamic_blocks: u32) -> Option<Fraction> {
+    if section.text("dynamic_reserve").is_none_or(|word| word == "off") {
+        return None;
+    }
+    if dynamic_blocks == 0 && !section.overrides("dynamic_blocks") {
+        section.refuse("dynamic_reserve", "requires dynamic_blocks; set it, or remove this key");
+    }
+    section.take_within("dynamic_reserve", Fraction(0)..=Fraction::percent(95))
+}
+
+/// When and how fast idle time empties the cache.
+fn idle_migration(section: &mut Section<'_>) -> Option<IdleMigration> {
+    let never = section.text("idle_after").is_none_or(|word| word == "never");
+    if never {
+        if section.has("idle_rate") && !section.overrides("idle_after") {
+            section.refuse("idle_rate", "requires idle_after; set it, or remove this key");
+        }
+        return None;
+    }
+    let after = section.take_within("idle_after", SimDuration(1_000)..=LONGEST)?;
+    let rate = section.take::<Rate>("idle_rate").filter(|rate| moves(section, *rate)).unwrap_or(Rate::OFF);
+    Some(IdleMigration { after, rate })
 }

@@ -137,6 +137,12 @@ fn write_spec(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
         writeln!(out, "\n[slc_cache]\nstatic_blocks = {}", c.static_blocks)?;
         writeln!(out, "dynamic_blocks = {}\ntrigger = \"{}\"", c.dynamic_blocks, c.trigger)?;
         writeln!(out, "when_full = \"{}\"", c.when_full.key())?;
+        if let Some(reserve) = c.dynamic_reserve {
+            writeln!(out, "dynamic_reserve = \"{reserve}\"")?;
+        }
+        if let Some(idle) = c.idle {
+            writeln!(out, "idle_after = \"{}\"\nidle_rate = \"{}\"", idle.after, idle.rate)?;
+        }
     }
     if let Some(model) = &spec.errors {
         crate::tables::errors::write(model, out)?;

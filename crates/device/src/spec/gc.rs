@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 use wordline_config::closest;
-use wordline_units::{Fraction, QuantityError};
+use wordline_units::{Fraction, QuantityError, Rate, SimDuration};
 
 /// Garbage collection.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
@@ -89,10 +89,26 @@ pub struct SlcCache {
     pub static_blocks: u32,
     /// Further blocks of a plane in SLC mode while the drive is empty; they shrink as it fills up.
     pub dynamic_blocks: u32,
+    /// Share of the blocks of a plane that these leave to denser data: they then take all blocks in which no data rest,
+    /// but for this share. `None`: they shrink in proportion to the fill.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dynamic_reserve: Option<Fraction>,
     /// GC trigger of the cache of a plane.
     pub trigger: Trigger,
     /// What a host write does when the cache is full.
     pub when_full: WhenFull,
+    /// Migration in idle time; `None` where idle time changes nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idle: Option<IdleMigration>,
+}
+
+/// How idle time empties an SLC cache.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub struct IdleMigration {
+    /// Time without requests after which migration begins.
+    pub after: SimDuration,
+    /// Rate at which pages leave the cache; off: as fast as the flash allows.
+    pub rate: Rate,
 }
 
 /// What a host write does when the SLC cache is full.

@@ -204,10 +204,21 @@ pub fn ask_idle<D: Driver>(driver: &mut D, die: DieId) {
 
 /// The drive has been idle for long: ask the scheme for work for all dies.
 pub fn ask_all_idle<D: Driver>(driver: &mut D) {
-    for die in 0..driver.layer().view().geometry().dies {
-        driver.layer_mut().idle(DieId(die));
+    let dies = driver.layer().view().geometry().dies;
+    let first = driver.layer().idle_turn();
+    for turn in first..first + dies {
+        driver.layer_mut().idle(DieId(turn % dies));
     }
     settle(driver);
+}
+
+/// A timer rings. [`settle`] must follow.
+pub fn ring<D: Driver>(driver: &mut D, timer: Timer) {
+    let of_idle_work = matches!(timer, Timer::IdlePace);
+    driver.layer_mut().timer(timer);
+    if of_idle_work && driver.is_idle() {
+        ask_all_idle(driver);
+    }
 }
 
 /// The run is over: data that wait for others are padded. Returns whether that leaves anything to be done.

@@ -8,7 +8,7 @@ use thiserror::Error;
 use twox_hash::XxHash3_64;
 use wordline_device::DeviceSpec;
 use wordline_flash::Geometry;
-use wordline_units::{CellMode, SimDuration};
+use wordline_units::{CellMode, Rate, SimDuration};
 
 /// Some of a scheme's optional hooks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -124,6 +124,8 @@ pub struct Layout {
     pub idle_after: SimDuration,
     /// What idle work blocks until it is over.
     pub idle_hold: IdleHold,
+    /// Rate at which idle work moves pages in the whole drive; off: as fast as the flash allows.
+    pub idle_rate: Rate,
 }
 
 /// What a unit of idle work, a page or a block by its [`Grain`](crate::Grain), blocks while it is in progress.
@@ -202,7 +204,8 @@ impl Layout {
     /// A number that tells layouts apart. It is part of state files, and so uses the names of the fields when the
     /// format was defined.
     pub fn fingerprint(&self) -> u64 {
-        const NAMES_IN_FILES: [(&str, &str); 3] = [
+        const NAMES_IN_FILES: [(&str, &str); 4] = [
+            (", idle_rate: Rate { bytes: 0, nanoseconds: 0 }", ""),
             ("second_home: ", "outpost: "),
             ("enabled_hooks: ", "asks: "),
             ("evicts_to_other_pool: ", "leaves_pool: "),

@@ -19,6 +19,7 @@ pub(crate) mod frontier;
 pub(crate) mod gather;
 pub(crate) mod id;
 pub(crate) mod idle_gc_copies;
+pub(crate) mod idle_pace;
 pub(crate) mod job;
 pub(crate) mod journal;
 pub(crate) mod latency;

@@ -183,6 +183,8 @@ pub enum Timer {
     },
     /// The drive may be idle, so that the merge buffer goes to flash.
     MergeIdle,
+    /// Idle work that has a rate may begin its next page.
+    IdlePace,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]

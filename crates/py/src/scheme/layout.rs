@@ -10,7 +10,7 @@ use wordline_ftl::{
     Answers, DriveInfo, EarlierBits, FreeOrder, Hooks, IdleHold, Join, Layout, MapKind, MovedIn, Pool,
     PoolId, Region, RegionSet,
 };
-use wordline_units::SimDuration;
+use wordline_units::{Rate, SimDuration};
 
 /// A number, or a word in place of one.
 #[derive(FromPyObject)]
@@ -213,6 +213,7 @@ impl AskedLayout {
             tick_every_writes: self.tick_every_writes,
             idle_after: SimDuration(self.idle_after_ns),
             idle_hold: IdleHold::Grain,
+            idle_rate: Rate::OFF,
             pools: self
                 .pools
                 .into_iter()

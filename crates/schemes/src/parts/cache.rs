@@ -8,7 +8,7 @@ use wordline_ftl::{
     Command, DriveInfo, FreeOrder, Hooks, IdleHold, Layout, MapKind, Pool, PoolId, Refusal, Region, RegionId,
     View,
 };
-use wordline_units::{CellMode, SimDuration};
+use wordline_units::{CellMode, Rate, SimDuration};
 
 /// The cache.
 pub(crate) const S: RegionId = RegionId(0);
@@ -17,6 +17,8 @@ pub(crate) const D: RegionId = RegionId(1);
 
 /// Writes between two looks at how full the drive is.
 const LOOK_EVERY: u32 = 1024;
+/// The same where the cache takes free blocks.
+const LOOK_OFTEN: u32 = 64;
 
 /// The parameter `static_blocks`.
 pub(crate) const STATIC_BLOCKS: Parameter =
@@ -26,7 +28,8 @@ pub(crate) const DYNAMIC_BLOCKS: Parameter =
     Parameter::new("dynamic_blocks", "device", "dynamic SLC blocks per plane of an empty drive");
 
 /// How large a cache is: of each plane `base + dynamic x (1 - fill)` blocks, where `fill` is the share of the
-/// logical pages that hold data.
+/// logical pages that hold data; or with a reserve `base` and all blocks in which no data rest, but for the reserve and
+/// at most `dynamic`.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Size {
     static_blocks: Option<u32>,
@@ -36,6 +39,17 @@ pub(crate) struct Size {
     dynamic: u32,
     /// The least that is left of it.
     least: u32,
+    /// What it leaves, if it takes free blocks.
+    free: Option<Free>,
+}
+
+/// A cache that takes free blocks.
+#[derive(Clone, Copy, Debug)]
+struct Free {
+    /// Blocks of each plane that are neither of its static part nor of its reserve.
+    blocks: u32,
+    /// Logical pages that one dense block of every plane holds.
+    row: u64,
 }
 
 impl Size {
@@ -80,13 +94,22 @@ impl Size {
             )));
         }
         (self.base, self.dynamic, self.least) = (base, dynamic, least);
+        self.free = file.and_then(|c| c.dynamic_reserve).filter(|_| dynamic > 0).map(|reserve| {
+            let kept = reserve.of_ceil(u64::from(medium.blocks_per_plane)) as u32;
+            let units = u64::from(drive.geometry.units_per_page(0));
+            let row = u64::from(medium.topology.planes()) * u64::from(medium.wordlines_per_block);
+            Free {
+                blocks: medium.blocks_per_plane.saturating_sub(base + kept),
+                row: row * u64::from(dense.bits()) * units,
+            }
+        });
         let blocks = if dynamic == 0 {
             vec![base, medium.blocks_per_plane - base]
         } else {
             vec![medium.blocks_per_plane]
         };
         let s = Region {
-            quota: if dynamic == 0 { u32::MAX } else { self.quota(0, 1) },
+            quota: if dynamic == 0 { u32::MAX } else { self.quota(0, 0, 1) },
             ..layout::region(drive, "S", PoolId(0), CellMode::Slc, ProgramRule::Sequential)
         };
         let one_shot = medium.mode(dense).is_some_and(|t| t.pages_per_program > 1);
@@ -101,21 +124,35 @@ impl Size {
             map: MapKind::Page,
             merges: None,
             enabled_hooks: Hooks::ALL,
-            tick_every_writes: if dynamic == 0 { 0 } else { LOOK_EVERY },
+            tick_every_writes: match (dynamic, self.free) {
+                (0, _) => 0,
+                (_, None) => LOOK_EVERY,
+                (_, Some(_)) => LOOK_OFTEN,
+            },
             idle_after: SimDuration::ZERO,
             idle_hold: IdleHold::Grain,
+            idle_rate: Rate::OFF,
         })
     }
 
-    /// Blocks of each plane that the cache may own while `mapped` of `all` logical pages hold data.
-    fn quota(&self, mapped: u64, all: u64) -> u32 {
-        let empty = all.saturating_sub(mapped);
-        (self.base + (self.dynamic as u64 * empty / all.max(1)) as u32).max(self.least)
+    /// Blocks of each plane that the cache may own while `mapped` of `all` logical pages hold data, `cached` of them in
+    /// the cache.
+    fn quota(&self, mapped: u64, cached: u64, all: u64) -> u32 {
+        let dynamic = match self.free {
+            None => u64::from(self.dynamic) * all.saturating_sub(mapped) / all.max(1),
+            Some(Free { blocks, row }) => {
+                let taken = mapped.saturating_sub(cached).div_ceil(row);
+                u64::from(blocks).saturating_sub(taken).min(u64::from(self.dynamic))
+            }
+        };
+        (self.base + dynamic as u32).max(self.least)
     }
 
     /// The controller loop of a cache that shrinks as the drive fills.
     pub fn resize(&self, view: &View, out: &mut Vec<Command>) {
-        out.push(Command::SetQuota(S, self.quota(view.mapped(), view.logical_pages() as u64)));
+        let cached = if self.free.is_some() { view.live_units_in(S) } else { 0 };
+        let quota = self.quota(view.mapped(), cached, u64::from(view.logical_pages()));
+        out.push(Command::SetQuota(S, quota));
     }
 
     /// Whether the cache has blocks of its own.

@@ -8,7 +8,7 @@ use wordline_ftl::{
     DriveInfo, EarlierBits, FreeOrder, Hooks, IdleHold, Layout, MapKind, Pool, PoolId, Refusal, Region,
     RegionId,
 };
-use wordline_units::{CellMode, SimDuration};
+use wordline_units::{CellMode, Rate, SimDuration};
 
 /// The parameter of [`take_mode`].
 pub(crate) const MODE: Parameter = Parameter::new(
@@ -128,6 +128,7 @@ pub(crate) fn one_region(medium: &Medium, region: Region) -> Layout {
         tick_every_writes: 0,
         idle_after: SimDuration::ZERO,
         idle_hold: IdleHold::Grain,
+        idle_rate: Rate::OFF,
     }
 }
 

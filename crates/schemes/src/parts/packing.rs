@@ -9,7 +9,7 @@ use wordline_ftl::{
     DriveInfo, FreeOrder, Hooks, IdleHold, Join, Layout, MapKind, PlanePick, Pool, PoolId, Refusal, Region,
     RegionId, Span,
 };
-use wordline_units::{Bytes, CellMode, Fraction, SectorMask, SimDuration};
+use wordline_units::{Bytes, CellMode, Fraction, Rate, SectorMask, SimDuration};
 
 /// The parameter of [`take_static_blocks`].
 pub(crate) const STATIC_BLOCKS: Parameter = Parameter::new(
@@ -158,6 +158,7 @@ impl<'a> Cache<'a> {
             tick_every_writes: 0,
             idle_after: SimDuration::ZERO,
             idle_hold: IdleHold::Grain,
+            idle_rate: Rate::OFF,
         }
     }
 }

@@ -11,7 +11,7 @@ use wordline_ftl::{
     Collect, DriveInfo, FreeOrder, Gather, Hooks, IdleHold, Layout, MapKind, Move, Need, Origin, Parcel,
     Place, PlanePick, Pool, PoolId, ReadSeen, Refusal, Region, RegionId, Route, View,
 };
-use wordline_units::{BlockId, CellMode, Lpn, PlaneId, Ppn, SimDuration};
+use wordline_units::{BlockId, CellMode, Lpn, PlaneId, Ppn, Rate, SimDuration};
 
 /// QLC, where data rest.
 pub(crate) const Z: RegionId = RegionId(0);
@@ -164,6 +164,7 @@ impl ByReadHeat {
             tick_every_writes: 0,
             idle_after: self.idle_after,
             idle_hold: IdleHold::Grain,
+            idle_rate: Rate::OFF,
         })
     }
 

@@ -3,6 +3,7 @@
 use crate::blocks::{Frame, map_rows};
 use crate::completion::Completion;
 use crate::device::Device;
+use crate::host::idle::Ring;
 use crate::host::link::Sent;
 use crate::host::timers::Alarm;
 use crate::metrics::{Free, Usage};
@@ -65,9 +66,9 @@ impl<P: Probe> Device<P> {
             self.admission.end(completion);
         }
         if self.ftl.works_when_idle() && self.outstanding() == 0 {
-            let submitted = self.admission.submitted();
-            let at = self.idle.wait(submitted, self.clock.now());
-            self.alarm(at, Alarm::Idle(submitted));
+            if let Some(at) = self.idle.wait(self.clock.now()) {
+                self.alarm(at, Alarm::Idle);
+            }
         }
     }
 
@@ -110,12 +111,16 @@ impl<P: Probe> Device<P> {
 
     pub(crate) fn fire_timer(&mut self, slot: u32) {
         match self.timers.fire(slot) {
-            Alarm::Layer(timer) => self.ftl.timer(timer),
-            Alarm::Idle(submitted) => {
-                if submitted == self.admission.submitted() && self.outstanding() == 0 {
-                    self.idle.begin(self.clock.now());
-                    self.metrics.idle.periods += 1;
-                    drive::ask_all_idle(self);
+            Alarm::Layer(timer) => drive::ring(self, timer),
+            Alarm::Idle => {
+                let busy = self.outstanding() > 0;
+                match self.idle.ring(busy, self.clock.now()) {
+                    Ring::Begins => {
+                        self.metrics.idle.periods += 1;
+                        drive::ask_all_idle(self);
+                    }
+                    Ring::Again(at) => self.alarm(at, Alarm::Idle),
+                    Ring::Busy => {}
                 }
             }
         }

@@ -12,13 +12,26 @@ pub(crate) struct Idle {
     since: SimTime,
     /// By die, until when its idle work has been counted: what holds others up is counted once.
     counted: Vec<SimTime>,
-    /// Requests that had been submitted when it last began to wait.
-    waits_at: u64,
+    /// When the last request ended after which none was outstanding.
+    rests_since: SimTime,
+    /// Whether an alarm is set. There is one at most, which is set again where it rings too early.
+    rings: bool,
+}
+
+/// What an alarm means.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Ring {
+    /// The drive is idle from now on.
+    Begins,
+    /// A request has come since it was set: it is set again, for this time.
+    Again(SimTime),
+    /// Requests are outstanding.
+    Busy,
 }
 
 impl Saved for Idle {
     saved_fields! { Idle,
-        values: [is_idle, since, counted, waits_at],
+        values: [is_idle, since, counted, rests_since, rings],
         parts: [],
         rebuilt: [after],
     }
@@ -28,7 +41,7 @@ impl Idle {
     /// A drive of so many dies that is idle after this long.
     pub fn new(after: SimDuration, dies: u32) -> Idle {
         let counted = vec![SimTime(0); dies as usize];
-        Idle { after, is_idle: false, since: SimTime(0), counted, waits_at: 0 }
+        Idle { after, is_idle: false, since: SimTime(0), counted, rests_since: SimTime(0), rings: false }
     }
 
     #[inline(always)]
@@ -36,15 +49,24 @@ impl Idle {
         self.is_idle
     }
 
-    /// No request is outstanding, after this many. Returns when the drive is idle if none comes.
-    pub fn wait(&mut self, submitted: u64, now: SimTime) -> SimTime {
-        self.waits_at = submitted;
-        now + self.after
+    /// No request is outstanding from now on. Returns when an alarm must ring, if none is set.
+    pub fn wait(&mut self, now: SimTime) -> Option<SimTime> {
+        self.rests_since = now;
+        (!std::mem::replace(&mut self.rings, true)).then(|| now + self.after)
     }
 
-    /// It is idle from now on.
-    pub fn begin(&mut self, now: SimTime) {
+    /// The alarm rings.
+    pub fn ring(&mut self, busy: bool, now: SimTime) -> Ring {
+        let due = self.rests_since + self.after;
+        self.rings = !busy && due > now;
+        if busy {
+            return Ring::Busy;
+        }
+        if due > now {
+            return Ring::Again(due);
+        }
         (self.is_idle, self.since) = (true, now);
+        Ring::Begins
     }
 
     /// It is at work for itself, as if it were idle, in a period that has no begin.
@@ -65,7 +87,7 @@ impl Idle {
 
     /// Begin at time 0, of which nothing has been counted.
     pub fn start_anew(&mut self) {
-        (self.is_idle, self.since, self.waits_at) = (false, SimTime(0), 0);
+        (self.is_idle, self.since, self.rests_since) = (false, SimTime(0), SimTime(0));
         self.counted.fill(SimTime(0));
     }
 }
@@ -77,12 +99,18 @@ mod tests {
     #[test]
     fn period_ends_once_and_is_as_long_as_since_it_began() {
         let mut idle = Idle::new(SimDuration(100), 1);
-        assert_eq!(idle.wait(1, SimTime(7)), SimTime(107));
+        assert_eq!(idle.wait(SimTime(3)), Some(SimTime(103)));
+        assert_eq!(idle.wait(SimTime(7)), None);
         assert_eq!(idle.end(SimTime(50)), None);
-        idle.begin(SimTime(107));
+        assert_eq!(idle.ring(false, SimTime(103)), Ring::Again(SimTime(107)));
+        assert_eq!(idle.ring(false, SimTime(107)), Ring::Begins);
         assert!(idle.is_idle());
         assert_eq!(idle.end(SimTime(150)), Some(SimDuration(43)));
         assert_eq!((idle.end(SimTime(160)), idle.is_idle()), (None, false));
+        // An alarm that rings while requests are outstanding is set again by the last of these.
+        assert_eq!(idle.wait(SimTime(200)), Some(SimTime(300)));
+        assert_eq!(idle.ring(true, SimTime(300)), Ring::Busy);
+        assert_eq!(idle.wait(SimTime(310)), Some(SimTime(410)));
     }
 
     #[test]

@@ -8,8 +8,8 @@ use wordline_ftl::Timer;
 pub(crate) enum Alarm {
     /// The translation layer asked for it.
     Layer(Timer),
-    /// The drive has been idle since this many requests were submitted.
-    Idle(u64),
+    /// The drive may have been without requests for long enough to be idle.
+    Idle,
 }
 
 /// Timers that are set, by slot. A slot is free, or belongs to one timer until that rings.
@@ -44,12 +44,13 @@ mod tests {
     #[test]
     fn slot_belongs_to_one_timer_until_that_rings() {
         let mut timers = Timers::default();
-        assert_eq!([7, 8, 9].map(|at| timers.set(Alarm::Idle(at))), [0, 1, 2]);
-        assert!(matches!(timers.fire(1), Alarm::Idle(8)));
-        assert!(matches!(timers.fire(0), Alarm::Idle(7)));
+        let merge = |page| Alarm::Layer(Timer::Merge { page });
+        assert_eq!([7, 8, 9].map(|at| timers.set(merge(at))), [0, 1, 2]);
+        assert!(matches!(timers.fire(1), Alarm::Layer(Timer::Merge { page: 8 })));
+        assert!(matches!(timers.fire(0), Alarm::Layer(Timer::Merge { page: 7 })));
         // The slot that came free last is taken first, and no more are made than ever ring at once.
-        assert_eq!([10, 11, 12].map(|at| timers.set(Alarm::Idle(at))), [0, 1, 3]);
-        assert!(matches!(timers.fire(2), Alarm::Idle(9)));
-        assert!(matches!(timers.fire(0), Alarm::Idle(10)));
+        assert_eq!([10, 11, 12].map(|at| timers.set(merge(at))), [0, 1, 3]);
+        assert!(matches!(timers.fire(2), Alarm::Layer(Timer::Merge { page: 9 })));
+        assert!(matches!(timers.fire(0), Alarm::Layer(Timer::Merge { page: 10 })));
     }
 }

@@ -28,6 +28,7 @@ mod read_cache;
 mod read_retries;
 mod regressions;
 mod service;
+mod slc_cache;
 mod snapshot;
 mod stepping;
 mod superblock;

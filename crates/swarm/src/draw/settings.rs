@@ -107,8 +107,10 @@ pub(crate) fn slc_cache(rng: &mut Rng) -> SlcCache {
     SlcCache {
         static_blocks,
         dynamic_blocks: if static_blocks == 0 || rng.once_in(2) { rng.count(1, 3) } else { 0 },
+        dynamic_reserve: None,
         trigger: trigger(rng),
         when_full: rng.pick(&[WhenFull::Wait, WhenFull::Direct]),
+        idle: None,
     }
 }
 

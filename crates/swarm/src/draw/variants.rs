@@ -3,10 +3,10 @@
 use crate::drive::Drive;
 use crate::rng::Rng;
 use wordline_device::{
-    Arbitration, ArbitrationOrder, Capacity, DeviceSpec, Flush, HostQueue, JOURNAL_ENTRY, Packing,
-    Superblock, WearSpec, map_pages,
+    Arbitration, ArbitrationOrder, Capacity, DeviceSpec, Flush, HostQueue, IdleMigration, JOURNAL_ENTRY,
+    Packing, Superblock, WearSpec, map_pages,
 };
-use wordline_units::{Bytes, Fraction, QueueClass};
+use wordline_units::{Bytes, Fraction, QueueClass, Rate};
 
 /// Put the map of a device on flash, with this many of its pages in RAM and room for this many changes (0 for all); the
 /// host has this much less of the device.
@@ -86,6 +86,25 @@ pub(crate) fn perhaps_with_a_controller(rng: &Rng, drive: Drive) -> Drive {
         spec.host.read_latency = read;
         spec.host.write_latency = write;
     })
+}
+
+/// The same drive with an SLC cache that idle time empties, or that takes free blocks, if it has one. Drawn aside, too.
+pub(crate) fn perhaps_with_a_resting_cache(rng: &Rng, drive: Drive) -> Drive {
+    let mut aside = Rng(rng.0 ^ 0x0072_6573_7469_6e67);
+    let Some(mut cache) = drive.spec.slc_cache else { return drive };
+    if aside.once_in(3) {
+        return drive;
+    }
+    let rate = match aside.below(3) {
+        0 => Rate::OFF,
+        _ => Rate { bytes: aside.within(1, 400), nanoseconds: 1_000 },
+    };
+    cache.idle = aside.once_in(2).then(|| IdleMigration { after: aside.time(1, 300), rate });
+    if aside.once_in(2) {
+        cache.dynamic_blocks = cache.dynamic_blocks.max(aside.count(1, 3));
+        cache.dynamic_reserve = Some(aside.percent(0, 60));
+    }
+    drive.changed(|spec| spec.slc_cache = Some(cache))
 }
 
 /// The same drive with superblocks, if the scheme can have them, one time in two.

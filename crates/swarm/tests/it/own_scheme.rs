@@ -9,7 +9,7 @@ use wordline_ftl::{
 };
 use wordline_schemes::{Entry, Registry};
 use wordline_swarm::{Case, Failure, Outcome, Swarm};
-use wordline_units::{CellMode, SimDuration};
+use wordline_units::{CellMode, Rate, SimDuration};
 
 const CACHE: RegionId = RegionId(0);
 const HOME: RegionId = RegionId(1);
@@ -45,6 +45,7 @@ impl Scheme for Cached {
             tick_every_writes: 0,
             idle_after: SimDuration::ZERO,
             idle_hold: IdleHold::Grain,
+            idle_rate: Rate::OFF,
         })
     }
 

@@ -178,6 +178,7 @@ impl Ftl {
         let r = &self.state.regions[region.index()];
         let (slots, units, copies) = (r.slots_per_block, r.units_per_page, r.copies_back);
         let copies = copies && self.state.map.kind() == MapKind::Page;
+        let before = job.inflight;
         while job.window < depth {
             let Some(slot) = self.state.map.next_live(job.block, job.cursor, slots) else {
                 job.exhausted = true;
@@ -214,6 +215,10 @@ impl Ftl {
             self.add_and_emit(read);
         }
         self.state.at_mut(region, plane).job = Some(*job);
+        if job.idle {
+            let read = u64::from((job.inflight - before) * units);
+            self.pace_idle_work(self.state.geometry.die_of(plane), read);
+        }
     }
 
     /// A job has nothing left to read and nothing in flight: erase its block when no operation reads it.

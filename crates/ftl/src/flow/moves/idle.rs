@@ -4,6 +4,7 @@ use crate::ftl::Ftl;
 use crate::plan::decision::IdleWork;
 use crate::plan::layout::Hooks;
 use crate::state::job::{GcReason, MoveReason};
+use crate::state::request::{Effect, Timer};
 use crate::view::View;
 use wordline_units::{DieId, PlaneId};
 
@@ -16,6 +17,9 @@ impl Ftl {
             || self.is_kept_from_idle_work(die)
             || self.worn_out().is_some()
         {
+            return false;
+        }
+        if !self.layout.idle_rate.is_off() && self.waits_for_pace() {
             return false;
         }
         let planes = self.state.geometry.planes_of_die(die);
@@ -33,7 +37,11 @@ impl Ftl {
                 IdleWork::Move(m) => {
                     let before = self.idle_jobs.under_way();
                     self.enqueue_move(m, MoveReason::Idleness);
-                    self.idle_jobs.under_way() > before
+                    let began = self.idle_jobs.under_way() > before;
+                    if began {
+                        self.pace_idle_work(die, 1);
+                    }
+                    began
                 }
                 IdleWork::Collect(c, grain) => {
                     self.grant(c.region, plane)
@@ -45,6 +53,31 @@ impl Ftl {
             }
         }
         false
+    }
+
+    /// Whether idle work has a rate and its next page must wait, for which a timer rings. The end of a run does not
+    /// wait.
+    fn waits_for_pace(&mut self) -> bool {
+        if self.state.draining || self.idle_pace.is_due(self.state.now) {
+            return false;
+        }
+        if let Some(at) = self.idle_pace.set_timer() {
+            self.out.ask(Effect::Timer(at, Timer::IdlePace));
+        }
+        true
+    }
+
+    /// Idle work of a die begins to read so many mapping units: at a rate, the next page waits.
+    pub(crate) fn pace_idle_work(&mut self, die: DieId, units: u64) {
+        if !self.layout.idle_rate.is_off() {
+            let time = self.layout.idle_rate.time_for(units * self.state.geometry.unit);
+            self.idle_pace.took(die, self.state.now, time);
+        }
+    }
+
+    /// The die that is asked first for idle work.
+    pub(crate) fn idle_turn(&self) -> u32 {
+        self.idle_pace.turn()
     }
 
     /// Whether the scheme wants to be asked for work on idle dies.

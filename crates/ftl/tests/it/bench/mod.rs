@@ -327,7 +327,7 @@ impl Bench {
         let Some(first) = (0..self.timers.len()).min_by_key(|i| self.timers[*i].0) else { return false };
         let (at, timer) = self.timers.remove(first);
         self.let_pass(at.0.saturating_sub(self.now.0));
-        self.ftl.timer(timer);
+        drive::ring(self, timer);
         drive::release_idle_dies(self);
         true
     }

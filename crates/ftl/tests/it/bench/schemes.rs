@@ -10,7 +10,7 @@ use wordline_ftl::{
     Need, Origin, Parcel, Place, PlanePick, Pool, PoolId, ReadSeen, Refusal, Region, RegionId, RegionSet,
     Route, Scheme, Span, Tag, View,
 };
-use wordline_units::{CellMode, Fraction, HostRequest, Lpn, PlaneId, SectorMask, SimDuration};
+use wordline_units::{CellMode, Fraction, HostRequest, Lpn, PlaneId, Rate, SectorMask, SimDuration};
 
 /// The first two regions; the last one is home.
 pub const A: RegionId = RegionId(0);
@@ -153,6 +153,7 @@ pub fn plan(pools: &[u32], regions: Vec<Region>, map: MapKind) -> Plan {
         tick_every_writes: 0,
         idle_after: SimDuration(100_000),
         idle_hold: IdleHold::Grain,
+        idle_rate: Rate::OFF,
     };
     Plan { layout, host: to(home), parts: to(home), collected: to(home) }
 }

@@ -1,0 +1,68 @@
+//! The pace of idle work: when the next page may move, so that pages move at a rate.
+
+use serde::{Deserialize, Serialize};
+use wordline_units::{DieId, SimDuration, SimTime};
+
+/// When idle work may begin its next page, where the layout gives it a rate.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct IdlePace {
+    /// Not before this time.
+    next: SimTime,
+    /// Whether a timer is set for it.
+    rings: bool,
+    /// The die that is asked first.
+    turn: u32,
+}
+
+impl IdlePace {
+    /// Whether the next page may begin.
+    pub fn is_due(&self, now: SimTime) -> bool {
+        now >= self.next
+    }
+
+    /// When a timer must ring for the next page; `None` if one is set.
+    pub fn set_timer(&mut self) -> Option<SimTime> {
+        (!std::mem::replace(&mut self.rings, true)).then_some(self.next)
+    }
+
+    /// The timer rings.
+    pub fn ring(&mut self) {
+        self.rings = false;
+    }
+
+    /// A die begins a page, or several, which take this long at the rate. Time without work is not made up for.
+    pub fn took(&mut self, die: DieId, now: SimTime, time: SimDuration) {
+        self.next = self.next.max(now) + time;
+        self.turn = die.0 + 1;
+    }
+
+    /// The die that is asked first.
+    pub fn turn(&self) -> u32 {
+        self.turn
+    }
+
+    /// Begin at time 0.
+    pub fn start_anew(&mut self) {
+        self.next = SimTime(0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_begin_at_the_rate_and_rest_is_not_made_up_for() {
+        let mut pace = IdlePace::default();
+        let each = SimDuration(10);
+        assert!(pace.is_due(SimTime(5)));
+        pace.took(DieId(2), SimTime(5), each);
+        assert_eq!((pace.is_due(SimTime(14)), pace.is_due(SimTime(15)), pace.turn()), (false, true, 3));
+        assert_eq!([pace.set_timer(), pace.set_timer()], [Some(SimTime(15)), None]);
+        pace.ring();
+        assert_eq!(pace.set_timer(), Some(SimTime(15)));
+        // A long rest gives one page, not those that it has missed.
+        pace.took(DieId(0), SimTime(100), each);
+        assert!(!pace.is_due(SimTime(109)) && pace.is_due(SimTime(110)));
+    }
+}
