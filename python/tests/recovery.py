@@ -97,6 +97,45 @@ def recovered(seed: int, folder: Path) -> dict[str, tuple[float, float]]:
     return {key: (was[key], found[key]) for key in was}
 
 
+#: The file whose SLC cache hidden drives have with other values, the share of its capacity, and the
+#: jobs that show the cache.
+CACHED, CACHED_SHARE = "kingston-a2000-1tb", 0.01
+CACHE_JOBS = [j for j in jobs.JOBS if j.name[:2] in ("01", "06", "13")]
+
+
+def recovered_cache(seed: int, folder: Path) -> dict[str, tuple[float, float]]:
+    """Probe and fit a hidden drive with an SLC cache; return each value of it and of the fit."""
+    draw = random.Random(seed)
+    file = toml.parse(toml.builtin(f"devices/{CACHED}.toml") or "")
+    hidden, _ = sheet.scaled(file, CACHED_SHARE)
+    static, dynamic = draw.randint(25, 60), draw.randint(90, 140)
+    after, rate = draw.uniform(1.2, 2.4), draw.uniform(25, 50)
+    hidden |= {
+        "slc_cache.static_blocks": static,
+        "slc_cache.dynamic_blocks": dynamic,
+        "slc_cache.idle_after": f"{1e3 * after:.0f}ms",
+        "slc_cache.idle_rate": f"{rate:.0f}MB/s",
+    }
+    probe.simulate(folder, CACHED, set=hidden, seed=seed, force=True, jobs=CACHE_JOBS)
+    drive = fit.load(folder)
+    fitted = toml.parse(fit.fit(drive, "mine", tell=lambda _: None).sheet.toml())
+    flash, wordlines = file["medium"]["flash"], hidden["medium.flash.wordlines_per_block"]
+
+    def block(flash: dict[str, Any], wordlines: float) -> float:
+        planes = flash["channels"] * flash["dies_per_chip"] * flash["planes_per_die"]
+        return float(planes * wordlines * in_bytes(flash["page"]) / 1e9)
+
+    was = block(flash, float(str(wordlines)))
+    found, cache = fitted["medium"]["flash"], fitted["slc_cache"]
+    now = block(found, found["wordlines_per_block"])
+    return {
+        "static part, GB": (static * was, cache["static_blocks"] * now),
+        "dynamic part, GB": (dynamic * was, cache["dynamic_blocks"] * now),
+        "delay, s": (round(after, 3), in_us(cache["idle_after"]) / 1e6),
+        "rate, MB/s": (round(rate), float(cache["idle_rate"].removesuffix("MB/s"))),
+    }
+
+
 def main() -> int:
     """Print a table of errors; return 1 if a value but the units is off by more than 5 %."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -106,7 +145,8 @@ def main() -> int:
     worst: dict[str, float] = {}
     for seed in range(args.seed, args.seed + args.drives):
         with tempfile.TemporaryDirectory() as folder:
-            found = recovered(seed, Path(folder))
+            found = recovered(seed, Path(folder) / "steady")
+            found |= recovered_cache(seed, Path(folder) / "cache")
         errors = {key: after / before - 1 for key, (before, after) in found.items()}
         shown = ", ".join(f"{key} {found[key][0]:.4g} {e:+.1%}" for key, e in errors.items())
         print(f"{seed}: {shown}", flush=True)

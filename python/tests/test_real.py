@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from wordline.real import (
     pick,
     probe,
     probed,
+    rests,
     sheet,
     steady_fit,
     tables,
@@ -218,6 +220,48 @@ def test_a_hidden_drive_comes_back(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         assert found == pytest.approx(hidden, rel=0.05), key
 
 
+def test_a_hidden_cache_comes_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fit, "CACHE", 0.8e9)
+    for key, (hidden, found) in recovery.recovered_cache(1, tmp_path).items():
+        assert found == pytest.approx(hidden, rel=0.05), key
+
+
+@pytest.mark.parametrize(
+    ("delay", "rate", "at_once", "capacity"),
+    [(2.0, 300.0, 0.0, 12.0), (5.0, 100.0, 1.5, 40.0), (0.5, 700.0, 0.0, 30.0)],
+)
+def test_rests_show_delay_and_rate(
+    delay: float, rate: float, at_once: float, capacity: float
+) -> None:
+    def back(t: float) -> rests.Back:
+        gb = at_once + min(capacity, rate / 1e3 * max(0.0, t - delay))
+        return rests.Back(t, gb, 0.01)
+
+    found = rests.recovery([back(t) for t in jobs.RESTS])
+    assert found is not None
+    for value, hidden in zip(found, (delay, rate), strict=True):
+        assert value.value == pytest.approx(hidden, rel=0.02)
+        assert value.low <= value.value <= value.high
+    # Two rests, or a cache that is back at once, do not tell.
+    assert rests.recovery([back(t) for t in (1, 600)]) is None
+    assert rests.recovery([rests.Back(t, 12.0, 0.01) for t in jobs.RESTS]) is None
+    # Of what the host stopped writing too early it is known that it was at least so much.
+    early = [replace(back(t), at_least=True) for t in jobs.RESTS]
+    assert rests.recovery(early) is None
+
+
+def test_a_half_full_drive_shows_the_static_part_of_its_cache() -> None:
+    static, dynamic, capacity = 12.0, 140.0, 1000.0
+
+    def size(fill: float) -> float:
+        return (static + dynamic * (1 - fill)) / (1 + dynamic / capacity)
+
+    found = rests.static_part(size(0.0), size(0.5), capacity, 0.5)
+    assert found == pytest.approx(static, rel=1e-6)
+    assert rests.static_part(20.0, 20.0, capacity, 0.5) == 20.0
+    assert rests.static_part(100.0, 10.0, capacity, 0.5) is None, "free flash gives less"
+
+
 #: A program in place of fio: it reads its job file and writes what fio would.
 FIO = """#!/bin/sh
 [ "$1" = --version ] && { echo fio-stub; exit; }
@@ -322,7 +366,7 @@ def test_jobs_in_which_a_drive_throttled_itself_are_left_out(tmp_path: Path, dis
 def test_probe_writes_jobs_that_say_what_they_cost(wordline: Any, tmp_path: Path) -> None:
     done = wordline("device", "probe", "--jobs", str(tmp_path), "--capacity", "1TB")
     assert done.code == 0, done.err
-    assert "all jobs write 9,711 GB" in done.out
+    assert "all jobs write 10,211 GB" in done.out
     text = (tmp_path / "01-fill.fio").read_text()
     assert "# Writes 1,000 GB (1 drive writes)" in text
     assert "All data are lost" in text

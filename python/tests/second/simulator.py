@@ -1071,7 +1071,7 @@ class Simulator:
                 self.look_at_quota()
 
     def cache_blocks(self, mapped: int, cached: int) -> int:
-        """What a dynamic cache may own of a plane, with so many pages of data, some of them in it."""
+        """What a dynamic cache may own of a plane, of so many pages some in it."""
         c = self.config
         static, dynamic = c.cache
         least = c.when_full == "wait"

@@ -22,6 +22,9 @@ SIZE, CACHE = 16e9, 2e9
 NEAR, ROUNDS = 0.01, 6
 #: What a drive has besides its capacity where nothing tells: 1 GiB of flash for each GB.
 SPARE = 1.0737
+#: Share of its flash that a dynamic cache with a static part beside it leaves free where nothing
+#: tells: that of the ADATA Atom 50, the drive whose second plateau shows it.
+RESERVE = 0.22
 
 
 def main(**arguments: Any) -> int:
@@ -169,6 +172,16 @@ class _Cliff:
         self.base = round(self.static / block)
         #: Blocks of each plane that the cache takes on an empty drive besides the static ones.
         self.dynamic = (self.cache - self.static) / (1 - self.cache / self.capacity_gb) / block
+        #: Blocks of each plane that it leaves free, if it takes free blocks: those that a cache of
+        #: this size needs not where it needs nearly all, or with a static part a usual share.
+        self.reserve: float | None = None
+        blocks, taken = self.shape.blocks, (self.cache - self.static) / block
+        spare = round(blocks * 0.02) + 2
+        self.takes_all = self.static < self.cache and self.base + self.dynamic + spare > blocks
+        if self.takes_all:
+            self.reserve = max(blocks - self.base - taken, 0.0)
+        elif 0 < self.static < self.cache and "half_gb" not in values:
+            self.reserve, self.dynamic = RESERVE * blocks, taken
         at_once = self.shape.planes * sheet.PAGE
         self.slc_us = sheet.USUAL["slc"][1] if self.by_link else at_once / rate
         self.dense_us = bits * at_once / after
@@ -196,7 +209,8 @@ class _Cliff:
             self._correct(off)
         assert best is not None
         _, rows, text = best
-        unknown = [line for line in UNKNOWN if not (line == NO_READS and "read_us" in values)]
+        known = {NO_READS: "read_us", NO_RESTS: "idle_s"}
+        unknown = [line for line in UNKNOWN if known.get(line) not in values]
         fitted = FitResult(self.drive, text, unknown=unknown)
         names = (("SLC cache", "GB"), ("in the cache", "MB/s"), ("past the cache", "MB/s"))
         for (what, unit), target, found in zip(names, targets, rows, strict=True):
@@ -217,7 +231,10 @@ class _Cliff:
 
     def _correct(self, off: list[float]) -> None:
         off = [min(max(x, 0.5), 2.0) for x in off]
-        if self.dynamic:
+        if self.takes_all and self.reserve is not None:
+            blocks = self.shape.blocks
+            self.reserve = max(0.0, blocks - (blocks - self.reserve) / off[0])
+        elif self.dynamic:
             whole = self.base + self.dynamic
             self.dynamic = max(1.0, whole / off[0] - self.base)
         elif self.base:
@@ -234,8 +251,9 @@ class _Cliff:
         values = drive.values
         dynamic = round(self.dynamic) if self.static < self.cache else 0
         base = max(self.base, 0 if dynamic > 1 else 2)
-        spare = round(made.blocks * 0.02) + 2
-        wanted = base + made.blocks if not dynamic else max(made.blocks, base + dynamic + spare)
+        if self.takes_all:
+            dynamic = made.blocks - base - 1
+        wanted = made.blocks if dynamic else base + made.blocks
         sources = {
             "Rows": drive.address or "the measurements given",
             "Fit": "fitted: `wordline device fit` searched for what reproduces Rows",
@@ -251,11 +269,7 @@ class _Cliff:
         text = sheet.base(made, drive.cell, drive.capacity, named, head_lines)
         flash = "medium.flash."
         if wanted != made.blocks:
-            why = (
-                "Fit: 7 % more flash than capacity, and the cache"
-                if not dynamic
-                else "Fit: more than the drive has: stands for a cache that takes all free flash"
-            )
+            why = "Fit: 7 % more flash than capacity, and the cache"
             text.put(flash + "blocks_per_plane", wanted, why)
         rates = [values[k] for k in ("cache_mbps", "after_mbps")]
         if self.by_link:
@@ -282,11 +296,21 @@ class _Cliff:
             text.put("slc_cache.static_blocks", base, f"Rows, static part {values['static_gb']} GB")
         else:
             text.put("slc_cache.static_blocks", base, "ASSUMED: no static part is named")
-        text.put("slc_cache.dynamic_blocks", dynamic, f"Fit: {size} GB of cache on an empty drive")
+        on_empty = f"Fit: {size} GB of cache on an empty drive"
+        all_free = "Fit: all free flash, but for the reserve"
+        text.put("slc_cache.dynamic_blocks", dynamic, all_free if self.takes_all else on_empty)
+        if self.reserve is not None:
+            share = f"{100 * self.reserve / wanted:.1f}%"
+            usual = "ASSUMED: not identifiable; that of the ADATA Atom 50"
+            text.put("slc_cache.dynamic_reserve", share, on_empty if self.takes_all else usual)
         text.put(
             "slc_cache.trigger", "free_blocks < 10%", "ASSUMED: not identifiable; migrates early"
         )
         text.put("slc_cache.when_full", "direct", "Rows, writes go on at the rate of dense cells")
+        if "idle_s" in values:
+            after, rate = values["idle_s"], values["idle_mbps"]
+            text.put("slc_cache.idle_after", f"{1e3 * after.value:.0f}ms", f"Rows, {after} s")
+            text.put("slc_cache.idle_rate", f"{rate.value:.0f}MB/s", f"Rows, {rate} MB/s")
         return text
 
 
@@ -296,10 +320,11 @@ NOT_MODELLED = (
 )
 
 NO_READS = "read times: no reads"
+NO_RESTS = "delay and rate of recovery: no rests that show them"
 #: What three columns of a table do not tell.
 UNKNOWN = (
     "channels, dies, planes, page size and program time: only their combined rate shows",
     "spare blocks, write overhead and WAF: no random writes in steady state",
     NO_READS,
-    "time and rate of recovery: rests are not fitted",
+    NO_RESTS,
 )

@@ -13,7 +13,7 @@ BLOCK, DEPTH = 128 << 10, 32
 SAMPLES = 2000
 #: Seconds of rest behind a full cache, outstanding reads, shares of the drive that reads span in
 #: per cent, requests a second of each direction, and bytes that are overwritten at once.
-RESTS = (1, 10, 60, 600)
+RESTS = (1, 3, 10, 30, 100, 600)
 DEPTHS = (4, 16, 64, 256)
 SPANS = (1, 10)
 RATES = (1_000, 3_000, 10_000, 30_000, 100_000)
@@ -21,6 +21,8 @@ ZONES = (1, 16, 256)
 #: What is written before a rest, and behind it, in shares of the capacity; and before the rest of
 #: a half full drive.
 BURST, AFTER, HALF = 0.20, 0.05, 0.50
+#: Seconds of that rest.
+HALF_REST = 60
 
 
 @dataclass(frozen=True)
@@ -285,8 +287,8 @@ def _half() -> list[Job]:
     return [
         _logged(
             "13-half",
-            "SLC cache after 60 s of rest, drive half full",
-            Writes("write", BLOCK, DEPTH, HALF, 60, BURST),
+            f"SLC cache after {HALF_REST} s of rest, drive half full",
+            Writes("write", BLOCK, DEPTH, HALF, HALF_REST, BURST),
             "two thirds of 01-fill",
             erased=True,
         )

@@ -52,7 +52,8 @@ class Drive:
     nand: str
     interface: str | None = None
     #: By name: ``cache_gb``, ``cache_mbps``, ``after_mbps``, ``second_gb``, ``second_mbps``,
-    #: ``static_gb``, ``fill_mbps``, ``read_mbps``, ``read_us``.
+    #: ``static_gb``, ``half_gb``, ``idle_s``, ``idle_mbps``, ``fill_mbps``, ``read_mbps``,
+    #: ``read_us``.
     values: dict[str, Value] = field(default_factory=dict)
     #: A fill as it was logged: gigabytes and seconds from 0.
     fill: tuple[Any, Any] | None = None

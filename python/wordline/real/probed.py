@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 
 from wordline import UserError, toml
-from wordline.real import jobs, measurements, show, steady_rows, tables
+from wordline.real import jobs, measurements, rests, show, steady_rows, tables
 from wordline.real.curve import Plateau, plateaus
 from wordline.real.measurements import Drive, Value
 from wordline.real.on_drive import throttled
+from wordline.real.rests import Back
 from wordline.real.steady_model import LAST, curve_figures
 from wordline.real.steady_rows import SteadyRow
 
@@ -148,13 +149,13 @@ class Probed:
         for rest in jobs.RESTS:
             name = f"06-rest-{rest}"
             if (back := self._behind(name, jobs.BURST)) is not None:
-                yield Reading(name, f"SLC cache after {rest} s of rest", "GB", *back)
+                yield Reading(name, f"SLC cache after {rest} s of rest", "GB", *back[:2])
         yield from self._single("07-read-burst", "read", "4 KiB read after a burst")
         yield from self._single("08-ack", "write", "4 KiB write at QD1")
         yield from self._single("08-sync", "write", "4 KiB write at QD1, flushed")
         yield from self._of_random()
         if (back := self._behind("13-half", jobs.HALF)) is not None:
-            yield Reading("13-half", "SLC cache at half full", "GB", *back)
+            yield Reading("13-half", "SLC cache at half full", "GB", *back[:2])
 
     def _single(self, name: str, way: str, what: str) -> Iterator[Reading]:
         for at, label in (("mean", "mean"), ("99", "p99")):
@@ -208,12 +209,20 @@ class Probed:
             if self.has(name):
                 yield Reading(name, f"writes of {zone} MiB", "MB/s", self.rate(name, "write"))
 
-    def _behind(self, name: str, at: float) -> tuple[float, float] | None:
+    def rests(self) -> list[Back]:
+        """Return what the rests behind a full cache gave back."""
+        found = []
+        for rest in jobs.RESTS:
+            if (back := self._behind(f"06-rest-{rest}", jobs.BURST)) is not None:
+                found.append(Back(rest, *back))
+        return found
+
+    def _behind(self, name: str, at: float) -> tuple[float, float, bool] | None:
         """Return the gigabytes behind a rest that were written as fast as in the cache.
 
         All that was written behind the rest if the rate did not fall. With them comes what a line
-        of the log holds, by which they may be off. None where the drive has no cache, or the job
-        no log.
+        of the log holds, by which they may be off, and whether the rate did not fall. None where
+        the drive has no cache, or the job no log.
         """
         first, log = self.plateaus, self.log(name)
         if log is None or len(first) < 2 or first[1].mb_per_s > first[0].mb_per_s:
@@ -227,7 +236,14 @@ class Probed:
             return None
         slow = [i for i in behind[1:] if rates[i] < FAST * first[0].mb_per_s]
         begin, end = float(gb[behind[0]]), float(gb[slow[0]] if slow else gb[-1])
-        return max(0.0, end - begin), float(np.diff(gb)[behind].max())
+        wrote = np.diff(gb)
+        if slow and slow[0] + 1 < len(rates):
+            # The line in which the rate falls is in part of the cache.
+            fast, at_slow, next_slow = first[0].mb_per_s, rates[slow[0]], rates[slow[0] + 1]
+            if next_slow < at_slow < fast:
+                share = (1 / at_slow - 1 / next_slow) / (1 / fast - 1 / next_slow)
+                end += share * float(wrote[slow[0]])
+        return max(0.0, end - begin), float(wrote[behind].max()), not slow
 
     def uniform(self) -> SteadyRow | None:
         """Return uniform random writes as a row of steady state; None if they were not measured."""
@@ -332,12 +348,34 @@ def drive_of(folder: Path) -> Drive:
         drive.values["read_us"] = found._value(us, "03-latency.json")
     if (units := found.units()) is not None:
         drive.values["units"] = units
-    if "cache_gb" not in drive.values:
+    if "cache_gb" in drive.values:
+        _take_rests(drive, found)
+    else:
         rows = [found.fill(), found.uniform(), *found.rates()]
         drive.rows = [row for row in rows if row is not None]
         drive.flash = drive
         steady_rows.summarize(drive)
     return drive
+
+
+def _take_rests(drive: Drive, found: Probed) -> None:
+    """Take delay and rate of recovery, and with them the static part of the cache."""
+    recovered = rests.recovery(found.rests())
+    if recovered is None:
+        return
+    drive.values["idle_s"], drive.values["idle_mbps"] = after, rate = recovered
+    back = found._behind("13-half", jobs.HALF)
+    # Of a cache that the rest of the job has not emptied, the size at half full is not known.
+    if back is None or after.value + back[0] * 1e3 / rate.value > jobs.HALF_REST:
+        return
+    cache, off = drive.values["cache_gb"].value, max(back[1], AGAIN * back[0])
+    drive.values["half_gb"] = Value(back[0], back[0] - off, back[0] + off, "13-half")
+    static = rests.static_part(cache, back[0], found.capacity / 1e9, jobs.HALF)
+    if static is not None:
+        static = max(0.0, static)
+        drive.values["static_gb"] = Value(
+            static, max(0.0, static - 2 * off), static + 2 * off, "13-half"
+        )
 
 
 def write_about(folder: Path, capacity: int, known: Mapping[str, object]) -> None:

@@ -116,6 +116,8 @@ def scaled(file: Mapping[str, Any], share: float) -> tuple[dict[str, object], fl
         for mode in ("slc", "mlc", "tlc", "qlc"):
             if mode in medium:
                 changes[f"medium.{name}.{mode}.erase"] = time(in_us(medium[mode]["erase"]) / by)
+    if "idle_after" in (cache := file.get("slc_cache", {})) and cache["idle_after"] != "never":
+        changes["slc_cache.idle_after"] = time(in_us(cache["idle_after"]) / by)
     capacity = file["capacity"]
     if "logical" in capacity:
         unit = in_bytes(file.get("mapping", {}).get("unit", "16KiB"))

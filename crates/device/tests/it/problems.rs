@@ -87,6 +87,34 @@ fn a_wrong_or_missing_unit_is_named() {
 }
 
 #[test]
+fn an_slc_cache_says_when_idle_time_empties_it_and_what_it_leaves() {
+    let cache = |sets: &[(&str, &str)]| good(sets).slc_cache.unwrap();
+    let usual = cache(&[]);
+    assert_eq!((usual.idle, usual.dynamic_reserve), (None, None));
+    assert_eq!(cache(&[("slc_cache.idle_after", "never"), ("slc_cache.dynamic_reserve", "off")]), usual);
+    let timed = &[("slc_cache.idle_after", "15s"), ("slc_cache.idle_rate", "480MB/s")];
+    let idle = cache(timed).idle.unwrap();
+    assert_eq!((idle.after.0, idle.rate.mb_per_s()), (15_000_000_000, 480.0));
+    let shared = &[("slc_cache.dynamic_blocks", "40"), ("slc_cache.dynamic_reserve", "20%")];
+    assert_eq!(cache(shared).dynamic_reserve, Some(Fraction::percent(20)));
+    for sets in [&timed[..], &shared[..], &timed[..1]] {
+        let spec = good(sets);
+        assert_eq!(read(&to_toml(&spec), &[]).unwrap().slc_cache, spec.slc_cache, "a file says the same");
+    }
+    for (key, value, says) in [
+        ("slc_cache.idle_rate", "1GB/s", "idle_rate: requires idle_after; set it, or remove this key"),
+        ("slc_cache.dynamic_reserve", "20%", "dynamic_reserve: requires dynamic_blocks; set it, or remove"),
+        ("slc_cache.idle_after", "2h", "slc_cache.idle_after: "),
+        ("slc_cache.idle_after", "soon", "slc_cache.idle_after: "),
+    ] {
+        let e = broken_by(key, value);
+        assert!(e.contains(says), "{e}");
+    }
+    let e = read(GOOD, &[shared[0], ("slc_cache.dynamic_reserve", "96%")]).unwrap_err();
+    assert!(e.contains("slc_cache.dynamic_reserve: ") && e.contains("95%"), "{e}");
+}
+
+#[test]
 fn a_link_that_would_overflow_the_clock_is_refused() {
     assert_eq!(
         broken_by("host.rate", "1h/B"),

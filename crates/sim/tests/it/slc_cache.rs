@@ -19,6 +19,7 @@ type Drive = Device<NoProbe>;
 
 /// A drive of eight planes with this `[slc_cache]`.
 fn drive(cache: &str, initial: &Initial) -> Drive {
+    let logical = if cache.contains("dynamic") { "350MiB" } else { "200MiB" };
     let text = format!(
         r#"
 [device]
@@ -44,7 +45,7 @@ erase = "5ms"
 [mapping]
 unit = "16KiB"
 [capacity]
-logical = "350MiB"
+logical = "{logical}"
 [parallel]
 unit = "plane"
 [allocation]
