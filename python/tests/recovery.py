@@ -108,13 +108,16 @@ def recovered_cache(seed: int, folder: Path) -> dict[str, tuple[float, float]]:
     draw = random.Random(seed)
     file = toml.parse(toml.builtin(f"devices/{CACHED}.toml") or "")
     hidden, _ = sheet.scaled(file, CACHED_SHARE)
-    static, dynamic = draw.randint(25, 60), draw.randint(90, 140)
-    after, rate = draw.uniform(1.2, 2.4), draw.uniform(25, 50)
+    static = draw.randint(170, 220)
+    # What is written behind a rest comes back in about 35 s.
+    capacity = in_bytes(str(hidden["capacity.logical"]))
+    after, rate = draw.uniform(4, 7), 0.05 * capacity / draw.uniform(33, 38) / 1e6
     hidden |= {
+        "medium.flash.blocks_per_plane": file["medium"]["flash"]["blocks_per_plane"] + static,
         "slc_cache.static_blocks": static,
-        "slc_cache.dynamic_blocks": dynamic,
+        "slc_cache.dynamic_blocks": 0,
         "slc_cache.idle_after": f"{1e3 * after:.0f}ms",
-        "slc_cache.idle_rate": f"{rate:.0f}MB/s",
+        "slc_cache.idle_rate": f"{rate:.2f}MB/s",
     }
     probe.simulate(folder, CACHED, set=hidden, seed=seed, force=True, jobs=CACHE_JOBS)
     drive = fit.load(folder)
@@ -129,10 +132,9 @@ def recovered_cache(seed: int, folder: Path) -> dict[str, tuple[float, float]]:
     found, cache = fitted["medium"]["flash"], fitted["slc_cache"]
     now = block(found, found["wordlines_per_block"])
     return {
-        "static part, GB": (static * was, cache["static_blocks"] * now),
-        "dynamic part, GB": (dynamic * was, cache["dynamic_blocks"] * now),
+        "SLC cache, GB": (static * was, cache["static_blocks"] * now),
         "delay, s": (round(after, 3), in_us(cache["idle_after"]) / 1e6),
-        "rate, MB/s": (round(rate), float(cache["idle_rate"].removesuffix("MB/s"))),
+        "rate, MB/s": (rate, float(cache["idle_rate"].removesuffix("MB/s"))),
     }
 
 

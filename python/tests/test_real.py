@@ -221,7 +221,8 @@ def test_a_hidden_drive_comes_back(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_a_hidden_cache_comes_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fit, "CACHE", 0.8e9)
+    monkeypatch.setattr(recovery, "CACHED_SHARE", 0.006)
+    monkeypatch.setattr(fit, "CACHE", 0.4e9)
     for key, (hidden, found) in recovery.recovered_cache(1, tmp_path).items():
         assert found == pytest.approx(hidden, rel=0.05), key
 

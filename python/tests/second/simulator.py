@@ -1703,7 +1703,9 @@ class Simulator:
     def pace(self, die: int) -> None:
         if self.config.idle_rate != (0, 0):
             time = transfer(self.config.idle_rate, self.units_per_page * self.config.unit)
-            self.next_idle_page = max(self.next_idle_page, self.now) + time
+            slack = time * len({p.die for p in self.planes})
+            late = self.now > self.next_idle_page + slack
+            self.next_idle_page = (self.now if late else self.next_idle_page) + time
             self.idle_die = die + 1
 
     def pace_over(self) -> None:

@@ -309,8 +309,10 @@ class _Cliff:
         text.put("slc_cache.when_full", "direct", "Rows, writes go on at the rate of dense cells")
         if "idle_s" in values:
             after, rate = values["idle_s"], values["idle_mbps"]
-            text.put("slc_cache.idle_after", f"{1e3 * after.value:.0f}ms", f"Rows, {after} s")
-            text.put("slc_cache.idle_rate", f"{rate.value:.0f}MB/s", f"Rows, {rate} MB/s")
+            text.put(
+                "slc_cache.idle_after", f"{max(1.0, 1e3 * after.value):.0f}ms", f"Rows, {after} s"
+            )
+            text.put("slc_cache.idle_rate", f"{rate.value:.4g}MB/s", f"Rows, {rate} MB/s")
         return text
 
 

@@ -17,6 +17,7 @@ from wordline.real.steady_model import SteadyModel
 from wordline.real.steady_rows import LATENCY, UNIFORM, SteadyRow
 
 CLIFF_HEADS = ["device", "SLC cache, GB", "in it, MB/s", "past it, MB/s", "whole fill, MB/s"]
+CACHE_HEADS = ["device", "state", "SLC cache, GB"]
 WRITE_HEADS = [
     "device",
     "row",
@@ -75,6 +76,62 @@ def cliffs(only: Sequence[str] | None = None, files: Files = builtin) -> list[li
         cells = [cell(f, s, True) for f, s in zip(figures, stated, strict=True)]
         found.append([line["device"], *cells, cell(float(gb[-1] * 1e3 / seconds[-1]), whole)])
     return found
+
+
+@dataclass(frozen=True)
+class State:
+    """A drive after a rest or in part full, and what a review says of its SLC cache then."""
+
+    device: str
+    #: As a reader reads it, and as a run begins.
+    words: str
+    initial: str = "fresh"
+    rest_s: float = 0.0
+    #: GB of cache: measured, or in words.
+    stated: float | None = None
+    says: str = ""
+
+
+#: From the pages that `cliffs.csv` names.
+STATES = (
+    State("intel-660p-1tb", "80 % full", "fill:80%,order=seq", 0.0, 12.0),
+    *(
+        State("samsung-840-evo-1tb", f"full cache, then {rest} s of rest", rest_s=rest, says=says)
+        for rest, says in ((10, "in part"), (15, "sometimes 12"), (20, "often 12"), (25, "12"))
+    ),
+    State("samsung-980-pro-1tb", "full cache, then 1 s of rest", rest_s=1, says="some"),
+    State("adata-atom-50-1tb", "full cache, then 10 s of rest", rest_s=10, says="full speed"),
+)
+
+
+def states(only: Sequence[str] | None = None, files: Files = builtin) -> list[list[str]]:
+    """Simulate drives after rests and in part full; return the rows of the table."""
+    known = tables.drives([measurements.Table("cliffs.csv", files("measured/cliffs.csv") or "")])
+    models = {row["device"]: row["model"] for row in _cliff_rows(files)}
+    found = []
+    for state in STATES:
+        file = files(f"{state.device}.toml")
+        if file is None or (only is not None and state.device not in only):
+            continue
+        values = known[models[state.device]].values
+        cache, fast = values["cache_gb"].value, values["cache_mbps"].value
+        slow = values["after_mbps"].value
+        size = max(fit.SIZE, fit.CACHE * known[models[state.device]].capacity / 1e9 / cache)
+        bench = Bench.of(file, size, _wordline.DEFAULT_SEED)
+        gb = bench.behind(
+            state.initial,
+            1.3 * cache,
+            (fast * slow) ** 0.5,
+            before_gb=1.3 * cache if state.rest_s else 0.0,
+            rest_s=state.rest_s,
+        )
+        shown = f"{state.says} → {gb:,.3g}" if state.says else cell(gb, state.stated)
+        found.append([state.device, state.words, shown])
+    return found
+
+
+def _cliff_rows(files: Files) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(files("measured/cliffs.csv") or "")))
 
 
 @dataclass(frozen=True)
@@ -153,10 +210,16 @@ def steady(only: Sequence[str] | None = None, files: Files = builtin) -> Iterato
 
 
 def text(kind: str, files: Files, only: Sequence[str] | None) -> str:
-    """Return the tables of a kind, ``cliffs`` or ``steady``; none if it has no such drive."""
+    """Return the tables of a kind; none if it has no such drive.
+
+    ``cliffs``, ``states`` (SLC caches after rests and in part full) or ``steady``.
+    """
     if kind == "cliffs":
         rows = cliffs(only, files)
         return page.table(CLIFF_HEADS, rows, right=len(CLIFF_HEADS) - 1) if rows else ""
+    if kind == "states":
+        rows = states(only, files)
+        return page.table(CACHE_HEADS, rows, right=1) if rows else ""
     drives = list(steady(only, files))
     if not drives:
         return ""

@@ -1,4 +1,4 @@
-"""Delay and rate at which a rest gives back an SLC cache, and the part that shrinks with the fill."""
+"""Delay and rate at which a rest gives back an SLC cache, and its part that shrinks."""
 
 from __future__ import annotations
 
@@ -49,31 +49,35 @@ def recovery(found: Sequence[Back]) -> tuple[Value, Value] | None:
     def is_near(back: Back, gb: float) -> bool:
         return abs(back.gb - gb) <= max(back.off, SAME * most)
 
-    least = rests[0].gb
-    flat = [b for b in rests if is_near(b, least)]
-    begins = len(flat) > 1 or least < SAME * most
     between = [b for b in rests if not b.at_least and not is_near(b, most)]
-    between = [b for b in between if b not in flat] if begins else between
-    if len(between) < LEAST:
+    flat = [b for b in between if is_near(b, rests[0].gb)]
+    rising = [b for b in between if b not in flat]
+    if len(rising) < LEAST:
+        # The shortest may lie on the line: then nothing was taken at once.
+        flat, rising = [], between
+    if len(rising) < LEAST:
         return None
     t, gb = (
-        np.array(x, dtype=float) for x in zip(*((b.rest_s, b.gb) for b in between), strict=True)
+        np.array(x, dtype=float) for x in zip(*((b.rest_s, b.gb) for b in rising), strict=True)
     )
     slope = float(np.polyfit(t, gb, 1)[0])
     if slope <= 0:
         return None
-    at_once = float(np.mean([b.gb for b in flat])) if begins else 0.0
-    delay = float(np.mean(t) - (np.mean(gb) - at_once) / slope)
+    off = max(b.off for b in rising)
+    begin = float(np.mean(t) - np.mean(gb) / slope)
+    if flat and flat[-1].gb < slope * (flat[-1].rest_s - begin) + off / 2:
+        flat = []
+    at_once = float(np.mean([b.gb for b in flat])) if flat else 0.0
     # A rest that gave back nothing was not longer than the delay, and one that did was.
-    shortest = max((b.rest_s for b in flat), default=0.0) if begins else 0.0
-    delay = min(max(delay, shortest), float(t[0]))
-    off = max(b.off for b in between)
+    shortest = flat[-1].rest_s if flat else 0.0
+    longest = float(t[0])
+    delay = min(max(begin + at_once / slope, shortest), longest)
     rate = 1e3 * slope
     error = off / float(np.ptp(gb)) * rate
     late = off / slope
     source = "06-rest"
     return (
-        Value(delay, max(shortest, delay - late), min(float(t[0]), delay + late), source),
+        Value(delay, max(shortest, delay - late), min(longest, delay + late), source),
         Value(rate, rate - error, rate + error, source),
     )
 

@@ -238,7 +238,7 @@ fn idle_migration(section: &mut Section<'_>) -> Option<IdleMigration> {
         }
         return None;
     }
-    let after = section.take_within("idle_after", SimDuration(1_000)..=LONGEST)?;
+    let after = section.take_within("idle_after", SimDuration(1_000)..=LONGEST);
     let rate = section.take::<Rate>("idle_rate").filter(|rate| moves(section, *rate)).unwrap_or(Rate::OFF);
-    Some(IdleMigration { after, rate })
+    Some(IdleMigration { after: after?, rate })
 }

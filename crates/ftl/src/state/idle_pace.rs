@@ -30,9 +30,11 @@ impl IdlePace {
         self.rings = false;
     }
 
-    /// A die begins a page, or several, which take this long at the rate. Time without work is not made up for.
-    pub fn took(&mut self, die: DieId, now: SimTime, time: SimDuration) {
-        self.next = self.next.max(now) + time;
+    /// A die begins a page, or several, which take this long at the rate. A page that was late because all dies were
+    /// busy does not delay the next, up to `slack`; rest is not made up for.
+    pub fn took(&mut self, die: DieId, now: SimTime, time: SimDuration, slack: SimDuration) {
+        let is_late = now > self.next + slack;
+        self.next = if is_late { now } else { self.next } + time;
         self.turn = die.0 + 1;
     }
 
@@ -54,15 +56,18 @@ mod tests {
     #[test]
     fn pages_begin_at_the_rate_and_rest_is_not_made_up_for() {
         let mut pace = IdlePace::default();
-        let each = SimDuration(10);
-        assert!(pace.is_due(SimTime(5)));
-        pace.took(DieId(2), SimTime(5), each);
-        assert_eq!((pace.is_due(SimTime(14)), pace.is_due(SimTime(15)), pace.turn()), (false, true, 3));
-        assert_eq!([pace.set_timer(), pace.set_timer()], [Some(SimTime(15)), None]);
+        let (each, slack) = (SimDuration(10), SimDuration(20));
+        assert!(pace.is_due(SimTime(50)));
+        pace.took(DieId(2), SimTime(50), each, slack);
+        assert_eq!((pace.is_due(SimTime(59)), pace.is_due(SimTime(60)), pace.turn()), (false, true, 3));
+        assert_eq!([pace.set_timer(), pace.set_timer()], [Some(SimTime(60)), None]);
         pace.ring();
-        assert_eq!(pace.set_timer(), Some(SimTime(15)));
+        assert_eq!(pace.set_timer(), Some(SimTime(60)));
+        // One that is late by less than the slack keeps the times of those behind it.
+        pace.took(DieId(0), SimTime(75), each, slack);
+        assert!(pace.is_due(SimTime(70)) && !pace.is_due(SimTime(69)));
         // A long rest gives one page, not those that it has missed.
-        pace.took(DieId(0), SimTime(100), each);
+        pace.took(DieId(0), SimTime(100), each, slack);
         assert!(!pace.is_due(SimTime(109)) && pace.is_due(SimTime(110)));
     }
 }

@@ -14,6 +14,8 @@ const PLANES: u64 = 8;
 const WORDLINES: u64 = 16;
 const SLC_BLOCK: u64 = WORDLINES * PAGE;
 const BLOCKS: u64 = 64;
+/// What a static cache of 20 blocks of each plane takes: GC keeps one of each.
+const CACHE: u64 = 19 * PLANES * SLC_BLOCK;
 
 type Drive = Device<NoProbe>;
 
@@ -85,9 +87,9 @@ fn rest(d: &mut Drive, ms: u64) {
     d.advance_to(until).unwrap();
 }
 
-/// Bytes that the cache could still take.
+/// Bytes that a static cache could still take.
 fn free(d: &Drive) -> u64 {
-    d.ftl.view().free_slots_in(S) * PAGE
+    d.ftl.view().free_slots_in(S) * PAGE - PLANES * SLC_BLOCK
 }
 
 fn cached(d: &Drive) -> u64 {
@@ -96,23 +98,23 @@ fn cached(d: &Drive) -> u64 {
 
 #[test]
 fn a_rest_gives_back_the_cache_after_its_delay_and_at_its_rate() {
-    // 160 blocks of cache, of which a rest of t gives back R (t - D), to a block of each plane.
-    let (delay, rate) = (300, 100_000_000);
-    let cache = "static_blocks = 20\nidle_after = \"300ms\"\nidle_rate = \"100MB/s\"";
-    let all = 20 * PLANES * SLC_BLOCK;
+    // A rest of t gives back R (t - D) of the cache, to a block of each plane.
+    let (delay, rate) = (300, 20_000_000);
+    let cache = "static_blocks = 20\nidle_after = \"300ms\"\nidle_rate = \"20MB/s\"";
+    let all = CACHE;
     let mut full = drive(cache, &Initial::fresh());
     write(&mut full, 0..all / PAGE + 300);
     assert_eq!((free(&full), cached(&full)), (0, all), "it is full, and no more than that");
-    for t in [0, 200, 299, 350, 400, 500, 650, 2_000] {
+    for t in [0, 200, 299, 350, 700, 1_300, 2_000, 4_000] {
         let mut d = drive(cache, &Initial::fresh());
         write(&mut d, 0..all / PAGE + 300);
         rest(&mut d, t);
         let back = all.min((t.saturating_sub(delay)) * rate / 1_000);
         let moved = all - cached(&d);
-        // A page may have left early, of each plane one is on its way.
-        assert!(moved <= back + PAGE && moved + PLANES * PAGE >= back, "{t} ms: {moved} of {back} bytes");
-        let off = free(&d).abs_diff(back);
-        assert!(off <= PLANES * SLC_BLOCK, "{t} ms gave back {} of {back} bytes", free(&d));
+        // A page may have left early; while all dies erase, none leaves.
+        let block = PLANES * SLC_BLOCK;
+        assert!(moved <= back + PAGE && moved + block / 4 >= back, "{t} ms: {moved} of {back} bytes");
+        assert!(free(&d).abs_diff(back) <= block, "{t} ms gave back {} of {back} bytes", free(&d));
         let view = d.ftl.view();
         let planes = (0..PLANES as u32).map(|p| view.live_units(S, PlaneId(p)));
         let (least, most) = (planes.clone().min().unwrap(), planes.max().unwrap());
@@ -123,9 +125,9 @@ fn a_rest_gives_back_the_cache_after_its_delay_and_at_its_rate() {
 
 #[test]
 fn a_request_ends_idle_migration_which_waits_for_the_delay_again() {
-    let cache = "static_blocks = 20\nidle_after = \"300ms\"\nidle_rate = \"100MB/s\"";
+    let cache = "static_blocks = 20\nidle_after = \"300ms\"\nidle_rate = \"20MB/s\"";
     let mut d = drive(cache, &Initial::fresh());
-    let all = 20 * PLANES * SLC_BLOCK;
+    let all = CACHE;
     write(&mut d, 0..all / PAGE);
     rest(&mut d, 400);
     let then = cached(&d);
@@ -140,12 +142,13 @@ fn a_request_ends_idle_migration_which_waits_for_the_delay_again() {
     }
     assert!(then - cached(&d) <= PLANES * PAGE, "what was on its way ended, and nothing else began");
     rest(&mut d, 200);
-    assert!(then - cached(&d) >= 9_000_000, "400 ms after the last read it migrates again");
+    let moved = then - cached(&d);
+    assert!(moved >= 1_900_000, "400 ms after the last read it has migrated only {moved} bytes more");
 }
 
 #[test]
 fn a_rest_without_a_rate_migrates_as_fast_as_the_flash_and_without_a_delay_not_at_all() {
-    let all = 20 * PLANES * SLC_BLOCK;
+    let all = CACHE;
     let rested = |cache: &str| {
         let mut d = drive(cache, &Initial::fresh());
         write(&mut d, 0..all / PAGE);

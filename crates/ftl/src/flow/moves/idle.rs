@@ -6,7 +6,7 @@ use crate::plan::layout::Hooks;
 use crate::state::job::{GcReason, MoveReason};
 use crate::state::request::{Effect, Timer};
 use crate::view::View;
-use wordline_units::{DieId, PlaneId};
+use wordline_units::{DieId, PlaneId, SimDuration};
 
 impl Ftl {
     /// A die is idle, or the drive drains: ask the scheme for one job, plane by plane in rotation. Returns
@@ -71,7 +71,8 @@ impl Ftl {
     pub(crate) fn pace_idle_work(&mut self, die: DieId, units: u64) {
         if !self.layout.idle_rate.is_off() {
             let time = self.layout.idle_rate.time_for(units * self.state.geometry.unit);
-            self.idle_pace.took(die, self.state.now, time);
+            let slack = SimDuration(time.0 * u64::from(self.state.geometry.dies));
+            self.idle_pace.took(die, self.state.now, time, slack);
         }
     }
 
