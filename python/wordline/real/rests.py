@@ -67,7 +67,7 @@ def recovery(found: Sequence[Back]) -> tuple[Value, Value] | None:
     begin = float(np.mean(t) - np.mean(gb) / slope)
     if flat and flat[-1].gb < slope * (flat[-1].rest_s - begin) + off / 2:
         flat = []
-    at_once = float(np.mean([b.gb for b in flat])) if flat else 0.0
+    at_once = flat[-1].gb if flat else 0.0
     # A rest that gave back nothing was not longer than the delay, and one that did was.
     shortest = flat[-1].rest_s if flat else 0.0
     longest = float(t[0])
