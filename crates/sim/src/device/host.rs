@@ -65,10 +65,11 @@ impl<P: Probe> Device<P> {
             }
             self.admission.end(completion);
         }
-        if self.ftl.works_when_idle() && self.outstanding() == 0 {
-            if let Some(at) = self.idle.wait(self.clock.now()) {
-                self.alarm(at, Alarm::Idle);
-            }
+        if self.ftl.works_when_idle()
+            && self.outstanding() == 0
+            && let Some(at) = self.idle.wait(self.clock.now())
+        {
+            self.alarm(at, Alarm::Idle);
         }
     }
 
