@@ -106,7 +106,8 @@ def about(folder: Path, jobs: list[Job] | tuple[Job, ...] = JOBS) -> str:
     written = sum(job.written(capacity) for job in jobs)
     share = f", {100 * written / (rated * 1e12):.2g} % of rated TBW" if rated else ""
     text = show.lines(["job", "drive writes", "measures"], rows, left=(0, 2))
-    text += f"\n\nall jobs write {written / 1e9:,.4g} GB{share}\n"
+    gb = f"{written / 1e9:,.4g}" if written < 1e13 else f"{written / 1e9:,.0f}"
+    text += f"\n\nall jobs write {gb} GB{share}\n"
     text += (
         f"{folder}/{probed.ABOUT}: fill in model, nand (TLC or QLC), interface and rated_tbw (TB)"
     )

@@ -50,7 +50,7 @@ def recovery(found: Sequence[Back]) -> tuple[Value, Value] | None:
         return abs(back.gb - gb) <= max(back.off, SAME * most)
 
     between = [b for b in rests if not b.at_least and not is_near(b, most)]
-    flat = [b for b in between if is_near(b, rests[0].gb)]
+    flat = [b for b in between if abs(b.gb - rests[0].gb) <= b.off]
     rising = [b for b in between if b not in flat]
     if len(rising) < LEAST:
         # The shortest may lie on the line: then nothing was taken at once.
@@ -65,8 +65,8 @@ def recovery(found: Sequence[Back]) -> tuple[Value, Value] | None:
         return None
     off = max(b.off for b in rising)
     begin = float(np.mean(t) - np.mean(gb) / slope)
-    if flat and flat[-1].gb < slope * (flat[-1].rest_s - begin) + off / 2:
-        flat = []
+    while flat and flat[-1].gb < slope * (flat[-1].rest_s - begin) + off / 2:
+        flat.pop()  # it lies on the line
     at_once = flat[-1].gb if flat else 0.0
     # A rest that gave back nothing was not longer than the delay, and one that did was.
     shortest = flat[-1].rest_s if flat else 0.0

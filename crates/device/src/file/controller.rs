@@ -231,14 +231,13 @@ fn dynamic_reserve(section: &mut Section<'_>, dynamic_blocks: u32) -> Option<Fra
 
 /// When and how fast idle time empties the cache.
 fn idle_migration(section: &mut Section<'_>) -> Option<IdleMigration> {
-    let never = section.text("idle_after").is_none_or(|word| word == "never");
-    if never {
-        if section.has("idle_rate") && !section.overrides("idle_after") {
+    let rate = section.take::<Rate>("idle_rate").filter(|rate| moves(section, *rate)).unwrap_or(Rate::OFF);
+    if section.text("idle_after").is_none_or(|word| word == "never") {
+        if !rate.is_off() && !section.overrides("idle_after") {
             section.refuse("idle_rate", "requires idle_after; set it, or remove this key");
         }
         return None;
     }
     let after = section.take_within("idle_after", SimDuration(1_000)..=LONGEST);
-    let rate = section.take::<Rate>("idle_rate").filter(|rate| moves(section, *rate)).unwrap_or(Rate::OFF);
     Some(IdleMigration { after: after?, rate })
 }
