@@ -17,6 +17,7 @@ import tempfile
 import threading
 import traceback
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 
@@ -89,6 +90,9 @@ def _of_interpreter(environ: os._Environ) -> dict[str, str]:
 def _serve() -> None:
     """Fork for each command that is asked for, until nobody can ask any more."""
     asks, replies = os.dup(0), os.dup(1)
+    # Nothing that is imported prints among the replies, or finds the modules of the tests.
+    os.dup2(2, 1)
+    sys.path[0] = str(Path(sys.executable).parent)
     known = set(sys.modules)
     for line in os.fdopen(asks, "rb"):
         asked = json.loads(line)
@@ -103,7 +107,8 @@ def _serve() -> None:
             new = [name for name in loaded.read_text().split() if name not in known]
             known.update(new)
             for name in new:
-                import_module(name)
+                with suppress(ImportError):
+                    import_module(name)
         os.write(replies, b"%d\n" % os.waitstatus_to_exitcode(status))
 
 
