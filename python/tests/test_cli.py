@@ -426,6 +426,11 @@ def test_local_lifetime_equals_native_command(wordline, binary, tmp_path):
     assert "[2/2] raro, seed 1, K = " in done.err
     for name in ("lifetime.json", "lifetime.html", "phases.csv", "figures/lifetime-written.svg"):
         assert (tmp_path / "lives" / name).read_bytes() == (tmp_path / "native" / name).read_bytes()
+    kept = json.loads((tmp_path / "native" / "lifetime.json").read_text())
+    assert " ".join(kept["command"][:2]) == "wordline lifetime"
+    typed = wordline(*kept["command"][1:], "--out", "typed")
+    assert typed.code == 0, typed.err
+    assert json.loads((tmp_path / "typed" / "lifetime.json").read_text()) == kept
     again = wordline(*life, "--on", "1", "--out", "lives")
     assert again.err.count("was kept") == 2
     refused = call(binary, *life, "--on", "2", "--out", "lives", cwd=tmp_path)
