@@ -13,7 +13,6 @@ use crate::state::addressing::Addressing;
 use crate::state::counters::Counters;
 use crate::state::dies::{HeldDies, IdleJobs};
 use crate::state::gather::Gathering;
-use crate::state::idle_pace::IdlePace;
 use crate::state::latency::LatencyBreakdown;
 use crate::state::merge::MergeBuffer;
 use crate::state::moves::Moves;
@@ -47,7 +46,6 @@ pub struct Ftl {
     pub(crate) ack: Ack,
     pub(crate) held_dies: HeldDies,
     pub(crate) idle_jobs: IdleJobs,
-    pub(crate) idle_pace: IdlePace,
     pub(crate) moves: Moves,
     pub(crate) merge_buffer: MergeBuffer,
     /// Contents of the write buffer, if it delays writes.
@@ -72,8 +70,7 @@ pub struct Ftl {
 impl Saved for Ftl {
     saved! { Ftl,
         values: [
-            requests, held_dies, idle_jobs, idle_pace, moves, write_buffer, read_cache, gathering, writes_until_tick,
-            out,
+            requests, held_dies, idle_jobs, moves, write_buffer, read_cache, gathering, writes_until_tick, out,
         ],
         parts: [store, state, scheme, merge_buffer],
         rebuilt: [
@@ -144,7 +141,6 @@ impl Ftl {
             ack,
             held_dies: HeldDies::new(state.geometry.dies),
             idle_jobs: IdleJobs::new(state.geometry.dies),
-            idle_pace: IdlePace::default(),
             moves: Moves::default(),
             merge_buffer: MergeBuffer::new(&drive.spec.merge),
             write_buffer: WriteBuffer::of(drive.spec.flush, ack),
@@ -167,7 +163,7 @@ impl Ftl {
         self.state.most_shrunk = self.state.shrunk;
         self.state.draining = false;
         self.state.idle_gc_copies.clear();
-        self.idle_pace.start_anew();
+        self.idle_jobs.start_anew();
         self.state.counters = self.state.counters.anew();
         if let Some(map) = &mut self.state.demand {
             map.start_anew();

@@ -205,7 +205,7 @@ pub fn ask_idle<D: Driver>(driver: &mut D, die: DieId) {
 /// The drive has been idle for long: ask the scheme for work for all dies.
 pub fn ask_all_idle<D: Driver>(driver: &mut D) {
     let dies = driver.layer().view().geometry().dies;
-    let first = driver.layer().idle_turn();
+    let first = driver.layer().idle_jobs.first_die();
     for turn in first..first + dies {
         driver.layer_mut().idle(DieId(turn % dies));
     }

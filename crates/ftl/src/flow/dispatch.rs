@@ -131,7 +131,7 @@ impl Ftl {
                     self.empty_buffers();
                 }
             }
-            Timer::IdlePace => self.idle_pace.ring(), // whoever drives asks for work
+            Timer::IdlePace => self.idle_jobs.ring(), // whoever drives asks for work
         }
         self.send_ready();
     }

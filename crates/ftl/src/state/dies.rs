@@ -1,9 +1,10 @@
 //! Dies that a collection holds for itself, and those that work in idle time.
 
+use crate::state::idle_pace::IdlePace;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::ops::Range;
-use wordline_units::DieId;
+use wordline_units::{DieId, SimDuration, SimTime};
 
 /// Held dies, on which only the holder's operations run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -52,12 +53,20 @@ pub(crate) struct IdleJobs {
     turns: Vec<u32>,
     /// Dies whose idle work holds what the layout says; empty where it holds nothing.
     holders: BTreeSet<u32>,
+    /// When the next page may begin, where idle work has a rate.
+    pace: IdlePace,
 }
 
 impl IdleJobs {
     pub fn new(dies: u32) -> IdleJobs {
         let none = || vec![0; dies as usize];
-        IdleJobs { by_die: none(), under_way: 0, turns: none(), holders: BTreeSet::new() }
+        IdleJobs {
+            by_die: none(),
+            under_way: 0,
+            turns: none(),
+            holders: BTreeSet::new(),
+            pace: IdlePace::default(),
+        }
     }
 
     pub fn begin(&mut self, die: DieId) {
@@ -102,6 +111,39 @@ impl IdleJobs {
     /// Count turns from 0 again, of which this many make a round.
     pub fn forget_history(&mut self, round: u32) {
         self.turns.iter_mut().for_each(|turn| *turn %= round);
+    }
+
+    /// Whether the next page may begin.
+    pub fn is_due(&self, now: SimTime) -> bool {
+        self.pace.is_due(now)
+    }
+
+    /// When a timer must ring for the next page; `None` if one is set.
+    pub fn set_timer(&mut self) -> Option<SimTime> {
+        self.pace.set_timer()
+    }
+
+    /// That timer rings.
+    pub fn ring(&mut self) {
+        self.pace.ring();
+    }
+
+    /// A die begins to read what takes this long at the rate: none without one.
+    pub fn pace(&mut self, die: DieId, now: SimTime, time: SimDuration) {
+        if time > SimDuration::ZERO {
+            let slack = SimDuration(time.0 * self.by_die.len() as u64);
+            self.pace.took(die, now, time, slack);
+        }
+    }
+
+    /// The die that is asked first.
+    pub fn first_die(&self) -> u32 {
+        self.pace.turn()
+    }
+
+    /// Begin at time 0.
+    pub fn start_anew(&mut self) {
+        self.pace.start_anew();
     }
 
     /// The scheme had work for the plane of this turn: the next is asked about first.

@@ -216,8 +216,9 @@ impl Ftl {
         }
         self.state.at_mut(region, plane).job = Some(*job);
         if job.idle {
-            let read = u64::from((job.inflight - before) * units);
-            self.pace_idle_work(self.state.geometry.die_of(plane), read);
+            let bytes = u64::from((job.inflight - before) * units) * self.state.geometry.unit;
+            let (die, time) = (self.state.geometry.die_of(plane), self.layout.idle_rate.time_for(bytes));
+            self.idle_jobs.pace(die, self.state.now, time);
         }
     }
 

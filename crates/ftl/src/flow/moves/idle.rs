@@ -6,7 +6,7 @@ use crate::plan::layout::Hooks;
 use crate::state::job::{GcReason, MoveReason};
 use crate::state::request::{Effect, Timer};
 use crate::view::View;
-use wordline_units::{DieId, PlaneId, SimDuration};
+use wordline_units::{DieId, PlaneId};
 
 impl Ftl {
     /// A die is idle, or the drive drains: ask the scheme for one job, plane by plane in rotation. Returns
@@ -19,7 +19,11 @@ impl Ftl {
         {
             return false;
         }
-        if !self.layout.idle_rate.is_off() && self.waits_for_pace() {
+        // The end of a run does not wait for the rate.
+        if !self.state.draining && !self.idle_jobs.is_due(self.state.now) {
+            if let Some(at) = self.idle_jobs.set_timer() {
+                self.out.ask(Effect::Timer(at, Timer::IdlePace));
+            }
             return false;
         }
         let planes = self.state.geometry.planes_of_die(die);
@@ -39,7 +43,8 @@ impl Ftl {
                     self.enqueue_move(m, MoveReason::Idleness);
                     let began = self.idle_jobs.under_way() > before;
                     if began {
-                        self.pace_idle_work(die, 1);
+                        let unit = self.state.geometry.unit;
+                        self.idle_jobs.pace(die, self.state.now, self.layout.idle_rate.time_for(unit));
                     }
                     began
                 }
@@ -53,32 +58,6 @@ impl Ftl {
             }
         }
         false
-    }
-
-    /// Whether idle work has a rate and its next page must wait, for which a timer rings. The end of a run does not
-    /// wait.
-    fn waits_for_pace(&mut self) -> bool {
-        if self.state.draining || self.idle_pace.is_due(self.state.now) {
-            return false;
-        }
-        if let Some(at) = self.idle_pace.set_timer() {
-            self.out.ask(Effect::Timer(at, Timer::IdlePace));
-        }
-        true
-    }
-
-    /// Idle work of a die begins to read so many mapping units: at a rate, the next page waits.
-    pub(crate) fn pace_idle_work(&mut self, die: DieId, units: u64) {
-        if !self.layout.idle_rate.is_off() {
-            let time = self.layout.idle_rate.time_for(units * self.state.geometry.unit);
-            let slack = SimDuration(time.0 * u64::from(self.state.geometry.dies));
-            self.idle_pace.took(die, self.state.now, time, slack);
-        }
-    }
-
-    /// The die that is asked first for idle work.
-    pub(crate) fn idle_turn(&self) -> u32 {
-        self.idle_pace.turn()
     }
 
     /// Whether the scheme wants to be asked for work on idle dies.
