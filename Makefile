@@ -24,6 +24,9 @@ CARGO_TEST := cargo test --workspace --tests --quiet
 WORKERS ?= auto
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --maxprocesses 4 --dist loadfile
 
+# Tools are installed without bytecode, of which a test needs little: what is imported is compiled once, and kept.
+unexport PYTHONDONTWRITEBYTECODE
+
 # What the Python package is built from.
 SOURCES := Cargo.toml Cargo.lock pyproject.toml python/README.md docs/README.md docs/not-modelled.md $(wildcard devices/* devices/measured/*) \
 	$(shell find crates \( -path '*/src/*' -o -path '*/assets/*' -o -name Cargo.toml \) -type f) \

@@ -1,8 +1,6 @@
 """A client of NBD in forty lines, of Python's standard library alone."""
 
-import socket
 import struct
-import urllib.parse
 
 READ, WRITE, FLUSH, TRIM, ZEROES = 0, 1, 3, 4, 6
 
@@ -11,6 +9,9 @@ class Drive:
     """A connection to a drive at nbd+unix:///?socket=PATH."""
 
     def __init__(self, uri: str) -> None:
+        import socket  # here, since a check of an image, of which there are many, connects to nothing
+        import urllib.parse
+
         path = urllib.parse.parse_qs(urllib.parse.urlsplit(uri).query)["socket"][0]
         self.socket = socket.socket(socket.AF_UNIX)
         self.socket.connect(path)

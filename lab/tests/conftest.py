@@ -6,6 +6,15 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python" / "tests"))
 
 from exits import pytest_sessionfinish
-from helpers import advice_is_known, binary, small, trace, wordline
+from helpers import advice_is_known, binary, interpreter, script, small, trace, wordline
 
-__all__ = ["advice_is_known", "binary", "pytest_sessionfinish", "small", "trace", "wordline"]
+__all__ = [
+    "advice_is_known",
+    "binary",
+    "interpreter",
+    "pytest_sessionfinish",
+    "script",
+    "small",
+    "trace",
+    "wordline",
+]

@@ -254,7 +254,7 @@ def test_the_atlas_of_the_twins_has_the_table_where_the_traces_were_run(atlas, t
 def test_traces_that_are_run_later_come_onto_the_page_that_is_there(
     atlas, folder, tmp_path, monkeypatch
 ):
-    twins = small_atlas.perform(tmp_path)
+    twins = small_atlas.perform(tmp_path, small_atlas.design(requests=200))
     text = words.of(twins, pieces.section(tmp_path / "pieces"))
     report.write(twins, tmp_path, "wordline atlas", text)
     (tmp_path / "atlas.json").unlink()

@@ -178,12 +178,12 @@ def test_the_overview_counts_what_the_folders_say(tmp_path):
 
 
 def test_a_figure_is_drawn_from_a_scaled_run_and_says_so(wordline, tmp_path):
-    arguments = ("reproduce", "pa-ssd", "--figure", "10", "--figure", "5", "--scale", "32")
+    arguments = ("reproduce", "pa-ssd", "--figure", "10", "--figure", "5", "--scale", "48")
     done = wordline(*arguments, "--out", "p", timeout=600)
     assert done.code == 0, done.out + done.err
     picture = (tmp_path / "p" / "figure-10.svg").read_text()
     assert "synthetic twins, not the traces themselves: dap" in picture
-    assert "scaled down by 32" in picture
+    assert "scaled down by 48" in picture
     found = json.loads((tmp_path / "p" / "claims.json").read_text())
     verdicts = {row["id"]: row["verdict"] for row in found["claims"]}
     # What needs no full scale holds at any; what was not asked for is not run, and holds nothing.
@@ -193,7 +193,7 @@ def test_a_figure_is_drawn_from_a_scaled_run_and_says_so(wordline, tmp_path):
     assert verdicts["table-1-channels"] == "not-run"
     # What was asked for comes first, then claims; what was not run is counted and not listed.
     said = done.out
-    assert said.index("at 1/32 of the scale, figures 10 and 5 only") < said.index("Figure 5: ")
+    assert said.index("at 1/48 of the scale, figures 10 and 5 only") < said.index("Figure 5: ")
     assert said.index("Figure 10: ") < said.index("picture: p/figure-10.svg")
     assert said.index("picture: p/figure-10.svg") < said.index("Claims on figures 10 and 5")
     assert said.index("Claims on figures 10 and 5") < said.index("5-slow-4")
@@ -207,10 +207,10 @@ def test_a_figure_is_drawn_from_a_scaled_run_and_says_so(wordline, tmp_path):
     assert known <= {None, "what it speaks of did not occur"}
     assert "Why claims deviate was found out at full scale" in said
     page = (tmp_path / "p" / "README.md").read_text()
-    assert "**At 1/32 of the scale, figures 10 and 5 only.**" in page
+    assert "**At 1/48 of the scale, figures 10 and 5 only.**" in page
     assert page.index("results put to the test hold") < page.index("## Results by figure")
     assert page.index("## Results by figure") < page.index("## What deviates")
-    assert "wordline reproduce pa-ssd --figure 10 --figure 5 --scale 32" in page
+    assert "wordline reproduce pa-ssd --figure 10 --figure 5 --scale 48" in page
     words = runpy.run_path(str(ROOT / "tests" / "words.py"))
     assert words["prose"](page) <= words["PAPER_PAGE"]
     figures = (tmp_path / "p" / "figures.md").read_text()

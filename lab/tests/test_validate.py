@@ -81,10 +81,10 @@ def test_a_pattern_that_matches_nothing_ends_with_2(wordline):
     assert "they begin with waf, latency, " in done.err
 
 
-def test_without_scipy_the_error_says_what_to_install(wordline, tmp_path):
+def test_without_scipy_the_error_says_what_to_install(script, tmp_path):
     (tmp_path / "scipy").mkdir()
     (tmp_path / "scipy" / "__init__.py").write_text("raise ImportError('no', name='scipy')\n")
-    done = wordline("validate", "--quick", env={"PYTHONPATH": str(tmp_path)})
+    done = script("validate", "--quick", env={"PYTHONPATH": str(tmp_path)})
     assert done.code == 2
     assert "pip install '.[sweep]'" in done.err
 

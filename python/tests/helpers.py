@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from advice import KNOWN, is_typable, pieces, shape, shapes_known
+from forked import Interpreter
 
 import wordline as wl
 
@@ -77,12 +78,10 @@ def advice_is_known(tmp_path_factory):
     del os.environ["WORDLINE_ADVICE"]
     lines = record.read_text().splitlines() if record.exists() else []
     said = [json.loads(line) for line in lines]
+    texts = dict.fromkeys(line["text"] for line in said if line["source"] in ("error", "python"))
+    known = shapes_known()
     new = {
-        shape(piece): piece
-        for line in said
-        if line["source"] in ("error", "python")
-        for piece in pieces(line["text"])
-        if shape(piece) not in shapes_known()
+        shape(piece): piece for text in texts for piece in pieces(text) if shape(piece) not in known
     }
     if os.environ.get("BLESS"):
         with KNOWN.open("a", encoding="utf-8") as file:
@@ -103,13 +102,31 @@ def _anywhere(piece: str) -> str:
     return re.sub(r"[^\s`'\":]*/pytest-of-[^\s`'\":/]*/pytest-\d+/", "folder/", piece)
 
 
-@pytest.fixture
-def wordline(tmp_path):
-    """The installed script, run in an empty folder."""
-    script = Path(sys.executable).parent / "wordline"
+@pytest.fixture(scope="session")
+def interpreter():
+    """An interpreter that is forked for each command, and imports what it needs once."""
+    interpreter = Interpreter()
+    yield interpreter
+    interpreter.end()
 
-    def run(*args, **kwargs) -> Done:
-        return call(script, *args, cwd=tmp_path, **kwargs)
+
+@pytest.fixture
+def wordline(tmp_path, interpreter):
+    """The command of the package in an empty folder, in a process that is forked for it."""
+
+    def run(*args, **how) -> Done:
+        return Done(interpreter.run([*map(str, args)], cwd=tmp_path, **how))
+
+    return run
+
+
+@pytest.fixture
+def script(tmp_path):
+    """The installed script, begun as a user begins it, in an empty folder."""
+    path = Path(sys.executable).parent / "wordline"
+
+    def run(*args, **how) -> Done:
+        return call(path, *args, cwd=tmp_path, **how)
 
     return run
 

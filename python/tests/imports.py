@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 
@@ -37,13 +38,20 @@ def home(module: str, name: str, known: Mapping[str, ast.Module]) -> str:
     """The module that defines a name which another module has: itself, one below it, or neither."""
     if f"{module}.{name}" in known:
         return f"{module}.{name}"
-    if module in known:
-        for node in ast.walk(known[module]):
-            if isinstance(node, ast.ImportFrom):
-                for alias in node.names:
-                    if (alias.asname or alias.name) == name:
-                        return home(node.module or "", alias.name, known)
+    if module in known and (found := _taken_from(known[module]).get(name)):
+        return home(*found, known)
     return module
+
+
+@cache
+def _taken_from(tree: ast.Module) -> dict[str, tuple[str, str]]:
+    """The names that code takes of modules, each with its module and what it is called there."""
+    found: dict[str, tuple[str, str]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                found.setdefault(alias.asname or alias.name, (node.module or "", alias.name))
+    return found
 
 
 def circles(known: Mapping[str, ast.Module]) -> list[list[str]]:

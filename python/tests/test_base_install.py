@@ -56,6 +56,43 @@ def test_the_package_is_whole_with_numpy_alone(tmp_path):
     assert done.stdout == "done\n", done.stderr
 
 
+#: Prints the modules that a program has imported in the end, but for those of any interpreter.
+IMPORTED = """
+import sys
+sys.stdin, before = None, {*sys.modules}
+try:
+    WHAT
+except SystemExit as e:
+    assert not e.code, e.code
+print("", *({*sys.modules} - before), sep="\\n", file=sys.__stderr__)
+"""
+COMMAND = "from wordline import _cli; sys.argv = {}; _cli.main()"
+SWEEP = "sweep --device demo-8gb --workload bursty --requests 50 --scheme conventional"
+
+
+#: What takes long to import, each for something of its own.
+HEAVY = {"distributed", "matplotlib", "numba", "numpy", "optuna", "polars", "pyarrow", "scipy"}
+
+
+@pytest.mark.parametrize(
+    ("what", "most", "heavy"),
+    [
+        ("import wordline", 120, set()),
+        (COMMAND.format(["wordline", "--help"]), 120, set()),
+        (COMMAND.format(["wordline", "list", "schemes"]), 120, set()),
+        # It writes Parquet. Nothing is drawn, and there are no intervals.
+        (COMMAND.format(["wordline", *SWEEP.split()]), 600, {"numpy", "pyarrow"}),
+    ],
+)
+def test_little_is_imported(what, most, heavy, tmp_path):
+    words = [sys.executable, "-c", IMPORTED.replace("WHAT", what)]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=True)
+    found = done.stderr.split("\n\n")[-1].split()
+    assert "wordline._wordline" in found
+    assert len(found) <= most
+    assert HEAVY & {*found} == heavy
+
+
 def test_modules_do_not_hide_functions():
     for name in ("wordline", "wordline.search", "wordline.sweeps", "wordline.atlas"):
         package = import_module(name)

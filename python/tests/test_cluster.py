@@ -274,13 +274,19 @@ def test_stopping_worker_aborts_its_run(tmp_path, sent):
     workers = Workers(tmp_path, 1)
     try:
         _, executor = cluster.at(workers.address)
-        long = wl.Run(device="fair-tlc", scheme="conventional", workload="uniform:requests=2G")
+        # Of a fresh drive: others are filled with what the workload will read, before it begins.
+        long = wl.Run(
+            device="fair-tlc",
+            scheme="conventional",
+            workload="uniform:requests=2G",
+            initial="fresh",
+        )
         executor.submit(do_run, long, (), None, None)
         while not executor.client.processing().popitem()[1]:
             time.sleep(0.05)
         time.sleep(1)  # until the run has begun
         workers.workers[0].send_signal(sent)
-        # Dask itself waits ten seconds for its threads.
+        # Dask itself waits ten seconds for threads that do not end.
         assert workers.workers[0].wait(timeout=90) is not None
         executor.shutdown()
     finally:

@@ -26,27 +26,27 @@ def without(tmp_path):
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_missing_laboratory_message_is_equal(wordline, binary, without, command):
-    script, native = wordline(*command, env=without), call(binary, *command)
-    assert script.code == native.code == 2
-    assert script.err == native.err
-    assert f"{command[0]} is part of the laboratory" in script.err
-    assert len(script.err.splitlines()) == 1
+def test_missing_laboratory_message_is_equal(script, binary, without, command):
+    ours, native = script(*command, env=without), call(binary, *command)
+    assert ours.code == native.code == 2
+    assert ours.err == native.err
+    assert f"{command[0]} is part of the laboratory" in ours.err
+    assert len(ours.err.splitlines()) == 1
 
 
-def test_help_is_whole_without_it(wordline, without):
-    said = wordline("reproduce", "--help", env=without)
+def test_help_is_whole_without_it(script, without):
+    said = script("reproduce", "--help", env=without)
     assert said.code == 0
     for word in ("--readings", "--traces", "pip install . ./lab"):
         assert word in " ".join(said.out.split())
 
 
-def test_what_it_says_to_type_brings_the_command(without, wordline, tmp_path):
+def test_what_it_says_to_type_brings_the_command(without, script, tmp_path):
     """In a new environment, where the wheel stands for the clone `.` that it is built of."""
     if "WORDLINE_DIST" not in os.environ:
         pytest.skip("nothing was built: make wheel; make test WHEEL=$(echo dist/*.whl)")
     [wheel] = Path(os.environ["WORDLINE_DIST"]).glob("*.whl")
-    said = wordline("validate", env=without).err
+    said = script("validate", env=without).err
     program, *words = shlex.split(re.search(r"`(pip install [^`]+)`", said)[1])
     assert program == "pip"
     subprocess.run([sys.executable, "-m", "venv", tmp_path / "venv"], check=True)

@@ -71,13 +71,16 @@ def test_outstanding_requests_are_counted() -> None:
 
 
 def test_saturation_of_a_drive_with_an_slc_cache() -> None:
-    cached = pts.run("wsat", device="fair-tlc", scheme="slc-cache", cell="5s")
-    plain = pts.run("wsat", device="fair-tlc", cell="5s")
+    # A quarter of the drive: a quarter of the requests write it over four times.
+    set_ = {"medium.flash.blocks_per_plane": 32, "capacity.logical": "256MiB"}
+    set_ |= {"slc_cache.static_blocks": 3}
+    cached = pts.run("wsat", device="fair-tlc", scheme="slc-cache", cell="1250ms", set=set_)
+    plain = pts.run("wsat", device="fair-tlc", cell="1250ms", set=set_)
     for found in (cached, plain):
         assert found.cells[-1].drive_writes >= 4 > found.cells[-2].drive_writes
         assert found.cells[0].iops > 1.5 * found.cells[-1].iops
         assert all(c.waf is not None and c.waf > 0.9 for c in found.cells)
-    assert pts.run("wsat", device="fair-tlc", cell="5s") == plain
+    assert pts.run("wsat", device="fair-tlc", cell="1250ms", set=set_) == plain
 
 
 def test_idle_time_gives_an_slc_cache_back_its_speed() -> None:

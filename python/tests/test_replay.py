@@ -55,10 +55,12 @@ TWO_MEDIA = ("hyssd",)
 PAIR = Path(__file__).parents[2] / "crates/run/tests/golden/two-media.toml"
 
 
-WORKLOAD = "uniform:read=30%,bs=1KiB@20/4KiB@40/16KiB@40,qd=8,requests=1500"
+WORKLOAD = "uniform:read=30%,bs=1KiB@20/4KiB@40/16KiB@40,qd=8,requests={}"
+#: Of a log in which something is changed, which needs a row of each kind, and collection.
+FEW = 400
 
 
-def recorded(folder, scheme, name="log.csv", begin=None, **changes):
+def recorded(folder, scheme, name="log.csv", begin=None, requests=750, **changes):
     """A log with its report, of a run that overwrites the drive some times."""
     device = folder / "small.toml"
     device.write_text(PAIR.read_text() if scheme in TWO_MEDIA else device_file(SMALL))
@@ -71,7 +73,8 @@ def recorded(folder, scheme, name="log.csv", begin=None, **changes):
     changes = (
         (QLC if scheme in OF_FOUR_BITS else {}) | (WHOLE if scheme in PACKING else {}) | changes
     )
-    same = {"device": device, "scheme": scheme, "workload": WORKLOAD, "set": changes}
+    workload = WORKLOAD.format(requests)
+    same = {"device": device, "scheme": scheme, "workload": workload, "set": changes}
     report = wl.run(**same, **begin, check=True, log=log)
     return log, report
 
@@ -79,7 +82,7 @@ def recorded(folder, scheme, name="log.csv", begin=None, **changes):
 @pytest.fixture(scope="module")
 def real(tmp_path_factory):
     """The lines of a log under slc-cache, and its report."""
-    log, report = recorded(tmp_path_factory.mktemp("real"), "slc-cache")
+    log, report = recorded(tmp_path_factory.mktemp("real"), "slc-cache", requests=FEW)
     return log.read_text().splitlines(keepends=True), report.to_dict()
 
 
@@ -161,7 +164,7 @@ def test_log_with_cache_register_is_valid(scheme, cache, tmp_path):
 
 
 def by_page(scheme, tmp_path):
-    log, _ = recorded(tmp_path, scheme)
+    log, _ = recorded(tmp_path, scheme, requests=FEW)
     return log.read_text().splitlines(keepends=True)
 
 
@@ -514,7 +517,7 @@ def test_a_damaged_log_ends_with_2(wordline, real, tmp_path, packed):
 @pytest.mark.parametrize("name", ["log.csv.gz", "log.csv.zst"])
 def test_a_compressed_log_holds_the_same_rows(real, name, tmp_path):
     lines, _ = real
-    log, _ = recorded(tmp_path, "slc-cache", name)
+    log, _ = recorded(tmp_path, "slc-cache", name, requests=FEW)
     if name.endswith(".gz"):
         text = gzip.decompress(log.read_bytes()).decode()
         with replay._opened(str(log)) as file:
@@ -532,7 +535,7 @@ def test_log_does_not_change_result(tmp_path, real):
     again = wl.run(
         device=device,
         scheme="slc-cache",
-        workload="uniform:read=30%,bs=1KiB@20/4KiB@40/16KiB@40,qd=8,requests=1500",
+        workload=WORKLOAD.format(FEW),
         initial="fill:80%",
     )
     assert again.result_hash == report["result_hash"]

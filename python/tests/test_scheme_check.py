@@ -104,11 +104,11 @@ def test_check_warns_of_uncalled_hook():
         UserWarning,
         match=r"Made\.tick was never called on these small drives",
     ):
-        wl.check(made(layout=layout, tick=never), cases=10, power_cuts=2, states=0)
+        wl.check(made(layout=layout, tick=never), cases=3, power_cuts=2, states=0)
     asked = made(tick=lambda self, view: [], admit=lambda self, request, view: 0)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        wl.check(asked, cases=10, power_cuts=2, states=0)
+        wl.check(asked, cases=3, power_cuts=2, states=0)
 
 
 def test_full_drive_lists_ignored_actions(capsys, monkeypatch):
@@ -120,8 +120,8 @@ def test_full_drive_lists_ignored_actions(capsys, monkeypatch):
     with pytest.raises(wl.Fault, match=told):
         wl.check(full, cases=5, power_cuts=0, states=0)
     monkeypatch.setattr(random_drives, "_EVERY", 0.01)
-    wl.check(made(), cases=20, power_cuts=0, states=0)
-    assert "of 20 random drives" in capsys.readouterr().err
+    wl.check(made(), cases=3, power_cuts=0, states=0)
+    assert "of 3 random drives" in capsys.readouterr().err
     seen = []
     wl.check(made(), cases=2, power_cuts=1, states=0, progress=lambda *at: seen.append(at))
     assert seen[:2] == [("random drives", 0, 2), ("random drives", 1, 2)]

@@ -70,7 +70,7 @@ def test_routes_equal_place(asked, beforehand):
     drive.play(how["workload"], requests=2000, fit="wrap", keep=True)
     forks = [drive.fork().play("uniform", requests=500) for _ in range(2)]
     assert forks[0].result_hash == forks[1].result_hash
-    wl.check(beforehand, cases=10)
+    wl.check(beforehand, cases=10, states=1000)
 
 
 def warm(heat, lpn, size, region, now):
@@ -106,26 +106,30 @@ def test_compiled_routes_equal_place(by, tmp_path, monkeypatch):
         pytest.importorskip("numba", reason="needs pip install '.[compiled]'")
     else:
         monkeypatch.setattr(routes, "_wants_python", [None])
-    how = {"device": "fair-tlc", "workload": "zipf:bs=16KiB,qd=8", "requests": 30_000}
+    # A drive of a quarter of the size, whose cache is full after a fifth of the requests.
+    small = {"medium.flash.blocks_per_plane": 28, "capacity.logical": "200MiB"}
+    small |= {"slc_cache.static_blocks": 2}
+    workload = "zipf:bs=16KiB,qd=8"
+    how = {"device": "fair-tlc", "workload": workload, "requests": 6000, "set": small}
     asked = wl.run(scheme=Warm, **how)
     assert wl.run(scheme=WarmCompiled, **how).result_hash == asked.result_hash
+    assert asked.flash.programs["migration"]["program"] > 0
     # What it has learnt is the drive's own: saved with it, and copied for each fork.
     later = []
     for scheme in (Warm, WarmCompiled):
         state = tmp_path / f"{scheme.__name__}.state"
         wl.run(scheme=scheme, save_state=state, **how)
-        drive = wl.Drive(device="fair-tlc", scheme=scheme)
-        drive.play(how["workload"], requests=30_000, keep=True)
-        forks = [drive.fork().play(how["workload"], requests=20_000, seed=2) for _ in range(2)]
+        drive = wl.Drive(device="fair-tlc", scheme=scheme, set=small)
+        drive.play(workload, requests=6000, keep=True)
+        forks = [drive.fork().play(workload, requests=4000, seed=2) for _ in range(2)]
         later.append(
             [wl.run(scheme=scheme, from_state=state, **how).result_hash]
             + [fork.result_hash for fork in forks]
         )
     assert later[0] == later[1]
     assert later[0][1] == later[0][2]
-    assert wl.check(WarmCompiled, cases=10, power_cuts=5) == wl.check(
-        WarmCompiled, cases=10, power_cuts=5
-    )
+    how = {"cases": 10, "power_cuts": 5, "states": 500}
+    assert wl.check(WarmCompiled, **how) == wl.check(WarmCompiled, **how)
 
 
 def test_a_compiled_decision_that_goes_wrong_is_told():

@@ -57,7 +57,7 @@ def reached(report: wl.Report) -> Counter:
 def differences(seed: int, folder, seen: Counter) -> list[str]:
     """What engine and second simulator say of a case, where they differ."""
     c, kind = random_case(seed)
-    count = 60 + seed % 7 * 40
+    count = 40 + seed % 7 * 25
     device, trace, out = folder / "second.toml", folder / "second.trace", folder / "done.csv"
     device.write_text(device_file(c))
     requests = random_requests(c, kind, seed, count)

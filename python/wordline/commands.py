@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import importlib
 import sys
 from collections.abc import Callable, Sequence
 from importlib.metadata import entry_points
+from importlib.util import find_spec
 
 from wordline import Fault, Refused, UserError, _wordline
 
@@ -39,6 +39,11 @@ def perform(
     except UserError as e:
         show(e)
         return 2
+    except ImportError as e:
+        if (e.name or "").partition(".")[0] not in modules:
+            raise
+        show(_missing(name, e.name, extra))
+        return 2
     except KeyboardInterrupt:
         # The command line says what is kept.
         return 130
@@ -68,12 +73,22 @@ def installs(extra: str) -> str:
 def need(name: str, modules: Sequence[str], extra: str | None = None) -> None:
     """Raise an error for a missing package that says how to install it.
 
-    Raises `UserError`: a module cannot be imported.
+    None of them is imported: a command imports what its arguments need, where it needs it.
+    Raises `UserError`: a module is not installed.
     """
     for module in modules:
-        try:
-            importlib.import_module(module)
-        except ImportError as e:
-            raise UserError(
-                f"{name} needs {e.name}, which is not installed; {installs(extra or name)}"
-            ) from e
+        if not _is_installed(module):
+            raise _missing(name, module, extra)
+
+
+def _missing(name: str, module: str | None, extra: str | None) -> UserError:
+    return UserError(f"{name} needs {module}, which is not installed; {installs(extra or name)}")
+
+
+def _is_installed(module: str) -> bool:
+    if module in sys.modules:
+        return sys.modules[module] is not None
+    try:
+        return find_spec(module) is not None
+    except ImportError:
+        return False

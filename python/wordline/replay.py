@@ -24,6 +24,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any
 
 if sys.version_info >= (3, 14):
@@ -131,13 +132,19 @@ class Use:
         what = (self.mode, self.page, self.region, self.bytes, self.data, self.retries)
         return (self.op, self.kind, self.cause, *where, *what)
 
-    def parts(self) -> list[tuple[int, int, int, str]]:
+    def parts(self) -> tuple[tuple[int, int, int, str], ...]:
         """Slot, logical page, sectors and cause of each logical page."""
-        found = []
-        for part in self.data.split():
-            slot, lpn, sectors, cause = part.split(":")
-            found.append((int(slot), int(lpn), int(sectors), cause))
-        return found
+        return _parts(self.data)
+
+
+# Asked for several times of each use, and each use of an operation has the same.
+@lru_cache(maxsize=1024)
+def _parts(data: str) -> tuple[tuple[int, int, int, str], ...]:
+    found = []
+    for part in data.split():
+        slot, lpn, sectors, cause = part.split(":")
+        found.append((int(slot), int(lpn), int(sectors), cause))
+    return tuple(found)
 
 
 @dataclass
@@ -357,7 +364,7 @@ class Checker:
             self._wrong("row", f"{len(fields)} columns; expected {len(COLUMNS)}")
             return
         try:
-            u = Use(*(read(text) for read, text in zip(READ, fields, strict=True)))
+            u = Use(*[read(text) for read, text in zip(READ, fields, strict=True)])
             u.parts()
         except ValueError:
             self._wrong("row", "a number is missing or is none; expected " + ",".join(COLUMNS))

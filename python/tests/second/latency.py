@@ -59,7 +59,9 @@ def until_now(op, now: int) -> dict[str, int]:
     looked_until = op.began if op.blocked is None else op.blocked
     parts["space"] = op.began - looked_until
     waited = looked_until - op.queued
-    for begin, end, whom in op.queued_at.past:
+    for begin, end, whom in reversed(op.queued_at.past):  # the last that ended comes first
+        if end <= op.queued:
+            break
         overlap = max(0, min(end, looked_until) - max(begin, op.queued))
         parts[whom] += overlap
         waited -= overlap

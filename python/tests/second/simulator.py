@@ -344,6 +344,7 @@ class Simulator:
                     plane.program_buffers[r, which] = PlaneProgramBuffer()
             self.planes.append(plane)
         self.blocks = [b for p in self.planes for pool in pools for b in p.free[pool]]
+        self.blocks_of = [[b for pool in pools for b in p.free[pool]] for p in self.planes]
         for r in self.regions:
             cycles = c.cycles.get("slc" if r.bits == 1 else "tlc", 0)
             for block in (b for b in self.blocks if b.pool is r.pool):
@@ -396,10 +397,10 @@ class Simulator:
         return sorted(s for s, lpn in block.holds.items() if self.map.get(lpn) == (block, s))
 
     def owned(self, region: Region, plane: Plane) -> int:
-        return sum(self.is_in(b, region, plane) for b in self.blocks)
+        return len(self.blocks_in(region, plane))
 
-    def is_in(self, block: Block, region: Region, plane: Plane) -> bool:
-        return block.plane is plane and block.region is region
+    def blocks_in(self, region: Region, plane: Plane) -> list[Block]:
+        return [b for b in self.blocks_of[plane.number] if b.region is region]
 
     def free_blocks(self, region: Region, plane: Plane) -> int:
         left = region.quota - self.owned(region, plane)
@@ -435,11 +436,7 @@ class Simulator:
         return len(self.live_slots(block)) <= region.slots_per_block - lost
 
     def best_victim(self, region: Region, plane: Plane) -> Block | None:
-        closed = [
-            b
-            for b in self.blocks
-            if b.plane is plane and b.region is region and b.phase == "full" and b.writers == 0
-        ]
+        closed = [b for b in self.blocks_in(region, plane) if b.phase == "full" and b.writers == 0]
         if not closed:
             return None
         if self.config.victim == "greedy":
@@ -565,7 +562,7 @@ class Simulator:
 
     def room(self, region: Region, plane: Plane) -> int:
         """Slots that hold nothing live, or will when what waits there is done."""
-        live = sum(len(self.live_slots(b)) for b in self.blocks if self.is_in(b, region, plane))
+        live = sum(len(self.live_slots(b)) for b in self.blocks_in(region, plane))
         taken = live + len(plane.backlog) * self.units_per_page
         return max(self.total_blocks(region) * region.slots_per_block - taken, 0)
 

@@ -267,6 +267,7 @@ def tune(
         # Optuna asks for widgets in a notebook, for bars that are not drawn here.
         warnings.simplefilter("ignore")
         need("search", ("optuna", "scipy"))
+        import optuna  # noqa: F401
     from wordline.cluster import at
     from wordline.runs import Runner
 

@@ -17,6 +17,8 @@ from wordline.subprocess_runner import environment
 
 #: Seeds that a search which begins with 1 does not come to.
 FIRST_SEED = 1_000_003
+#: States to explore for each random drive: with 50 of these as many as `wordline.check` explores.
+_STATES = 400
 
 
 def judge(
@@ -56,7 +58,7 @@ def judge(
     against
         The spelling of what it is compared with, on the same seeds.
     cases
-        Random drives for a class of Python.
+        Random drives for a class of Python, and 400 explored states of a small drive for each.
     timeout_s
         How long all of it may take, in seconds.
 
@@ -146,7 +148,8 @@ def _judged(asked: Mapping[str, Any]) -> dict[str, Any]:
     try:
         _, classes = spelling.resolved(asked["scheme"])
         for own in classes:
-            check(own, cases=asked["cases"], seed=asked["seeds"][0])
+            cases = asked["cases"]
+            check(own, cases=cases, states=_STATES * cases, seed=asked["seeds"][0])
         return _compared(asked)
     except (Refused, UserError) as e:
         return _verdict(asked, "refused", str(e))

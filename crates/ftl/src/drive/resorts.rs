@@ -28,13 +28,16 @@ pub fn release_idle_dies<D: Driver>(driver: &mut D) {
     }
 }
 
+/// The programs that wait for space, plane by plane. A drive that is merely idle has no operation, and is not searched:
+/// under a light load that is after every request.
+fn waiting_programs<D: Driver>(driver: &D) -> Vec<OpId> {
+    if driver.layer().has_operations() { driver.waiting().programs().collect() } else { Vec::new() }
+}
+
 /// Operations that wait for space in their plane and can go elsewhere do so, in the order of service. Returns whether
 /// anything does.
 fn send_elsewhere<D: Driver>(driver: &mut D) -> bool {
-    if !driver.layer().has_operations() {
-        return false;
-    }
-    let mut going: Vec<OpId> = driver.waiting().programs().collect();
+    let mut going = waiting_programs(driver);
     going.sort_unstable_by_key(|id| driver.layer().op(*id).key);
     going.retain(|id| driver.layer_mut().send_elsewhere(*id));
     let any = !going.is_empty();
@@ -46,7 +49,7 @@ fn send_elsewhere<D: Driver>(driver: &mut D) -> bool {
 /// unacknowledged writes fail. Acknowledged writes stay in the buffer; then flushes end without their guarantee, or
 /// else the first request that the full buffer delays fails.
 fn give_up<D: Driver>(driver: &mut D, what: GiveUp) -> bool {
-    let mut failing: Vec<OpId> = driver.waiting().programs().collect();
+    let mut failing = waiting_programs(driver);
     failing.retain(|id| {
         let fails = driver.layer().can_fail(*id, what);
         if fails {

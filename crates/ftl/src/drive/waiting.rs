@@ -78,6 +78,9 @@ impl Waiting {
 
     /// Programs wait no longer.
     pub(super) fn remove(&mut self, mut gone: Vec<OpId>) {
+        if gone.is_empty() {
+            return;
+        }
         gone.sort_unstable_by_key(|id| id.0);
         let stays = |id: &OpId| gone.binary_search_by_key(&id.0, |gone| gone.0).is_err();
         self.programs.iter_mut().for_each(|waiting| waiting.retain(stays));

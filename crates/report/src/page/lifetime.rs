@@ -5,6 +5,7 @@ use crate::page::parts::{Heading, Page, soft, table};
 use crate::pictures::lifetime::lifetime_figures;
 use crate::pictures::svg::escape;
 use crate::schema::lifetime::Lifetimes;
+use crate::words::command::shell_lines;
 use crate::words::lifetime::FIGURES;
 use crate::words::number;
 use crate::words::phrases::Said;
@@ -40,8 +41,36 @@ pub fn lifetime_html(lifetimes: &Lifetimes) -> String {
         page.figures(others);
         page.end_section();
     }
+    again(&mut page, lifetimes);
     page.text.push_str("</main>\n");
     page.end(&[format!("Wordline {}", escape(&lifetimes.version))])
+}
+
+/// The command, and the hash of each life.
+fn again(page: &mut Page, lifetimes: &Lifetimes) {
+    page.section("Reproduce", "reproduce", "The command, and a hash of each life.");
+    if !lifetimes.command.is_empty() {
+        page.made_again(&shell_lines(&lifetimes.command, 100).join("\n"));
+    }
+    table(&mut page.text, "config hashes", "Lives", |out| {
+        out.push_str("<thead><tr>");
+        for head in ["scheme", "seed", "cycles per erase", "result"] {
+            let _ = write!(out, "<th scope=\"col\">{head}</th>");
+        }
+        out.push_str("</tr></thead>\n<tbody>\n");
+        for s in &lifetimes.schemes {
+            for life in s.lives.iter().chain(&s.check) {
+                let (name, hash) = (soft(&s.scheme.name), escape(&life.result_hash));
+                let _ = writeln!(
+                    out,
+                    "<tr><th scope=\"row\">{name}</th><td>{}</td><td>{}</td><td><code>{hash}</code></td></tr>",
+                    life.seed, life.acceleration
+                );
+            }
+        }
+        out.push_str("</tbody>\n");
+    });
+    page.end_section();
 }
 
 /// A row a scheme, a column a measure.

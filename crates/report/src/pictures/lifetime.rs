@@ -117,7 +117,7 @@ pub fn lifetime_figures(lifetimes: &Lifetimes) -> Vec<Figure> {
     let mut figures = vec![totals(lifetimes)];
     figures.extend(AGING.iter().filter_map(|aging| over_life(lifetimes, aging)));
     let doubts = lifetimes.schemes.iter().filter(|s| s.agrees() == Some(false)).count();
-    let mut says = format!("one erase counts as {} cycles", lifetimes.acceleration);
+    let mut says = format!("one erase counts as {}", lifetimes.cycles());
     if doubts > 0 {
         let _ =
             write!(says, "; at half of that {doubts} of {} are more than 5 % off", lifetimes.schemes.len());
@@ -199,12 +199,28 @@ fn totals(lifetimes: &Lifetimes) -> Figure {
     Figure {
         name: "lifetime-written".into(),
         title: title.to_string(),
-        caption: "Mean and 95 % confidence interval over seeds; a ring is the first seed at half the \
-                  acceleration."
-            .to_string(),
+        caption: shown(lifetimes),
         svg: c.finish(title, &data("bars", &[])),
         csv: csv.0,
     }
+}
+
+/// What bars and rings are, as far as there are any besides plain bars.
+fn shown(lifetimes: &Lifetimes) -> String {
+    let has_intervals = lifetimes.schemes.iter().any(|s| s.lives.len() > 1);
+    let has_rings = lifetimes.schemes.iter().any(|s| s.check.is_some());
+    let parts = [
+        (has_intervals, "mean and 95 % confidence interval over seeds"),
+        (has_rings, "a ring is the first seed at half the acceleration"),
+    ];
+    let said: Vec<&str> = parts.into_iter().filter_map(|(is_there, says)| is_there.then_some(says)).collect();
+    sentence(&said.join("; "))
+}
+
+/// A text as a sentence; nothing of nothing.
+fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or(String::new(), |first| format!("{}{}.", first.to_uppercase(), letters.as_str()))
 }
 
 /// A point of a scheme's line: what was written, the mean, and half the width of its interval.

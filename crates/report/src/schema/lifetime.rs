@@ -41,6 +41,9 @@ pub struct Lifetimes {
     /// Whether it was stopped early: the figures then cover the run so far.
     #[serde(default)]
     pub stopped: bool,
+    /// The words of the command that repeats it; empty in files of older versions.
+    #[serde(default)]
+    pub command: Vec<String>,
     /// Results for each scheme, the baseline first.
     pub schemes: Vec<SchemeLife>,
 }

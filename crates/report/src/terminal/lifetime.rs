@@ -1,6 +1,7 @@
 //! Lifetimes as a terminal shows them: a row per scheme, and how the drive ages under each.
 
 use crate::schema::lifetime::{Life, LifePhase, Lifetimes, SchemeLife};
+use crate::terminal::sentences::again;
 use crate::terminal::text::{Look, Page, TerminalStyle};
 use crate::words::lifetime::FIGURES;
 use crate::words::number::{self, Quantity, Unit};
@@ -68,6 +69,7 @@ pub fn lifetime_table(lifetimes: &Lifetimes, style: TerminalStyle) -> String {
     for text in checks {
         page.wrap("check ", &text.whole(), Look::Plain);
     }
+    again(&mut page, Some(lifetimes.command.clone()));
     page.finish()
 }
 

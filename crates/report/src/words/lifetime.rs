@@ -108,7 +108,7 @@ impl Lifetimes {
             ("device", device_label(&self.device)),
             ("capacity", number::bytes(self.logical_bytes)),
             ("workload", workload_label(&self.workload)),
-            ("one erase counts as", format!("{} cycles", number::count(self.acceleration as u64))),
+            ("one erase counts as", self.cycles()),
             ("ends at", self.end.clone()),
             ("seeds", seeds),
         ];
@@ -119,6 +119,12 @@ impl Lifetimes {
             );
         }
         facts
+    }
+
+    /// What one simulated erase counts as: `20 cycles`.
+    pub(crate) fn cycles(&self) -> String {
+        let unit = if self.acceleration == 1 { "cycle" } else { "cycles" };
+        format!("{} {unit}", number::count(self.acceleration as u64))
     }
 
     /// Passes of the workload behind the figures, and how many of them are steady; `None` of lives that an older

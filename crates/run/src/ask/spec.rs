@@ -157,6 +157,31 @@ pub struct LifetimeSpec {
     pub threads: usize,
 }
 
+impl LifetimeSpec {
+    /// The words of the command of these lifetime runs, without defaults.
+    pub fn command(&self) -> Vec<String> {
+        let mut words = self.run.command();
+        words[1] = "lifetime".to_string();
+        let mut options = vec![];
+        let mut add = |option: &str, value: String| options.extend([option.to_string(), value]);
+        for scheme in &self.schemes {
+            add("--scheme", self.run.registry.typed(scheme));
+        }
+        if let Some(cycles) = self.acceleration {
+            add("--acceleration", cycles.to_string());
+        }
+        if self.shelf > SimDuration::ZERO {
+            add("--shelf", self.shelf.to_string());
+        }
+        if self.end != EndOfLife::default() {
+            add("--end", self.end.to_string());
+        }
+        let scheme = words.iter().position(|word| word == "--scheme").unwrap_or(words.len());
+        words.splice(scheme..words.len().min(scheme + 2), options);
+        words
+    }
+}
+
 /// A unit of work for an [`Executor`].
 #[derive(Clone, Copy, Debug)]
 pub enum Job<'a> {

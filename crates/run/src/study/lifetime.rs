@@ -152,6 +152,7 @@ impl Lives {
             shelf_s: self.spec.shelf.as_secs(),
             end: self.spec.end.to_string(),
             stopped,
+            command: self.spec.command(),
             schemes,
         })
     }

@@ -218,3 +218,20 @@ fn a_life_that_is_stopped_keeps_what_was_lived() {
     assert!(found.schemes[0].agrees().is_none());
     assert!(matches!(stop(0), Err(RunError::Interrupted)), "nothing was lived");
 }
+
+#[test]
+fn lifetimes_have_the_command_that_repeats_them() {
+    let mut asked = spec("raro-16gb", "raro", "zipf:read=50%,bs=16KiB", &SMALL);
+    asked.schemes.push("conventional".to_string());
+    (asked.run.check, asked.shelf, asked.end) =
+        (false, SimDuration(86_400_000_000_000), EndOfLife::OutOfSpace);
+    assert_eq!(
+        asked.command().join(" "),
+        "wordline lifetime --device raro-16gb --workload zipf:read=50%,bs=16KiB --scheme raro --scheme conventional \
+         --acceleration 100 --shelf 86400s --end out-of-space --set medium.flash.blocks_per_plane=16 \
+         --set medium.flash.wordlines_per_block=64 --set capacity.logical=128MiB --set wear.spread=10%"
+    );
+    let plain =
+        LifetimeSpec { acceleration: None, shelf: SimDuration::ZERO, end: EndOfLife::default(), ..asked };
+    assert!(plain.command().join(" ").contains("--scheme conventional --set medium"));
+}
