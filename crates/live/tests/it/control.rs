@@ -109,6 +109,8 @@ fn what_is_under_way_at_the_end_is_told() {
     for i in 0..24 {
         client.send(WRITE, 0, i * SECTOR, SECTOR as u32, &[1; 4096]);
     }
+    // Refused at once, behind all of them: they have been taken.
+    assert_eq!(client.ask(77, 0, 0, 0, &[]).0, 22, "EINVAL");
     let ends = std::thread::spawn(move || served.stop());
     let errors: Vec<u32> = std::iter::from_fn(|| client.reply(|_| 0)).map(|reply| reply.error).collect();
     assert_eq!(errors, [108; 24], "ESHUTDOWN");

@@ -1,6 +1,8 @@
 //! Overwrite, trim and read of a page while it is being filled, programmed or collected: every
 //! interleaving at the resolution of the device's own events, against a plain model.
 
+use wordline_device::DeviceSpec;
+use wordline_flash::Geometry;
 use wordline_ftl::{Bytes, Cause, Initial, Mapped, Outcome};
 use wordline_sim::{Device, Event, Log};
 use wordline_swarm::{QLC, Tiny};
@@ -43,6 +45,27 @@ enum Scene {
     Gathering,
 }
 
+/// A drive and the scheme that it runs, read once for all of its stages.
+struct Setting {
+    scheme: &'static str,
+    spec: DeviceSpec,
+    geometry: Geometry,
+}
+
+impl Setting {
+    fn new(scheme: &'static str) -> Setting {
+        let one_shot = !scheme.contains("sequential") && !scheme.contains("slc-cache");
+        let by_heat = scheme.contains("reclaim");
+        let extra = if by_heat { QLC } else { "" };
+        let packs = ["sa:", "sector:", "hierarchy:"].iter().any(|name| scheme.starts_with(name));
+        let (blocks, spare) = if packs { (20, 12) } else { (12, 7) };
+        let tiny = Tiny { blocks, wordlines: 2, spare, one_shot, extra, ..Tiny::default() };
+        let spec = tiny.spec(if scheme.contains("mode=slc") { 1 } else { 3 + u32::from(by_heat) });
+        let geometry = spec.geometry().unwrap();
+        Setting { scheme, spec, geometry }
+    }
+}
+
 struct Stage {
     device: Device<Log>,
     model: Vec<u64>,
@@ -52,17 +75,9 @@ struct Stage {
 }
 
 impl Stage {
-    fn new(scheme: &str) -> Stage {
-        let one_shot = !scheme.contains("sequential") && !scheme.contains("slc-cache");
-        let by_heat = scheme.contains("reclaim");
-        let extra = if by_heat { QLC } else { "" };
-        let packs = ["sa:", "sector:", "hierarchy:"].iter().any(|name| scheme.starts_with(name));
-        let (blocks, spare) = if packs { (20, 12) } else { (12, 7) };
-        let tiny = Tiny { blocks, wordlines: 2, spare, one_shot, extra, ..Tiny::default() };
-        let spec = tiny.spec(if scheme.contains("mode=slc") { 1 } else { 3 + u32::from(by_heat) });
+    fn new(Setting { scheme, spec, geometry }: &Setting) -> Stage {
         let scheme = wordline_schemes::build(scheme).unwrap();
-        let (geometry, media) = (spec.geometry().unwrap(), Bytes::default());
-        let mut device = Device::over(&spec, &geometry, scheme, Log::default(), media).unwrap();
+        let mut device = Device::over(spec, geometry, scheme, Log::default(), Bytes::default()).unwrap();
         let sectors = spec.logical_bytes() / SECTOR as u64;
         let pages = (sectors / 4) as u32;
         device.ftl.precondition(&Initial::holding(Mapped::First(pages)), 5).unwrap();
@@ -158,8 +173,9 @@ impl Stage {
 }
 
 /// The times at which something happens in a scene, and those just before.
-fn moments(scheme: &str, scene: Scene) -> Vec<u64> {
-    let mut stage = Stage::new(scheme);
+fn moments(setting: &Setting, scene: Scene) -> Vec<u64> {
+    let scheme = setting.scheme;
+    let mut stage = Stage::new(setting);
     stage.play(scene);
     let began = stage.device.now();
     stage.device.advance_to(began + SimDuration(20_000_000)).unwrap();
@@ -187,16 +203,17 @@ fn moments(scheme: &str, scene: Scene) -> Vec<u64> {
     times
 }
 
-fn every_moment(scheme: &str) {
+fn every_moment(scheme: &'static str) {
     for scene in [Scene::Program, Scene::Fill, Scene::Collection] {
         every_moment_of(scheme, scene, 2);
     }
 }
 
 /// Intruders at the moments of a scene, of a long one at one in so many.
-fn every_moment_of(scheme: &str, scene: Scene, one_in: usize) {
+fn every_moment_of(scheme: &'static str, scene: Scene, one_in: usize) {
+    let setting = Setting::new(scheme);
     let is_long = matches!(scene, Scene::Collection | Scene::Gathering);
-    let times = moments(scheme, scene);
+    let times = moments(&setting, scene);
     // Two intruders, the second at the same moment or at any later one of a short scene.
     let stride = (times.len() / 12).max(1);
     let (step, seconds) = if is_long { (one_in, 4) } else { (1, INTRUDERS.len()) };
@@ -206,7 +223,7 @@ fn every_moment_of(scheme: &str, scene: Scene, one_in: usize) {
                 if is_long { vec![*first_at] } else { times[i..].iter().copied().step_by(stride).collect() };
             for second_at in later {
                 for second in &INTRUDERS[INTRUDERS.len() - seconds..] {
-                    let mut stage = Stage::new(scheme);
+                    let mut stage = Stage::new(&setting);
                     stage.play(scene);
                     stage.intrude(first, *first_at);
                     stage.intrude(*second, second_at);

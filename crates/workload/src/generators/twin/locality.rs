@@ -90,7 +90,8 @@ pub(crate) fn foretell(side: &Side, requests: f64, caches: &[f64]) -> Foretold {
         if scattered { 1.0 - libm::exp(-turns) } else { turns.min(1.0) }
     };
     let held = |t: f64| -> f64 {
-        let absent = |c: &Class| if c.passed { 1.0 - passed(t) } else { 1.0 };
+        let not_passed = 1.0 - passed(t);
+        let absent = |c: &Class| if c.passed { not_passed } else { 1.0 };
         classes.iter().map(|c| c.pages * (1.0 - libm::exp(-c.each * t) * absent(c))).sum()
     };
     let distinct = held(accesses);
@@ -103,9 +104,10 @@ pub(crate) fn foretell(side: &Side, requests: f64, caches: &[f64]) -> Foretold {
         let t = 0.5 * (low + high);
         // The access may come before a whole such time has passed: averaged over the run.
         let (early, whole) = (t / accesses, 1.0 - t / accesses);
+        let passed_by_then = passed(t);
         let hit = |c: &Class| {
             let turns = c.each * t;
-            let passed = if c.passed { passed(t) } else { 0.0 };
+            let passed = if c.passed { passed_by_then } else { 0.0 };
             let absent = libm::exp(-turns) * (1.0 - passed);
             let early_absent = if turns > 1e-9 { -libm::expm1(-turns) / turns } else { 1.0 };
             whole * (1.0 - absent) + early * (1.0 - early_absent * (1.0 - 0.5 * passed))
@@ -115,7 +117,7 @@ pub(crate) fn foretell(side: &Side, requests: f64, caches: &[f64]) -> Foretold {
         if fresh > 0.0 {
             let round = open / fresh;
             let again = if scattered {
-                passed(t)
+                passed_by_then
             } else if t >= round {
                 (1.0 - round / accesses).max(0.0)
             } else {
