@@ -1658,6 +1658,7 @@ class Simulator:
             self.set_idle_alarm(due)
             return
         self.is_idle = True
+        self.next_idle_page = max(self.next_idle_page, self.now)
         self.ask_all_idle()
 
     def ask_all_idle(self) -> None:
@@ -1700,9 +1701,7 @@ class Simulator:
     def pace(self, die: int) -> None:
         if self.config.idle_rate != (0, 0):
             time = transfer(self.config.idle_rate, self.units_per_page * self.config.unit)
-            slack = time * len({p.die for p in self.planes})
-            late = self.now > self.next_idle_page + slack
-            self.next_idle_page = (self.now if late else self.next_idle_page) + time
+            self.next_idle_page += time
             self.idle_die = die + 1
 
     def pace_over(self) -> None:

@@ -204,6 +204,12 @@ pub fn ask_idle<D: Driver>(driver: &mut D, die: DieId) {
 
 /// The drive has been idle for long: ask the scheme for work for all dies.
 pub fn ask_all_idle<D: Driver>(driver: &mut D) {
+    driver.layer_mut().begin_idle_period();
+    ask_dies(driver);
+}
+
+/// Ask for work for all dies, in turn.
+fn ask_dies<D: Driver>(driver: &mut D) {
     let dies = driver.layer().view().geometry().dies;
     let first = driver.layer().idle_jobs.first_die();
     for turn in first..first + dies {
@@ -217,7 +223,7 @@ pub fn ring<D: Driver>(driver: &mut D, timer: Timer) {
     let of_idle_work = matches!(timer, Timer::IdlePace);
     driver.layer_mut().timer(timer);
     if of_idle_work && driver.is_idle() {
-        ask_all_idle(driver);
+        ask_dies(driver);
     }
 }
 

@@ -128,11 +128,15 @@ impl IdleJobs {
         self.pace.ring();
     }
 
+    /// An idle period begins, in which pages move at a rate.
+    pub fn begin_period(&mut self, now: SimTime) {
+        self.pace.begin(now);
+    }
+
     /// A die begins to read what takes this long at the rate: none without one.
-    pub fn pace(&mut self, die: DieId, now: SimTime, time: SimDuration) {
+    pub fn pace(&mut self, die: DieId, time: SimDuration) {
         if time > SimDuration::ZERO {
-            let slack = SimDuration(time.0 * self.by_die.len() as u64);
-            self.pace.took(die, now, time, slack);
+            self.pace.took(die, time);
         }
     }
 

@@ -30,11 +30,15 @@ impl IdlePace {
         self.rings = false;
     }
 
+    /// An idle period begins: what was missed before it is not made up for.
+    pub fn begin(&mut self, now: SimTime) {
+        self.next = self.next.max(now);
+    }
+
     /// A die begins a page, or several, which take this long at the rate. A page that was late because all dies were
-    /// busy does not delay the next, up to `slack`; rest is not made up for.
-    pub fn took(&mut self, die: DieId, now: SimTime, time: SimDuration, slack: SimDuration) {
-        let is_late = now > self.next + slack;
-        self.next = if is_late { now } else { self.next } + time;
+    /// busy does not delay the next.
+    pub fn took(&mut self, die: DieId, time: SimDuration) {
+        self.next = self.next + time;
         self.turn = die.0 + 1;
     }
 
@@ -54,20 +58,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pages_begin_at_the_rate_and_rest_is_not_made_up_for() {
+    fn pages_begin_at_the_rate_and_time_between_idle_periods_is_not_made_up_for() {
         let mut pace = IdlePace::default();
-        let (each, slack) = (SimDuration(10), SimDuration(20));
+        let each = SimDuration(10);
+        pace.begin(SimTime(50));
         assert!(pace.is_due(SimTime(50)));
-        pace.took(DieId(2), SimTime(50), each, slack);
+        pace.took(DieId(2), each);
         assert_eq!((pace.is_due(SimTime(59)), pace.is_due(SimTime(60)), pace.turn()), (false, true, 3));
         assert_eq!([pace.set_timer(), pace.set_timer()], [Some(SimTime(60)), None]);
         pace.ring();
         assert_eq!(pace.set_timer(), Some(SimTime(60)));
-        // One that is late by less than the slack keeps the times of those behind it.
-        pace.took(DieId(0), SimTime(75), each, slack);
+        // One that is late, since all dies erase, keeps the times of those behind it.
+        pace.took(DieId(0), each);
         assert!(pace.is_due(SimTime(70)) && !pace.is_due(SimTime(69)));
-        // A long rest gives one page, not those that it has missed.
-        pace.took(DieId(0), SimTime(100), each, slack);
+        // The next period begins with one page, not with those that were missed between them.
+        pace.begin(SimTime(100));
+        pace.took(DieId(0), each);
         assert!(!pace.is_due(SimTime(109)) && pace.is_due(SimTime(110)));
+        // A period that begins before a page is due does not hasten it.
+        pace.begin(SimTime(105));
+        assert!(!pace.is_due(SimTime(109)));
     }
 }

@@ -218,7 +218,7 @@ impl Ftl {
         if job.idle {
             let bytes = u64::from((job.inflight - before) * units) * self.state.geometry.unit;
             let (die, time) = (self.state.geometry.die_of(plane), self.layout.idle_rate.time_for(bytes));
-            self.idle_jobs.pace(die, self.state.now, time);
+            self.idle_jobs.pace(die, time);
         }
     }
 
