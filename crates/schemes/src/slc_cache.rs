@@ -36,6 +36,9 @@
 //! The paper does not say how a full cache delays a write; `when_full` decides. Its Baseline runs GC at its threshold
 //! only, as here without `idle_after`; idle migration and the reserve follow drives on the market.
 //!
+//! ## Not modelled
+//! What lets a drive choose delay and rate, such as its temperature or fill level; here both are fixed.
+//!
 //! ## Checked by
 //! `each partial update of a cached page costs one read`, `a rest gives back the cache after its delay and at its rate`,
 //! `a cache takes free flash and shrinks as data come to rest`, `reference model`, golden rows.

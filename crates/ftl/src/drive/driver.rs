@@ -7,7 +7,7 @@ use crate::ftl::Ftl;
 use crate::media::host_data::HostData;
 use crate::state::op::{OpId, QueueEntry};
 use crate::state::request::{Effect, RequestId, Timer};
-use wordline_units::{DieId, HostRequest, PlaneId, SimTime};
+use wordline_units::{DieId, HostRequest, PlaneId, Rate, SimTime};
 
 /// Who drives a layer.
 pub trait Driver {
@@ -204,7 +204,10 @@ pub fn ask_idle<D: Driver>(driver: &mut D, die: DieId) {
 
 /// The drive has been idle for long: ask the scheme for work for all dies.
 pub fn ask_all_idle<D: Driver>(driver: &mut D) {
-    driver.layer_mut().begin_idle_period();
+    let layer = driver.layer_mut();
+    if layer.layout.idle_rate != Rate::OFF {
+        layer.idle_jobs.begin_period(layer.state.now);
+    }
     ask_dies(driver);
 }
 

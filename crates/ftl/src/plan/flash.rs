@@ -72,6 +72,9 @@ impl Layout {
     ) -> Option<OutOfReach> {
         let trigger = self.region(region).trigger;
         let (Trigger::FreeBlocks(asked) | Trigger::FreeSlots(asked)) = trigger else { return None };
+        if self.shrinks(region) {
+            return None;
+        }
         let reachable = self.reachable_free_share(geometry, region, live);
         let total = self.most_blocks(geometry, region);
         // As `State::is_short` has it: short while fewer are free than the share, rounded up.
@@ -93,6 +96,12 @@ impl Layout {
 
     fn is_home(&self, region: RegionId) -> bool {
         region == self.home || self.second_home.is_some_and(|(second, _)| second == region)
+    }
+
+    /// Whether a region leaves blocks to data at rest as the drive fills up: a share of its own is less then, too.
+    fn shrinks(&self, region: RegionId) -> bool {
+        let shares = self.region(region).pool == self.region(self.home).pool;
+        self.tick_every_writes > 0 && shares && !self.is_home(region)
     }
 
     /// Maximum number of blocks per plane that a region can own. A scheme that adjusts its quotas gives the home region

@@ -6,16 +6,9 @@ use crate::plan::layout::Hooks;
 use crate::state::job::{GcReason, MoveReason};
 use crate::state::request::{Effect, Timer};
 use crate::view::View;
-use wordline_units::{DieId, PlaneId, Rate};
+use wordline_units::{DieId, PlaneId};
 
 impl Ftl {
-    /// An idle period begins, in which work may have a rate.
-    pub(crate) fn begin_idle_period(&mut self) {
-        if self.layout.idle_rate != Rate::OFF {
-            self.idle_jobs.begin_period(self.state.now);
-        }
-    }
-
     /// A die is idle, or the drive drains: ask the scheme for one job, plane by plane in rotation. Returns
     /// whether it had one.
     pub fn idle(&mut self, die: DieId) -> bool {
