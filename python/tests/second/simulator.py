@@ -1068,7 +1068,7 @@ class Simulator:
                 self.look_at_quota()
 
     def cache_blocks(self, mapped: int, cached: int) -> int:
-        """What a dynamic cache may own of a plane, of so many pages some in it."""
+        """Return the blocks of a plane that a dynamic cache may own with so many pages of data."""
         c = self.config
         static, dynamic = c.cache
         least = c.when_full == "wait"

@@ -5,6 +5,7 @@ use crate::pictures::cast::{self, Ink};
 use crate::pictures::figure::{Csv, Figure, WIDTH, data};
 use crate::pictures::panels::{Panel, Panels, RIGHT, TOGETHER, legend};
 use crate::pictures::svg::{Anchor, Canvas, Scale, ScaleKind, drawn, footnote, path, px, tick_text};
+use crate::pictures::tradeoff::capital;
 use crate::schema::estimate::Estimate;
 use crate::schema::lifetime::{LifePhase, Lifetimes, SchemeLife};
 use crate::words::number::{self, Quantity};
@@ -214,13 +215,7 @@ fn shown(lifetimes: &Lifetimes) -> String {
         (has_rings, "a ring is the first seed at half the acceleration"),
     ];
     let said: Vec<&str> = parts.into_iter().filter_map(|(is_there, says)| is_there.then_some(says)).collect();
-    sentence(&said.join("; "))
-}
-
-/// A text as a sentence; nothing of nothing.
-fn sentence(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or(String::new(), |first| format!("{}{}.", first.to_uppercase(), letters.as_str()))
+    if said.is_empty() { String::new() } else { capital(&said.join("; ")) + "." }
 }
 
 /// A point of a scheme's line: what was written, the mean, and half the width of its interval.

@@ -72,7 +72,8 @@ pub(crate) fn tradeoff(roles: &Roles, leading: &Leading) -> Option<Figure> {
     })
 }
 
-fn capital(text: &str) -> String {
+/// A text that begins with a capital letter; nothing of nothing.
+pub(crate) fn capital(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map_or(String::new(), |first| first.to_uppercase().collect::<String>() + chars.as_str())
 }
