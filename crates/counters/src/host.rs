@@ -9,7 +9,7 @@ use wordline_units::HostOp;
 pub type ByOp = [u64; 4];
 
 counters! {
-    /// Requests that ended.
+    /// Requests that ended, as the simulator counts them (`Metrics`).
     pub struct RequestCounts => RequestFigures {
         /// Requests.
         ended: ByOp => Requests = Requests::of [flatten],
@@ -17,12 +17,14 @@ counters! {
         bytes: ByOp => Bytes = Bytes::of [flatten],
     }
 
-    /// Pages of what the host writes.
+    /// What the host writes, as the translation layer counts it (`Ftl::counters`).
     pub struct HostCounts => HostFigures {
         /// Bytes of the mapping pages that completed writes touched: the denominator of WAF.
         write_page_bytes: u64,
         /// Writes that touch more than one mapping unit.
         multi_page_writes: u64 [default],
+        /// Writes that waited for garbage collection to free pages at their pace; absent unless writes are paced.
+        writes_paced: Option<u64> [default, skip_serializing_if = "Option::is_none"],
     }
 }
 

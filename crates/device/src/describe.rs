@@ -138,6 +138,9 @@ fn write_all(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
         gc.class.key(),
         gc.hard_reserve
     )?;
+    if let Some(below) = gc.pace_below {
+        writeln!(out, "  write pace       slower below {below} free blocks per plane")?;
+    }
     if let Some(cache) = spec.slc_cache {
         let bytes = |blocks: u32| -> u64 {
             let cached = spec.media.iter().filter(|m| m.has_slc_cache());

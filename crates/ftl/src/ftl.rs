@@ -164,6 +164,7 @@ impl Ftl {
         self.state.draining = false;
         self.state.idle_gc_copies.clear();
         self.idle_jobs.start_anew();
+        self.requests.pace_mut().start_anew();
         self.state.counters = self.state.counters.anew();
         if let Some(map) = &mut self.state.demand {
             map.start_anew();

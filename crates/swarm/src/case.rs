@@ -62,6 +62,7 @@ fn varied_further(rng: &mut Rng, drive: Drive) -> Drive {
     let drive = variants::perhaps_in_superblocks(rng, drive);
     let drive = variants::perhaps_taking_turns(rng, drive);
     let drive = variants::perhaps_with_a_resting_cache(rng, drive);
+    let drive = variants::perhaps_paced(rng, drive);
     variants::perhaps_with_a_controller(rng, variants::perhaps_packed(rng, drive))
 }
 
@@ -76,6 +77,7 @@ pub(crate) fn small_drive(rng: &mut Rng, spellings: &Spellings) -> Result<Drive,
     let drive = variants::perhaps_mapped_on_flash(rng, drive);
     let drive = variants::perhaps_in_superblocks(rng, drive);
     let drive = variants::perhaps_with_a_resting_cache(rng, drive);
+    let drive = variants::perhaps_paced(rng, drive);
     Ok(variants::perhaps_with_a_controller(rng, variants::perhaps_packed(rng, drive)))
 }
 

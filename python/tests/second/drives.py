@@ -6,7 +6,7 @@ import csv
 import random
 from pathlib import Path
 
-from second.simulator import Config, Request
+from second.simulator import Config, Request, share_up
 
 US = 1000
 
@@ -71,6 +71,7 @@ def random_case(seed: int) -> tuple[Config, str]:
         c.read_latency, c.write_latency = aside.choice(times)
     if c.scheme == "slc-cache":
         _with_a_resting_cache(c, random.Random(seed * 31 + 11))
+    _with_paced_writes(c, random.Random(seed * 31 + 13))
     c.page = c.unit * units_per_page
     # Round times make many things happen in one nanosecond, uneven ones make them interleave.
     if r.random() < 0.5:
@@ -116,6 +117,13 @@ def _with_a_resting_cache(c: Config, r: random.Random) -> None:
         c.idle_rate = r.choice([(0, 0), (1, 1), (20, 1_000), (7, 100)])
     if c.cache[1] > 0 and r.random() < 0.5:
         c.cache_reserve = r.choice([0, 150_000_000, 400_000_000])
+
+
+def _with_paced_writes(c: Config, r: random.Random) -> None:
+    """Writes that slow down while GC works, before it becomes urgent."""
+    most = share_up(c.trigger[1], c.blocks)
+    if most > c.hard_reserve and r.random() < 0.4:
+        c.pace_below = r.randint(c.hard_reserve + 1, most)
 
 
 def _with_errors(c: Config, r: random.Random) -> None:
@@ -214,6 +222,7 @@ def device_file(c: Config) -> str:
         f'[allocation]\norder = "{c.order}"',
         f'[gc]\ntrigger = {threshold(c.trigger)}\nvictim = "{c.victim}"',
         f'class = "{c.gc_class}"\nhard_reserve = {c.hard_reserve}',
+        *([f"pace_below = {c.pace_below}"] if c.pace_below is not None else []),
         f'[program]\npad_after = "{pad}"\nbuffer = "{buffer}"',
     ]
     if c.suspend is not None:

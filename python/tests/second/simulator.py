@@ -54,6 +54,7 @@ class Config:
     victim: str = "greedy"
     gc_class: str = "host"
     hard_reserve: int = 2
+    pace_below: int | None = None  # free blocks of a plane below which host writes are paced
     ack_buffer: int | None = None
     packing: bool = False  # host data of several writes share a page
     pad_after: int | None = 500_000
@@ -223,6 +224,8 @@ class Job:
     erasing: bool = False
     idle: bool = False  # begun by a drive at rest, and by nothing else since
     granted: bool = True  # may read its next page, or erase
+    began: int | None = None  # of a job on which the pace of host writes depends
+    frees: int = 0  # slots
 
     @property
     def rests(self) -> bool:
@@ -311,6 +314,9 @@ class Simulator:
         self.idle_die = 0  # the die that is asked first
         self.next_idle_page = 0  # not before this time
         self.pace_alarm = False
+        self.next_write = 0  # not before this time while a collection is under way
+        self.write_alarm = False
+        self.freeing = (0, 0)  # time that collections took, and slots that they freed
         self.units_per_page = c.page // c.unit
         self.sectors_per_unit = c.unit // c.sector
         self.all_sectors = (1 << self.sectors_per_unit) - 1
@@ -494,10 +500,10 @@ class Simulator:
             ended, self.ended = self.ended, []
             for request in ended:
                 self.put_on_link(request)
-            while self.held_up and self.admits(self.held_up[0]):
+            while self.held_up and self.may_go_in(self.held_up[0]):
                 self.take_in(self.held_up.pop(0))
             if self.held_up:
-                self.make_way_in_groups()
+                self.keep_waiting(self.held_up[0])
             if not self.todo and not self.ended:
                 return
 
@@ -525,11 +531,12 @@ class Simulator:
                 self.step()
             self.now = at
             self.outstanding += 1
-            if self.held_up or not self.admits(request):
-                self.make_way_in_groups()
-                self.held_up.append(request)
-            else:
+            first = not self.held_up and self.may_go_in(request)
+            if first or self.overtakes(request):
                 self.take_in(request)
+            else:
+                self.keep_waiting(request)
+                self.held_up.append(request)
             self.is_idle = False
             self.settle()
         while self.outstanding:
@@ -1004,8 +1011,68 @@ class Simulator:
         pages = ceil((request.lba + request.blocks) / per_unit) - request.lba // per_unit
         return self.buffered + pages <= self.config.ack_buffer
 
+    def may_go_in(self, request: Request) -> bool:
+        return self.admits(request) and not self.is_paced(request)
+
+    def is_paced(self, request: Request) -> bool:
+        """A write waits for its time, but only for a collection that is at work."""
+        works = any(job and job.began is not None for p in self.planes for job in p.jobs.values())
+        return request.op == "write" and self.now < self.next_write and works
+
+    def pages_of(self, request: Request) -> range:
+        per_unit = self.config.unit // 512
+        last = (request.lba + request.blocks - 1) // per_unit
+        return range(request.lba // per_unit, last + 1)
+
+    def overtakes(self, request: Request) -> bool:
+        """Where writes are paced, a read does not wait behind those that it does not read."""
+        if self.config.pace_below is None or request.op != "read":
+            return False
+        changed = [r for r in self.held_up if r.op in ("write", "trim")]
+        return not any(page in self.pages_of(r) for r in changed for page in self.pages_of(request))
+
+    def keep_waiting(self, request: Request) -> None:
+        if not (self.is_paced(request) and self.admits(request)):
+            self.make_way_in_groups()
+        elif not self.write_alarm:
+            self.write_alarm = True
+            self.set_event(self.next_write, self.write_alarm_over)
+
+    def write_alarm_over(self) -> None:
+        self.write_alarm = False
+
+    def pace_writes(self, request: Request) -> None:
+        """A write goes in: half-way through the zone, the next waits for as much to be freed."""
+        below = self.config.pace_below
+        home, planes = self.home, self.planes
+        if below is None or all(p.jobs[home] is None or p.jobs[home].began is None for p in planes):
+            return
+        slots = home.slots_per_block * len(planes)
+        half = self.total_blocks(home) // 2
+        reserve = max(min(self.config.hard_reserve, half), home.pool.reserve)
+        zone = max(below - reserve, 1) * slots
+        free = sum(self.free_slots(home, p) for p in planes)
+        lacking = min(max(below * slots - free, 0), zone)
+        time, freed = self.freeing
+        gap = 0
+        if freed > 0:
+            pages = len(self.pages_of(request))
+            gap = 2 * pages * lacking * time // (zone * freed * len(planes))
+        self.next_write = max(self.next_write, self.now) + gap
+
+    def learn(self, job: Job) -> None:
+        if job.began is None:
+            return
+        time, freed = self.freeing
+        time, freed = time + self.now - job.began, freed + job.frees
+        if freed > 2 * len(self.planes) * self.home.slots_per_block:
+            time, freed = time // 2, freed // 2
+        self.freeing = (time, freed)
+
     def take_in(self, request: Request) -> None:
         request.admitted = self.now
+        if request.op == "write":
+            self.pace_writes(request)
         if request.op == "read":
             self.take_read(request)
         elif request.op == "write":
@@ -1527,6 +1594,7 @@ class Simulator:
         block.erases += 1
         plane.free[region.pool].append(block)
         plane.jobs[region] = None
+        self.learn(job)
         self.end_grant(job)
         plane.gc_blocked = False
         plane.waited_for.clear()
@@ -1569,8 +1637,11 @@ class Simulator:
         if block is None or not (passes_on or self.gains(region, block)):
             return
         block.phase = "victim"
-        plane.jobs[region] = Job(region, plane, block)
-        self.step_job(plane.jobs[region])
+        job = plane.jobs[region] = Job(region, plane, block)
+        if self.config.pace_below is not None and region is self.home:
+            job.began = self.now
+            job.frees = region.slots_per_block - len(self.live_slots(block))
+        self.step_job(job)
 
     def job_service(self, job: Job) -> int:
         if self.is_desperate(job.region, job.plane):

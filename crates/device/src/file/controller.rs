@@ -58,9 +58,39 @@ pub(crate) fn gc(mut section: Section<'_>, blocks_per_plane: u32) -> Option<GcSp
     if blocks_per_plane > 0 && section.has("hard_reserve") && hard_reserve >= blocks_per_plane {
         section.refuse("hard_reserve", format!("exceeds the {blocks_per_plane} blocks of a plane"));
     }
+    let pace_below = pace_below(&mut section, blocks_per_plane, trigger, hard_reserve);
     let recheck = section.choice("recheck", Recheck::WORDS, Recheck::Erase);
     section.finish();
-    Some(GcSpec { trigger: trigger?, victim, dead_first, class, hard_reserve, recheck })
+    Some(GcSpec { trigger: trigger?, victim, dead_first, class, hard_reserve, pace_below, recheck })
+}
+
+/// Below how many free blocks of a plane host writes are paced: collection must be at work there, and not yet urgent.
+fn pace_below(
+    section: &mut Section<'_>,
+    blocks_per_plane: u32,
+    trigger: Option<Trigger>,
+    hard_reserve: u32,
+) -> Option<u32> {
+    if section.text("pace_below").is_none_or(|word| word == "off") {
+        return None;
+    }
+    let below = section.whole("pace_below", COUNT)?;
+    let most = match trigger? {
+        Trigger::FreeBlocks(share) | Trigger::FreeSlots(share) => {
+            share.of_ceil(u64::from(blocks_per_plane)) as u32
+        }
+        Trigger::Never | Trigger::LastBlock => {
+            section.refuse("pace_below", "requires a gc.trigger other than \"never\"; set it, or remove this key");
+            return None;
+        }
+    };
+    if blocks_per_plane > 0 && below > most {
+        let why = format!("{below} exceeds the {most} free blocks of a plane below which gc.trigger starts GC");
+        section.refuse("pace_below", why);
+    } else if below <= hard_reserve {
+        section.refuse("pace_below", format!("{below} must exceed gc.hard_reserve = {hard_reserve}; below that GC is urgent"));
+    }
+    Some(below)
 }
 
 pub(crate) fn ack(mut section: Section<'_>) -> (Ack, Option<Flush>) {

@@ -111,6 +111,9 @@ fn write_spec(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
         writeln!(out, "dead_first = true")?;
     }
     writeln!(out, "hard_reserve = {}\nrecheck = \"{}\"", spec.gc.hard_reserve, spec.gc.recheck.key())?;
+    if let Some(below) = spec.gc.pace_below {
+        writeln!(out, "pace_below = {below}")?;
+    }
     match spec.ack {
         Ack::Program => writeln!(out, "\n[ack]\nmode = \"program\"")?,
         Ack::Merge => writeln!(out, "\n[ack]\nmode = \"merge\"")?,

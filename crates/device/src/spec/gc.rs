@@ -21,6 +21,9 @@ pub struct GcSpec {
     pub class: GcClass,
     /// Free blocks of a plane at or below which its collection becomes urgent.
     pub hard_reserve: u32,
+    /// Free blocks of a plane, on average, below which host writes are paced; `None` where they never are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pace_below: Option<u32>,
     /// When a plane is checked again after GC.
     pub recheck: Recheck,
 }

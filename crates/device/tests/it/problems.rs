@@ -87,6 +87,28 @@ fn a_wrong_or_missing_unit_is_named() {
 }
 
 #[test]
+fn writes_are_paced_between_the_trigger_and_the_reserve() {
+    let paced = |sets: &[(&str, &str)]| good(&[&[("gc.trigger", "free_blocks < 20%")], sets].concat());
+    assert_eq!(good(&[]).gc.pace_below, None);
+    assert_eq!(paced(&[("gc.pace_below", "off")]).gc, paced(&[]).gc);
+    let spec = paced(&[("gc.pace_below", "13")]); // 20 % of 64 blocks, rounded up
+    assert_eq!(spec.gc.pace_below, Some(13));
+    assert_eq!(read(&to_toml(&spec), &[]).unwrap().gc, spec.gc, "a file says the same");
+    assert!(describe(&spec).contains("write pace       slower below 13 free blocks per plane"));
+    let reserve = "2 must exceed gc.hard_reserve = 2; below that GC is urgent";
+    for (trigger, below, says) in [
+        ("free_blocks < 20%", "14", "14 exceeds the 13 free blocks of a plane below which gc.trigger starts GC"),
+        ("free_blocks < 20%", "2", reserve),
+        ("free_slots < 20%", "2", reserve),
+        ("never", "4", "requires a gc.trigger other than \"never\"; set it, or remove this key"),
+        ("free_blocks < 20%", "a few", "\"a few\" is not a whole number from 1 to "),
+    ] {
+        let e = read(GOOD, &[("gc.trigger", trigger), ("gc.pace_below", below)]).expect_err("a mistake");
+        assert!(e.contains(&format!("gc.pace_below: {says}")), "{e}");
+    }
+}
+
+#[test]
 fn an_slc_cache_says_when_idle_time_empties_it_and_what_it_leaves() {
     let cache = |sets: &[(&str, &str)]| good(sets).slc_cache.unwrap();
     let usual = cache(&[]);

@@ -7,7 +7,7 @@ use crate::ftl::Ftl;
 use crate::media::host_data::HostData;
 use crate::state::op::{OpId, QueueEntry};
 use crate::state::request::{Effect, RequestId, Timer};
-use wordline_units::{DieId, HostRequest, PlaneId, Rate, SimTime};
+use wordline_units::{DieId, HostOp, HostRequest, PlaneId, Rate, SimTime};
 
 /// Who drives a layer.
 pub trait Driver {
@@ -80,7 +80,8 @@ pub trait Driver {
 /// A request arrives: it is admitted, or delayed behind others. [`settle`] must follow.
 #[inline(always)]
 pub fn submit<D: Driver>(driver: &mut D, request: HostRequest, number: u64, data: HostData<'_>) {
-    if driver.waiting().is_open() && driver.layer().admits(&request) {
+    let open = driver.waiting().is_open() && may_go_in(driver.layer(), &request);
+    if open || overtakes(driver, &request) {
         driver.admit(request, number, data);
     } else {
         hold_up(driver, request, number, data);
@@ -89,8 +90,45 @@ pub fn submit<D: Driver>(driver: &mut D, request: HostRequest, number: u64, data
 
 #[cold]
 fn hold_up<D: Driver>(driver: &mut D, request: HostRequest, number: u64, data: HostData<'_>) {
-    driver.layer_mut().make_space(&request);
+    keep_waiting(driver, &request);
     driver.waiting_mut().hold_up(HeldUp { request, number, data: data.to_held() });
+}
+
+/// Whether a write has to wait for its pace alone, or besides.
+#[inline(always)]
+fn is_paced(layer: &Ftl, request: &HostRequest) -> bool {
+    request.op == HostOp::Write && layer.requests.pace().holds_back(layer.state.now)
+}
+
+/// Whether the first request of those that arrived can be admitted now.
+#[inline(always)]
+fn may_go_in(layer: &Ftl, request: &HostRequest) -> bool {
+    layer.admits(request) && !is_paced(layer, request)
+}
+
+/// Whether a request is admitted before those that wait: where writes are paced, a read of none of their pages.
+#[inline(always)]
+fn overtakes<D: Driver>(driver: &D, request: &HostRequest) -> bool {
+    let layer = driver.layer();
+    if layer.state.gc.pace_below.is_none() || request.op != HostOp::Read {
+        return false;
+    }
+    let (first, last) = layer.pages_of(request);
+    driver.waiting().requests().all(|held_up| {
+        let (from, to) = layer.pages_of(&held_up.request);
+        !matches!(held_up.request.op, HostOp::Write | HostOp::Trim) || last < from || to < first
+    })
+}
+
+/// A request waits: for its time, which a timer tells, or for space, for which data that wait in the buffer for others
+/// leave it.
+fn keep_waiting<D: Driver>(driver: &mut D, request: &HostRequest) {
+    if !(is_paced(driver.layer(), request) && driver.layer().admits(request)) {
+        return driver.layer_mut().make_space(request);
+    }
+    if let Some(at) = driver.layer_mut().requests.pace_mut().set_timer() {
+        driver.set_timer(at, Timer::WritePace);
+    }
 }
 
 /// Carry out the requests of the layer after a call, complete ended requests, and admit those that now have space,
@@ -151,13 +189,13 @@ fn hold<D: Driver>(driver: &mut D, die: DieId) {
 /// Admit requests that now have space. Data that wait in the buffer for others must not delay the next one.
 fn let_in<D: Driver>(driver: &mut D) {
     while let Some(request) = driver.waiting().first_request()
-        && driver.layer().admits(request)
+        && may_go_in(driver.layer(), request)
         && let Some(HeldUp { request, number, data }) = driver.waiting_mut().take_request()
     {
         driver.admit(request, number, data.data());
     }
     if let Some(request) = driver.waiting().first_request().copied() {
-        driver.layer_mut().make_space(&request);
+        keep_waiting(driver, &request);
     }
 }
 

@@ -17,8 +17,8 @@ pub struct HeldUp {
     pub data: HeldData,
 }
 
-/// Programs that found no slot in their plane, and requests that a full write buffer holds up. Requests are admitted in
-/// order: while one is delayed, so is each later one.
+/// Programs that found no slot in their plane, and requests that a full write buffer or the pace of writes holds up.
+/// Requests are admitted in order: while one is delayed, so is each later one, but for reads on a drive that paces writes.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Waiting {
     /// By plane, in the order in which they came.

@@ -32,6 +32,13 @@ impl Ftl {
         self.scan_for_old();
         self.allow_map_pages();
         let id = self.enter(request, number, Outcome::Done);
+        if let Some(below) = self.state.gc.pace_below
+            && request.op == HostOp::Write
+        {
+            let pages = u64::from(self.addressing.extent(&request).pages());
+            let waited = self.requests.pace_mut().admit(&self.state, below, &request, pages);
+            *self.state.counters.host.writes_paced.get_or_insert(0) += u64::from(waited);
+        }
         match request.op {
             HostOp::Read => self.submit_read(id, &request),
             HostOp::Write => self.write(id, &request, data),
@@ -132,6 +139,7 @@ impl Ftl {
                 }
             }
             Timer::IdlePace => self.idle_jobs.ring(), // whoever drives asks for work
+            Timer::WritePace => self.requests.pace_mut().ring(), // and admits what waits
         }
         self.send_ready();
     }

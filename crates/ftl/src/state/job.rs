@@ -3,7 +3,7 @@
 use crate::plan::decision::Grain;
 use crate::state::op::OpId;
 use serde::{Deserialize, Serialize};
-use wordline_units::BlockId;
+use wordline_units::{BlockId, SimTime};
 
 /// The collection of one block.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -25,6 +25,17 @@ pub(crate) struct Job {
     /// Its pages find no space: it ends as soon as none is in transit, and its block stays.
     pub given_up: bool,
     pub why: GcReason,
+    /// Of a job on which the pace of host writes depends.
+    pub paces: Option<Paces>,
+}
+
+/// What the pace of host writes learns from a job.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(crate) struct Paces {
+    /// When it began.
+    pub began: SimTime,
+    /// Slots that it frees.
+    pub frees: u32,
 }
 
 impl Job {

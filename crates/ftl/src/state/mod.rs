@@ -47,3 +47,4 @@ pub(crate) mod victim;
 pub(crate) mod wear;
 pub(crate) mod without_effect;
 pub(crate) mod write_buffer;
+pub(crate) mod write_pace;

@@ -185,6 +185,8 @@ pub enum Timer {
     MergeIdle,
     /// Idle work that has a rate may begin its next page.
     IdlePace,
+    /// A host write that was paced may go in.
+    WritePace,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]

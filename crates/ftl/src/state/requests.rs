@@ -3,6 +3,7 @@
 use crate::state::id::{OpId, RequestId};
 use crate::state::latency::LatencyParts;
 use crate::state::request::{Outcome, Pending, PendingFlush};
+use crate::state::write_pace::WritePace;
 use serde::{Deserialize, Serialize};
 use wordline_units::{HostOp, HostRequest, SimDuration, SimTime};
 
@@ -20,6 +21,7 @@ pub(crate) struct Requests {
     /// Requests that wait for a program beside the one that owns it.
     waiters: Vec<(OpId, RequestId)>,
     flushes: Vec<PendingFlush>,
+    pace: WritePace,
 }
 
 impl Requests {
@@ -68,6 +70,18 @@ impl Requests {
     #[inline(always)]
     pub fn get_mut(&mut self, id: RequestId) -> Option<&mut Pending> {
         self.slab.get_mut(id.index())
+    }
+
+    /// When the next write goes in.
+    #[inline(always)]
+    pub fn pace(&self) -> &WritePace {
+        &self.pace
+    }
+
+    /// The same, to be told of writes and collections.
+    #[inline(always)]
+    pub fn pace_mut(&mut self) -> &mut WritePace {
+        &mut self.pace
     }
 
     /// Requests that there is room for.

@@ -39,3 +39,4 @@ mod unloaded_latency;
 mod watched;
 mod wear;
 mod write_buffer;
+mod write_pace;

@@ -98,6 +98,7 @@ pub(crate) fn gc(rng: &mut Rng, blocks: u32) -> GcSpec {
         dead_first: rng.once_in(3),
         class: rng.pick(&[GcClass::Background, GcClass::Host, GcClass::Urgent, GcClass::Foreground]),
         hard_reserve: rng.count(1, 4.min(blocks - 1)),
+        pace_below: None,
         recheck: rng.pick(&[Recheck::Erase, Recheck::Erase, Recheck::Allocation]),
     }
 }

@@ -4,7 +4,7 @@ use crate::drive::Drive;
 use crate::rng::Rng;
 use wordline_device::{
     Arbitration, ArbitrationOrder, Capacity, DeviceSpec, Flush, HostQueue, IdleMigration, JOURNAL_ENTRY,
-    Packing, Superblock, WearSpec, map_pages,
+    Packing, Superblock, Trigger, WearSpec, map_pages,
 };
 use wordline_units::{Bytes, Fraction, QueueClass, Rate};
 
@@ -105,6 +105,22 @@ pub(crate) fn perhaps_with_a_resting_cache(rng: &Rng, drive: Drive) -> Drive {
         cache.dynamic_reserve = Some(aside.percent(0, 60));
     }
     drive.changed(|spec| spec.slc_cache = Some(cache))
+}
+
+/// The same drive with paced host writes, one time in three. Drawn aside, too.
+pub(crate) fn perhaps_paced(rng: &Rng, drive: Drive) -> Drive {
+    let mut aside = Rng(rng.0 ^ 0x7061_6365_6477_7274);
+    let gc = drive.spec.gc;
+    let blocks = drive.spec.media.iter().map(|medium| medium.blocks_per_plane).max().unwrap_or(0);
+    let most = match gc.trigger {
+        Trigger::FreeBlocks(share) | Trigger::FreeSlots(share) => share.of_ceil(u64::from(blocks)) as u32,
+        Trigger::Never | Trigger::LastBlock => 0,
+    };
+    if most <= gc.hard_reserve || !aside.once_in(3) {
+        return drive;
+    }
+    let below = aside.count(gc.hard_reserve + 1, most);
+    drive.changed(|spec| spec.gc.pace_below = Some(below))
 }
 
 /// The same drive with superblocks, if the scheme can have them, one time in two.

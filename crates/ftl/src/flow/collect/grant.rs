@@ -2,6 +2,7 @@
 
 use crate::ftl::Ftl;
 use crate::plan::region::RegionId;
+use crate::state::job::GcReason;
 use wordline_device::GcClass;
 use wordline_units::PlaneId;
 
@@ -13,6 +14,11 @@ impl Ftl {
         let granted = std::mem::replace(&mut job.granted, true);
         job.idle = false;
         job.held = alone;
+        let block = job.block;
+        let paces = self.requests.pace_mut().begin(&self.state, region, block, GcReason::Shortage);
+        if let Some(job) = &mut self.state.at_mut(region, plane).job {
+            job.paces = paces;
+        }
         if alone {
             self.hold(plane);
         }

@@ -127,6 +127,7 @@ impl Ftl {
                 held,
                 given_up: false,
                 why,
+                paces: self.requests.pace_mut().begin(&self.state, region, block, why),
             });
             self.state.blocks[block.index()].phase = Phase::Collecting;
             self.state.counters.collections += u64::from(why != GcReason::Due);
@@ -329,6 +330,7 @@ impl Ftl {
     pub(crate) fn end_job(&mut self, region: RegionId, plane: PlaneId) {
         if let Some(job) = self.state.at_mut(region, plane).job.take() {
             self.gathering.job_over(&job, |ppn| self.state.geometry.block_of(ppn));
+            self.requests.pace_mut().end(&self.state, &job);
             self.end_grant(plane, job.idle && job.granted);
             if job.held {
                 self.let_go(plane);

@@ -73,7 +73,7 @@ impl Ftl {
         id
     }
 
-    /// Number of requests for which a buffered acknowledgment still has room.
+    /// Whether the write buffer, if it answers writes, has room for a request.
     pub fn admits(&self, request: &HostRequest) -> bool {
         match self.ack {
             Ack::Buffer(pages) if request.op == HostOp::Write => {

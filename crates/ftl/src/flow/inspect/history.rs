@@ -108,7 +108,7 @@ impl Ftl {
                 }
                 None => false,
             },
-            Timer::MergeIdle | Timer::IdlePace => true,
+            Timer::MergeIdle | Timer::IdlePace | Timer::WritePace => true,
         });
         for r in &mut self.state.regions {
             let buffers = r.planes.iter_mut().flat_map(|plane| &mut plane.program_buffers);

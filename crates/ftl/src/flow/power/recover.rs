@@ -417,6 +417,7 @@ impl Ftl {
                 held: false,
                 given_up: false,
                 why: GcReason::Shortage,
+                paces: None,
             });
             self.step_job(region, plane);
         }
