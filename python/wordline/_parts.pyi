@@ -146,6 +146,7 @@ class Host(Figures):
     write_bytes: int
     write_page_bytes: int
     write_requests: int
+    writes_paced: int | Any
 
 class IdleTime(Figures):
     delay_us_max: float

@@ -80,15 +80,22 @@ fn pace_below(
             share.of_ceil(u64::from(blocks_per_plane)) as u32
         }
         Trigger::Never | Trigger::LastBlock => {
-            section.refuse("pace_below", "requires a gc.trigger other than \"never\"; set it, or remove this key");
+            section.refuse(
+                "pace_below",
+                "requires a gc.trigger other than \"never\"; set it, or remove this key",
+            );
             return None;
         }
     };
     if blocks_per_plane > 0 && below > most {
-        let why = format!("{below} exceeds the {most} free blocks of a plane below which gc.trigger starts GC");
+        let why =
+            format!("{below} exceeds the {most} free blocks of a plane below which gc.trigger starts GC");
         section.refuse("pace_below", why);
     } else if below <= hard_reserve {
-        section.refuse("pace_below", format!("{below} must exceed gc.hard_reserve = {hard_reserve}; below that GC is urgent"));
+        section.refuse(
+            "pace_below",
+            format!("{below} must exceed gc.hard_reserve = {hard_reserve}; below that GC is urgent"),
+        );
     }
     Some(below)
 }

@@ -97,7 +97,11 @@ fn writes_are_paced_between_the_trigger_and_the_reserve() {
     assert!(describe(&spec).contains("write pace       slower below 13 free blocks per plane"));
     let reserve = "2 must exceed gc.hard_reserve = 2; below that GC is urgent";
     for (trigger, below, says) in [
-        ("free_blocks < 20%", "14", "14 exceeds the 13 free blocks of a plane below which gc.trigger starts GC"),
+        (
+            "free_blocks < 20%",
+            "14",
+            "14 exceeds the 13 free blocks of a plane below which gc.trigger starts GC",
+        ),
         ("free_blocks < 20%", "2", reserve),
         ("free_slots < 20%", "2", reserve),
         ("never", "4", "requires a gc.trigger other than \"never\"; set it, or remove this key"),
