@@ -134,6 +134,8 @@ pub struct Geometry {
     units_per_page: Vec<u32>,
     plane_medium: Vec<u8>,
     plane_die: Vec<DieId>,
+    /// The first plane of each die, and behind the last die the number of planes.
+    die_first_plane: Vec<u32>,
     die_channel: Vec<ChannelId>,
     plane_first_block: Vec<u32>,
     /// Slots of the largest block.
@@ -242,6 +244,7 @@ impl Geometry {
             units_per_page: media.iter().map(|m| (m.page.0 / unit.0) as u32).collect(),
             plane_medium: vec![],
             plane_die: vec![],
+            die_first_plane: vec![0],
             die_channel: vec![],
             plane_first_block: vec![],
             most_slots: most_slots as u32,
@@ -263,6 +266,7 @@ impl Geometry {
                     g.plane_first_block.push(g.blocks);
                     g.blocks += m.blocks_per_plane;
                 }
+                g.die_first_plane.push(g.plane_die.len() as u32);
             }
             g.dies += m.topology.dies();
             g.channels += m.topology.channels;
@@ -315,10 +319,9 @@ impl Geometry {
     }
 
     /// The planes of a die, as a range of plane numbers.
+    #[inline]
     pub fn planes_of_die(&self, die: DieId) -> std::ops::Range<u32> {
-        let first = self.plane_die.partition_point(|d| *d < die);
-        let count = self.plane_die[first..].partition_point(|d| *d <= die);
-        first as u32..(first + count) as u32
+        self.die_first_plane[die.index()]..self.die_first_plane[die.index() + 1]
     }
 
     /// The channel of a die.
