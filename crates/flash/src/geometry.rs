@@ -137,6 +137,8 @@ pub struct Geometry {
     /// The first plane of each die, and behind the last die the number of planes.
     die_first_plane: Vec<u32>,
     die_channel: Vec<ChannelId>,
+    /// The first die of each channel, and behind the last channel the number of dies.
+    channel_first_die: Vec<u32>,
     plane_first_block: Vec<u32>,
     /// Slots of the largest block.
     pub most_slots: u32,
@@ -246,6 +248,7 @@ impl Geometry {
             plane_die: vec![],
             die_first_plane: vec![0],
             die_channel: vec![],
+            channel_first_die: vec![0],
             plane_first_block: vec![],
             most_slots: most_slots as u32,
             runs: vec![],
@@ -268,6 +271,7 @@ impl Geometry {
                 }
                 g.die_first_plane.push(g.plane_die.len() as u32);
             }
+            g.channel_first_die.extend((1..=m.topology.channels).map(|n| g.dies + n * dies_per_channel));
             g.dies += m.topology.dies();
             g.channels += m.topology.channels;
         }
@@ -332,9 +336,7 @@ impl Geometry {
 
     /// The dies of a channel, as a range of die numbers.
     pub fn dies_of_channel(&self, channel: ChannelId) -> std::ops::Range<u32> {
-        let first = self.die_channel.partition_point(|c| *c < channel);
-        let count = self.die_channel[first..].partition_point(|c| *c <= channel);
-        first as u32..(first + count) as u32
+        self.channel_first_die[channel.index()]..self.channel_first_die[channel.index() + 1]
     }
 
     /// Index of a plane's medium.
