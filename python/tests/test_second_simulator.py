@@ -44,7 +44,7 @@ def reached(report: wl.Report) -> Counter:
             "requests out of space": report.host.failed.get("out_of_space", 0),
             "flushes": report.host.flush_requests,
             "trims": report.host.trim_requests,
-            "writes paced": report.to_dict()["host"].get("writes_paced", 0),
+            "writes paced": report.to_dict()["host"].get("writes_paced") or 0,
             **{f"{kind}s of several planes together": n for kind, n in together.items()},
             **{f"{kind}s suspended": n for kind, n in suspended.items()},
             "retries": sum(
