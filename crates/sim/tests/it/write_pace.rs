@@ -116,7 +116,7 @@ fn a_paced_drive_writes_as_much_with_a_shorter_tail() {
 }
 
 #[test]
-fn reads_of_other_pages_overtake_paced_writes_and_reads_of_theirs_do_not() {
+fn reads_of_other_pages_overtake_paced_writes() {
     let mut d = drive("4", "background");
     let unwritten = (d.ftl.logical_lbas() / 32 - 1) * 32;
     let mut number = 0;
