@@ -28,8 +28,7 @@ use wordline_run::Filled;
 use wordline_sim::Completion;
 use wordline_units::{SimDuration, SimTime};
 
-/// How soon to look again at a drive with waiting requests and no event due: only the passage of time
-/// completes them.
+/// How soon to look again at a drive with waiting requests but no due event: they complete as time passes.
 const LOOK_AGAIN: Duration = Duration::from_millis(1);
 
 /// How long a drive that takes no time works before other threads get the lock. The clock is checked after
