@@ -30,7 +30,7 @@ def cells(row: Row) -> list[str]:
 def lines(
     heads: Sequence[str], rows: Sequence[Sequence[str]], *, left: Sequence[int] = (0,)
 ) -> str:
-    """Return a table for the terminal; the columns `left` are left-aligned, the others right-aligned."""
+    """Return a table for the terminal; the columns `left` are left-aligned, all others right."""
     from rich import box
     from rich.console import Console
     from rich.table import Table
