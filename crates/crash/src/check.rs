@@ -58,7 +58,7 @@ impl<'a> Check<'a> {
             (None, true) => {
                 let what = "--check: {mnt} is a mounted file system, and none is given";
                 return Err(CrashError::Input(format!(
-                    "{what}\n  allowed: {{mnt}} where a file system is mounted, ext4 or xfs"
+                    "{what}\n  allowed: {{mnt}} with a file system to mount, ext4 or xfs"
                 )));
             }
             (_, false) => {}

@@ -209,7 +209,8 @@ impl Mounted {
         let begun = Instant::now();
         while !disk.exists() {
             if begun.elapsed() > PATIENCE {
-                let what = format!("--mount: nbdfuse shows no drive after {} s", PATIENCE.as_secs());
+                let what =
+                    format!("--mount: nbdfuse has not shown the drive within {} s", PATIENCE.as_secs());
                 return Err(CrashError::Machine(what));
             }
             std::thread::sleep(Duration::from_millis(5));

@@ -123,8 +123,8 @@ fn uncut(
     match check.run(last, &state, stops)? {
         Verdict::Passed => Ok(()),
         Verdict::Failed { how, said } => Err(CrashError::Input(format!(
-            "--check: the check fails on the uncut state, with nothing lost: {how}\n{said}\n  hint: a check passes on what the client \
-             left; try it by hand on such an image"
+            "--check: the check fails although no data are lost: {how}\n{said}\n  hint: the check must pass on what the client left; \
+             run it by hand on such an image"
         ))),
     }
 }

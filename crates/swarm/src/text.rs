@@ -98,7 +98,7 @@ impl<'a> Head<'a> {
     }
 
     fn word(&self, key: &str) -> Result<&'a str, String> {
-        self.words(key).next().ok_or_else(|| format!("it does not say its {key}"))
+        self.words(key).next().ok_or_else(|| format!("{key} is missing"))
     }
 
     fn one<T: FromStr>(&self, key: &str) -> Result<T, String> {
@@ -107,7 +107,7 @@ impl<'a> Head<'a> {
 
     fn four(&self, key: &str) -> Result<[u32; 4], String> {
         let numbers = self.words(key).map(parsed).collect::<Result<Vec<u32>, String>>()?;
-        numbers.try_into().map_err(|_| format!("it does not say four {key}"))
+        numbers.try_into().map_err(|_| format!("{key} needs four numbers"))
     }
 }
 
@@ -141,7 +141,7 @@ fn initial(head: &Head) -> Result<Initial, String> {
 fn request(line: &str) -> Result<HostRequest, String> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let [at, op, place, "stream", stream, "queue", queue] = words[..] else {
-        return Err(format!("{line:?} is no request"));
+        return Err(format!("{line:?} is not a request"));
     };
     let (lba, blocks) = halves(place, '+')?;
     let request = HostRequest::new(parsed::<HostOp>(op)?, parsed(lba)?, parsed(blocks)?);
@@ -154,7 +154,7 @@ fn halves(word: &str, by: char) -> Result<(&str, &str), String> {
 }
 
 fn parsed<T: FromStr>(word: &str) -> Result<T, String> {
-    word.parse().map_err(|_| format!("{word:?} is not what stands here"))
+    word.parse().map_err(|_| format!("{word:?} is not valid here"))
 }
 
 #[cfg(test)]
@@ -183,9 +183,9 @@ mod tests {
         for (from, to, why) in [
             ("[device]\n", "", "it has no device"),
             ("[requests]\n", "", "it has no requests"),
-            ("seed 1", "", "it does not say its seed"),
-            ("roomy ", "roomy very ", "\"very\" is not what stands here"),
-            (" stream ", " ", "is no request"),
+            ("seed 1", "", "seed is missing"),
+            ("roomy ", "roomy very ", "\"very\" is not valid here"),
+            (" stream ", " ", "is not a request"),
         ] {
             assert!(drawn.contains(from), "{drawn}");
             let error = Case::read(&drawn.replace(from, to), &registry).unwrap_err();

@@ -158,7 +158,7 @@ pub fn decode(bytes: &[u8], size: Option<u64>) -> Result<Log, LogError> {
     }
     if let Some(size) = size {
         if size < log.size || !size.is_multiple_of(LBA) {
-            let what = format!("a drive of {size} bytes, and the log names {}", log.size);
+            let what = format!("the drive has {size} bytes, but the log uses {}", log.size);
             return Err(LogError::Wrong(what));
         }
         log.size = size;

@@ -238,7 +238,7 @@ def tables_of(kinds: Sequence[str], files: Files, only: Sequence[str] | None) ->
     found = [shown for kind in kinds if (shown := text(kind, files, only))]
     if not found:
         raise UserError(
-            f"no drive {', '.join(only or [])}\n  allowed: a name of the column device of "
-            "devices/measured/cliffs.csv or enterprise.csv, or of the column drive of the latter"
+            f"unknown drive {', '.join(only or [])}\n  allowed: a name in the column device of "
+            "devices/measured/cliffs.csv or enterprise.csv, or in the column drive of the latter"
         )
     return "\n".join(found)

@@ -66,7 +66,7 @@ class Target:
         except OSError as e:
             raise UserError(
                 f"{path}: cannot be opened: {e.strerror}\n"
-                "  allowed: a drive that nothing uses and that this user may write; unmount it, "
+                "  allowed: a drive that is not in use and that this user may write; unmount it, "
                 "or use sudo"
             ) from e
         try:
@@ -159,7 +159,7 @@ def run(job: Job, folder: Path, target: Target) -> dict[str, Any]:
         said = (done.stderr or done.stdout).strip().splitlines()
         raise UserError(
             f"{folder / job.name}.fio: fio ended with {done.returncode}: {' / '.join(said[-3:])}\n"
-            "  allowed: a job that fio can end; the same command resumes with it"
+            "  allowed: a job that fio can complete; the same command resumes with it"
         )
     after = target.counters()
     part.replace(folder / f"{job.name}.json")

@@ -189,7 +189,7 @@ def _resumed(folder: Path, target: Target) -> dict[str, Any]:
     ):
         other = f"{before.get('drive')} of {before.get('capacity_bytes')} bytes"
         raise UserError(
-            f"{file}: of another drive, {other}\n  allowed: another folder, or that drive"
+            f"{file}: belongs to another drive, {other}\n  allowed: another folder, or that drive"
         )
     said = {key: value for key, value in before.items() if value is not None}
     return {**fresh, **said, "drive": target.path}

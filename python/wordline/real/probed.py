@@ -339,7 +339,7 @@ def drive_of(folder: Path) -> Drive:
     fill = folder / "01-fill_bw.1.log"
     if not fill.is_file():
         raise UserError(
-            f"{fill}: no such file; it is the log of 01-fill, whose job file has the command of fio"
+            f"{fill}: no such file; job 01-fill writes it, and its job file has the fio command"
         )
     measurements.take_log(drive, fill)
     if found.has("02-read"):

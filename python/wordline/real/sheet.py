@@ -160,7 +160,7 @@ def link_of(interface: str | None) -> float:
     rate = next((rate for name, rate in LINKS.items() if name in word), None)
     if rate is None:
         raise UserError(
-            f"interface {interface or 'missing'}: not known\n"
+            f"interface {interface or 'missing'}: unknown\n"
             f"  allowed: a text with {', '.join(LINKS)}, or a rate such as 2000MB/s"
         )
     return rate

@@ -53,7 +53,7 @@ class SteadyFit:
         if self.steady >= self.fill:
             raise UserError(
                 f"{self.of.name}: random writes at {self.steady:g} MB/s are not below the fill at "
-                f"{self.fill:g} MB/s\n  allowed: a drive that collects; erase it before the fill"
+                f"{self.fill:g} MB/s\n  allowed: a drive in which GC runs; erase it before the fill"
             )
         named = "pcie5" if self.fill > 7000 else "pcie4"
         self.link = sheet.link_of(self.of.interface or named)

@@ -78,7 +78,9 @@ def differences(
     values = list(dict.fromkeys(p.at[axis] for p in grid.points))
     first = values[0] if baseline is None else baseline
     if first not in values:
-        raise UserError(f"baseline={first!r} is no {axis}\n  allowed: {', '.join(values)}")
+        raise UserError(
+            f"baseline={first!r} is not a value of {axis}\n  allowed: {', '.join(values)}"
+        )
     by_place = {_rest(p, axis): p for p in grid.points if p.at[axis] == first}
     data = {run: report.to_dict() for run, report in reports.items()}
     rows = []

@@ -57,8 +57,7 @@ pub(crate) fn fold(
             Next::End => break,
             Next::Torn if follows.is_none_or(|first| first == number) => {
                 notes.push(format!(
-                    "{place}: {} bytes at {at} are the beginning of record {number}, which was never written whole nor \
-                     acknowledged; ignored",
+                    "{place}: {} bytes at {at} are an incomplete record {number}, which was never acknowledged; ignored",
                     log.len() - at
                 ));
                 break;

@@ -130,7 +130,7 @@ fn database(path: &Path, was_there: bool) -> Result<(Connection, bool), ServeErr
     let has_log = !segments(path).unwrap_or_default().is_empty();
     if is_empty && (was_there || has_log) {
         return Err(wrong(format!(
-            "{DATABASE} is missing or empty, and the folder held a drive\n  hint: restore the folder from a copy, or \
+            "{DATABASE} is missing or empty, although the folder held a drive\n  hint: restore the folder from a copy, or \
              delete it to start a new drive"
         )));
     }

@@ -135,7 +135,7 @@ impl Sums {
         let wrong = ALL.into_iter().find(|table| noted.of(table) != found.of(table));
         Ok(wrong.map(|table| {
             let (then, now) = (noted.of(table).0, found.of(table).0);
-            format!("table {}: {now} rows are not the {then} that were written", table.name)
+            format!("table {}: {now} rows, but {then} were written", table.name)
         }))
     }
 

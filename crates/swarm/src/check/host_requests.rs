@@ -73,7 +73,7 @@ impl<'a> Asked<'a> {
         self.ended += 1;
         if c.at < self.last_end || c.at < c.request.arrival {
             return Err(format!(
-                "request {} ends at {} ns, which is past at {} ns",
+                "request {} completes at {} ns, although it is already {} ns",
                 c.number, c.at.0, self.last_end.0
             ));
         }
@@ -83,7 +83,7 @@ impl<'a> Asked<'a> {
         if c.request.op == HostOp::Flush
             && let Some(write) = self.open_writes.iter().find(|write| **write < c.number)
         {
-            return Err(format!("flush {} ends before write {write}, which came first", c.number));
+            return Err(format!("flush {} completes before the earlier write {write}", c.number));
         }
         match self.expected.remove(&c.number) {
             Some(expected) => self.returned(c, expected),

@@ -220,7 +220,9 @@ impl Ledger {
         }
         let next = 128 - b.programmed.leading_zeros();
         if in_order && slot != next && !(b.from_before && b.programmed == 0) {
-            return Err(format!("slot {slot} of block {block} is programmed, and {next} is the next"));
+            return Err(format!(
+                "slot {slot} of block {block} is programmed out of order: the next slot is {next}"
+            ));
         }
         b.programmed |= these;
         Ok(())
@@ -274,7 +276,7 @@ impl Ledger {
 /// Occupy a resource from `start` to `end`. It must be free.
 fn alone(free: &mut HashMap<u32, SimTime>, which: u32, start: SimTime, end: SimTime) -> Result<(), String> {
     match free.insert(which, end) {
-        Some(busy) if start < busy => Err(format!("does two things at {} ns", start.0)),
+        Some(busy) if start < busy => Err(format!("is occupied twice at {} ns", start.0)),
         _ => Ok(()),
     }
 }

@@ -118,7 +118,7 @@ impl Model {
             let may = given[stands.unwrap_or(0)..].iter().map(|v| v.stamp).chain(before);
             if !may.clone().any(|stamp| stamp == *found) {
                 let newest = may.max().unwrap_or(0);
-                return Err(format!("sector {sector} is read as {found}, which is {newest}"));
+                return Err(format!("sector {sector} is read as {found} instead of {newest}"));
             }
         }
         Ok(())

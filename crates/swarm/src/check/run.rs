@@ -21,7 +21,9 @@ pub(crate) fn run(case: &Case) -> Result<String, String> {
     for looks in [Looks::Never, Looks::AtRandom] {
         let alone = plain(case, looks)?;
         if watched != alone {
-            return Err(format!("the result is {watched} when watched, and {alone} looking {looks:?}"));
+            return Err(format!(
+                "the result hash is {watched} with observers but {alone} without ({looks:?})"
+            ));
         }
     }
     Ok(watched)
@@ -120,7 +122,7 @@ impl<'a> Run<'a> {
     fn nothing_is_left(&self) -> Result<(), String> {
         let (submitted, ended) = (self.device.submitted(), self.host.ended);
         if ended != submitted {
-            return Err(format!("{submitted} requests went in and {ended} came out"));
+            return Err(format!("{submitted} requests were submitted but {ended} completed"));
         }
         // On a full drive, garbage collection may wait for space that never comes.
         let waits = !self.host.case.drive.roomy && self.device.outstanding() == 0;

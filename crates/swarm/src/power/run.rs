@@ -185,7 +185,7 @@ impl Run {
         if let Some(i) = (0..found.len()).find(|i| found[*i] != expected[*i]) {
             let (sector, found, expected) = (c.request.lba.0 + i as u64, found[i], expected[i]);
             return self.error(format!(
-                "request {} reads sector {sector} as {found}, which is {expected}",
+                "request {} reads sector {sector} as {found} instead of {expected}",
                 c.number
             ));
         }

@@ -274,12 +274,12 @@ impl Evidence {
         let is_coarse = self.decimals == 0 && self.tick() >= 1_000 && tick_ns >= COARSE_TICK_NS;
         say(is_coarse && gaps >= MANY && self.busiest(0.0, step_ns) <= 3, &|| {
             let ticks = in_ms(tick_ns);
-            format!("every time would be a multiple of {ticks}, and no burst would fall into one of them")
+            format!("every time would be a multiple of {ticks}, yet no tick would have a burst")
         });
         let per_s = gaps as f64 / (self.span() as f64 * step_ns / 1e9);
         say(self.decimals > 0 && step_ns >= COARSE_TICK_NS && per_s < 1.0, &|| {
             let rate = three_digits(per_s);
-            format!("a clock of {} for {rate} requests/s is coarser than tracers have", in_ms(step_ns))
+            format!("a clock of {} is coarser than tracers use at {rate} requests/s", in_ms(step_ns))
         });
         let grid_ns = self.grid().map_or(0.0, |grid| grid as f64 * step_ns);
         say(grid_ns > SLOWEST_TICK_NS, &|| {

@@ -255,7 +255,7 @@ impl FromStr for Straddle {
             "never" => Ok(Straddle::Never),
             _ => {
                 let share = text.parse::<Fraction>().ok().filter(|share| *share <= Fraction::ONE);
-                share.map(Straddle::Share).ok_or_else(|| format!("{text:?} is none of {STRADDLE}"))
+                share.map(Straddle::Share).ok_or_else(|| format!("{text:?} is not {STRADDLE}"))
             }
         }
     }
@@ -352,7 +352,7 @@ impl Side {
         let ((parts, need), longest) = (self.parts(), self.longest());
         if footprint / parts < need {
             return Err(format!(
-                "{} in {parts} parts, one a stream, have no room for a request of {}",
+                "{} in {parts} parts, one per stream, have no space for a request of {}",
                 Bytes(footprint * LBA_BYTES),
                 Bytes(longest * LBA_BYTES)
             ));
