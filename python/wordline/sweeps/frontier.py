@@ -93,7 +93,7 @@ def _staircase(best: Sequence[Row], x: Axis, y: Axis) -> tuple[list[float], list
 
 
 def _numbers(best: Sequence[Row], x: Axis, y: Axis) -> dict[tuple[float, float], str]:
-    """Number the frontier in the order of its list; rows at the same point share a label."""
+    """Return the numbers of the frontier, in list order; rows at the same point share one."""
     numbers: dict[tuple[float, float], list[str]] = {}
     for number, row in enumerate(best, 1):
         where = (_figure(row, x)[0], _figure(row, y)[0])
