@@ -115,8 +115,8 @@ def fit(
         return SteadyFit(drive, name, seed, tell).fitted()
     raise UserError(
         f"{drive.name}: too few measurements for a fit\n  allowed: the size of an SLC cache with "
-        "the write rates before and after the cliff, or a logged fill that shows them, or a fill and "
-        "random writes in steady state"
+        "the write rates before and after the cliff, or a logged fill that shows them, or a fill "
+        "and random writes in steady state"
     )
 
 
