@@ -25,7 +25,7 @@ def names(paths: Sequence[str]) -> dict[str, str]:
 _WIDE = 4
 #: Pixels per character and per cell border, for placing tables next to each other.
 _CHARACTER, _EDGES = 7.4, 20
-#: Axes whose values need no label.
+#: Axes whose values say what they are.
 _SPEAK = ("device", "workload", "initial", "scheme")
 
 

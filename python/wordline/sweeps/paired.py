@@ -44,7 +44,7 @@ class Differences:
     rows: Sequence[Difference]
 
     def printed(self) -> list[list[str]]:
-        """Return the rows as text: the axes, then the differences in per cent."""
+        """Return the rows as people read them: the axes, then the changes in per cent."""
         return [
             [*(row.at[axis] for axis in self.axes), *(shown(row.percent[p]) for p in self.paths)]
             for row in self.rows

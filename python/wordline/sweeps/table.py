@@ -50,7 +50,7 @@ class Table:
     rows: Sequence[Row]
 
     def printed(self) -> list[list[str]]:
-        """Return the rows as text: the axes, then the figures."""
+        """Return the rows as people read them: the axes, then the figures."""
         return [
             [*(row.at[axis] for axis in self.axes), *(shown(row.figures[p]) for p in self.paths)]
             for row in self.rows

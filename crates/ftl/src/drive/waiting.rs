@@ -17,8 +17,8 @@ pub struct HeldUp {
     pub data: HeldData,
 }
 
-/// Programs that found no slot in their plane, and requests delayed by a full write buffer. Requests are
-/// admitted in order: while one is delayed, so are all later ones.
+/// Programs that found no slot in their plane, and requests that a full write buffer holds up. Requests are admitted in
+/// order: while one is delayed, so is each later one.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Waiting {
     /// By plane, in order of arrival.

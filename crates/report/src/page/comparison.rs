@@ -166,7 +166,7 @@ impl Page {
             }
             out.push_str("</tbody>\n");
         });
-        // The page alone suffices to repeat its runs. JSON of finite numbers cannot fail.
+        // A page alone is enough to repeat its runs. JSON of finite numbers cannot fail.
         if let Ok(json) = comparison.carried() {
             self.push(format_args!("{DATA}{}</script>\n", json.replace('<', "\\u003c")));
             self.command("Repeat these runs from this page:", "wordline rerun report.html");
@@ -213,7 +213,7 @@ impl Page {
     }
 }
 
-/// Seed and hash of a run, or of each of its repeats.
+/// Seed and hash of a run, or of each of its replicas.
 fn results(out: &mut String, label: &str, report: &Report) {
     let runs = report.replicas.as_ref().map_or(std::slice::from_ref(report), |r| r.runs.as_slice());
     for run in runs {

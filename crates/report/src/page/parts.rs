@@ -252,7 +252,7 @@ const MARK: &str = concat!(
     "<rect x=\"35\" y=\"2\" width=\"8\" height=\"10\" rx=\"2\" fill=\"#D55E00\"/></svg>"
 );
 
-/// A name that may break at every suitable place.
+/// A name for a page, with a chance of a break at every place where one may be.
 pub(crate) fn soft(name: &str) -> String {
     pieces(name).map(escape).collect::<Vec<_>>().join("<wbr>")
 }

@@ -109,7 +109,7 @@ pub(crate) fn perhaps_with_a_resting_cache(rng: &Rng, drive: Drive) -> Drive {
     drive.changed(|spec| spec.slc_cache = Some(cache))
 }
 
-/// The drive with superblocks, in one case of two, if the scheme accepts them.
+/// The same drive with superblocks, if the scheme can have them, one time in two.
 pub(crate) fn perhaps_in_superblocks(rng: &mut Rng, drive: Drive) -> Drive {
     if rng.once_in(2) {
         return drive;
