@@ -184,7 +184,7 @@ fn failing_check_is_a_finding_where_the_drive_had_faults() {
 fn check_of_a_mounted_file_system_needs_one() {
     let template = Template::new("--check", "ls {mnt}", &["mnt"], &["mnt"]).unwrap();
     let error = search(&commit(true), &template, &spec(), &|| false, &|_| {}).unwrap_err().to_string();
-    assert!(error.contains("allowed: {mnt} where a file system is mounted"), "{error}");
+    assert!(error.contains("allowed: {mnt} with a file system to mount"), "{error}");
 }
 
 #[test]

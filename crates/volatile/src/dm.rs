@@ -293,7 +293,7 @@ mod tests {
             bytes[at] = value;
             assert!(decode(&bytes, None).unwrap_err().to_string().starts_with("byte "), "{at}");
         }
-        assert!(decode(&bytes, Some(512)).unwrap_err().to_string().contains("names 8192"));
+        assert!(decode(&bytes, Some(512)).unwrap_err().to_string().contains("uses 8192"));
     }
 
     /// A log that the original tool has read.
