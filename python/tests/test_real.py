@@ -340,7 +340,7 @@ def test_a_probe_goes_on_where_it_stopped(tmp_path: Path, disk: Path) -> None:
     measure()
     assert json.loads((folder / "probe.json").read_text()) == about
     (tmp_path / "other").write_bytes(b"x" * (64 << 20))
-    with pytest.raises(wl.UserError, match="of another drive"):
+    with pytest.raises(wl.UserError, match="belongs to another drive"):
         probe.measure(folder, str(tmp_path / "other"), ask=lambda _: "", tell=lambda _: None)
 
 
