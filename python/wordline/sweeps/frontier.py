@@ -17,7 +17,7 @@ from wordline.sweeps.table import Row, Table
 _SIZE = (3.45, 3.3)
 #: If the frontier has more points than this, they are numbered instead of named.
 _NAMED = 4
-#: Where a label may be placed: right or left of its point, above or below it.
+#: Where a label may stand: right or left of its place, above or below it.
 _SIDES = ((1, 1), (-1, 1), (1, -1), (-1, -1))
 
 
@@ -121,7 +121,7 @@ def _names(
 def _annotate(
     at: Any, names: Mapping[tuple[float, float], str], numbers: Mapping[tuple[float, float], str]
 ) -> None:
-    """Label points with names if there is room for all, otherwise with numbers."""
+    """Write names beside places where they have room, and numbers everywhere else."""
     figure = at.get_figure()
     figure.draw_without_rendering()
     taken: list[Any] = []
