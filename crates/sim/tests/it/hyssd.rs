@@ -163,7 +163,7 @@ fn no_u_from_5_to_98_percent_locks_the_drive_up() {
             let all = pages(&spec);
             let scheme = format!("hyssd:static,u={u}%,tlc_unit={tlc_unit}");
             let mut device = begun(&spec, &scheme, all).unwrap_or_else(|e| panic!("u={u}: {e}"));
-            let mut random = u as u64;
+            let mut random: u64 = u;
             for i in 0..4_000u64 {
                 random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
                 // Bursts of long requests, and single pages.
