@@ -206,6 +206,16 @@ def draw(table: Table, axes: tuple[Axis, Axis], path: Path, note: str, winner: R
         for of in (at.xaxis, at.yaxis):
             of.set_major_formatter(short)
             of.set_minor_formatter(NullFormatter())
+        at.plot(
+            [_figure(r, x)[0] / x_by for r in best],
+            [_figure(r, y)[0] / y_by for r in best],
+            "o",
+            color="#555555",
+            markersize=11,
+            markerfacecolor="none",
+            markeredgewidth=1.0,
+            zorder=5,
+        )
         at.margins(0.16)
         at.set_xlabel(f"{scales[0][0].said()} ({x.way})")
         at.set_ylabel(f"{scales[1][0].said()} ({y.way})")

@@ -115,6 +115,12 @@ impl Scale {
         Scale { kind: ScaleKind::Log, min: low, max: high, from, to }
     }
 
+    /// About so many ticks, or more where there would be one alone, which shows no scale.
+    pub(crate) fn two_ticks(&self, count: usize) -> Vec<Tick> {
+        let mut some = (count..count + 4).map(|count| self.ticks(count));
+        some.find(|ticks| ticks.len() > 1).unwrap_or_else(|| self.ticks(count))
+    }
+
     pub(crate) fn ticks(&self, count: usize) -> Vec<Tick> {
         match self.kind {
             ScaleKind::Linear => {
@@ -324,10 +330,26 @@ impl Canvas {
     }
 }
 
-/// Room for a line of text under a picture.
-const FOOT: f64 = 18.0;
+/// Room for text under a picture: beside its lines, and for each.
+const FOOT: f64 = 3.0;
+const FOOT_LINE: f64 = 15.0;
 
-/// Writes a line under a picture that [`Canvas::finish`] made.
+/// Words on lines of a width in pixels; a word that is longer has a line to itself.
+fn wrapped(text: &str, width: f64) -> Vec<String> {
+    let mut lines: Vec<String> = vec![];
+    for word in text.split(' ') {
+        match lines.last_mut() {
+            Some(line) if text_width(line) + text_width(" ") + text_width(word) <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_string()),
+        }
+    }
+    lines
+}
+
+/// Writes text under a picture that [`Canvas::finish`] made, on as many lines as it needs.
 pub(crate) fn footnote(svg: &str, text: &str) -> String {
     let Some((head, rest)) = svg.split_once(r#" role="img""#) else { return svg.to_string() };
     let number = |name: &str| -> Option<f64> {
@@ -335,18 +357,15 @@ pub(crate) fn footnote(svg: &str, text: &str) -> String {
     };
     let (Some(width), Some(height)) = (number("width"), number("height")) else { return svg.to_string() };
     let Some(body) = rest.strip_suffix("</svg>") else { return svg.to_string() };
-    let (w, h) = (px(width), px(height + FOOT));
+    let lines = wrapped(text, width);
+    let (w, h) = (px(width), px(height + FOOT + FOOT_LINE * lines.len() as f64));
+    let line = |(n, line): (usize, &String)| {
+        let y = px(height + FOOT_LINE * (n + 1) as f64 - 2.0);
+        format!(r#"<text class="note" fill="{SOFT}" x="0" y="{y}">{}</text>"#, escape(line))
+    };
+    let said: String = lines.iter().enumerate().map(line).collect();
     format!(
-        concat!(
-            r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {w} {h}" width="{w}" height="{h}" role="img"{body}"#,
-            r#"<text class="note" fill="{soft}" x="0" y="{y}">{text}</text></svg>"#
-        ),
-        w = w,
-        h = h,
-        body = body,
-        soft = SOFT,
-        y = px(height + FOOT - 5.0),
-        text = escape(text)
+        r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {w} {h}" width="{w}" height="{h}" role="img"{body}{said}</svg>"#
     )
 }
 
