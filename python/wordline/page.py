@@ -189,6 +189,8 @@ def _table(match: re.Match[str], number: int) -> str:
             classes = ["number"] if next(at) or "right" in attributes else []
             if len(_plain(content)) > _WORDS:
                 classes.append("words")
+            elif "-" in content and len(_plain(content)) <= _SHORT:
+                classes.append("whole")
             named = f' class="{" ".join(classes)}"' if classes else ""
             # Only text between tags may be broken.
             parts = re.split(r"(<[^>]*>)", content)

@@ -96,7 +96,7 @@ def _verdict(rows: Sequence[Row]) -> str:
     far = max(rows, key=lambda row: abs(row.error))
     outside = [row for row in rows if not row.measured.low <= row.modelled <= row.measured.high]
     figures = "figure" if len(rows) == 1 else "figures"
-    text = f"The model reproduces {len(rows)} {figures}"
+    text = f"The model reproduces all {len(rows)} {figures}"
     if outside:
         text = f"The model reproduces {len(rows) - len(outside)} of {len(rows)} {figures}"
     error = f"{100 * far.error:+.1f} %".replace("-", "\u2212")

@@ -82,6 +82,11 @@ def _best(found: Sequence[tuple[Row, float]], path: str) -> list[Row]:
     )
 
 
+def is_alike(values: Sequence[float]) -> bool:
+    """Return whether all of some figures count as equal."""
+    return not values or _is_near(min(values), max(values))
+
+
 def _is_near(a: float, b: float) -> bool:
     """Return whether two figures count as equal: as in a comparison, within half a per cent."""
     return abs(a - b) <= _TIE * max(abs(a), abs(b))
@@ -158,8 +163,7 @@ def tables(table: Table, runs: Mapping[int, str]) -> str:
         values = [value for _, value in _means(table, path)]
         if not values:
             continue
-        is_alike = _is_near(min(values), max(values))
-        if len(table.rows) > 1 and len(values) == len(table.rows) and is_alike:
+        if len(table.rows) > 1 and len(values) == len(table.rows) and is_alike(values):
             alike.append(f"{names([path])[path]} {brief(table.rows[0].figures[path])}")
         else:
             drawn.append(path)
@@ -173,8 +177,9 @@ def tables(table: Table, runs: Mapping[int, str]) -> str:
     if any(figure and figure[1] for row in table.rows for figure in row.figures.values()):
         note += " ± is half of the 95 % confidence interval over the seeds (Student's t)."
     below = f'<p class="caption">{note}</p>\n{said}' if drawn else said
-    if len(table.axes) == 1 and drawn:
-        return _together(table, drawn, runs) + below
+    varied = [axis for axis in table.axes if len({row.at[axis] for row in table.rows}) > 1]
+    if len(varied) == 1 and drawn:
+        return _together(table, varied[0], drawn, runs) + below
     each = [_table(table, path, runs) for path in drawn]
     least = max((width for _, width in each), default=0)
     columns = f"grid-template-columns: repeat(auto-fill, minmax(min(100%, {least:.0f}px), 1fr))"
@@ -210,9 +215,8 @@ class _Cells:
         return f"<td{kind} {shade}>{text}</td>", len(mark + shown)
 
 
-def _together(table: Table, paths: Sequence[str], runs: Mapping[int, str]) -> str:
+def _together(table: Table, axis: str, paths: Sequence[str], runs: Mapping[int, str]) -> str:
     """Return one table of a sweep along one axis: a row a value, a column a figure."""
-    (axis,) = table.axes
     columns = [_Cells(table, path, runs) for path in paths]
     heads = "".join(
         f'<th scope="col" class="number" data-measure="{html.escape(column.path)}">'

@@ -13,7 +13,7 @@ from rich.table import Table as Shown
 import wordline
 from wordline import Report, Run, _wordline, steady
 from wordline import page as pages
-from wordline._measures import brief, change
+from wordline._measures import brief, change, measure
 from wordline.commands import message
 from wordline.runs import Runner, stand_ins
 from wordline.sweeps import decision, heat
@@ -101,8 +101,10 @@ def page(
     facts += [("workloads", said)] if said else []
     about = "Gain against cost; joined: what nothing else beats in both"
     scatter = pages.body(f"![{about}]({front.picture})", folder) if front else ""
-    if scatter:
+    if front:
         says = "Ringed and joined: the Pareto front (no other combination is better in both)."
+        if len(front.rows) == 1:
+            says = "Ringed: no other combination is better in either."
         scatter = f'<div>{scatter}<p class="caption">{says}</p></div>'
     lead = f"Varied: {', '.join(table.axes)}; {each}."
     rests = steady.of_reports(report.to_dict() for report in reports.values())
@@ -140,12 +142,17 @@ def _parts(
         said = "Combinations that nothing else beats in both."
         found.append(part("Pareto front", f"What nothing else beats in both:\n\n{listed}", said))
     names = heat.names(table.paths)
-    head, right = [*table.axes, *(names[path] for path in table.paths)], len(table.paths)
+    right = len(table.paths)
     if changes is not None:
         said = f"From {changes.over} {changes.baseline}, in per cent, paired by seed."
         text = "Per cent, paired by seed, with 95 % intervals.\n\n"
+        head = [
+            *table.axes,
+            *(f"{measure(path)._replace(unit='').said()}, %" for path in table.paths),
+        ]
         text += pages.table(head, changes.printed(change), right)
         found.append(part("Differences", text, said))
+    head = [*table.axes, *(names[path] for path in table.paths)]
     text = pages.table(head, table.printed(brief), right)
     text += "\nTable: [sweep.csv](sweep.csv), [sweep.parquet](sweep.parquet). "
     text += "Reports of all runs: `runs/`.\n"
