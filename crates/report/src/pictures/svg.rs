@@ -458,6 +458,20 @@ mod tests {
         assert!(svg.contains(r#"viewBox="0 0 480 118" width="480" height="118" role="img""#), "{svg}");
         assert!(svg.ends_with(r#"y="113">twin:a &amp; b</text></svg>"#), "{svg}");
         assert!(svg.contains("<title>t</title>"), "{svg}");
+        let long =
+            "one erase counts as 100 cycles; at half of that 3 of 3 are more than 5 % off; ends at capacity";
+        let svg = footnote(&Canvas::new(350.0, 100.0).finish("t", ""), long);
+        assert!(svg.contains(r#"height="133""#), "{svg}");
+        let lines = wrapped(long, 350.0);
+        assert!(lines.iter().all(|line| text_width(line) <= 350.0), "{lines:?}");
+        assert_eq!(lines.join(" "), long);
+    }
+
+    #[test]
+    fn a_scale_has_more_than_one_tick() {
+        let scale = Scale { kind: ScaleKind::Linear, min: 0.0, max: 459.0, from: 0.0, to: 100.0 };
+        assert_eq!(scale.ticks(2).len(), 1);
+        assert_eq!(scale.two_ticks(2).iter().map(|t| t.value).collect::<Vec<_>>(), [0.0, 200.0, 400.0]);
     }
 
     #[test]

@@ -121,3 +121,14 @@ fn values(texts: &[String], labels: &[String]) -> String {
     });
     of.collect::<Vec<_>>().join("; ")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rest_of_whole_days_is_in_days() {
+        assert_eq!(in_days("preload+retention:2592000s"), "preload+retention:30d");
+        assert_eq!(in_days("retention:90s+fill:90%"), "retention:90s+fill:90%");
+    }
+}

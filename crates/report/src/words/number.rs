@@ -306,6 +306,8 @@ mod tests {
         assert_eq!(Quantity::Bytes.show(1024.0 * 1024.0 * 1.5), "1.50\u{a0}MiB");
         assert_eq!(Quantity::Count.show(113_872.0), "113,872");
         assert_eq!(Quantity::Count.show(21e6), "21.0\u{a0}M");
+        assert_eq!(Quantity::Age.show(3.81e-5 * 365.25 * 86_400.0), "20.0\u{a0}min");
+        assert_eq!(Quantity::Age.show(3.2 * 365.25 * 86_400.0), "3.20\u{a0}years");
     }
 
     #[test]
