@@ -228,6 +228,23 @@ def test_a_figure_is_drawn_from_a_scaled_run_and_says_so(wordline, tmp_path):
     assert "0 runs done and 21 found" in again.out
 
 
+def test_what_has_finished_makes_a_page_without_a_run(wordline, tmp_path):
+    asked = ("reproduce", "ips", "--figure", "12a", "--scale", "64", "--readings", "--out", "p")
+    nothing = wordline(*asked, "--finished")
+    assert nothing.code == 2
+    assert "leave out --finished" in nothing.err
+    main = [word for word in asked if word != "--readings"]
+    assert "8 runs done" in wordline(*main).out
+    part = wordline(*asked, "--finished").out
+    assert "0 runs done and 8 found" in part
+    assert "hold under every reading that was run" in part
+    assert "not run; `--reading split=traditional` does" in (tmp_path / "p/README.md").read_text()
+    assert "8 runs done and 8 found" in wordline(*asked).out
+    whole = wordline(*asked, "--finished").out
+    assert "0 runs done and 16 found" in whole
+    assert "hold under every reading," in whole
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

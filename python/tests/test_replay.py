@@ -163,6 +163,16 @@ def test_log_with_cache_register_is_valid(scheme, cache, tmp_path):
     assert any(v.startswith("plane register:") for v in says)
 
 
+def test_copies_within_a_plane_take_their_own_time(tmp_path):
+    copies = {"medium.flash.slc.copy_back": "15us", "medium.flash.tlc.copy_back": "70us"}
+    log, report = recorded(tmp_path, "hot-cold", **copies)
+    lines = log.read_text().splitlines(keepends=True)
+    rows = [columns(line) for line in lines[2:]]
+    copied = {r["cause"] for r in rows if r["kind"] == "program" and r["bytes"] == "0"}
+    assert copied == {"gc", "migrate"}
+    assert replay.check(iter(lines), report.to_dict()).violations == []
+
+
 def by_page(scheme, tmp_path):
     log, _ = recorded(tmp_path, scheme, requests=FEW)
     return log.read_text().splitlines(keepends=True)

@@ -167,6 +167,19 @@ class Runner:
         refused = self.do(asked)
         return {run: self._report(run) for run in asked if run not in refused}, refused
 
+    def finished(self, runs: Iterable[Run]) -> tuple[dict[Run, Report], dict[Run, Exception]]:
+        """Return what `run` returns of the runs that have finished, and run nothing.
+
+        Raises as `run`.
+        """
+        asked = list(dict.fromkeys(runs))
+        self.wrong(asked)
+        refused = {run: why for run in asked if (why := self._refusal(run)) is not None}
+        there = [run for run in asked if run not in refused and self.path(run).exists()]
+        for run in there:
+            self.ended(run, True)
+        return {run: self._report(run) for run in there}, refused
+
     def do(self, runs: Iterable[Run]) -> dict[Run, Exception]:
         """Run what has no report yet, and read none of them: `path` says where each is.
 

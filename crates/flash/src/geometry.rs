@@ -134,7 +134,11 @@ pub struct Geometry {
     units_per_page: Vec<u32>,
     plane_medium: Vec<u8>,
     plane_die: Vec<DieId>,
+    /// The first plane of each die, and behind the last die the number of planes.
+    die_first_plane: Vec<u32>,
     die_channel: Vec<ChannelId>,
+    /// The first die of each channel, and behind the last channel the number of dies.
+    channel_first_die: Vec<u32>,
     plane_first_block: Vec<u32>,
     /// Slots of the largest block.
     pub most_slots: u32,
@@ -242,7 +246,9 @@ impl Geometry {
             units_per_page: media.iter().map(|m| (m.page.0 / unit.0) as u32).collect(),
             plane_medium: vec![],
             plane_die: vec![],
+            die_first_plane: vec![0],
             die_channel: vec![],
+            channel_first_die: vec![0],
             plane_first_block: vec![],
             most_slots: most_slots as u32,
             runs: vec![],
@@ -263,7 +269,9 @@ impl Geometry {
                     g.plane_first_block.push(g.blocks);
                     g.blocks += m.blocks_per_plane;
                 }
+                g.die_first_plane.push(g.plane_die.len() as u32);
             }
+            g.channel_first_die.extend((1..=m.topology.channels).map(|n| g.dies + n * dies_per_channel));
             g.dies += m.topology.dies();
             g.channels += m.topology.channels;
         }
@@ -315,10 +323,9 @@ impl Geometry {
     }
 
     /// The planes of a die, as a range of plane numbers.
+    #[inline]
     pub fn planes_of_die(&self, die: DieId) -> std::ops::Range<u32> {
-        let first = self.plane_die.partition_point(|d| *d < die);
-        let count = self.plane_die[first..].partition_point(|d| *d <= die);
-        first as u32..(first + count) as u32
+        self.die_first_plane[die.index()]..self.die_first_plane[die.index() + 1]
     }
 
     /// The channel of a die.
@@ -329,9 +336,7 @@ impl Geometry {
 
     /// The dies of a channel, as a range of die numbers.
     pub fn dies_of_channel(&self, channel: ChannelId) -> std::ops::Range<u32> {
-        let first = self.die_channel.partition_point(|c| *c < channel);
-        let count = self.die_channel[first..].partition_point(|c| *c <= channel);
-        first as u32..(first + count) as u32
+        self.channel_first_die[channel.index()]..self.channel_first_die[channel.index() + 1]
     }
 
     /// Index of a plane's medium.

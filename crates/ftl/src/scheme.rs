@@ -86,6 +86,12 @@ pub trait Scheme: CloneScheme + Debug + Send {
         None
     }
 
+    /// Whether the answer of [`idle`](Scheme::idle) for a plane depends on nothing but the blocks of that plane, without
+    /// superblocks. Then a plane for which it was `None` is not asked about again before one of them has changed.
+    fn idle_is_local(&self) -> bool {
+        false
+    }
+
     /// The controller loop; see [`Layout::tick_every_writes`].
     fn tick(&mut self, _view: &View, _out: &mut Vec<Command>) {}
 

@@ -95,4 +95,8 @@ impl Scheme for IpsAgc {
     fn idle(&mut self, plane: PlaneId, view: &View) -> Option<IdleWork> {
         if view.draining() { None } else { windows::advance(plane, view) } // (2), (3), (4)
     }
+
+    fn idle_is_local(&self) -> bool {
+        true
+    }
 }

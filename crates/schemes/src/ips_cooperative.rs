@@ -168,6 +168,10 @@ impl Scheme for IpsCooperative {
         if view.draining() { None } else { windows::advance(plane, view) } // (2)
     }
 
+    fn idle_is_local(&self) -> bool {
+        true
+    }
+
     fn tick(&mut self, view: &View, out: &mut Vec<Command>) {
         let quota = self.quota(view.mapped()); // (7)
         out.push(Command::SetQuota(T, quota));

@@ -134,6 +134,10 @@ impl Scheme for SlcCache {
         Some(IdleWork::Collect(Collect { region: S, block: Some(block) }, Grain::Page)) // (6)
     }
 
+    fn idle_is_local(&self) -> bool {
+        true
+    }
+
     fn tick(&mut self, view: &View, out: &mut Vec<Command>) {
         self.size.resize(view, out);
     }

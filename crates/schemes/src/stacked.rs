@@ -287,6 +287,12 @@ impl Scheme for Stacked {
         })
     }
 
+    fn idle_is_local(&self) -> bool {
+        [(&self.front, self.front_hooks), (&self.dense, self.dense_hooks)]
+            .iter()
+            .all(|(scheme, hooks)| !hooks.contains(Hooks::IDLE) || scheme.idle_is_local())
+    }
+
     fn tick(&mut self, view: &View, out: &mut Vec<Command>) {
         let first = out.len();
         self.front.tick(view, out);

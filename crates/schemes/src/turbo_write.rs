@@ -178,6 +178,10 @@ impl Scheme for TurboWrite {
         full.map(|block| self.empty(block)).or_else(|| self.take_from_frontier(plane, view)) // (2)
     }
 
+    fn idle_is_local(&self) -> bool {
+        true
+    }
+
     fn tick(&mut self, view: &View, out: &mut Vec<Command>) {
         self.size.resize(view, out); // (6)
     }

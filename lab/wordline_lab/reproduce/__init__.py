@@ -44,6 +44,7 @@ def _main(
     reading: Sequence[str] = (),
     readings: bool = False,
     seeds: bool = False,
+    finished: bool = False,
     out: str | None = None,
     jobs: int | None = None,
     on: str | None = None,
@@ -57,7 +58,7 @@ def _main(
 
     at = cluster.at(on, jobs)
     scope = Scope(scale, tuple(figures), tuple(only), tuple(reading))
-    more = More(causes, readings, seeds, traces, dry_run)
+    more = More(causes, readings, seeds, finished, traces, dry_run)
     base = Path("out") if scale == 1 else Path(f"out/scale-{scale}")
     if paper not in (ALL, OVERVIEW):
         whole = Path(out) if out else base / paper
@@ -93,6 +94,7 @@ class More:
     causes: bool = False
     readings: bool = False
     seeds: bool = False
+    finished: bool = False
     traces: str | None = None
     dry_run: bool = False
 
@@ -136,13 +138,21 @@ def _one(
         return
     with Bars(len(names), name) as bars:
         runner = Runner(kept, jobs=jobs, executor=executor, watch=bars.watch, ended=bars.ended)
-        reports, refusals = runner.run(names)
+        reports, refusals = runner.finished(names) if more.finished else runner.run(names)
+    if not reports:
+        raise UserError(
+            f"{kept} has no report of these runs; leave out --finished, and they are executed"
+        )
     refused = {n: message(refusals[run]) for n, run in asked.items() if run in refusals}
     for n, why in refused.items():
         print(f"{n} is not supported: {why}", file=sys.stderr)
     found = {n: reports[run] for n, run in asked.items() if run in reports}
     study = papers.Study(read, found, scope, left_out, refused, all_seeds=more.seeds)
-    study.others = [_turned(study, other, turned, reports, refusals) for other, turned in others]
+    study.others = [
+        _turned(study, other, turned, reports, refusals)
+        for other, turned in others
+        if all(run in reports or run in refusals for run in turned.values())
+    ]
     # What was asked for by name and cannot be drawn is told, too.
     named = bool(scope.figures)
     drawn = [f for f in wanted if named or (f.has_any(found) and not (left_out and f.shows_causes))]
@@ -252,6 +262,7 @@ def _command(paper: str, scope: Scope, more: More) -> str:
     words += ["--causes"] if more.causes else []
     words += ["--readings"] if more.readings else []
     words += ["--seeds"] if more.seeds else []
+    words += ["--finished"] if more.finished else []
     words += ["--traces DIR"] if more.traces else []  # where they are is this machine's
     return " ".join(words)
 

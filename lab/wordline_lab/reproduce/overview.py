@@ -24,7 +24,7 @@ from wordline_lab.reproduce.claims import (
 )
 from wordline_lab.reproduce.page import scope_of
 from wordline_lab.reproduce.paper import papers
-from wordline_lab.reproduce.verdicts import ALL
+from wordline_lab.reproduce.verdicts import ALL, PART
 
 #: The page, beside the folders of the papers.
 PAGE = "README.md"
@@ -80,7 +80,9 @@ def _head(name: str, found: Mapping[str, Any]) -> list[str]:
     scope = scope_of(found)
     scale = "full" if scope.scale == 1 else f"1/{scope.scale}"
     scale += "" if scope.is_whole else ", a part"
-    scale += "" if found.get("read_as") == ALL else ", main readings"
+    scale += {ALL: "", PART: ", part of the readings"}.get(
+        found.get("read_as", ""), ", main readings"
+    )
     # Pages of before claims and readings were frozen have no hash.
     scale += "" if found.get("registered") else ", not registered"
     return [f"[{title}]({name}/README.md)", scale, *_counts(found["claims"]).values()]

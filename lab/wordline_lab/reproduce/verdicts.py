@@ -24,8 +24,8 @@ from wordline_lab.reproduce.readings import Choice
 
 #: The shares of a printed effect within which sizes are counted.
 SHARES = (0.5, 0.25, 0.1)
-#: Of which readings a verdict is: of all, or of the main ones.
-ALL, MAIN = "all", "main"
+#: Of which readings a verdict is: of all, of those that were run, or of the main ones.
+ALL, PART, MAIN = "all", "part", "main"
 
 
 def under_readings(
@@ -66,7 +66,8 @@ def read_as(study: Study) -> str:
     if study.paper.choice.taken:
         return study.paper.choice.label
     if study.others:
-        return ALL
+        run = {other.paper.choice.label for other in study.others}
+        return ALL if run >= {c.label for c in study.paper.readings.choices()} else PART
     return MAIN if study.paper.readings.all else ""
 
 
@@ -84,17 +85,17 @@ def verdict(judged: Sequence[Judged], readings: str = "") -> str:
     judged
         Every row.
     readings
-        Under which readings they were put to the test: ``all``, ``main``, or a choice of them; none
-        where the paper has none.
+        Under which readings they were put to the test: ``all``, ``part`` (the main ones and those
+        others that were run), ``main``, or a choice of them; none where the paper has none.
     """
     results = [j for j in judged if j.claim.kind == RESULT]
     tested = [j for j in results if j.is_tested]
     others = Counter(j.verdict for j in results)
     whole = len(tested) == len(results)
     text = f"{_holding(tested)} results {'' if whole else 'put to the test '}hold"
-    if readings == ALL:
+    if readings in (ALL, PART):
         there = counts(tested)
-        text += " under every reading"
+        text += " under every reading" + (" that was run" if readings == PART else "")
         text += f", {_some(there[DEPENDS], 'depend')} on a reading"
         text += f", {_some(there[DEVIATES], 'deviate')}"
     elif readings:

@@ -146,6 +146,10 @@ pub(crate) struct ReproduceArgs {
     /// time
     #[arg(long)]
     pub(crate) seeds: bool,
+    /// Execute no run: write the page of those that have finished, such as after a stop. The others count as
+    /// not run, and a reading counts once all of its runs have finished
+    #[arg(long, conflicts_with = "dry_run")]
+    pub(crate) finished: bool,
     /// Divide the drive, the footprint and the length of the workloads by N
     #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub(crate) scale: u32,

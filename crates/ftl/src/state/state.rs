@@ -8,7 +8,7 @@ use crate::file::table::Table;
 use crate::image::stripe::Stripe;
 use crate::map::Map;
 use crate::plan::layout::{DriveInfo, Hooks, Layout, Refusal};
-use crate::plan::map_kind::{MapKind, RegionSet};
+use crate::plan::map_kind::MapKind;
 use crate::plan::region::{FreeOrder, Pool, PoolId, Region, RegionId};
 use crate::state::aging::Aging;
 use crate::state::backlog::Backlog;
@@ -18,6 +18,7 @@ use crate::state::demand_map::DemandMap;
 use crate::state::idle_gc_copies::IdleGcCopies;
 use crate::state::layout_check;
 use crate::state::op::Ops;
+use crate::state::planes::Planes;
 use crate::state::refresh::Refreshing;
 use crate::state::region::{PoolState, RegionPlane, RegionState};
 use crate::state::staging::Staging;
@@ -59,10 +60,7 @@ pub struct State {
     pub(crate) shrunk: u64,
     pub(crate) most_shrunk: u64,
     pub(crate) backlog: Backlog,
-    /// The regions of each plane for a slot of which programs wait.
-    pub(crate) programs_blocked: Vec<RegionSet>,
-    /// Planes where a moved page waits for a slot.
-    pub(crate) gc_blocked: Vec<bool>,
+    pub(crate) planes: Planes,
     pub(crate) outstanding: u32,
     /// Pages in the write buffer, and its size, where there is one.
     pub(crate) buffered: u64,
@@ -78,8 +76,7 @@ pub struct State {
 
 impl Saved for State {
     saved! { State,
-        values: [trims, demand, staging, ops, counters, shrunk, most_shrunk, programs_blocked, gc_blocked,
-            outstanding, buffered, incomplete_units, draining, now, turn],
+        values: [trims, demand, staging, ops, counters, shrunk, most_shrunk, planes, outstanding, buffered, incomplete_units, draining, now, turn],
         parts: [backlog, pools, regions, blocks, superblocks, map, idle_gc_copies, aging, wear, refreshing],
         rebuilt: [geometry, gc, logical_pages, unwritten, dynamic, stripe, home, buffer_pages, complaint],
     }
@@ -220,8 +217,7 @@ impl State {
             shrunk: 0,
             most_shrunk: 0,
             backlog: Backlog::new(&geometry, drive.spec.parallel_unit),
-            gc_blocked: vec![false; geometry.planes as usize],
-            programs_blocked: vec![RegionSet::default(); geometry.planes as usize],
+            planes: Planes::new(geometry.planes),
             outstanding: 0,
             buffered: 0,
             incomplete_units: 0,
@@ -294,6 +290,7 @@ impl State {
 
     #[inline]
     pub(crate) fn at_mut(&mut self, region: RegionId, plane: PlaneId) -> &mut RegionPlane {
+        self.planes.changed(plane);
         let r = &mut self.regions[region.index()];
         &mut r.planes[(plane.0 - r.first_plane) as usize]
     }

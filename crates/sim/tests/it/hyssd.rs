@@ -181,6 +181,9 @@ fn no_u_from_5_to_98_percent_locks_the_drive_up() {
             device.drain().unwrap_or_else(|e| panic!("{scheme}: {e}"));
             device.ftl.check().unwrap();
             assert!(device.ftl.is_quiet(), "{scheme}: {}", device.ftl.leftovers());
+            // One in, one out: the superior medium holds what u gives it.
+            let held = in_superior(&device, all) as u64;
+            assert!(held <= superior, "{scheme}: {held} pages, and u gives {superior}");
         }
     }
 }

@@ -471,7 +471,7 @@ impl Ftl {
         buffer.pad_at = SimTime::NEVER;
         // While a job still reads, its pages are the data to wait for: padding them one by one
         // could cost more than the job gives back.
-        if self.feeds(region, plane, stream) && !self.state.gc_blocked[plane.index()] {
+        if self.feeds(region, plane, stream) && !self.state.planes.is_gc_blocked(plane) {
             self.arm_pad(region, plane, stream);
         } else {
             self.pad(region, plane, stream);

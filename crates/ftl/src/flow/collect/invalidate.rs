@@ -37,7 +37,7 @@ impl Ftl {
                     (self.state.position(region, plane, block), self.state.relocation_cost(block));
                 self.state.at_mut(region, plane).victims.lower(position, relocation_cost);
             }
-            return !self.state.programs_blocked[plane.index()].is_empty();
+            return !self.state.planes.programs_blocked(plane).is_empty();
         }
         false
     }
@@ -48,7 +48,7 @@ impl Ftl {
             let block = self.state.geometry.block_of(invalidated.ppn);
             let info = &self.state.blocks[block.index()];
             let (region, plane) = (RegionId(info.region), self.state.geometry.plane_of(block));
-            if info.is_listed() && !self.state.programs_blocked[plane.index()].is_empty() {
+            if info.is_listed() && !self.state.planes.programs_blocked(plane).is_empty() {
                 self.collect_for_waiting(region, plane);
             }
         }

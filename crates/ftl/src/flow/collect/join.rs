@@ -15,7 +15,7 @@ impl Ftl {
     /// Returns whether there is one.
     pub(crate) fn begin_to_join(&mut self) -> bool {
         let MapKind::Overlay(shared, _) = self.state.map_kind() else { return false };
-        if self.state.programs_blocked.iter().all(|waited| waited.is_empty()) {
+        if !self.state.planes.any_program_blocked() {
             return false;
         }
         let mut best: Option<(u32, RegionId, BlockId)> = None;

@@ -2,7 +2,6 @@
 //! another plane of its superblock.
 
 use crate::ftl::Ftl;
-use crate::plan::map_kind::RegionSet;
 use crate::plan::region::RegionId;
 use crate::state::block::Phase;
 use crate::state::request::Effect;
@@ -39,7 +38,7 @@ impl Ftl {
             if self.state.blocks[block.index()].phase == Phase::Erasing {
                 self.state.open(region, plane, block);
             }
-            self.state.programs_blocked[plane.index()] = RegionSet::default();
+            self.state.planes.wake_programs(plane);
             self.out.ask(Effect::Wake(plane)); // what waits there may go to a plane that has slots now
         }
     }

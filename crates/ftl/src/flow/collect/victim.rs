@@ -50,7 +50,7 @@ impl Ftl {
 
     /// A block of a region in a plane where programs wait may now be a victim, or a better one.
     pub(crate) fn collect_for_waiting(&mut self, region: RegionId, plane: PlaneId) {
-        for waited in self.state.programs_blocked[plane.index()].iter() {
+        for waited in self.state.planes.programs_blocked(plane).iter() {
             if self.state.share_pool(waited, region) {
                 self.collect_for(waited, plane);
             }

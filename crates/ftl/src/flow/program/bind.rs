@@ -122,6 +122,7 @@ impl Ftl {
         }
         let local = self.state.local(region, plane);
         let may_open = levels && self.state.grants_block(region, plane, Claim::of(reserve));
+        self.state.planes.changed(plane);
         let r = &mut self.state.regions[region.index()];
         let (rule, shape, units, trigger) = (r.region.rule, r.shape, r.units_per_page, r.region.trigger);
         let at = &mut r.planes[local];

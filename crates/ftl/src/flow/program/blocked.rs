@@ -52,7 +52,7 @@ impl Ftl {
             && blocks_gc
         {
             for p in self.state.superblock_planes(from, self.state.geometry.plane_at(op.from)) {
-                self.state.gc_blocked[p as usize] = true;
+                self.state.planes.block_gc(PlaneId(p));
             }
         }
         for target in route.targets() {
@@ -60,9 +60,10 @@ impl Ftl {
                 continue;
             }
             for p in self.state.superblock_planes(target.region, plane) {
-                let waited = &mut self.state.programs_blocked[p as usize];
-                *waited = waited.and(target.region);
-                self.state.gc_blocked[p as usize] |= blocks_gc;
+                self.state.planes.block_program(PlaneId(p), target.region);
+                if blocks_gc {
+                    self.state.planes.block_gc(PlaneId(p));
+                }
             }
             self.collect_for(target.region, plane);
         }

@@ -2,7 +2,6 @@
 
 use crate::flow::next::Next;
 use crate::ftl::Ftl;
-use crate::plan::map_kind::RegionSet;
 use crate::plan::region::RegionId;
 use crate::plan::span::Dead;
 use crate::state::block::Phase;
@@ -76,6 +75,7 @@ impl Ftl {
     /// All parts of a program are on flash: its block may be full, and may be a victim.
     #[inline]
     pub(crate) fn leave_block(&mut self, block: BlockId) {
+        self.state.planes.changed(self.state.geometry.plane_of(block));
         let info = &mut self.state.blocks[block.index()];
         info.writers -= 1;
         if info.is_listed() {
@@ -248,8 +248,9 @@ impl Ftl {
             }
             state.regions[region.index()].planes[local].owned -= 1;
         });
-        self.state.gc_blocked[plane.index()] = false;
-        self.state.programs_blocked[plane.index()] = RegionSet::default(); // until one of those that wake now is blocked again
+        self.state.planes.changed(plane);
+        self.state.planes.wake_gc(plane);
+        self.state.planes.wake_programs(plane);
         self.out.ask(Effect::Wake(plane));
         for other in (0..self.state.regions.len() as u8).map(RegionId) {
             let again = self.state.gc.recheck == Recheck::Erase;
