@@ -173,7 +173,8 @@ def tables(table: Table, runs: Mapping[int, str]) -> str:
     if nothing:
         verb = "change" if len(nothing) > 1 else "changes"
         said += f'<p class="caption">{html.escape(" and ".join(nothing))} {verb} no figure.</p>\n'
-    note = "The stronger the shade, the worse; ▸ is the best. A figure links to the report of its first run."
+    note = "The stronger the shade, the worse; ▸ is the best. "
+    note += "A figure links to the report of its first run."
     if any(figure and figure[1] for row in table.rows for figure in row.figures.values()):
         note += " ± is half of the 95 % confidence interval over the seeds (Student's t)."
     below = f'<p class="caption">{note}</p>\n{said}' if drawn else said

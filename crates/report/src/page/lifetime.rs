@@ -28,7 +28,7 @@ pub fn lifetime_html(lifetimes: &Lifetimes) -> String {
         .collect();
     page.notes("Acceleration", "plain", &notes);
     if others.is_empty() {
-        let said = "No drive lasts two whole passes of the workload: there is no course to draw as it ages.";
+        let said = "No drive lasts two whole passes of the workload, so its aging has no picture.";
         page.push(format_args!("<p class=\"caption\">{said}</p>\n"));
     }
     if !is_shown {
