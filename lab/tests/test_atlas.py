@@ -418,7 +418,7 @@ def test_every_scheme_alone_was_searched_on_what_the_atlas_does_not_show():
         (["--scheme", "sector"], "goes with a workload and a device of your own"),
         (
             ["--seeds", "4", "--most-seeds", "5"],
-            "with 4 seeds it must be 4, for no more, or 6 to",
+            "with 4 seeds it must be 4 (no further seeds), or 6 to",
         ),
         (["--only", "piecs"], "the atlas has the parts pieces and twins"),
     ],

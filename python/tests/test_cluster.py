@@ -261,7 +261,7 @@ def test_script_needs_main_guard(workers, tmp_path):
     script.write_text(MINE + begins)
     done = call(sys.executable, script, timeout=60)
     assert done.code == 0, done.err
-    assert "being loaded, and its top level begins runs on a cluster" in done.out
+    assert "its top level starts runs on a cluster while its classes are loaded" in done.out
     assert 'below `if __name__ == "__main__":`' in done.out
     guarded = "".join(f"    {line}\n" for line in begins.splitlines())
     script.write_text(f'{MINE}if __name__ == "__main__":\n{guarded}')

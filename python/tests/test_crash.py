@@ -269,7 +269,7 @@ def test_wrong_usage_ends_with_2(binary, tmp_path):
     assert "unknown placeholder {disk}" in said("--run", "true {uri}", "--check", "cat {disk}")
     assert "the client wrote nothing" in said("--run", "true {uri}", "--check", "cat {image}")
     assert "not a log of writes" in said("--log", "/dev/null", "--check", "cat {image}")
-    assert "where a file system is mounted" in said(
+    assert "with a file system to mount" in said(
         "--run", store("run", "{uri}"), "--check", "ls {mnt}"
     )
     broken = ("--log", "/dev/null", "--check", "cat {image}", "--broken")

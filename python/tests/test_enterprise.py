@@ -208,7 +208,7 @@ def test_a_drive_that_no_table_has_is_refused(capsys: pytest.CaptureFixture[str]
     assert main(["--devices", str(DEVICES), "--drive", "sony"]) == 2
     told = capsys.readouterr()
     assert told.out == ""
-    assert told.err.startswith("error: no drive sony\n  allowed: a name of the column device")
+    assert told.err.startswith("error: unknown drive sony\n  allowed: a name in the column device")
 
 
 def test_pick_knows_waf_of_counted_drives(

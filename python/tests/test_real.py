@@ -102,7 +102,7 @@ def test_what_cannot_be_fitted_is_refused(tmp_path: Path) -> None:
     assert "past the cache is not among" in refused("D,1000,TLC,SATA,10,500,")
     assert "not below the capacity of 1000 GB" in refused("D,1000,TLC,SATA,1000,500,100")
     assert "allowed: a text with pcie5" in refused("D,1000,TLC,USB,10,500,100")
-    assert "nothing that a drive can be fitted to" in refused("D,1000,TLC,SATA,,500,100")
+    assert "too few measurements for a fit" in refused("D,1000,TLC,SATA,,500,100")
     with pytest.raises(wl.UserError, match="no such file or folder"):
         fit.load(tmp_path / "none")
     with pytest.raises(wl.UserError, match="no measurements"):
@@ -340,7 +340,7 @@ def test_a_probe_goes_on_where_it_stopped(tmp_path: Path, disk: Path) -> None:
     measure()
     assert json.loads((folder / "probe.json").read_text()) == about
     (tmp_path / "other").write_bytes(b"x" * (64 << 20))
-    with pytest.raises(wl.UserError, match="of another drive"):
+    with pytest.raises(wl.UserError, match="belongs to another drive"):
         probe.measure(folder, str(tmp_path / "other"), ask=lambda _: "", tell=lambda _: None)
 
 

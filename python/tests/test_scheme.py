@@ -83,7 +83,7 @@ def test_a_class_without_place_is_no_scheme():
         ("py:none.py#X", "no such file"),
         (
             f"py:{schemes.__file__}#Nobody",
-            "has no scheme 'Nobody'; say .* with one of .*SmallFirst",
+            "has no scheme 'Nobody'; use .* with one of .*SmallFirst",
         ),
         ("py:#Gone", "was defined in an interpreter, a notebook or a function"),
     ],

@@ -375,6 +375,6 @@ def test_differences_are_paired_by_seed(tmp_path):
         swept.differences(over="gc.victim")
     with pytest.raises(
         wl.UserError,
-        match="baseline='x' is no scheme",
+        match="baseline='x' is not a value of scheme",
     ):
         swept.differences(baseline="x")

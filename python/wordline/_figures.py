@@ -57,7 +57,7 @@ class Figures(Mapping[str, Any]):
             return self[name]
         except KeyError:
             known = ", ".join(self._data)
-            raise AttributeError(f"unknown figure {name!r} here; there are {known}") from None
+            raise AttributeError(f"unknown figure {name!r}; allowed: {known}") from None
 
     def __dir__(self) -> list[str]:
         """Return the attributes with the names of the figures, for completion."""

@@ -325,7 +325,7 @@ class Comparison(_Shown, Sequence[Report]):
                 if report.scheme.name == index:
                     return report
             names = ", ".join(r.scheme.name for r in self.reports)
-            raise KeyError(f"{index!r} is not compared here; there are {names}")
+            raise KeyError(f"{index!r} is not in this comparison; allowed: {names}")
         return self.reports[index]
 
     def __len__(self) -> int:

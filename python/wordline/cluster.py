@@ -101,8 +101,8 @@ class Cluster(Executor):
         """
         if spelling.is_loading():
             raise UserError(
-                f"{spelling.loading()}: its classes are being loaded, and its top level begins "
-                'runs on a cluster\n  allowed: such runs below `if __name__ == "__main__":`'
+                f"{spelling.loading()}: its top level starts runs on a cluster while its classes "
+                'are loaded\n  allowed: such runs below `if __name__ == "__main__":`'
             )
         need("cluster", ("distributed",))
         from distributed import Client

@@ -876,7 +876,9 @@ def check(lines: Iterator[str], report: dict[str, Any] | None = None) -> Checker
     try:
         checker.finish(report)
     except (KeyError, TypeError, AttributeError) as e:
-        raise Unreadable(f"the report lacks {e}; expected that of `wordline run --json`") from None
+        raise Unreadable(
+            f"the report lacks {e}; expected a report of `wordline run --json`"
+        ) from None
     return checker
 
 

@@ -399,9 +399,8 @@ class Scheme(ABC):
         """Reject a value of a `State` that a saved or forked drive would lose."""
         if what := lost(value):
             raise UserError(
-                f"{type(self).__name__}.{name} {what}, which a drive that is saved or forked "
-                "would lose\n  allowed: what JSON holds, with keys of text, or an array of "
-                "numpy by itself"
+                f"{type(self).__name__}.{name} {what}, which would be lost when the drive is saved "
+                "or forked\n  allowed: JSON values with text keys, or a NumPy array by itself"
             )
 
     def _check_learnt(self) -> None:

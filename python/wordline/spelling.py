@@ -209,7 +209,7 @@ def _class(part: str, file: str, wanted: str) -> type[Scheme]:
         if isinstance(c, type) and issubclass(c, Scheme) and c.__module__ == module.__name__
     ]
     raise UserError(
-        f"{part}: {file} has no scheme {wanted!r}; say {PREFIX}{file}#CLASS with one of "
+        f"{part}: {file} has no scheme {wanted!r}; use {PREFIX}{file}#CLASS with one of "
         f"{', '.join(there) or 'none'}"
     )
 

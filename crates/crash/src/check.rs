@@ -1,4 +1,5 @@
-//! A check of one crash state: an image in RAM, a drive at an address or a mounted file system, and the marks before the cut.
+//! Checks one crash state, given as an image in RAM, a drive at an address or a mounted file system, with the
+//! marks before the cut.
 
 use crate::command::{Process, Template};
 use crate::error::CrashError;
@@ -13,32 +14,32 @@ use tempfile::TempDir;
 use wordline_live::Recorder;
 use wordline_volatile::{Image, Interval, Log, Sectors, State};
 
-/// Most bytes of one write to an image.
+/// Maximum bytes per write to an image.
 const TOGETHER: usize = 1 << 20;
-/// Bytes of the output of a check that are kept, from the end.
+/// Bytes of a check's output that are kept, from its end.
 const SAID: u64 = 2000;
 
 /// The verdict of a check on a state.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Verdict {
-    /// Exit code 0.
+    /// The check exited with code 0.
     Passed,
-    /// Anything else: how it ended, and what it printed last.
+    /// Anything else.
     Failed {
-        /// How it ended, in words.
+        /// How the check ended, in words.
         how: String,
-        /// What it printed last.
+        /// The end of its output.
         said: String,
     },
 }
 
-/// What a check found, and which sectors it read, where it saw the drive over NBD alone.
+/// What a check found, and which sectors it read if it saw the drive only over NBD.
 pub(crate) struct Checked {
     pub verdict: Verdict,
     pub read: Option<Sectors>,
 }
 
-/// A check, in a folder of its own.
+/// A check with a folder of its own.
 pub struct Check<'a> {
     template: &'a Template,
     log: &'a Log,
@@ -47,17 +48,17 @@ pub struct Check<'a> {
 }
 
 impl<'a> Check<'a> {
-    /// A check of states of a log.
+    /// A check of crash states of a log.
     ///
     /// # Errors
-    /// When there is no folder for its files, or a file system is to be mounted and cannot be.
+    /// If its folder cannot be created, or its file system cannot be mounted.
     pub fn new(template: &'a Template, log: &'a Log, spec: &'a SearchSpec) -> Result<Check<'a>, CrashError> {
         match (&spec.mount, template.has("mnt")) {
             (Some(system), true) => system.check()?,
             (None, true) => {
                 let what = "--check: {mnt} is a mounted file system, and none is given";
                 return Err(CrashError::Input(format!(
-                    "{what}\n  allowed: {{mnt}} where a file system is mounted, ext4 or xfs"
+                    "{what}\n  allowed: {{mnt}} with a file system to mount, ext4 or xfs"
                 )));
             }
             (_, false) => {}
@@ -65,12 +66,12 @@ impl<'a> Check<'a> {
         Ok(Check { template, log, spec, folder: scratch(spec.mount.is_some())? })
     }
 
-    /// How many marks tell two states apart for this check.
+    /// Number of marks by which this check can tell two states apart.
     pub(crate) fn marks(&self, interval: &Interval) -> usize {
         if self.template.has("acked") { interval.marks() } else { 0 }
     }
 
-    /// Whether it sees the drive over NBD alone, so that all it reads is known.
+    /// Whether it sees the drive only over NBD, so that all of its reads are known.
     pub(crate) fn is_served(&self) -> bool {
         self.is_over_nbd() && !self.template.has("image") && !self.template.has("mnt")
     }
@@ -86,7 +87,7 @@ impl<'a> Check<'a> {
     /// Check a state.
     ///
     /// # Errors
-    /// When its files cannot be written, the check not be run, or `stops` says so.
+    /// If its files cannot be written, the check cannot be run, or `stops` is set.
     pub fn run(
         &self,
         interval: &Interval,
@@ -96,7 +97,7 @@ impl<'a> Check<'a> {
         self.run_on(state.image(interval), (interval, state), stops).map(|checked| checked.verdict)
     }
 
-    /// Check the image of a state; through a simulated drive, what that holds after its recovery.
+    /// Check the image of a state, or what a simulated drive holds after its recovery from that state.
     pub(crate) fn run_on(
         &self,
         mut image: Image,
@@ -153,7 +154,7 @@ impl<'a> Check<'a> {
         let failed = CrashError::machine("--check: it cannot be started");
         let mut process = Process::start(command).map_err(failed)?;
         let status = process.wait(self.spec.most, stops).map_err(CrashError::machine("--check"))?;
-        // What is left of the check ends before its file system and its drive do.
+        // End what is left of the check before its file system and its drive.
         drop(process);
         drop(mounted);
         let verdict = self.verdict(status, &said, stops)?;
@@ -161,7 +162,7 @@ impl<'a> Check<'a> {
         Ok(Checked { verdict, read })
     }
 
-    /// What the end of the process means.
+    /// The verdict, from the exit status of the process.
     fn verdict(
         &self,
         status: Option<ExitStatus>,
@@ -182,7 +183,7 @@ impl<'a> Check<'a> {
     }
 }
 
-/// The end of the output of a check.
+/// The end of a check's output.
 fn tail(path: &Path) -> String {
     let mut text = vec![];
     if let Ok(mut file) = File::open(path) {
@@ -193,7 +194,7 @@ fn tail(path: &Path) -> String {
     String::from_utf8_lossy(&text).trim_end().to_string()
 }
 
-/// Write an image as a new sparse file: a check may have changed the one before.
+/// Write an image to a new sparse file. A previous check may have changed the old file.
 fn write_image(path: &Path, image: &Image) -> std::io::Result<()> {
     match std::fs::remove_file(path) {
         Err(e) if e.kind() != std::io::ErrorKind::NotFound => return Err(e),

@@ -19,10 +19,11 @@ pub struct Template {
 }
 
 impl Template {
-    /// Read one that has at least one of the placeholders `needs`, and no others than `knows`.
+    /// Parse a command line. It must have at least one of the placeholders `needs`, and no other than
+    /// `knows`.
     ///
     /// # Errors
-    /// When it has not: where, what, what is allowed.
+    /// If a placeholder is missing or unknown: where, what, what is allowed.
     pub fn new(option: &str, text: &str, knows: &[&str], needs: &[&str]) -> Result<Template, CrashError> {
         let mut places = vec![];
         let mut rest = text;
@@ -46,12 +47,13 @@ impl Template {
         Ok(Template { text: text.to_string(), places })
     }
 
-    /// Whether it has a placeholder.
+    /// Whether it has a placeholder of this name.
     pub fn has(&self, name: &str) -> bool {
         self.places.iter().any(|place| place == name)
     }
 
-    /// The command, with values for its placeholders. A shell runs it if it has characters that only a shell interprets.
+    /// The command with values for its placeholders. It is run by a shell if it contains characters that only
+    /// a shell interprets.
     pub fn command(&self, values: &[(&str, &str)]) -> Command {
         let fill = |text: &str| {
             let mut text = text.to_string();
@@ -74,7 +76,7 @@ impl Template {
     }
 }
 
-/// A process in a group of its own, which ends with this.
+/// A process in a process group of its own, which is killed when this is dropped.
 pub(crate) struct Process(Child);
 
 impl Process {
@@ -86,7 +88,7 @@ impl Process {
         i32::try_from(self.0.id()).ok().and_then(Pid::from_raw)
     }
 
-    /// Wait for its end; `None` if that takes longer than `most`, or `stops` says so.
+    /// Wait for the end of the process. `None` if it takes longer than `most`, or `stops` is set.
     pub(crate) fn wait(
         &mut self,
         most: Duration,

@@ -7,13 +7,13 @@ use wordline_live::ServeError;
 /// Why no crash state could be checked.
 #[derive(Debug, Error)]
 pub enum CrashError {
-    /// What was given is wrong: where, what, what is allowed.
+    /// Invalid input: where, what, what is allowed.
     #[error("{0}")]
     Input(String),
-    /// The machine: a socket, a file, a process.
+    /// An error of the system: a socket, a file, a process.
     #[error("{0}")]
     Machine(String),
-    /// It was stopped.
+    /// The search was stopped.
     #[error("stopped")]
     Stopped,
 }
@@ -25,7 +25,7 @@ impl From<ServeError> for CrashError {
 }
 
 impl CrashError {
-    /// A file or a process that the machine does not give.
+    /// An error of a file or a process, with what was attempted.
     pub(crate) fn machine(what: &str) -> impl Fn(io::Error) -> CrashError + '_ {
         move |e| CrashError::Machine(format!("{what}: {e}"))
     }

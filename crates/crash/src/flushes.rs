@@ -1,4 +1,4 @@
-//! Each FLUSH and FUA is ignored in turn: which of them does the check notice?
+//! Ignores each FLUSH and FUA in turn, to find which of them the check notices.
 
 use crate::check::{Check, Verdict};
 use crate::command::Template;
@@ -8,21 +8,22 @@ use crate::spec::SearchSpec;
 use std::collections::HashSet;
 use wordline_volatile::{Flushes, Log, flushes, intervals};
 
-/// The result of ignoring one.
+/// The result of ignoring a FLUSH or FUA.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Dropped {
-    /// The FLUSH, or the request with FUA.
+    /// The FLUSH or the request with FUA.
     pub flush: Flushes,
-    /// The name of a state that fails without it; none where all passed.
+    /// Name of a state that fails without it. None if all states passed.
     pub needed: Option<String>,
-    /// Number of states that were checked.
+    /// Number of states checked.
     pub states: u64,
 }
 
-/// Ignore each FLUSH and FUA of a log in turn, and check what a cut may leave before the next point of durability.
+/// Ignore each FLUSH and FUA of a log in turn, and check what a cut may leave up to the next point of
+/// durability.
 ///
 /// # Errors
-/// When the check cannot be run, or `stops` says so.
+/// If the check cannot be run, or `stops` is set.
 pub fn drop_flushes(
     log: &Log,
     template: &Template,

@@ -1,5 +1,5 @@
-//! Power cuts that find bugs: a client is run once on a drive that records its requests, and a check is run on each state that a
-//! power cut may leave of them.
+//! Crash tests by power cuts. A client runs once on a drive that records its requests. A check then runs on
+//! every state that a power cut could have left.
 
 #![allow(clippy::disallowed_methods, reason = "programs are waited for by the wall clock")]
 
@@ -29,7 +29,7 @@ pub use search::{replay_state, search};
 pub use sessions::{Session, SessionSpec, sessions};
 pub use spec::SearchSpec;
 
-/// Locked, whatever happened to those who held it before.
+/// Lock a mutex, even if a thread panicked while it held the lock.
 fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

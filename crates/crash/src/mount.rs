@@ -1,4 +1,5 @@
-//! A file system on the drive, for clients and checks that need files: mkfs, nbdfuse, a loop device, mount. Needs root.
+//! Mounts a file system on the drive, for clients and checks that need files: mkfs, nbdfuse, a loop device,
+//! mount. Needs root.
 
 use crate::command::Process;
 use crate::error::CrashError;
@@ -10,10 +11,10 @@ use std::process::{Command, Output};
 use std::str::FromStr;
 use std::time::{Duration, Instant};
 
-/// How long nbdfuse may take to show the drive.
+/// How long nbdfuse may take to make the drive available.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Kinds of file systems, each with its package and the smallest size that its mkfs takes.
+/// Supported file systems: name, package, and the smallest size that its mkfs accepts.
 const KINDS: [(&str, &str, u64); 2] = [("ext4", "e2fsprogs", 8 << 20), ("xfs", "xfsprogs", 300 << 20)];
 
 /// A file system, with its options.
@@ -21,7 +22,7 @@ const KINDS: [(&str, &str, u64); 2] = [("ext4", "e2fsprogs", 8 << 20), ("xfs", "
 pub struct FileSystem {
     kind: &'static str,
     package: &'static str,
-    /// Bytes of the smallest.
+    /// Minimum size in bytes.
     least: u64,
     /// Options of mount.
     options: Vec<String>,
@@ -50,7 +51,7 @@ impl fmt::Display for FileSystem {
     }
 }
 
-/// What this machine has.
+/// The commands and devices of this machine.
 struct Machine {
     is_root: bool,
     has: fn(&Path) -> bool,
@@ -69,7 +70,7 @@ impl Machine {
         self.programs.iter().any(|folder| (self.has)(&folder.join(name)))
     }
 
-    /// What a mount lacks here.
+    /// What this machine lacks for a mount.
     fn lacks(&self, of: &FileSystem) -> Option<String> {
         let kind = of.kind;
         if !self.is_root {
@@ -106,27 +107,27 @@ impl FileSystem {
         self.kind
     }
 
-    /// Bytes of the smallest.
+    /// Minimum size in bytes.
     pub fn least(&self) -> u64 {
         self.least
     }
 
-    /// Whether this machine can mount it.
+    /// Check that this machine can mount it.
     ///
     /// # Errors
-    /// When it cannot: what is missing, and where it is to be had.
+    /// If it cannot: what is missing, and how to get it.
     pub fn check(&self) -> Result<(), CrashError> {
         let lacks = Machine::this().lacks(self);
         lacks.map_or(Ok(()), |what| Err(CrashError::Input(format!("--mount {}: {what}", self.kind))))
     }
 
-    /// Make it in a new file of a size.
+    /// Create the file system in a new file of this size.
     pub(crate) fn make(&self, path: &Path, size: u64, options: &[String]) -> Result<(), CrashError> {
         let failed = CrashError::machine("--mount: no file for mkfs");
         File::create_new(path).and_then(|file| file.set_len(size)).map_err(failed)?;
         let mut command = Command::new(format!("mkfs.{}", self.kind));
         match self.kind {
-            // Nothing is left for the kernel to write in the background.
+            // Leave no initialization for the kernel to do in the background.
             "ext4" => {
                 command.args(["-q", "-F", "-b", "4096", "-E", "lazy_itable_init=0,lazy_journal_init=0"])
             }
@@ -140,7 +141,7 @@ impl FileSystem {
     fn mount(&self, device: &Path, at: &Path) -> Result<MountPoint, String> {
         let mut options = self.options.clone();
         if self.kind == "xfs" {
-            // Several crash states of one file system are mounted at a time.
+            // Several crash states of the same file system are mounted at a time.
             options.push("nouuid".to_string());
         }
         if device.is_file() {
@@ -156,14 +157,14 @@ impl FileSystem {
         if done.status.success() { Ok(MountPoint(at.to_path_buf())) } else { Err(said(&done)) }
     }
 
-    /// Mount a crash state in a folder. An error is what mount said of it.
+    /// Mount a crash state in a folder. An error is what mount printed.
     pub(crate) fn mount_image(&self, image: &Path, at: &Path) -> Result<MountPoint, String> {
         std::fs::create_dir_all(at).map_err(|e| e.to_string())?;
         self.mount(image, at)
     }
 }
 
-/// A mounted folder, which is unmounted at the end.
+/// A mounted folder, unmounted when dropped.
 pub(crate) struct MountPoint(PathBuf);
 
 impl Drop for MountPoint {
@@ -175,7 +176,7 @@ impl Drop for MountPoint {
     }
 }
 
-/// A loop device, which is detached at the end.
+/// A loop device, detached when dropped.
 struct Loop(PathBuf);
 
 impl Drop for Loop {
@@ -184,7 +185,7 @@ impl Drop for Loop {
     }
 }
 
-/// A file system on a served drive; its parts end in this order.
+/// A file system on a served drive. Its parts are dropped in this order.
 pub(crate) struct Mounted {
     at: PathBuf,
     _point: MountPoint,
@@ -208,7 +209,8 @@ impl Mounted {
         let begun = Instant::now();
         while !disk.exists() {
             if begun.elapsed() > PATIENCE {
-                let what = format!("--mount: nbdfuse shows no drive after {} s", PATIENCE.as_secs());
+                let what =
+                    format!("--mount: nbdfuse has not shown the drive within {} s", PATIENCE.as_secs());
                 return Err(CrashError::Machine(what));
             }
             std::thread::sleep(Duration::from_millis(5));
@@ -223,12 +225,12 @@ impl Mounted {
         Ok(Mounted { at, _point: point, _loop: device, _fuse: fuse, _nbdfuse: nbdfuse })
     }
 
-    /// Where its files are.
+    /// The mount point.
     pub(crate) fn at(&self) -> &Path {
         &self.at
     }
 
-    /// Write out what the kernel holds.
+    /// Flush what the kernel has cached.
     pub(crate) fn sync(&self) -> Result<(), CrashError> {
         succeed(Command::new("sync").arg("-f").arg(&self.at), "sync").map(|_| ())
     }

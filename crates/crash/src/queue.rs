@@ -1,37 +1,39 @@
-//! The states of all intervals in order: class by class, interval by interval, in turn with drawn ones.
+//! The states of all intervals in the order in which they are checked: class by class and interval by
+//! interval, alternating with random states.
 //!
-//! An interval is drawn the more often, the more sectors it may lose: the number of its states grows with the power of two. The
-//! classes of a long log take longer than anybody waits, and what many writes have lost at a time, or only a torn sector brings
-//! out, shows in the drawn states at once.
+//! An interval is drawn more often, the more sectors it can lose, because the number of its states is a power
+//! of two. The classes of a long log take too long to complete. Failures that need many lost writes or a torn
+//! sector show up early in the random states.
 
 use wordline_volatile::{Broken, CLASSES, Class, Interval, State, broken_states, states};
 
-/// How far along all weights each draw is from the one before, as a fraction of 2^64: the golden ratio spreads them most evenly.
+/// Step from one draw to the next among all weights, as a fraction of 2^64. The golden ratio spreads the
+/// draws most evenly.
 const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
-/// Equal states in a row after which no new one is expected.
+/// After this many equal states in a row, no new state is expected.
 const MOST_EQUAL: u64 = 4000;
 
 type States<'a> = Box<dyn Iterator<Item = State> + Send + 'a>;
 
-/// The states of all intervals in their order.
+/// The states of all intervals in order.
 pub(crate) struct Queue<'a> {
     intervals: &'a [Interval],
     seed: u64,
-    /// Classes in their order.
+    /// The classes in order.
     classes: [Class; CLASSES.len()],
-    /// The next state of the finite classes: the class, the interval, its states.
+    /// The next state of the finite classes: class, interval, and the remaining states.
     at: (usize, usize),
     here: Option<States<'a>>,
-    /// Those that have no end, each with the sum of the weights up to its own.
+    /// The endless classes, each with the cumulative sum of weights.
     endless: Vec<(u64, usize, States<'a>)>,
     drawn: u64,
-    /// For each interval, how many classes are complete.
+    /// Number of complete classes of each interval.
     complete: Vec<usize>,
     returned: u64,
     equal_in_a_row: u64,
 }
 
-/// A state, with the number of its interval and its own.
+/// A state, with the number of its interval and its own number.
 pub(crate) struct Next {
     pub number: u64,
     pub interval: usize,
@@ -40,8 +42,8 @@ pub(crate) struct Next {
 }
 
 impl<'a> Queue<'a> {
-    /// All states by what is permitted; with `broken` those of drives that are broken so, and no others. Of a drive that had
-    /// faults at work, the states that lose all come first.
+    /// All permitted states; with `broken`, only the states of drives that are broken in these ways. If the
+    /// drive had session faults, the states that lose everything come first.
     pub(crate) fn new(
         intervals: &'a [Interval],
         broken: &[Broken],
@@ -52,7 +54,7 @@ impl<'a> Queue<'a> {
         if had_faults {
             classes.swap(0, 1);
         }
-        // A drive that ignores a FLUSH has intervals of its own.
+        // A drive that ignores a FLUSH has other intervals.
         let at_cut: Vec<Broken> =
             broken.iter().copied().filter(|kind| *kind != Broken::DroppedFlush).collect();
         let has_states = |interval: &Interval| {
@@ -88,18 +90,18 @@ impl<'a> Queue<'a> {
         }
     }
 
-    /// A state was new, or equal to one before.
+    /// Note whether a state was equal to an earlier one.
     pub(crate) fn was_equal(&mut self, equal: bool) {
         self.equal_in_a_row = if equal { self.equal_in_a_row + 1 } else { 0 };
     }
 
-    /// For each interval, how many classes are complete.
+    /// Number of complete classes of each interval.
     pub(crate) fn complete(&self) -> &[usize] {
         &self.complete
     }
 
     pub(crate) fn next(&mut self) -> Option<Next> {
-        // The first states of all are the plainest.
+        // Begin with the simplest states.
         let is_drawn = self.returned >= CLASSES.len() as u64 && self.returned % 2 == 1;
         let first = if is_drawn { self.drawn() } else { None };
         let (interval, state, class) = first.or_else(|| self.finite()).or_else(|| self.drawn())?;
@@ -149,7 +151,8 @@ mod tests {
 
     const SECTOR: u64 = 512;
 
-    /// `count` intervals of one write each: of `sectors` sectors in the one at `large`, of one sector in the others.
+    /// `count` intervals with one write each: of `sectors` sectors in interval `large`, of one sector in the
+    /// others.
     fn log(count: u64, large: u64, sectors: u64) -> Log {
         let one = |at: u64| {
             let data = vec![at as u8 + 1; (if at == large { sectors } else { 1 } * SECTOR) as usize];

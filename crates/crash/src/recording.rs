@@ -1,4 +1,4 @@
-//! A client, run once, and the log of what it sent.
+//! Runs a client once, and returns the log of what it sent.
 
 use crate::command::{Process, Template};
 use crate::error::CrashError;
@@ -12,36 +12,36 @@ use std::time::Duration;
 use wordline_live::{Recorder, Recording};
 use wordline_volatile::{Content, Event, Image, Log, SessionFaults};
 
-/// The drive that a client is run on.
+/// The drive on which a client is run.
 #[derive(Clone, Debug)]
 pub struct RecordSpec {
-    /// Bytes of it.
+    /// Size of the drive in bytes.
     pub size: u64,
-    /// Size of a sector in bytes; none is ever torn.
+    /// Size of a sector in bytes. Sectors are never torn.
     pub sector: u64,
-    /// A file with what it holds before the client.
+    /// A file with the initial contents of the drive.
     pub image: Option<PathBuf>,
     /// Time limit of the client.
     pub most: Duration,
-    /// A file system that is mounted for the client; where there is no image, it is made with these options of mkfs.
+    /// A file system to mount for the client. Without an image, it is created with these options of mkfs.
     pub mount: Option<(FileSystem, Vec<String>)>,
-    /// Faults of the drive at work.
+    /// Session faults of the drive.
     pub faults: Option<SessionFaults>,
 }
 
-/// What a client did.
+/// The result of a client's run.
 #[derive(Debug)]
 pub struct Recorded {
-    /// What it sent.
+    /// The log of its requests.
     pub log: Log,
-    /// How it ended.
+    /// Its exit status.
     pub status: ExitStatus,
 }
 
-/// Run a client on a new drive, and keep what it sends. Each line that it prints is a mark.
+/// Run a client on a new drive, and record what it sends. Each line that it prints is a mark.
 ///
 /// # Errors
-/// When it cannot be run, takes too long, or `stops` says so.
+/// If it cannot be run or takes too long, or `stops` is set.
 pub fn record(
     client: &Template,
     spec: &RecordSpec,
@@ -77,7 +77,7 @@ pub fn record(
             let mut log = match mounted {
                 None => recorder.end(),
                 Some(mounted) => {
-                    // An unmount is no part of what the client did.
+                    // The unmount does not belong to the client's requests.
                     let log = recorder.take_log();
                     drop(mounted);
                     log
@@ -96,7 +96,7 @@ pub fn record(
     }
 }
 
-/// What the drive holds before the client.
+/// The initial contents of the drive.
 fn begin(spec: &RecordSpec, folder: &Path) -> Result<Image, CrashError> {
     let mut image = Image::new(spec.size, spec.sector);
     let made = spec.mount.as_ref().filter(|_| spec.image.is_none()).map(|(system, options)| {
@@ -133,7 +133,7 @@ fn begin(spec: &RecordSpec, folder: &Path) -> Result<Image, CrashError> {
     }
 }
 
-/// What an image holds, as writes that are durable.
+/// The contents of an image as durable writes.
 fn events_of(image: &Image) -> Vec<Event> {
     let write = |(offset, bytes): (u64, &[u8])| {
         [
@@ -144,7 +144,8 @@ fn events_of(image: &Image) -> Vec<Event> {
     image.runs().flat_map(write).collect()
 }
 
-/// A folder in RAM, where there is one. With a file system other users may pass through it, since its files may be theirs.
+/// A folder in RAM if possible. For a file system, other users can enter it, because its files may belong to
+/// them.
 pub(crate) fn scratch(has_mount: bool) -> Result<tempfile::TempDir, CrashError> {
     let mode = std::fs::Permissions::from_mode(if has_mount { 0o711 } else { 0o700 });
     let mut builder = tempfile::Builder::new();

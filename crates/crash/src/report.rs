@@ -1,4 +1,4 @@
-//! What a search found, in words.
+//! The result of a search, as text.
 
 use crate::check::Verdict;
 use std::fmt::Write;
@@ -9,52 +9,53 @@ use wordline_volatile::{CLASSES, Class, grouped};
 pub struct Coverage {
     /// Intervals between two points of durability.
     pub intervals: usize,
-    /// Those of which every state with at most two lost writes was checked.
+    /// Number of intervals in which every state with at most two lost writes was checked.
     pub two_lost: usize,
-    /// Those of which only every state with at most one lost write was.
+    /// Number of further intervals in which every state with at most one lost write was checked.
     pub one_lost: usize,
-    /// Checks that were run.
+    /// Number of checks that were run.
     pub checks: u64,
-    /// States that were not checked: they are equal to one before, or differ from it only in sectors that the check did not read.
+    /// Number of states that were not checked, because they equal an earlier one or differ from it only in
+    /// sectors that the check did not read.
     pub equal: u64,
-    /// Those of them that differ so.
+    /// Number of these that differ in unread sectors.
     pub unread: u64,
-    /// States that differ only so and were checked anyway.
+    /// Number of states that differ only in unread sectors and were checked anyway.
     pub anyway: u64,
-    /// Milliseconds that it took.
+    /// Duration in milliseconds.
     pub milliseconds: u64,
 }
 
-/// A state that fails.
+/// A failing state.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Failing {
-    /// The name of the smallest that was found, which replays it.
+    /// Name of the smallest failing state found, which replays it.
     pub name: String,
-    /// The class of the first that failed.
+    /// Class of the first failing state.
     pub class: Option<Class>,
     /// What reached the disk, and what did not.
     pub story: String,
-    /// What the check said of it.
+    /// The verdict of the check.
     pub verdict: Verdict,
     /// Whether it failed again when it was repeated.
     pub again: bool,
     /// Whether a state passed that differs only in sectors that the check does not read.
     pub is_unread: bool,
-    /// Checks that making it smaller took.
+    /// Number of checks that the reduction took.
     pub reductions: u64,
 }
 
-/// What a search found.
+/// The result of a search.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Found {
     /// How much was checked.
     pub coverage: Coverage,
-    /// The first state that fails, made smaller.
+    /// The first failing state, reduced.
     pub failing: Option<Failing>,
 }
 
 impl Coverage {
-    /// By the number of classes that are complete in each interval.
+    /// Coverage, from the number of complete classes of each interval.
     pub(crate) fn of(complete: &[usize]) -> Coverage {
         let at = |class: Class| CLASSES.iter().position(|c| *c == class).unwrap_or(0) + 1;
         let two_lost = complete.iter().filter(|done| **done >= at(Class::TwoLost)).count();
@@ -62,7 +63,7 @@ impl Coverage {
         Coverage { intervals: complete.len(), two_lost, one_lost, ..Coverage::default() }
     }
 
-    /// That of several searches together.
+    /// The coverage of two searches together.
     pub fn with(self, other: Coverage) -> Coverage {
         Coverage {
             intervals: self.intervals + other.intervals,
@@ -76,7 +77,7 @@ impl Coverage {
         }
     }
 
-    /// In a line.
+    /// A summary in one line.
     pub fn to_text(&self) -> String {
         let some = self.intervals - self.two_lost - self.one_lost;
         let mut parts = vec![];
@@ -110,7 +111,7 @@ impl Coverage {
 }
 
 impl Failing {
-    /// The story, with what the check said.
+    /// The story and the output of the check.
     pub fn to_text(&self) -> String {
         let mut text = format!("failing state {}: {}", self.name, self.story);
         if let Verdict::Failed { how, said } = &self.verdict {

@@ -1,4 +1,4 @@
-//! All states in parallel, and the first that fails, reduced.
+//! Checks all states in parallel, and reduces the first that fails.
 
 use crate::check::{Check, Checked, Verdict};
 use crate::command::Template;
@@ -14,39 +14,40 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 use wordline_volatile::{Broken, Interval, Log, State, flushes, intervals, reduce, story};
 
-/// Of the states that differ only in sectors that no check read, one in this many is checked anyway.
+/// One in this many states that differ only in unread sectors is checked anyway.
 const ANYWAY: u64 = 50;
-/// Most FLUSH and FUA requests that a broken drive ignores, each in states of its own.
+/// Maximum number of FLUSH and FUA requests that a broken drive ignores, each in states of its own.
 const DROPPED: usize = 64;
 
-/// What all threads of a search share.
+/// State shared by all threads of a search.
 struct Shared<'a> {
     queue: Mutex<Queue<'a>>,
     seen: Mutex<HashSet<(u128, usize)>>,
-    /// What checks that passed have read, and the numbers of states that differ from such a state in nothing that was read.
+    /// What passed checks have read, and the numbers of states that differ from a passed state only in unread
+    /// sectors.
     unread: Unread,
     differ_unread: AtomicU64,
     anyway: AtomicU64,
     checks: AtomicU64,
     equal: AtomicU64,
-    /// States that fail, by their number, and the first error.
+    /// Failing states by number, and the first error.
     failing: Mutex<BTreeMap<u64, Failed>>,
     error: Mutex<Option<CrashError>>,
     ends: AtomicBool,
 }
 
-/// A state that fails.
+/// A failing state.
 struct Failed {
     next: Next,
     verdict: Verdict,
     is_unread: bool,
 }
 
-/// Check what power cuts may leave of a log, until a state fails or `spec.states` were checked. `progress` is called with the
-/// number of checks so far.
+/// Check what power cuts may leave of a log, until a state fails or `spec.states` states were checked.
+/// `progress` is called with the number of checks so far.
 ///
 /// # Errors
-/// When the check cannot be run, fails on the whole log with nothing lost, or `stops` says so.
+/// If the check cannot be run or fails on the whole log without losses, or `stops` is set.
 pub fn search(
     log: &Log,
     template: &Template,
@@ -57,7 +58,7 @@ pub fn search(
     let begun = Instant::now();
     let mut intervals = intervals(log, spec.rules, None);
     let had_faults = log.faults_before(usize::MAX).next().is_some();
-    // With faults of the drive the check may well fail on what the client left.
+    // With session faults, the check may fail on what the client left.
     if !had_faults {
         uncut(log, template, spec, &intervals, stops)?;
     }
@@ -101,14 +102,14 @@ pub fn search(
     Ok(Found { coverage, failing })
 }
 
-/// The intervals of a drive that ignores one FLUSH or FUA, of some of them, evenly spread.
+/// The intervals of a drive that ignores one FLUSH or FUA, evenly spread over the log.
 fn with_dropped(log: &Log, spec: &SearchSpec) -> Vec<Interval> {
     let all = flushes(log);
     let step = all.len().div_ceil(DROPPED).max(1);
     all.iter().step_by(step).flat_map(|flush| intervals(log, spec.rules, Some(flush.id))).collect()
 }
 
-/// The check must pass on the whole log with nothing lost.
+/// Check that the whole log passes without losses.
 fn uncut(
     log: &Log,
     template: &Template,
@@ -122,8 +123,8 @@ fn uncut(
     match check.run(last, &state, stops)? {
         Verdict::Passed => Ok(()),
         Verdict::Failed { how, said } => Err(CrashError::Input(format!(
-            "--check: the check fails on the uncut state, with nothing lost: {how}\n{said}\n  hint: a check passes on what the client \
-             left; try it by hand on such an image"
+            "--check: the check fails although no data are lost: {how}\n{said}\n  hint: the check must pass on what the client left; \
+             run it by hand on such an image"
         ))),
     }
 }
@@ -172,7 +173,7 @@ impl Shared<'_> {
     }
 }
 
-/// The reduction of a failing state, one check after another.
+/// The reduction of a failing state.
 struct Smaller<'a> {
     check: Check<'a>,
     log: &'a Log,
@@ -214,7 +215,7 @@ impl Smaller<'_> {
         Ok(fails)
     }
 
-    /// Reduce what a state loses, as units of which each part is a state.
+    /// Reduce the losses of a state, split into units. Any subset of the units is a state.
     fn reduce<T: Clone>(
         &mut self,
         interval: &Interval,
@@ -232,13 +233,14 @@ impl Smaller<'_> {
         error.map_or_else(|| Ok(state(&left)), Err)
     }
 
-    /// As few lost requests as fail.
+    /// Reduce to as few lost requests as still fail.
     fn by_request(&mut self, interval: &Interval, state: State) -> Result<State, CrashError> {
         let units: Vec<(u64, BTreeSet<u64>)> = state.lost.clone().into_iter().collect();
         self.reduce(interval, units, |part| State { lost: part.iter().cloned().collect(), ..state.clone() })
     }
 
-    /// Of each request that is lost in part, all of it if that fails too, else as few sectors as fail.
+    /// For each request that is lost in part: lose all of it if that still fails, otherwise as few sectors as
+    /// still fail.
     fn by_sector(&mut self, interval: &Interval, mut state: State) -> Result<State, CrashError> {
         let torn: Vec<(u64, BTreeSet<u64>)> = state.lost.clone().into_iter().collect();
         for (id, lost) in torn {
@@ -262,10 +264,10 @@ impl Smaller<'_> {
     }
 }
 
-/// Check the state of a name once more.
+/// Check the state of this name again.
 ///
 /// # Errors
-/// When there is no such state, or the check cannot be run.
+/// If there is no such state, or the check cannot be run.
 pub fn replay_state(
     log: &Log,
     template: &Template,

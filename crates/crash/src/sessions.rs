@@ -1,5 +1,5 @@
-//! Clients on drives with faults at work: each session is a run of the client with a fault of one kind, drawn by a seed of its
-//! own, and the search of what power cuts may leave of that.
+//! Runs clients on drives with session faults. In each session the client runs with faults of one kind, drawn
+//! by a seed, and the states that power cuts may leave of that run are searched.
 
 use crate::command::Template;
 use crate::error::CrashError;
@@ -10,43 +10,43 @@ use crate::spec::SearchSpec;
 use std::process::ExitStatus;
 use wordline_volatile::{Log, SessionFault, SessionFaults};
 
-/// Least number of checks of a session.
+/// Minimum number of checks per session.
 const LEAST: u64 = 20;
 
-/// Which sessions there are.
+/// Which sessions to run.
 #[derive(Clone, Debug)]
 pub struct SessionSpec {
-    /// The faults, each with the number of 10,000 requests that it meets, in turn.
+    /// The faults, used in turn, each with its rate per 10,000 requests.
     pub kinds: Vec<(SessionFault, u64)>,
     /// Number of sessions.
     pub count: u64,
-    /// The seed of the first; each further one has the next.
+    /// Seed of the first session. Each further session adds 1.
     pub seed: u64,
 }
 
-/// The first session of which a state fails, or the last.
+/// The first session with a failing state, or the last session.
 #[derive(Debug)]
 pub struct Session {
-    /// What the client sent.
+    /// The log of the client's requests.
     pub log: Log,
     /// Its fault.
     pub fault: SessionFault,
     /// Its seed.
     pub seed: u64,
-    /// How the client ended.
+    /// Exit status of the client.
     pub status: ExitStatus,
-    /// What the search found; the coverage is that of all sessions.
+    /// Result of the search. Its coverage is that of all sessions.
     pub found: Found,
-    /// Sessions that were run, and those of them in which the fault met a request.
+    /// Number of sessions run.
     pub run: u64,
-    /// As above.
+    /// Number of sessions in which the fault met a request.
     pub met: u64,
 }
 
-/// Run sessions until a state of one fails. Nothing if there is none.
+/// Run sessions until one has a failing state. Nothing if no session was run.
 ///
 /// # Errors
-/// When the client or the check cannot be run, or `stops` says so.
+/// If the client or the check cannot be run, or `stops` is set.
 pub fn sessions(
     (client, check): (&Template, &Template),
     (record_spec, search_spec): (&RecordSpec, &SearchSpec),

@@ -1,4 +1,4 @@
-//! How states are searched.
+//! Options of a search.
 
 use crate::mount::FileSystem;
 use std::sync::Arc;
@@ -6,23 +6,23 @@ use std::time::Duration;
 use wordline_live::ThroughDrive;
 use wordline_volatile::{Broken, Rules};
 
-/// How states are searched.
+/// Options of a search.
 #[derive(Clone, Debug)]
 pub struct SearchSpec {
-    /// What the drive promises.
+    /// What the drive guarantees.
     pub rules: Rules,
     /// Maximum number of checks.
     pub states: u64,
-    /// The seed from which states are drawn.
+    /// Seed of the random states.
     pub seed: u64,
     /// Number of checks in parallel.
     pub threads: usize,
-    /// Time limit of one check.
+    /// Time limit of a check.
     pub most: Duration,
-    /// What a broken drive does at a power cut; empty for one that keeps its promises.
+    /// What a broken drive does at a power cut. Empty for a drive that keeps its guarantees.
     pub broken: Vec<Broken>,
-    /// The file system that is mounted for a check with `{mnt}`.
+    /// The file system to mount for a check with `{mnt}`.
     pub mount: Option<FileSystem>,
-    /// The simulated drive whose power is cut, and that recovers, for each state.
+    /// The simulated drive whose power is cut for each state, and which then recovers.
     pub through: Option<Arc<ThroughDrive>>,
 }

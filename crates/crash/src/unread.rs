@@ -1,28 +1,28 @@
-//! States that are equal in all that the check read of one that passed.
+//! States that differ from a passed state only in sectors that the check did not read.
 //!
-//! A check that sees the drive over NBD depends on the sectors that it reads, and on the marks. Where another state holds the same
-//! in all of these, the check reads the same sectors again and passes again.
+//! A check that sees the drive only over NBD depends on the sectors that it reads and on the marks. If
+//! another state is equal in all of these, the check reads the same sectors and passes again.
 
 use crate::lock;
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 use wordline_volatile::{Image, Sectors};
 
-/// Sets of sectors that are kept.
+/// Maximum number of sets of sectors kept.
 const MOST: usize = 64;
 
-/// What checks that passed have read.
+/// What passed checks have read.
 #[derive(Default)]
 pub(crate) struct Unread(Mutex<Vec<Known>>);
 
-/// A set of sectors that checks have read, and what these held, as a hash, with the number of marks.
+/// A set of sectors that checks have read, a hash of their contents, and the number of marks.
 struct Known {
     read: Arc<Sectors>,
     passed: HashSet<(u128, usize)>,
 }
 
 impl Unread {
-    /// A check passed on an image, of which it read these sectors.
+    /// Note that a check passed on an image, and which sectors it read.
     pub(crate) fn passed(&self, read: Sectors, image: &Image, marks: usize) {
         let key = (image.hash_of_sectors(&read), marks);
         let mut all = lock(&self.0);
@@ -36,7 +36,7 @@ impl Unread {
         all.push(Known { read: Arc::new(read), passed: HashSet::from([key]) });
     }
 
-    /// Whether a check that passed has read nothing in which this image differs.
+    /// Whether a passed check has read nothing in which this image differs.
     pub(crate) fn has(&self, image: &Image, marks: usize) -> bool {
         let sets: Vec<Arc<Sectors>> =
             lock(&self.0).iter().rev().map(|known| Arc::clone(&known.read)).collect();

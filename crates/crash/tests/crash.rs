@@ -128,7 +128,10 @@ fn states_come_in_their_order_and_equal_ones_count_once() {
 #[test]
 fn check_that_fails_with_nothing_lost_is_the_users_mistake() {
     let fails = search(&commit(true), &check("test ! -f {image}"), &spec(), &|| false, &|_| {}).unwrap_err();
-    assert!(matches!(&fails, CrashError::Input(text) if text.contains("on the uncut state")), "{fails}");
+    assert!(
+        matches!(&fails, CrashError::Input(text) if text.contains("although no data are lost")),
+        "{fails}"
+    );
     let none =
         search(&commit(true), &check("no-such-program {image}"), &spec(), &|| false, &|_| {}).unwrap_err();
     assert!(none.to_string().contains("--check: it cannot be started"), "{none}");
@@ -181,7 +184,7 @@ fn failing_check_is_a_finding_where_the_drive_had_faults() {
 fn check_of_a_mounted_file_system_needs_one() {
     let template = Template::new("--check", "ls {mnt}", &["mnt"], &["mnt"]).unwrap();
     let error = search(&commit(true), &template, &spec(), &|| false, &|_| {}).unwrap_err().to_string();
-    assert!(error.contains("allowed: {mnt} where a file system is mounted"), "{error}");
+    assert!(error.contains("allowed: {mnt} with a file system to mount"), "{error}");
 }
 
 #[test]

@@ -39,7 +39,7 @@ impl Address {
         if encrypted { uri.replacen("nbd", "nbds", 1) } else { uri }
     }
 
-    /// The syntax of options of `wordline` and of commands of a control socket.
+    /// The address as options of `wordline` and commands of a control socket spell it.
     pub fn spelled(&self) -> String {
         match self {
             Address::Unix(path) => format!("unix:{}", path.display()),

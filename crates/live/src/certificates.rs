@@ -1,5 +1,5 @@
-//! TLS of a connection, by rustls: the certificates of a server, and the session of each client. Nothing here
-//! blocks: data that the socket does not accept stay in the session until it does.
+//! TLS by rustls: the certificates of a server, and the session of each client. Nothing here blocks: data
+//! that the socket does not accept stay in the session until it does.
 
 use crate::error::ServeError;
 use crate::lock;
@@ -14,16 +14,16 @@ use std::io::{self, IoSlice, IoSliceMut, Read, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-/// The files of a folder of certificates, named as for other NBD servers and clients.
+/// File names in a folder of certificates, as other NBD servers and clients use them.
 const CA: &str = "ca-cert.pem";
 const CRL: &str = "ca-crl.pem";
 const CERTIFICATE: &str = "server-cert.pem";
 const KEY: &str = "server-key.pem";
 
-/// Maximum number of bytes that are encrypted and not sent.
+/// Maximum number of encrypted bytes that wait to be sent.
 const WAITING: usize = 256 << 10;
 
-/// The server's certificate and key, and the clients that it accepts.
+/// The server's certificate and key, and which clients it accepts.
 #[derive(Clone)]
 pub struct Certificates(Arc<ServerConfig>);
 
@@ -33,7 +33,7 @@ impl fmt::Debug for Certificates {
     }
 }
 
-/// One connection's session.
+/// The TLS session of a connection.
 pub(crate) struct Session(Mutex<ServerConnection>);
 
 impl fmt::Debug for Session {
@@ -42,7 +42,7 @@ impl fmt::Debug for Session {
     }
 }
 
-/// A folder of certificates, while it is read.
+/// A folder of certificates from which files are read.
 struct Files<'a>(&'a Path);
 
 impl Files<'_> {
@@ -51,7 +51,7 @@ impl Files<'_> {
         ServeError::Input(format!("--tls-certificates: {}: {what}\n  allowed: {allowed}", path.display()))
     }
 
-    /// All items of a kind in a file, at least one.
+    /// All items of a kind in a file. A file with none is an error.
     fn all<T: PemObject>(&self, file: &str, kind: &str) -> Result<Vec<T>, ServeError> {
         let allowed = format!("a PEM file with a {kind}");
         let bytes = std::fs::read(self.0.join(file)).map_err(|e| {
@@ -72,8 +72,8 @@ impl Files<'_> {
 }
 
 impl Certificates {
-    /// The certificates of a folder; with `verifies`, only clients with a certificate signed by its authority are
-    /// accepted.
+    /// Load the certificates of a folder. With `verifies`, a client must have a certificate signed by the
+    /// folder's authority.
     ///
     /// # Errors
     /// If a file cannot be read or has the wrong content.
@@ -107,7 +107,7 @@ impl Certificates {
         Ok(Certificates(Arc::new(config)))
     }
 
-    /// A session with a client that has sent nothing yet.
+    /// Start a session with a new client.
     pub(crate) fn begin(&self) -> io::Result<Session> {
         let mut connection = ServerConnection::new(Arc::clone(&self.0)).map_err(io::Error::other)?;
         connection.set_buffer_limit(Some(WAITING));
@@ -115,7 +115,7 @@ impl Certificates {
     }
 }
 
-/// A socket that is asked without waiting.
+/// A socket, read and written without blocking.
 struct Ready<'a>(&'a Stream);
 
 impl Read for Ready<'_> {
@@ -138,7 +138,7 @@ impl Write for Ready<'_> {
     }
 }
 
-/// Send what is encrypted. Returns whether all of it is gone.
+/// Send encrypted bytes. Returns whether all have been sent.
 fn flush(session: &mut ServerConnection, socket: &Stream) -> io::Result<bool> {
     while session.wants_write() {
         match session.write_tls(&mut Ready(socket)) {
@@ -152,7 +152,8 @@ fn flush(session: &mut ServerConnection, socket: &Stream) -> io::Result<bool> {
 }
 
 impl Session {
-    /// Read the received data; nothing if the socket would block, and 0 bytes if the client has disconnected.
+    /// Read received data. Returns nothing if the socket would block, and 0 bytes if the client has
+    /// disconnected.
     pub(crate) fn try_read(&self, socket: &Stream, into: &mut [IoSliceMut<'_>]) -> io::Result<Option<usize>> {
         let mut session = lock(&self.0);
         let Some(room) = into.iter_mut().find(|room| !room.is_empty()) else { return Ok(Some(0)) };
@@ -160,7 +161,7 @@ impl Session {
             match session.reader().read(room) {
                 Ok(read) => return Ok(Some(read)),
                 Err(e) if e.kind() == io::ErrorKind::WouldBlock => {}
-                // The connection was closed without a word of the protocol, as many clients do.
+                // Many clients close the connection without a message of the TLS protocol.
                 Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => return Ok(Some(0)),
                 Err(e) => return Err(e),
             }
@@ -177,8 +178,7 @@ impl Session {
         }
     }
 
-    /// Encrypt and send parts, as far as there is room for them. Returns the number of their bytes accepted for
-    /// sending.
+    /// Encrypt and send parts, as far as there is room. Returns the number of bytes accepted.
     pub(crate) fn send(&self, socket: &Stream, parts: &[IoSlice<'_>]) -> Result<usize, Errno> {
         let mut session = lock(&self.0);
         let failed = |e: &io::Error| Errno::from_io_error(e).unwrap_or(Errno::IO);
@@ -197,12 +197,12 @@ impl Session {
         Ok(taken)
     }
 
-    /// Send what is encrypted. Returns whether all of it is gone.
+    /// Send encrypted bytes. Returns whether all have been sent.
     pub(crate) fn flush(&self, socket: &Stream) -> io::Result<bool> {
         flush(&mut lock(&self.0), socket)
     }
 
-    /// Tell the client that nothing more comes.
+    /// Tell the client that the server sends nothing more.
     pub(crate) fn close(&self, socket: &Stream) {
         let mut session = lock(&self.0);
         session.send_close_notify();

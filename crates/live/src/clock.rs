@@ -3,22 +3,22 @@
 use std::time::{Duration, Instant};
 use wordline_units::{SimDuration, SimTime};
 
-/// Seconds of wall time per second of drive time. At 0 the drive takes no time: requests complete at once, and its
-/// own time advances only by its operations.
+/// Seconds of wall time per second of drive time. At 0 the drive takes no time: requests complete
+/// immediately, and the drive's time advances only by its operations.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct TimeScale(f64);
 
 impl TimeScale {
-    /// Speed of the model.
+    /// Real time: the drive is as fast as modelled.
     pub const REAL: TimeScale = TimeScale(1.0);
-    /// No time at all.
+    /// The drive takes no time.
     pub const NONE: TimeScale = TimeScale(0.0);
-    /// The slowest drive.
+    /// Largest factor, that of the slowest drive.
     const MOST: f64 = 1e6;
-    /// The fastest that takes time.
+    /// Smallest factor above 0.
     const LEAST: f64 = 1e-6;
 
-    /// The number.
+    /// The factor.
     pub fn factor(self) -> f64 {
         self.0
     }
@@ -49,10 +49,10 @@ impl std::str::FromStr for TimeScale {
     }
 }
 
-/// The two times, side by side.
+/// Maps wall time to the drive's time and back.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Clock {
-    /// An instant, and the drive's time then.
+    /// An instant, and the drive's time at that instant.
     origin: (Instant, SimTime),
     scale: TimeScale,
 }
@@ -66,7 +66,7 @@ impl Clock {
         self.scale
     }
 
-    /// The drive's time at an instant; nothing if the drive takes no time.
+    /// The drive's time at an instant. Nothing if the drive takes no time.
     #[inline]
     pub(crate) fn drive_time(&self, wall: Instant) -> Option<SimTime> {
         let since = wall.saturating_duration_since(self.origin.0).as_nanos() as u64;
@@ -78,7 +78,7 @@ impl Clock {
         Some(SimTime(self.origin.1.0.saturating_add(modelled)))
     }
 
-    /// Drive time of an arrival that may precede the start of this clock, as during recovery.
+    /// The drive's time of an arrival that may precede the start of this clock, as during recovery.
     pub(crate) fn arrival(&self, wall: Instant) -> Option<SimTime> {
         let early = self.origin.0.saturating_duration_since(wall);
         if early.is_zero() || self.scale == TimeScale::NONE {
@@ -87,7 +87,8 @@ impl Clock {
         Some(SimTime(self.origin.1.0.saturating_sub((early.as_nanos() as f64 / self.scale.0) as u64)))
     }
 
-    /// The instant of a time of the drive; nothing if the drive takes no time, or for a time that never comes.
+    /// The instant of a time of the drive. Nothing if the drive takes no time, or if the time is never
+    /// reached.
     #[inline]
     pub(crate) fn instant(&self, drive: SimTime) -> Option<Instant> {
         if self.scale == TimeScale::NONE || drive == SimTime::NEVER {

@@ -1,5 +1,5 @@
-//! One client: its handshake, then its requests. All requests received from its socket are parsed at once and submitted
-//! together.
+//! One client: its handshake, then its requests. All requests that one read of the socket brings are parsed
+//! and submitted together.
 
 use crate::client::Client;
 use crate::engine::command::weight;
@@ -19,24 +19,24 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 use wordline_ftl::HeldData;
 
-/// Time limit of a client for a step of the handshake.
+/// How long a client may take for a step of the handshake.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// How long to wait at shutdown for a client that does not read its last replies.
 const LAST_WORDS: Duration = Duration::from_millis(300);
-/// Connections at once.
+/// Maximum number of connections.
 const MOST: usize = 64;
-/// Bytes per read of a socket.
+/// Maximum bytes per read of a socket.
 const READ: usize = 128 << 10;
-/// Data of at least this length are received directly into their final buffer, and not through the socket buffer; also
-/// the number of bytes read after them.
+/// Data of at least this many bytes are received directly into their final buffer instead of the socket
+/// buffer. Also the number of bytes read after them.
 const LARGE: usize = 32 << 10;
 const LITTLE: usize = 4 << 10;
 
-/// Serve a client until it disconnects, or its connection is ended.
+/// Serve a client until it disconnects or its connection is ended.
 pub(crate) fn serve(shared: &Arc<Shared>, socket: Socket, from: &str) {
     let socket = Arc::new(socket);
     let number = shared.next_connection.fetch_add(1, Ordering::Relaxed);
-    // The power may be cut during the handshake: the connection is then of before.
+    // If the power is cut during the handshake, the connection counts as older than the cut.
     let epoch = shared.epoch();
     {
         let mut connections = lock(&shared.connections);
@@ -53,7 +53,7 @@ pub(crate) fn serve(shared: &Arc<Shared>, socket: Socket, from: &str) {
         }
         connections.push(Client { number, epoch, socket: Arc::clone(&socket), reply_queue: None });
     }
-    // Before the connection ends, so that whoever sees that finds the reason in the log.
+    // Log before the connection ends: whoever sees the end then finds the reason in the log.
     let tell = |broken: &Broken| {
         if !broken.is_quiet() && !shared.is_stopping() {
             shared.log_often(&format!("connection {number} from {from}: {broken}"));
@@ -79,7 +79,7 @@ fn talk(shared: &Arc<Shared>, socket: &Arc<Socket>, (number, epoch): (u64, u64),
     if let Some(connection) = lock(&shared.connections).iter_mut().find(|c| c.number == number) {
         connection.reply_queue = Some(Arc::clone(&reply_queue));
     }
-    // Whoever has ended all connections before that has not ended this one.
+    // A stop or a power cut that ended all connections earlier has missed this one.
     if shared.is_stopping() || shared.epoch() != epoch {
         return;
     }
@@ -106,18 +106,18 @@ fn shake(shared: &Shared, socket: &Arc<Socket>) -> Result<Option<Agreed>, Broken
     socket.patience(Some(PATIENCE))?;
     let mut client = Greeted::new(socket, shared.certificates());
     let agreed = handshake(&mut client, &shared.export).map_err(|broken| broken.in_handshake(PATIENCE))?;
-    // With TLS the last answer may not have left.
+    // With TLS, the last reply may not have been sent.
     client.flush()?;
     socket.patience(None)?;
     Ok(agreed)
 }
 
-/// Received bytes that have not been parsed.
+/// Received bytes that are not yet parsed.
 struct Incoming {
     bytes: Box<[u8]>,
     from: usize,
     to: usize,
-    /// The data of the last write were long.
+    /// Whether the data of the last write were long.
     is_large: bool,
 }
 
@@ -134,7 +134,8 @@ fn listen(
             if !batch.is_empty() && !shared.submit(watch, reply_queue, &mut batch) {
                 return Ok(());
             }
-            // A client that has all its answers may ask again at once; whoever looks for that need not be woken up.
+            // A client without outstanding requests may send the next one soon. Looking for it needs no
+            // wake-up.
             let read = shared.read(watch, socket, &mut [incoming.room()], || reply_queue.is_idle())?;
             if !incoming.fill(read)? {
                 return Ok(());
@@ -151,7 +152,7 @@ fn listen(
             return Ok(());
         }
         let bytes = weight(&request).min(MAX_PAYLOAD as usize);
-        // Room comes when something is answered, which is asked for first.
+        // If there is no room, submit first: room is freed when requests complete.
         if !reply_queue.admits(bytes) {
             if !shared.submit(watch, reply_queue, &mut batch) {
                 return Ok(());
@@ -161,12 +162,12 @@ fn listen(
                 return Ok(());
             }
         }
-        // The rest of it may take the client long; what it has asked before does not wait for that.
+        // The client may take long to send the rest. Its earlier requests do not wait for that.
         let is_whole = request.payload() <= incoming.left();
         if !is_whole && !batch.is_empty() && !shared.submit(watch, reply_queue, &mut batch) {
             return Ok(());
         }
-        // Nor does anybody wait until there is memory for much.
+        // Nor do they wait for the allocation of much memory.
         if request.payload() > READ {
             shared.hand_over(watch);
         }
@@ -194,7 +195,7 @@ fn receive(
         if here == left {
             room.push(incoming.room());
         }
-        // The client is sending it: whoever sleeps until it has is woken once, and looks for nothing meanwhile.
+        // The client is sending the data: one wake-up when they arrive is enough.
         match shared.read(watch, socket, &mut room, || false)? {
             0 => return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into()),
             read => {
@@ -207,7 +208,7 @@ fn receive(
 }
 
 impl Incoming {
-    /// The head of the next request, if all of it has been received.
+    /// The header of the next request, if all of it has been received.
     fn request(&mut self) -> Result<Option<Request>, Broken> {
         let Some(head) = self.bytes[self.from..self.to].first_chunk::<HEAD>() else { return Ok(None) };
         let request = request::request(head)?;
@@ -215,7 +216,8 @@ impl Incoming {
         Ok(Some(request))
     }
 
-    /// Space for the next bytes: little after data received directly, since more of these may follow.
+    /// Buffer for the next bytes. It is small after data that were received directly, since more of these may
+    /// follow.
     fn room(&mut self) -> IoSliceMut<'_> {
         self.bytes.copy_within(self.from..self.to, 0);
         self.to -= self.from;
@@ -224,7 +226,7 @@ impl Incoming {
         IoSliceMut::new(&mut self.bytes[self.to..end])
     }
 
-    /// Note the number of received bytes. Returns false at the end of the stream: the client has disconnected.
+    /// Count received bytes. Returns false at the end of the stream: the client has disconnected.
     fn fill(&mut self, read: usize) -> Result<bool, Broken> {
         if read == 0 && self.to > 0 {
             return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into());
@@ -233,12 +235,12 @@ impl Incoming {
         Ok(read > 0)
     }
 
-    /// Bytes that have come and not been taken.
+    /// Number of received bytes that are not yet taken.
     fn left(&self) -> usize {
         self.to - self.from
     }
 
-    /// Take `bytes` bytes if they have arrived.
+    /// Take `bytes` bytes if all of them have been received.
     fn take(&mut self, bytes: usize) -> Option<&[u8]> {
         self.is_large = if bytes > 0 { bytes >= LARGE } else { self.is_large };
         let taken = self.bytes[..self.to].get(self.from..self.from + bytes)?;
@@ -246,7 +248,7 @@ impl Incoming {
         Some(taken)
     }
 
-    /// Give away what is there of some data.
+    /// Move received bytes into the data of a write.
     fn give(&mut self, to: &mut Receiving) {
         self.from += to.take(&self.bytes[self.from..self.to]);
     }

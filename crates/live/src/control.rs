@@ -1,4 +1,4 @@
-//! The control socket: each connection carries a command of one line and a reply of one JSON object.
+//! The control socket. A connection carries one command, on one line, and one JSON object in reply.
 
 use crate::control_command::ControlCommand;
 use crate::engine::core::Engine;
@@ -14,14 +14,14 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 use wordline_units::{BlockId, DieId};
 
-/// No line is as long.
+/// Maximum length of a line.
 const LINE: usize = 4096;
-/// Time limit of either side.
+/// How long either side may take.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How often to check whether the server stops.
+/// How often to check whether the server has stopped.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Execute the command of one client of the control socket.
+/// Execute the command of a client of the control socket.
 pub(crate) fn serve(shared: &Shared, mut stream: UnixStream) -> io::Result<()> {
     stream.set_write_timeout(Some(PATIENCE))?;
     let line = line(shared, &stream)?;
@@ -42,7 +42,7 @@ pub(crate) fn serve(shared: &Shared, mut stream: UnixStream) -> io::Result<()> {
         Err(why) => json!({ "error": why }),
     };
     match answer {
-        // Text, which is no object.
+        // Plain text, not a JSON object.
         Value::String(text) => stream.write_all(text.as_bytes()),
         answer => writeln!(stream, "{answer:#}"),
     }
@@ -55,7 +55,7 @@ fn order(line: &str) -> Result<ControlCommand, String> {
     line.parse()
 }
 
-/// Read up to the end of a line (excluded), within limits of length and time, unless the server stops.
+/// Read up to the end of a line (excluded), with limits on length and time, unless the server stops.
 fn line(shared: &Shared, mut stream: &UnixStream) -> io::Result<Vec<u8>> {
     stream.set_read_timeout(Some(LOOK))?;
     let until = Instant::now() + PATIENCE;
@@ -63,7 +63,7 @@ fn line(shared: &Shared, mut stream: &UnixStream) -> io::Result<Vec<u8>> {
     let mut read = 0;
     while read < LINE && !line[..read].contains(&b'\n') {
         match stream.read(&mut line[read..]) {
-            // The client says no more.
+            // The client sends nothing more.
             Ok(0) => break,
             Ok(more) => read += more,
             Err(e) if ![io::ErrorKind::WouldBlock, io::ErrorKind::Interrupted].contains(&e.kind()) => {
@@ -175,12 +175,12 @@ fn obey(shared: &Shared, order: ControlCommand) -> Value {
     }
 }
 
-/// The answer of a drive that has stopped.
+/// The reply of a drive that has stopped.
 fn stopped(engine: &Engine) -> Option<Value> {
     engine.stopped.as_ref().map(|why| json!({ "error": format!("the drive has stopped: {why}") }))
 }
 
-/// Cancel a power cut or a fault by its number, or all cuts.
+/// Cancel a power cut or a fault by its number; without a number, cancel all cuts.
 fn disarm(engine: &mut Engine, number: Option<u64>) -> Value {
     let (cuts, faults) = (&mut engine.power.armed, &mut engine.faults.read_errors);
     let before = cuts.len() + faults.len();
@@ -199,7 +199,7 @@ fn disarm(engine: &mut Engine, number: Option<u64>) -> Value {
     json!({ "error": format!("{number}: no cut or fault has this number\n  allowed: {numbers}") })
 }
 
-/// Inject a fault into one of this many dies or blocks.
+/// Inject a fault into a die or a block, if its number is below the given count.
 fn planted(
     number: u32,
     count: u32,
@@ -216,12 +216,12 @@ fn planted(
     }
 }
 
-/// Send a command, as text, to the server of a control socket. Returns its answer, JSON.
+/// Send a command, as text, to the server of a control socket. Returns its reply, as JSON.
 ///
 /// # Errors
 /// If nothing listens there, or the server does not know the command.
 pub fn ask(path: &Path, order: &str) -> Result<String, ServeError> {
-    // What is no order is refused here, whether or not anybody listens.
+    // An invalid command is rejected here, whether or not a server listens.
     self::order(order).map_err(ServeError::Input)?;
     let unheard = |e: io::Error| {
         let hint = "use the PATH of a running `wordline serve --control PATH`";

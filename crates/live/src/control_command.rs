@@ -10,77 +10,77 @@ use wordline_units::{Bytes, SimDuration};
 /// A command of the control socket.
 #[derive(Clone, PartialEq, Debug)]
 pub enum ControlCommand {
-    /// Tell everything.
+    /// Report all statistics.
     Stats,
     /// Cut the power; the seed determines which data of a volatile cache are lost.
     Cut(CutWhen, Option<u64>),
-    /// A line of the client's for the session.
+    /// Write a line of the client's into the session.
     Mark(String),
-    /// Let time go on at another scale.
+    /// Change the time scale.
     TimeScale(TimeScale),
-    /// Let the next reads of a part of the drive fail.
+    /// Make the next reads of a range fail.
     ReadError {
-        /// The first byte.
+        /// First byte of the range.
         offset: u64,
-        /// How many.
+        /// Length of the range in bytes.
         length: u64,
-        /// How many reads.
+        /// Number of reads that fail.
         count: u64,
     },
-    /// Acknowledge the next flushes without doing them.
+    /// Acknowledge the next flushes without executing them.
     EarlyFlush {
-        /// How many.
+        /// Number of flushes.
         count: u64,
     },
-    /// Let the next writes find no space.
+    /// Make the next writes fail for lack of space.
     NoSpace {
-        /// How many.
+        /// Number of writes.
         count: u64,
     },
     /// Slow down a die.
     SlowDie {
-        /// Its number.
+        /// Number of the die.
         die: u32,
-        /// Factor; 1 is the normal speed.
+        /// How many times slower; 1 is the normal speed.
         factor: u32,
     },
-    /// Let a block retire at its next erase.
+    /// Retire a block at its next erase.
     Retire {
-        /// Its number.
+        /// Number of the block.
         block: u32,
     },
     /// Cancel all faults and power cuts.
     Clear,
-    /// Cut the power and keep the connections: outstanding requests fail, and so do new ones for a time.
+    /// Cut the power and keep the connections. Outstanding requests fail, and so do new ones for a time.
     Reset(Option<u64>, SimDuration),
     /// List armed power cuts and injected faults.
     Armed,
-    /// Cancel one of them by its number, or all cuts.
+    /// Cancel a power cut or a fault by its number; without a number, cancel all cuts.
     Disarm(Option<u64>),
-    /// Tell which forks are served.
+    /// List the served forks.
     Forks,
     /// End the fork at an address.
     End(Address),
-    /// Tell the statistics as Prometheus reads them.
+    /// Report the statistics in Prometheus' text format.
     Metrics,
-    /// Save the drive under a new snapshot name.
+    /// Save the drive as a snapshot of a new name.
     Snapshot(String),
-    /// Keep a snapshot no longer.
+    /// Delete a snapshot.
     Drop(String),
-    /// Serve a snapshot, or the current drive, at an address of its own.
+    /// Serve a snapshot, or the current drive, at another address.
     Fork(Fork),
 }
 
-/// A fork: a second drive that continues from a state of this one.
+/// A fork: a second drive that continues from a state of this drive.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Fork {
     /// The snapshot; by default the current state of the drive.
     pub of: Option<String>,
     /// Address for clients.
     pub at: Address,
-    /// The path of its control socket.
+    /// Path of its control socket.
     pub control: Option<PathBuf>,
-    /// Speed of its time; by default that of the drive.
+    /// Its time scale; by default that of the drive.
     pub time_scale: Option<TimeScale>,
 }
 
@@ -90,7 +90,7 @@ const INJECT: &str = "inject read-error [offset=BYTES] [length=BYTES] [count=N];
      [count=N]; inject slow-die die=N factor=N; inject retire block=N; inject clear";
 /// Minimum time, in nanoseconds, for which requests fail after a reset: 100 ms.
 const DOWN: u64 = 100_000_000;
-/// A die may be so many times slower.
+/// Maximum factor by which a die is slowed down.
 const FACTOR: u32 = 100_000;
 const SET: &str = "set time-scale=X";
 const SNAPSHOT: &str = "snapshot NAME; drop NAME (letters, digits, - _ .)";
@@ -99,14 +99,14 @@ const FORKS: &str = "forks; end nbd=unix:PATH";
 const RESET: &str = "reset [seed=N] [down=TIME]";
 const ARMED: &str = "armed; disarm [NUMBER]";
 
-/// Allowed characters.
+/// Description of the allowed commands, for an error message.
 fn allowed() -> String {
     format!(
         "stats; metrics; {CUT}; {RESET}; {ARMED}; {SHOWN_MARK}; {INJECT}; {SET}; {SNAPSHOT}; {FORK}; {FORKS}"
     )
 }
 
-/// Values behind words, each taken once.
+/// Values that follow keywords. Each is taken once.
 struct Values<'a>(Vec<(&'a str, &'a str)>);
 
 impl<'a> Values<'a> {
@@ -123,7 +123,7 @@ impl<'a> Values<'a> {
         value.parse().map(Some).map_err(|_| format!("{key}={value}: invalid value\n  allowed: {allowed}"))
     }
 
-    /// Bytes, with a unit or without.
+    /// A number of bytes, with or without a unit.
     fn bytes(&mut self, key: &str, allowed: &str) -> Result<Option<u64>, String> {
         for (_, value) in self.0.iter().filter(|(k, _)| *k == key) {
             if value.bytes().all(|byte| byte.is_ascii_digit()) && !value.is_empty() {

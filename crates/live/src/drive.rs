@@ -1,4 +1,5 @@
-//! A drive with media that a power cut leaves, and the log of what it is asked: served, or run again from that log.
+//! A drive whose media survive a power cut, and the log of its requests. It is served, or rerun from that
+//! log.
 
 use crate::data::damaged::Damaged;
 use crate::data::flash::Flash;
@@ -25,34 +26,34 @@ use wordline_volatile::{Content, Request};
 pub struct Cut {
     /// When, in the drive's time.
     pub at: SimTime,
-    /// Requests of the drive that were under way and will never end.
+    /// Number of requests in flight, which never complete.
     pub lost: usize,
-    /// Physical pages that this cut has torn: they cannot be read.
+    /// Number of physical pages that this cut has torn: they cannot be read.
     pub torn_pages: usize,
-    /// Logical pages that protected RAM held.
+    /// Number of logical pages in protected RAM.
     pub protected_pages: usize,
     /// When the drive has recovered and takes requests, in its own time.
     pub ready: SimTime,
 }
 
-/// A drive, and what it is made of.
+/// A drive and its parts.
 pub(crate) struct Drive {
     setup: Setup,
     scheme: String,
-    /// None only where recovery was refused.
+    /// None only if recovery was refused.
     device: Option<Device<NoProbe>>,
-    /// Dies that are slower than they should be, and how many times, also after a cut.
+    /// Dies that are slowed down, and by which factor. A power cut does not change that.
     slow: Vec<(DieId, u32)>,
     log: Option<SessionLog>,
     volatile: Volatile,
     damaged: Damaged,
 }
 
-/// A drive that stopped, in words.
+/// Why a drive stopped, in words.
 pub(crate) type Stopped = String;
 
-/// A drive at one moment, from which as many drives as wanted go on. It has the memory of what has been written since,
-/// and each of them that of what it changes.
+/// A drive at one moment, from which any number of drives can continue. It needs memory for what the drive
+/// has written since, and each drive that continues needs memory for what it changes.
 pub(crate) struct Kept {
     setup: Setup,
     scheme: String,
@@ -60,13 +61,13 @@ pub(crate) struct Kept {
     media: BoxedMedia,
     volatile: Volatile,
     damaged: Damaged,
-    /// When that was, in the drive's time.
+    /// That moment, in the drive's time.
     pub at: SimTime,
 }
 
 impl Drive {
-    /// The drive of a folder: in its initial state where the folder is new, else as it was when its server ended, by the
-    /// model's recovery.
+    /// The drive of a folder. In a new folder it is in its initial state; otherwise it is as its server left
+    /// it, after the modelled recovery.
     pub(crate) fn in_folder(run: &RunSpec, folder: &mut Folder) -> Result<Drive, ServeError> {
         let at = folder.path().display().to_string();
         let wrong = |what: String| ServeError::Input(format!("--data {at}: {what}"));
@@ -83,12 +84,12 @@ impl Drive {
         Drive::found(run, folder, Flash::default(), |found| found)
     }
 
-    /// Pages that have changed and are not in its folder.
+    /// Number of changed pages that are not yet in the folder.
     pub(crate) fn unwritten(&self) -> usize {
         self.device.as_ref().map_or(0, |device| device.ftl.media().get().map_or(0, Flash::unwritten))
     }
 
-    /// Write what the drive has done into its folder.
+    /// Write the drive's changes to its folder.
     pub(crate) fn commit(&mut self, folder: &mut Folder) -> Result<(), NotWritten> {
         let beside = self.beside();
         let Some(device) = &mut self.device else { return Ok(()) };
@@ -96,7 +97,7 @@ impl Drive {
         folder.commit(&mut device.ftl, now, &beside)
     }
 
-    /// The same at the end.
+    /// Write the drive's changes to its folder and close it.
     pub(crate) fn close(&mut self, folder: &mut Folder) -> Result<(), NotWritten> {
         let beside = self.beside();
         let Some(device) = &mut self.device else { return Ok(()) };
@@ -104,19 +105,19 @@ impl Drive {
         folder.end(&mut device.ftl, now, &beside)
     }
 
-    /// What of a cut's leavings and of damaged sectors the folder lacks.
+    /// Damaged sectors and effects of power cuts that the folder lacks.
     fn beside(&mut self) -> Beside {
         self.look_for_damage();
         let sector = self.setup.device.sector.0 as usize;
         Beside { left: self.volatile.take_unwritten(sector), damaged: self.damaged.take_unwritten() }
     }
 
-    /// Whether the folder lacks what a cut left, or which sectors are damaged.
+    /// Whether the folder lacks effects of a power cut or damaged sectors.
     pub(crate) fn is_unwritten(&self) -> bool {
         self.volatile.is_unwritten() || self.damaged.is_unwritten()
     }
 
-    /// Take over what the media have found damaged.
+    /// Collect the damaged sectors that the media have found.
     fn look_for_damage(&mut self) {
         let sectors = self.setup.device.unit.0 / self.setup.device.sector.0;
         let Some(device) = &mut self.device else { return };
@@ -127,22 +128,22 @@ impl Drive {
         }
     }
 
-    /// The first byte of a range that is in a damaged sector.
+    /// First byte of a range that lies in a damaged sector.
     pub(crate) fn damaged(&mut self, range: &Range<u64>) -> Option<u64> {
         self.look_for_damage();
         let sector = self.setup.device.sector.0;
         self.damaged.first(range.start / sector..range.end.div_ceil(sector)).map(|at| at * sector)
     }
 
-    /// Whole sectors of a range have been written.
+    /// Note that whole sectors of a range were written, which repairs them.
     pub(crate) fn heal(&mut self, range: &Range<u64>) {
-        // What was read to complete a page is from before.
+        // What was read to complete a page is older than the write.
         self.look_for_damage();
         let sector = self.setup.device.sector.0;
         self.damaged.heal(range.start.div_ceil(sector)..range.end / sector);
     }
 
-    /// Bytes of pages in RAM.
+    /// Bytes of page data in RAM.
     pub(crate) fn bytes_in_ram(&self) -> u64 {
         self.device
             .as_ref()
@@ -150,32 +151,32 @@ impl Drive {
             .map_or(0, Flash::in_ram)
     }
 
-    /// Why the session is not written any more, where that has come about since this was last asked.
+    /// Why the session is no longer written. Each failure is returned once.
     pub(crate) fn session_failure(&mut self) -> Option<String> {
         self.log.as_mut().and_then(SessionLog::failure)
     }
 
-    /// Damaged sectors.
+    /// Number of damaged sectors.
     pub(crate) fn damaged_sectors(&self) -> usize {
         self.damaged.count()
     }
 
-    /// Where damage was found since this was last asked, in words.
+    /// Where damage was found since the last call, in words.
     pub(crate) fn take_damage_found(&mut self) -> Vec<String> {
         self.damaged.take_found()
     }
 
-    /// Its volatile write cache.
+    /// The volatile write cache.
     pub(crate) fn volatile(&self) -> &Volatile {
         &self.volatile
     }
 
-    /// The same, to be changed.
+    /// The volatile write cache, mutable.
     pub(crate) fn volatile_mut(&mut self) -> &mut Volatile {
         &mut self.volatile
     }
 
-    /// A request brings whole sectors, or makes them zeroes.
+    /// Put a request that writes whole sectors or zeroes them into the volatile cache.
     pub(crate) fn put_volatile(&mut self, request: Request, sectors: Range<u64>, data: Option<&[u8]>) {
         if self.volatile.is_idle() {
             return;
@@ -185,7 +186,7 @@ impl Drive {
         let sectors_of_page = self.setup.device.unit.0 / bytes;
         self.volatile.put(request, sectors, data, |sector| {
             let (lpn, at) = (Lpn((sector / sectors_of_page) as u32), sector % sectors_of_page);
-            // What the media cannot bring a cut cannot bring back.
+            // A cut cannot restore what the media cannot read.
             let page = newest_page_of(&mut device.ftl, lpn, at as u32).unwrap_or_default();
             let end = (at + 1) * bytes;
             if (page.len() as u64) < end {
@@ -196,7 +197,7 @@ impl Drive {
         });
     }
 
-    /// After a cut: what its journal has of trims that the cut has undone is no longer so.
+    /// After a cut: drop the trims from the journal that the cut has undone.
     pub(crate) fn forget_undone_trims(&mut self) {
         if let Some(device) = &mut self.device {
             let trims = device.ftl.trims_in_ram();
@@ -206,7 +207,7 @@ impl Drive {
         }
     }
 
-    /// Keep the drive as it is, with what is under way.
+    /// Keep the drive as it is, with its requests in flight.
     pub(crate) fn keep(&self) -> Result<Kept, Stopped> {
         let wrong = |e: &dyn std::fmt::Display| format!("cannot save the drive: {e}");
         let device = self.device.as_ref().ok_or("recovery from a power cut failed")?;
@@ -224,7 +225,7 @@ impl Drive {
         })
     }
 
-    /// A drive in its initial state, over media that hold nothing of it.
+    /// A drive in its initial state, over media that hold none of its data.
     pub(crate) fn over(run: &RunSpec, media: impl Into<BoxedMedia>) -> Result<Drive, ServeError> {
         let setup = Setup::resolve(run)?;
         if !matches!(setup.initial.filled, Filled::Fresh | Filled::Share(_)) {
@@ -242,13 +243,13 @@ impl Drive {
         Ok(Drive { setup, scheme, device: Some(device), slow: vec![], log: None, volatile, damaged })
     }
 
-    /// Sectors that a power cut left are damaged.
+    /// Mark sectors as damaged that a power cut has left damaged.
     pub(crate) fn add_damaged(&mut self, sectors: Vec<u64>) {
         self.damaged.add(sectors.into_iter(), "sectors that a power cut left: checksum mismatch");
     }
 
-    /// A drive as it is found in a folder, by the model's recovery; `over` is what it would be made of without, `taken` what of
-    /// it this drive has.
+    /// A drive as found in a folder, after the modelled recovery. `over` is the configuration of a drive
+    /// without a folder; `taken` is what this drive has already taken from the folder.
     pub(crate) fn found(
         run: &RunSpec,
         folder: &mut Folder,
@@ -263,7 +264,7 @@ impl Drive {
             let hint = "start the server with the same drive, or with another folder";
             return Err(wrong(format!("contains a different drive: {other}\n  hint: {hint}")));
         }
-        // What it held at time 0 is arithmetic, and so made anew; all else is found.
+        // Its contents at time 0 are computed again. All else is found in the folder.
         let mut drive = Drive::over(run, over)?;
         let Some(device) = drive.device.take() else { return Ok(drive) };
         let Found { media, writes, trims, wear, now, damaged } = taken(folder.find(Sizes::of(&device.ftl))?);
@@ -277,7 +278,7 @@ impl Drive {
         Ok(drive)
     }
 
-    /// What it is asked is written from now on.
+    /// Write its requests to a session from now on.
     pub(crate) fn record(&mut self, log: Option<SessionLog>) {
         self.log = log;
     }
@@ -298,7 +299,7 @@ impl Drive {
         self.device.as_mut().ok_or_else(|| "recovery from a power cut failed".to_string())
     }
 
-    /// Its time.
+    /// The drive's time.
     pub(crate) fn now(&self) -> SimTime {
         self.device.as_ref().map_or(SimTime(0), Device::now)
     }
@@ -312,17 +313,18 @@ impl Drive {
         self.working()?.submit_with(request, at, data).map_err(|e| e.to_string())
     }
 
-    /// The next request to end by a time; with none, everything due until then has happened.
+    /// The next request to complete, up to a time. If there is none, all events up to that time have been
+    /// processed.
     pub(crate) fn next(&mut self, until: SimTime) -> Result<Option<Completion>, Stopped> {
         self.working()?.next_completion(until).map_err(|e| e.to_string())
     }
 
-    /// Let everything happen until a time.
+    /// Process all events up to a time.
     pub(crate) fn advance(&mut self, until: SimTime) -> Result<(), Stopped> {
         self.working()?.advance_to(until).map_err(|e| e.to_string())
     }
 
-    /// Make a die `factor` times slower from now on; 1 is its own speed.
+    /// Slow down a die by a factor from now on; 1 is the normal speed.
     pub(crate) fn slow_die(&mut self, die: DieId, factor: u32) -> Result<(), Stopped> {
         let at = self.now();
         if let Some(log) = &mut self.log {
@@ -334,12 +336,12 @@ impl Drive {
         Ok(())
     }
 
-    /// Dies that are slower than they should be.
+    /// The dies that are slowed down.
     pub(crate) fn slow_dies(&self) -> impl Iterator<Item = (DieId, u32)> + '_ {
         self.slow.iter().copied().filter(|(_, factor)| *factor > 1)
     }
 
-    /// Let what comes next happen; on a drive at rest a millisecond passes. Returns the request that has ended.
+    /// Process the next event. If the drive is at rest, a millisecond passes. Returns the completed request.
     #[cfg(test)]
     pub(crate) fn step(&mut self) -> Result<Option<Completion>, Stopped> {
         let next = self.device().and_then(Device::next_event);
@@ -351,7 +353,7 @@ impl Drive {
         Ok(ended)
     }
 
-    /// Something was asked on the control socket.
+    /// Note a command of the control socket in the session.
     pub(crate) fn note_order(&mut self, words: &str) {
         let at = self.now();
         if let Some(log) = &mut self.log {
@@ -359,7 +361,7 @@ impl Drive {
         }
     }
 
-    /// Let a block retire at its next erase.
+    /// Retire a block at its next erase.
     pub(crate) fn retire(&mut self, block: BlockId) -> Result<(), Stopped> {
         let at = self.now();
         if let Some(log) = &mut self.log {
@@ -369,18 +371,19 @@ impl Drive {
         Ok(())
     }
 
-    /// Requests that it was asked.
+    /// Number of requests in the session.
     pub(crate) fn written(&self) -> u64 {
         self.device.as_ref().map_or(0, Device::submitted)
     }
 
-    /// Physical pages that cannot be read.
+    /// Physical pages that are torn and cannot be read.
     fn torn(&self, metadata: Option<&Metadata>) -> BTreeSet<wordline_units::Ppn> {
         metadata.map_or(BTreeSet::new(), |m| m.torn(self.setup.geometry.slot_shift).into_iter().collect())
     }
 
-    /// Cut the power at a time, when all that is due has happened and its completions are taken, and let the drive recover. A
-    /// time that has passed is one of the last recovery, which begins anew.
+    /// Cut the power at a time and let the drive recover. All events up to that time must have been
+    /// processed, and the completions taken. An earlier time lies within the last recovery, which starts
+    /// again.
     pub(crate) fn cut(&mut self, at: SimTime) -> Result<Cut, Stopped> {
         if at >= self.now() {
             self.advance(at)?;
@@ -398,7 +401,7 @@ impl Drive {
         Ok(Cut { at, lost, torn_pages, protected_pages, ready: self.now() })
     }
 
-    /// Give the power back.
+    /// Restore the power.
     fn power_on(&mut self, off: PoweredOff<NoProbe>) -> Result<(), Stopped> {
         let scheme = self.setup.spec.registry.build(&self.scheme).map_err(|e| e.to_string())?;
         let mut device = Device::power_on(&self.setup.device, &self.setup.geometry, scheme, off)
@@ -410,7 +413,7 @@ impl Drive {
         Ok(())
     }
 
-    /// Let the drive come to rest. Returns the hash of the result and the log.
+    /// Drain the drive. Returns the hash of the result, and the session.
     pub(crate) fn end(&mut self) -> (Result<String, Stopped>, Option<SessionLog>) {
         let hash = self.working().and_then(|device| {
             device.drain().map_err(|e| e.to_string())?;
@@ -421,7 +424,7 @@ impl Drive {
 }
 
 impl Kept {
-    /// A drive that goes on from here. Nobody hears of the requests that were under way.
+    /// A drive that continues from here. The requests in flight complete unseen.
     pub(crate) fn drive(&self) -> Result<Drive, Stopped> {
         let wrong = |e: &dyn std::fmt::Display| format!("cannot continue from this state: {e}");
         let (setup, label) = (&self.setup, Label { device: &self.setup.device, scheme: &self.scheme });
@@ -435,7 +438,7 @@ impl Kept {
     }
 }
 
-/// What of two identities differs first, in words.
+/// What differs first between two identities, in words.
 fn other(then: &Value, now: &Value) -> Option<String> {
     fn first(at: String, then: &Value, now: &Value) -> Option<String> {
         match (then, now) {
@@ -450,7 +453,7 @@ fn other(then: &Value, now: &Value) -> Option<String> {
             _ => Some(format!("{at} is {then} in the folder but {now} in the command")),
         }
     }
-    // What a user named comes before what follows from it.
+    // Settings that a user named come before those that follow from them.
     let named = ["/device/name", "/scheme/spelling", "/seed", "/initial"].into_iter().find_map(|at| {
         let value = |of: &Value| of.pointer(at).cloned().unwrap_or_default();
         first(at[1..].replace('/', "."), &value(then), &value(now))

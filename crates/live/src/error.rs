@@ -1,20 +1,20 @@
-//! Errors in serving a drive, by cause.
+//! Errors of a served drive, by cause.
 
 use std::io;
 use std::time::Duration;
 use thiserror::Error;
 use wordline_run::RunError;
 
-/// Why a drive cannot be served, or a session not be rerun.
+/// Why a drive cannot be served, or a session cannot be rerun.
 #[derive(Debug, Error)]
 pub enum ServeError {
-    /// The device, the scheme or the initial state.
+    /// In the device, the scheme or the initial state.
     #[error(transparent)]
     Run(#[from] RunError),
     /// Another invalid argument: where, what, what is allowed.
     #[error("{0}")]
     Input(String),
-    /// A fault of the system: a socket, a thread or a file.
+    /// An error of the system: a socket, a thread or a file.
     #[error("{0}")]
     Machine(String),
 }
@@ -30,10 +30,10 @@ impl ServeError {
     }
 }
 
-/// Why a connection ends other than by disconnection of the client. One line of the log.
+/// Why a connection ends, unless the client disconnects. One line of the log.
 #[derive(Debug, Error)]
 pub(crate) enum Broken {
-    /// The client does not keep to the protocol.
+    /// The client violates the protocol.
     #[error("{what}: protocol error ({section}); connection closed")]
     Protocol {
         /// What it sent.
@@ -41,7 +41,7 @@ pub(crate) enum Broken {
         /// The section of the protocol document.
         section: &'static str,
     },
-    /// The socket.
+    /// An error of the socket.
     #[error("connection lost: {0}")]
     Io(#[from] io::Error),
 }
@@ -51,7 +51,7 @@ impl Broken {
         Broken::Protocol { what: what.into(), section }
     }
 
-    /// For an end during the handshake, in which waiting for a client is limited.
+    /// The reason for an end during the handshake, where the wait for a client is limited.
     pub(crate) fn in_handshake(self, patience: Duration) -> Broken {
         match self {
             Broken::Io(e) if [io::ErrorKind::WouldBlock, io::ErrorKind::TimedOut].contains(&e.kind()) => {
@@ -62,7 +62,7 @@ impl Broken {
         }
     }
 
-    /// Whether the client has just disconnected, which is not logged.
+    /// Whether the client merely disconnected, which is not logged.
     pub(crate) fn is_quiet(&self) -> bool {
         use io::ErrorKind::{BrokenPipe, ConnectionReset, UnexpectedEof};
         matches!(self, Broken::Io(e) if [BrokenPipe, ConnectionReset, UnexpectedEof].contains(&e.kind()))

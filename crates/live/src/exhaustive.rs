@@ -1,6 +1,6 @@
-//! A database on a drive with a power cut at the end of every single program: SQLite runs on the drive through a file
-//! system of three files, and after each program a fork of the drive loses power, recovers, and must hold an intact
-//! database with every committed transaction. A drive whose FLUSH does nothing must be detected.
+//! A database on a drive with a power cut after every single program. SQLite runs on the drive through a file
+//! system of three files. After each program a fork of the drive loses power, recovers, and must hold an
+//! intact database with every committed transaction. A drive whose FLUSH does nothing must be detected.
 
 use crate::data::flash::Flash;
 use crate::drive::Drive;
@@ -19,25 +19,25 @@ use wordline_run::RunSpec;
 use wordline_units::{HostOp, HostRequest};
 
 const SECTOR: u64 = 4096;
-/// Where the database, its journal and its log begin on the drive; sector 0 has their lengths.
+/// Where the database, its journal and its log begin on the drive. Sector 0 holds their lengths.
 const BEGIN: [u64; 3] = [1 << 20, 16 << 20, 32 << 20];
-/// Writes that may be under way: the drive's volatile cache, as a client sees it.
+/// Maximum number of writes in flight: the volatile cache of the drive, as a client sees it.
 const UNDER_WAY: usize = 16;
 const ACCOUNTS: i64 = 40;
 const EACH: i64 = 1000;
 
-/// Told of a drive at the end of each program.
+/// Called with the drive after each program.
 type Watch = Box<dyn FnMut(&Drive) + Send>;
 
 /// A drive with a file system of three files on it.
 struct Disk {
     drive: Drive,
-    /// Length of each file that is there.
+    /// Length of each file that exists.
     files: [Option<u64>; 3],
     under_way: VecDeque<u64>,
     programs: u64,
     watch: Option<Watch>,
-    /// Whether a sync is answered before anything is on flash.
+    /// Whether syncs are acknowledged before the data are on flash.
     lies: bool,
 }
 
@@ -59,7 +59,7 @@ impl Disk {
         disk
     }
 
-    /// Let what comes next happen. Returns the request that has ended, with its data.
+    /// Process the next event. Returns the completed request, with its data.
     fn step(&mut self) -> Option<(u64, Vec<u8>)> {
         let ended = self.drive.step().unwrap();
         let regions = &self.drive.device().unwrap().ftl.counters().regions;
@@ -78,7 +78,7 @@ impl Disk {
         self.drive.submit(request, data.into()).unwrap()
     }
 
-    /// Wait for a request. Returns its data.
+    /// Wait for a request to complete. Returns its data.
     fn wait(&mut self, number: u64) -> Vec<u8> {
         loop {
             if let Some((ended, data)) = self.step() {
@@ -95,7 +95,7 @@ impl Disk {
         self.wait(number)
     }
 
-    /// Write sectors, which are under way when this returns.
+    /// Submit a write of sectors, which is in flight when this returns.
     fn write(&mut self, sectors: Range<u64>, data: &[u8]) {
         while self.under_way.len() >= UNDER_WAY {
             self.wait(self.under_way[0]);
@@ -120,7 +120,7 @@ impl Disk {
     }
 }
 
-/// A file, and a file system.
+/// An open file; also the file system.
 #[derive(Clone)]
 struct Files(Arc<Mutex<Disk>>);
 
@@ -201,7 +201,7 @@ impl WalIndex for NoIndex {
     }
 }
 
-/// Which of the three files a name is.
+/// Index of a file among the three, by name.
 fn file_of(name: &str) -> usize {
     if name.ends_with("-journal") { 1 } else { 2 * usize::from(name.ends_with("-wal")) }
 }
@@ -250,7 +250,7 @@ fn open(vfs: &str, journal: &str) -> rusqlite::Result<Connection> {
     Ok(database)
 }
 
-/// What of a bank is wrong, where so many transfers were committed and perhaps one more.
+/// What is wrong with a bank in which `committed` transfers were committed, and perhaps one more.
 fn wrong_with(vfs: &str, journal: &str, committed: u64) -> Option<String> {
     let check = || -> rusqlite::Result<Option<String>> {
         let database = open(vfs, journal)?;
@@ -273,7 +273,7 @@ fn wrong_with(vfs: &str, journal: &str, committed: u64) -> Option<String> {
     check().unwrap_or_else(|e| Some(e.to_string()))
 }
 
-/// A drive that acknowledges what is on flash: what is under way is volatile.
+/// A drive that acknowledges data on flash, so that writes in flight are volatile.
 fn drive(scheme: &str) -> Drive {
     let set = [
         ("capacity.logical", "64MiB"),
@@ -289,8 +289,8 @@ fn drive(scheme: &str) -> Drive {
     Drive::over(&run, Flash::default()).unwrap()
 }
 
-/// Transfers between accounts until so many programs have ended, a cut at each of them. Returns how many there were, and
-/// what was found wrong first.
+/// Transfer between accounts until this many programs have ended, with a power cut after each of them.
+/// Returns the number of cuts, and the first error found.
 fn cut_at_every_program(
     scheme: &'static str,
     journal: &'static str,

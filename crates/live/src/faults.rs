@@ -3,28 +3,28 @@
 use std::ops::Range;
 use wordline_units::SimTime;
 
-/// When the power is cut.
+/// When to cut the power.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CutWhen {
-    /// At once.
+    /// Immediately.
     Now,
-    /// After this many more writes have been acknowledged; the last reply has been sent.
+    /// After this many more acknowledged writes, once the last reply has been sent.
     AfterWrites(u64),
-    /// When so many more flushes have been.
+    /// After this many more acknowledged flushes, once the last reply has been sent.
     AfterFlushes(u64),
-    /// At a time of the drive, drawn by a seed within this many nanoseconds from now.
+    /// At a random time of the drive: at most `within` from now.
     Drawn {
-        /// The seed.
+        /// Seed of the random time.
         seed: u64,
-        /// Nanoseconds of the drive's time, at least 1.
+        /// In nanoseconds of the drive's time, at least 1.
         within: u64,
     },
 }
 
-/// An armed power cut, and the seed that determines its losses.
+/// An armed power cut, and the seed that determines which data it loses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Armed {
-    /// Number by which it is cancelled.
+    /// The number that cancels it.
     pub number: u64,
     pub due: Due,
     pub seed: Option<u64>,
@@ -38,34 +38,34 @@ pub(crate) enum Due {
     At(SimTime),
 }
 
-/// An unreadable part of the drive.
+/// A range of the drive whose reads fail.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct ReadError {
-    /// Number by which it is cancelled.
+    /// The number that cancels it.
     pub number: u64,
-    /// In bytes.
+    /// The range, in bytes.
     pub range: Range<u64>,
     /// How many more reads fail.
     pub left: u64,
 }
 
-/// A fault that is met some times.
+/// A fault that applies to the next few requests.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Times {
-    /// How many more times.
+    /// How many more requests it applies to.
     pub left: u64,
-    /// How often it has been met.
+    /// How many requests it has applied to.
     pub met: u64,
 }
 
 impl Times {
-    /// So many times more.
+    /// Apply the fault to this many more requests. Returns how many are left.
     pub(crate) fn plant(&mut self, count: u64) -> u64 {
         self.left = self.left.saturating_add(count);
         self.left
     }
 
-    /// Whether it is met now, which is then one time fewer.
+    /// Whether the fault applies to this request, which then counts.
     pub(crate) fn meet(&mut self) -> bool {
         let met = self.left > 0;
         self.left -= u64::from(met);
@@ -74,20 +74,20 @@ impl Times {
     }
 }
 
-/// Faults injected now.
+/// Faults that are injected now.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Faults {
     pub read_errors: Vec<ReadError>,
-    /// How many reads have met one.
+    /// Number of reads that failed because of an injected fault.
     pub failed_reads: u64,
     /// Flushes that are acknowledged but not executed.
     pub early_flushes: Times,
-    /// Writes that find no space.
+    /// Writes that fail for lack of space.
     pub no_space: Times,
 }
 
 impl Faults {
-    /// Whether a read of a range fails, which is then one fewer.
+    /// Whether a read of a range fails; the fault then has one read fewer left.
     pub(crate) fn fails(&mut self, range: &Range<u64>) -> bool {
         let meets = |e: &&mut ReadError| e.range.start < range.end && range.start < e.range.end;
         let Some(met) = self.read_errors.iter_mut().find(meets) else { return false };
@@ -97,7 +97,7 @@ impl Faults {
         true
     }
 
-    /// Nothing is planted any more.
+    /// Remove all faults.
     pub(crate) fn clear(&mut self) {
         self.read_errors.clear();
         self.early_flushes.left = 0;

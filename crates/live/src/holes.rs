@@ -1,29 +1,30 @@
-//! Large parts of a drive that are known to be empty, so that the map of an empty drive is reported without examining
-//! each page.
+//! Large parts of a drive that are known to be empty. With them, the map of an empty drive is reported
+//! without a look at each page.
 
 use std::ops::Range;
 
-/// Logical pages of a part.
+/// Logical pages per part.
 const PAGES: u64 = 1024;
 
-/// Parts that are known to hold nothing.
+/// The parts that are known to be empty.
 #[derive(Clone, Debug)]
 pub(crate) struct Holes {
-    /// Bytes of a part.
+    /// Size of a part in bytes.
     part: u64,
-    /// A bit for each part.
+    /// One bit per part: whether it is known to be empty.
     empty: Vec<u64>,
 }
 
 impl Holes {
-    /// Those of a drive of a size, with pages of so many bytes, of which all or nothing is known.
+    /// Parts of a drive of `size` bytes with pages of `page` bytes. With `are_known`, all parts are known to
+    /// be empty; otherwise none is.
     pub(crate) fn new(size: u64, page: u64, are_known: bool) -> Holes {
         let part = page * PAGES;
         let words = size.div_ceil(part).div_ceil(64) as usize;
         Holes { part, empty: vec![if are_known { u64::MAX } else { 0 }; words] }
     }
 
-    /// How many bytes from an address on are known to hold nothing, of a range.
+    /// Number of bytes, from the start of a range, that are known to be empty.
     pub(crate) fn from(&self, range: &Range<u64>) -> u64 {
         let mut at = range.start;
         while at < range.end && self.is_empty(at / self.part) {
@@ -32,12 +33,12 @@ impl Holes {
         at.min(range.end) - range.start
     }
 
-    /// Where the part ends in which an address lies, if it begins there.
+    /// The part that begins at an address, if one does.
     pub(crate) fn part_at(&self, at: u64) -> Option<Range<u64>> {
         at.is_multiple_of(self.part).then_some(at..at + self.part)
     }
 
-    /// A part has been found to hold nothing.
+    /// Note that a part was found to be empty.
     pub(crate) fn found(&mut self, part: &Range<u64>) {
         let number = part.start / self.part;
         if let Some(word) = self.empty.get_mut((number / 64) as usize) {
@@ -45,7 +46,7 @@ impl Holes {
         }
     }
 
-    /// A range is written.
+    /// Note that a range was written.
     pub(crate) fn write(&mut self, range: &Range<u64>) {
         for number in range.start / self.part..=range.end.saturating_sub(1) / self.part {
             if let Some(word) = self.empty.get_mut((number / 64) as usize) {

@@ -1,4 +1,5 @@
-//! Initial contents of a drive from a file: its nonzero parts are written before clients are served.
+//! Initial contents of a drive from a file. The nonzero parts of the file are written before clients are
+//! served.
 
 use crate::drive::Drive;
 use crate::error::ServeError;
@@ -10,12 +11,12 @@ use wordline_ftl::{HostData, Outcome};
 use wordline_sim::Completion;
 use wordline_units::{HostOp, SimTime};
 
-/// Bytes that are written at once.
+/// Maximum bytes per write.
 const PIECE: usize = 1 << 20;
-/// Writes that are under way at once.
+/// Maximum number of writes in flight.
 const UNDER_WAY: u64 = 16;
 
-/// Write the contents of a file into a drive of which so many bytes are served.
+/// Write the contents of a file to a drive that serves `size` bytes.
 pub(crate) fn load(drive: &mut Drive, path: &Path, size: u64) -> Result<(), ServeError> {
     let wrong = |what: String| ServeError::Input(format!("--image {}: {what}", path.display()));
     let mut file = File::open(path).map_err(|e| wrong(format!("cannot be read: {e}")))?;
@@ -45,7 +46,7 @@ pub(crate) fn load(drive: &mut Drive, path: &Path, size: u64) -> Result<(), Serv
     Ok(())
 }
 
-/// Whether the drive has taken a write that has ended.
+/// Return an error if a completed write has failed.
 fn taken(ended: &Completion) -> Result<(), String> {
     match ended.outcome {
         Outcome::Done => Ok(()),
@@ -53,7 +54,7 @@ fn taken(ended: &Completion) -> Result<(), String> {
     }
 }
 
-/// Write the sectors that are not zero.
+/// Write the sectors that are not all zeros.
 fn write(drive: &mut Drive, at: u64, bytes: &[u8], sector: usize) -> Result<(), String> {
     let is_zero = |bytes: &[u8]| bytes.iter().all(|byte| *byte == 0);
     let sectors: Vec<&[u8]> = bytes.chunks(sector).collect();

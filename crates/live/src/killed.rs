@@ -1,5 +1,6 @@
-//! A drive in a folder whose server is killed between two commits, again in the recovery that follows, and again in the
-//! next: acknowledged data are present, and data read once stay the same.
+//! A drive in a folder whose server is killed between two commits, again during the recovery that follows,
+//! and again during the next one. Acknowledged data must be present, and data that were read once must stay
+//! the same.
 
 use crate::data::folder::Folder;
 use crate::drive::Drive;
@@ -15,20 +16,22 @@ use wordline_units::HostOp;
 #[path = "../tests/it/ledger.rs"]
 mod ledger;
 
-/// Sectors that are written and looked at, those of a few pages, so that each has parts of several versions.
+/// Number of sectors that are written and checked: a few pages, so that each page has sectors of several
+/// versions.
 const SECTORS: u64 = 16;
-/// Sectors of a page.
+/// Sectors per page.
 const PAGE: u64 = 4;
-/// Requests that are under way at once.
+/// Maximum number of requests in flight.
 const UNDER_WAY: usize = 6;
-/// Commits that are not followed by a kill, between two that are: what the next kill finds has changed.
+/// Number of commits between two kills, so that each kill comes after several changes.
 const SKIPPED: u64 = 2;
-/// One in so many commits of a recovery is followed by a kill, drawn; and steps that a recovery goes on.
+/// One in this many commits of a recovery, drawn at random, is followed by a kill. Also the steps for which a
+/// recovery continues.
 const ONE_IN: u64 = 12;
 const STEPS: usize = 200;
 
-/// Drives that acknowledge differently, keep different maps, and move data by way of protected RAM: scheme, acknowledgement,
-/// and the cache of a map on flash.
+/// Scheme, acknowledgement and mapping cache (for a table on flash) of each drive. The drives acknowledge
+/// differently, keep different mapping tables, and some move data through protected RAM.
 const DRIVES: [(&str, &str, &str); 9] = [
     ("slc-cache", "buffer", "off"),
     ("sector", "buffer", "off"),
@@ -59,7 +62,7 @@ fn run((scheme, ack, map_cache): (&str, &str, &str)) -> RunSpec {
     }
 }
 
-/// A server's drive, without the server.
+/// The drive of a server, without the server.
 struct Served {
     drive: Drive,
     folder: Folder,
@@ -73,7 +76,7 @@ impl Served {
         Served { drive, folder, at }
     }
 
-    /// What is left where the server is killed now.
+    /// What a kill of the server at this moment leaves behind.
     fn kill(&self) -> TempDir {
         self.folder.settle();
         let to = tempfile::tempdir().unwrap();
@@ -84,8 +87,8 @@ impl Served {
         to
     }
 
-    /// Let what comes next happen, and commit it. Returns the request that has ended with its data, and whether anything
-    /// was committed.
+    /// Process the next event and commit it. Returns the completed request with its data, and whether
+    /// anything was committed.
     fn step(&mut self) -> (Option<(u64, Vec<u8>)>, bool) {
         let ended = self.drive.step().unwrap();
         let commits = self.folder.commits;
@@ -93,7 +96,7 @@ impl Served {
         (ended.map(|c| (c.number, c.data)), self.folder.commits != commits)
     }
 
-    /// Cut the power: what was under way is lost.
+    /// Cut the power: requests in flight are lost.
     fn cut(&mut self) {
         self.drive.cut(self.drive.now()).unwrap();
         self.drive.forget_undone_trims();
@@ -109,7 +112,7 @@ impl Served {
         self.drive.device().is_none_or(|d| d.next_event().is_none())
     }
 
-    /// All that is looked at.
+    /// Read all sectors that are checked.
     fn read(mut self) -> Vec<u8> {
         let number = self.submit(HostOp::Read, 0, SECTORS, &[]);
         loop {
@@ -122,7 +125,8 @@ impl Served {
     }
 }
 
-/// A drive under writes of few sectors, and trims of them, or power cuts, which may undo a trim.
+/// A drive under small writes and trims. Some drives get power cuts instead of trims, because a cut may undo
+/// a trim.
 struct Load {
     served: Served,
     ledger: Ledger,
@@ -132,7 +136,7 @@ struct Load {
 }
 
 impl Load {
-    /// A drive that collects, since all else of it has been written at random.
+    /// A drive with garbage collection: the rest of it has been written at random.
     fn new(run: &RunSpec, is_cut: bool, seed: u64) -> Load {
         let mut rng = SplitMix64(seed);
         let mut served = Served::begin(run, tempfile::tempdir().unwrap());
@@ -148,7 +152,7 @@ impl Load {
         }
         let counters = served.drive.device().unwrap().ftl.counters();
         assert!(counters.regions.iter().any(|r| r.counts.erases > 0), "nothing is collected");
-        // Once more from a short log, which is copied with each kill.
+        // Restart with a short log, because each kill copies it.
         let Served { folder, at, drive } = served;
         drop(drive);
         drop(folder);
@@ -177,7 +181,7 @@ impl Load {
         self.busy.insert(number, (first, count));
     }
 
-    /// Until the next commit.
+    /// Continue to the next commit.
     fn go_on(&mut self) {
         if self.is_cut && self.below(4) == 0 {
             self.busy.clear();
@@ -198,7 +202,8 @@ impl Load {
     }
 }
 
-/// Recover from what a kill has left, and kill again after some commits, until the drive is at rest. Returns how often that was.
+/// Recover from a kill, and kill again after some commits, until the drive is at rest. Returns the number of
+/// kills.
 fn kill_the_recovery(
     run: &RunSpec,
     left: TempDir,
@@ -229,8 +234,8 @@ fn kill_the_recovery(
     Ok(kills)
 }
 
-/// Kill a drive after so many commits: once each, or, where its power is not cut, again and again through all of its recovery.
-/// Returns how often it was killed.
+/// Kill a drive after this many commits: once if its power is cut, else repeatedly through its whole
+/// recovery. Returns the number of kills.
 fn kill_after_commits(drive: (&str, &str, &str), is_cut: bool, commits: u64, seed: u64) -> u64 {
     let run = run(drive);
     let mut load = Load::new(&run, is_cut, seed);

@@ -1,10 +1,11 @@
 //! The live drive: a simulated drive that serves real bytes over NBD, completes requests at the modelled times, and
 //! supports power cuts.
 //!
-//! The one crate that reads a clock. A request arrives on a thread of its connection (`connection.rs`), enters the
-//! drive under one lock (`engine/`), and its reply is sent when the drive's time has reached its end (`shared.rs`), by
-//! the thread on watch (`pacer.rs`): that of the connection with the latest request, if any. Bytes are stored by
-//! physical page ([`wordline_ftl::Bytes`]), so that a fault of the map becomes wrong data for a client.
+//! Only this crate reads a clock. A request arrives on the thread of its connection (`connection.rs`) and
+//! enters the drive under one lock (`engine/`). Its reply is sent when the drive's time reaches the
+//! completion (`shared.rs`), by the thread on watch (`pacer.rs`): the thread of the connection with the
+//! latest request, if any. Bytes are stored by physical page ([`wordline_ftl::Bytes`]), so that an error in
+//! the mapping table gives a client wrong data.
 
 #![allow(clippy::disallowed_methods, reason = "a served drive answers on a wall clock")]
 
@@ -76,7 +77,7 @@ pub use statistics::LATE;
 pub use stats_report::StatsReport;
 pub use through::{Recovered, ThroughDrive};
 
-/// Locked, whatever happened to those who held it before.
+/// Lock a mutex, even if a thread panicked while it held the lock.
 fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,9 +1,9 @@
-//! The statistics as the text that Prometheus reads.
+//! The statistics in Prometheus' text format.
 
 use serde_json::Value;
 use std::fmt::Write;
 
-/// What is told: the name, whether it only grows, a sentence, and where in the statistics it stands.
+/// Each metric: its name, whether it is a counter, a help text, and its path in the statistics.
 const GAUGES: [(&str, &str, &str, &str); 12] = [
     ("wordline_time_seconds", "counter", "Simulated time.", "/drive/time_ns"),
     ("wordline_connections", "gauge", "Connected clients.", "/connections"),

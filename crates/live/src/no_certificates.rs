@@ -1,4 +1,4 @@
-//! What stands for certificates and sessions in a build without TLS.
+//! Stubs for certificates and sessions in a build without TLS.
 
 use crate::error::ServeError;
 use crate::stream::Stream;
@@ -6,16 +6,16 @@ use rustix::io::Errno;
 use std::io::{self, IoSlice, IoSliceMut};
 use std::path::Path;
 
-/// There are none in this build.
+/// A build without TLS has no certificates.
 #[derive(Clone, Debug)]
 pub enum Certificates {}
 
-/// Nor are there sessions.
+/// A build without TLS has no sessions.
 #[derive(Debug)]
 pub(crate) enum Session {}
 
 impl Certificates {
-    /// None.
+    /// Return an error: this build has no TLS.
     ///
     /// # Errors
     /// Always.

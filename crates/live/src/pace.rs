@@ -8,13 +8,13 @@ use crate::socket::Socket;
 use std::io::{self, IoSliceMut, Read};
 use std::time::{Duration, Instant};
 
-/// From this long before an instant, only the clock is checked.
+/// In the last moments before an instant, this long, a thread checks only the clock.
 const LAST: Duration = Duration::from_micros(2);
 
 impl Shared {
-    /// Read what a client sends next, and let happen meanwhile what is due, if it is this thread's watch. A client that is
-    /// `expected` to send something at once, then or after an answer, is looked for, for as long as one spins, before this
-    /// thread sleeps.
+    /// Read the next bytes of a client, and process due events meanwhile if this thread has the watch. If the
+    /// client is `expected` to send soon, or after a reply, this thread polls the socket for the spin time
+    /// before it sleeps.
     pub(crate) fn read(
         &self,
         watch: &mut Watch,
@@ -27,7 +27,7 @@ impl Shared {
         let mut looks_until = from_now_on();
         loop {
             let now = Instant::now();
-            // Before the client, who may send much.
+            // Due events go before the client, which may send much.
             let left = self.pacing.due(watch).map(|due| due.saturating_duration_since(now));
             if left.is_some_and(|left| left <= LAST.min(spin)) {
                 self.go_on(watch);
@@ -39,7 +39,7 @@ impl Shared {
             }
             let looks = looks_until.is_some_and(|until| now < until);
             match left {
-                // Whoever else has work goes first: the client, perhaps.
+                // Let other threads run first, such as the client's.
                 _ if looks => std::thread::yield_now(),
                 Some(left) if left <= spin => std::thread::yield_now(),
                 Some(left) => socket.wait(left - spin)?,
@@ -48,7 +48,7 @@ impl Shared {
         }
     }
 
-    /// Let happen what is due in a moment.
+    /// Process the event that is about to be due.
     fn go_on(&self, watch: &mut Watch) {
         while self.pacing.due(watch).is_some_and(|due| Instant::now() < due) {
             std::hint::spin_loop();
@@ -59,14 +59,14 @@ impl Shared {
         self.leave(engine, cuts, Some(watch));
     }
 
-    /// A connection's thread is about to wait for something else than its client, or to end.
+    /// Give up the watch, before a connection's thread waits for anything other than its client, or ends.
     pub(crate) fn hand_over(&self, watch: &mut Watch) {
         if self.pacing.due(watch).is_some() {
             self.with_engine(|_| ());
         }
     }
 
-    /// Let things happen at their instants while no connection's thread has the watch, until the server stops.
+    /// Process due events while no connection's thread has the watch, until the server stops.
     pub(crate) fn pace(&self) {
         be_punctual();
         let mut engine = lock(&self.engine);

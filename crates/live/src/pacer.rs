@@ -1,5 +1,6 @@
-//! Decides which thread processes due events: that of the connection with the latest request, while it waits for its
-//! client, or else a separate pacing thread. With one client, one thread is active, and not two.
+//! Decides which thread processes due events. This is the thread of the connection with the latest request,
+//! while it waits for its client, or else a separate pacing thread. With one client, one thread is active
+//! instead of two.
 
 use crate::engine::core::Engine;
 use std::num::NonZeroU64;
@@ -7,36 +8,36 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Condvar, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The thread of its own, among the numbers of connections.
+/// Number of the pacing thread; connections have other numbers.
 const OWN: u64 = 0;
 
-/// Whose watch it is.
+/// Which thread has the watch, that is, processes due events.
 pub(crate) struct Pacing {
-    /// The number of the connection, written under the engine's lock.
+    /// The number of the connection, or [`OWN`]; written under the engine's lock.
     by: AtomicU64,
-    /// Something is due before the thread of its own would wake up.
+    /// Wakes the pacing thread: an event is due before the time at which it would wake up.
     sooner: Condvar,
-    /// The same while it spins.
+    /// The same signal while the pacing thread spins.
     woken: AtomicBool,
-    /// How long before an instant whose watch it is stops sleeping.
+    /// How long before an instant the thread on watch stops sleeping and spins.
     pub spin: Duration,
 }
 
-/// What a connection's thread has to see to.
+/// The share of a connection's thread in the watch.
 pub(crate) struct Watch {
     number: u64,
-    /// When something is due next, as long as it is this thread's watch.
+    /// When the next event is due, as long as this thread has the watch.
     due: Option<Instant>,
 }
 
-/// Sleep no longer than is asked for. Where that cannot be had, the kernel's usual slack of 50 us makes answers late, and the
-/// statistics say so.
+/// Let this thread sleep no longer than requested. If the system refuses, the kernel's default timer slack of
+/// 50 us delays replies, which the statistics show.
 pub(crate) fn be_punctual() {
     let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
 }
 
 impl Watch {
-    /// That of a connection's thread, on which this is called.
+    /// The watch of the calling thread, which serves a connection.
     pub(crate) fn new(number: u64) -> Watch {
         be_punctual();
         Watch { number, due: None }
@@ -48,8 +49,8 @@ impl Pacing {
         Pacing { by: AtomicU64::new(OWN), sooner: Condvar::new(), woken: AtomicBool::new(false), spin }
     }
 
-    /// Who leaves the engine has the watch from now on, if something is due and it is a connection's thread; else the thread of its
-    /// own. Returns whether that must be woken up.
+    /// Pass the watch on when a thread leaves the engine: to that thread if it serves a connection and an
+    /// event is due, else to the pacing thread. Returns whether the pacing thread must be woken up.
     pub(crate) fn pass(&self, engine: &mut Engine, to: Option<&mut Watch>) -> bool {
         let due = engine.next_due();
         if let Some(watch) = to {
@@ -68,13 +69,13 @@ impl Pacing {
         is_sooner
     }
 
-    /// When a connection's thread has to see to something, unless another has the watch by now.
+    /// When a connection's thread must process an event. Nothing if another thread has the watch by now.
     pub(crate) fn due(&self, watch: &mut Watch) -> Option<Instant> {
         watch.due = watch.due.filter(|_| self.is_by(watch.number));
         watch.due
     }
 
-    /// Whether the thread of its own has the watch.
+    /// Whether the pacing thread has the watch.
     pub(crate) fn is_own(&self) -> bool {
         self.is_by(OWN)
     }
@@ -83,13 +84,13 @@ impl Pacing {
         self.by.load(Ordering::Acquire) == number
     }
 
-    /// Wake the thread of its own.
+    /// Wake the pacing thread.
     pub(crate) fn wake(&self) {
         self.woken.store(true, Ordering::Release);
         self.sooner.notify_one();
     }
 
-    /// That thread sleeps until it is woken up, or has slept for so long.
+    /// Let the pacing thread sleep until it is woken up, or for at most this long.
     pub(crate) fn sleep<'a>(
         &self,
         engine: MutexGuard<'a, Engine>,
@@ -101,7 +102,7 @@ impl Pacing {
         }
     }
 
-    /// That thread spins until an instant, or until it is woken up or has lost the watch.
+    /// Let the pacing thread spin until an instant, or until it is woken up or loses the watch.
     pub(crate) fn spin_until(&self, until: Instant, engine: MutexGuard<'_, Engine>) {
         self.woken.store(false, Ordering::Relaxed);
         drop(engine);

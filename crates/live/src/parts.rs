@@ -1,19 +1,20 @@
-//! Trims of parts of logical pages: a page is trimmed once all of it has been, by one or several requests; until then,
-//! its trimmed sectors are recorded.
+//! Trims of parts of logical pages. A page is trimmed once one or several requests have trimmed all of it;
+//! until then, its trimmed sectors are recorded.
 
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
-/// Maximum number of pages with recorded parts, to limit memory; partial trims of others have no effect.
+/// Maximum number of pages with recorded sectors, which limits memory. Partial trims of further pages have no
+/// effect.
 const MOST: usize = 1 << 20;
 
-/// Which sectors of pages have been trimmed since they were written, of pages with others.
+/// Which sectors of partly trimmed pages have been trimmed since they were written.
 #[derive(Clone, Debug)]
 pub(crate) struct PartTrims {
-    /// Bytes of a sector and of a page.
+    /// Size of a sector in bytes.
     sector: u64,
     page: u64,
-    /// A bit for each sector of a page.
+    /// One bit per sector of a page.
     trimmed: FxHashMap<u64, u64>,
 }
 
@@ -22,7 +23,7 @@ impl PartTrims {
         PartTrims { sector, page, trimmed: FxHashMap::default() }
     }
 
-    /// The sectors of a page that lie in a range whole.
+    /// The sectors of a page that lie entirely within a range.
     fn mask(&self, page: u64, range: &Range<u64>) -> u64 {
         let first = page * self.page;
         let begin = range.start.max(first).div_ceil(self.sector).saturating_sub(first / self.sector);
@@ -35,7 +36,8 @@ impl PartTrims {
         self.mask(0, &(0..self.page))
     }
 
-    /// A range is trimmed. Returns what is to be trimmed for it: the pages at its edges are in it if all their sectors have been.
+    /// Trim a range of bytes. Returns the range to trim in whole pages; it includes the pages at its edges if
+    /// all their sectors have now been trimmed.
     pub(crate) fn trim(&mut self, range: Range<u64>, size: u64) -> Range<u64> {
         let mut whole = range.clone();
         let (first, last) = (range.start / self.page, (range.end - 1) / self.page);
@@ -58,7 +60,7 @@ impl PartTrims {
         whole
     }
 
-    /// A range is written.
+    /// Note that a range was written.
     pub(crate) fn write(&mut self, range: &Range<u64>) {
         if self.trimmed.is_empty() || range.is_empty() {
             return;
@@ -68,7 +70,7 @@ impl PartTrims {
         }
     }
 
-    /// A power cut: nothing is known any more.
+    /// Forget all recorded sectors, after a power cut.
     pub(crate) fn clear(&mut self) {
         self.trimmed.clear();
     }

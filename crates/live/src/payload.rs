@@ -1,5 +1,5 @@
-//! Write data, received page by page into the memory in which the drive keeps them, so that whole sectors are not
-//! copied after the socket.
+//! Write data, received page by page into the memory in which the drive keeps them, so that whole sectors are
+//! copied only once, from the socket.
 
 use crate::pieces::Units;
 use crate::protocol::request::Request;
@@ -7,20 +7,21 @@ use std::io::IoSliceMut;
 use wordline_ftl::{HeldData, PageData};
 use wordline_units::SectorMask;
 
-/// Bytes of pages for which there is memory before they come: what a client announces and does not send costs none.
+/// Bytes of page memory that are allocated before data arrive. A client that announces data and does not send
+/// them costs no more.
 const AHEAD: usize = 256 << 10;
 
-/// The data of a write that are being received.
+/// The data of a write while they are received.
 pub(crate) struct Receiving {
     data: HeldData,
-    /// Bytes that come, and that have come.
+    /// Bytes that the client sends in all, and bytes received so far.
     length: usize,
     received: usize,
-    /// Bytes of a logical page.
+    /// Bytes per logical page.
     page: usize,
 }
 
-/// The data of a request that lie side by side.
+/// The data of a request that have been received in one piece.
 pub(crate) fn gathered(request: &Request, data: &[u8], units: Units) -> HeldData {
     let Some(skip) = skip(request, units) else { return HeldData::Bytes(data.to_vec()) };
     let sector = units.sector as usize;
@@ -35,7 +36,7 @@ pub(crate) fn gathered(request: &Request, data: &[u8], units: Units) -> HeldData
     HeldData::Pages(pages.chain(others).collect(), skip)
 }
 
-/// The bytes between the beginning of a page and that of a write of whole sectors; nothing of a write of parts of them.
+/// Offset of a write within its first page, in bytes. Nothing for a write that covers sectors in part.
 fn skip(request: &Request, units: Units) -> Option<usize> {
     let is_whole = |at: u64| at.is_multiple_of(units.sector);
     let whole = is_whole(request.offset) && is_whole(request.payload() as u64) && request.payload() > 0;
@@ -43,7 +44,7 @@ fn skip(request: &Request, units: Units) -> Option<usize> {
 }
 
 impl Receiving {
-    /// The data of a request, before any has arrived.
+    /// The data of a request of which nothing has been received.
     pub(crate) fn new(request: &Request, units: Units) -> Receiving {
         let length = request.payload();
         let data = match skip(request, units) {
@@ -57,19 +58,19 @@ impl Receiving {
         self.received == self.length
     }
 
-    /// All that has come.
+    /// All received data.
     pub(crate) fn end(self) -> HeldData {
         self.data
     }
 
-    /// Where what comes next has room.
+    /// Buffers for the next bytes.
     pub(crate) fn room(&mut self) -> Vec<IoSliceMut<'_>> {
         let (received, length, size) = (self.received, self.length, self.page);
         match &mut self.data {
             HeldData::Bytes(bytes) => vec![IoSliceMut::new(&mut bytes[received..])],
             HeldData::Pages(pages, skip) => {
                 let (at, end) = (*skip + received, *skip + length);
-                // Memory for the pages that are wholly or partly among the next bytes.
+                // Allocate the pages into which the next bytes go.
                 while pages.len() * size < end.min(at + AHEAD) {
                     pages.push(PageData::blank(size.min(end - pages.len() * size)));
                 }
@@ -82,17 +83,17 @@ impl Receiving {
         }
     }
 
-    /// So many bytes have come to where there was room.
+    /// Note that this many bytes were received into these buffers.
     pub(crate) fn fill(&mut self, bytes: usize) {
         self.received += bytes;
     }
 
-    /// Bytes that have not come.
+    /// Number of bytes not yet received.
     pub(crate) fn left(&self) -> usize {
         self.length - self.received
     }
 
-    /// Take bytes that lie elsewhere; returns how many.
+    /// Copy received bytes from another buffer. Returns how many were taken.
     pub(crate) fn take(&mut self, mut bytes: &[u8]) -> usize {
         let most = bytes.len().min(self.left());
         bytes = &bytes[..most];

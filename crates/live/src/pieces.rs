@@ -6,7 +6,7 @@ use wordline_units::{HostOp, HostRequest, LBA_BYTES};
 
 /// Maximum length of a trim request.
 const TRIMMED: u64 = 64 << 20;
-/// The most zeroes that are written at once.
+/// Maximum number of zeroes per write.
 const ZEROED: u64 = 1 << 20;
 
 /// Next request of the drive for a command; ranges are in bytes.
@@ -25,9 +25,9 @@ pub(crate) enum Piece {
 pub(crate) struct Rest {
     verb: Verb,
     left: Range<u64>,
-    /// Zeroes that must be written, with no hole.
+    /// Zeroes must be written as data; a hole is not allowed.
     solid: bool,
-    /// A flush comes last.
+    /// The command ends with a flush.
     flush: bool,
 }
 
@@ -41,8 +41,8 @@ pub(crate) struct Units {
 }
 
 impl Rest {
-    /// All of a command. With FUA a trim is followed by a flush; a write goes by its own attribute. Of a trim only the blocks
-    /// that lie in it whole are asked for: it is a hint, and bytes beside it stay.
+    /// All pieces of a command. With FUA, a trim is followed by a flush, and a write carries the attribute
+    /// itself. A trim is a hint: only blocks that lie entirely within it are trimmed.
     pub(crate) fn new(verb: Verb, range: Range<u64>, solid: bool, fua: bool) -> Rest {
         let flush = verb == Verb::Flush || fua && matches!(verb, Verb::Trim | Verb::WriteZeroes);
         let left = match verb {
@@ -53,13 +53,13 @@ impl Rest {
         Rest { verb, left, solid, flush }
     }
 
-    /// The next piece, which may be asked for when all before it has ended.
+    /// The next piece. Submit it only when all earlier pieces have completed.
     pub(crate) fn next(&mut self, units: Units) -> Option<Piece> {
         if self.left.is_empty() {
             return std::mem::take(&mut self.flush).then_some(Piece::Flush);
         }
         let (start, end) = (self.left.start, self.left.end);
-        // Up to the next multiple of a size, so that no unit is cut in two.
+        // End at the next multiple of a size, so that no unit is split.
         let up_to = |size: u64| (start / size).saturating_add(1).saturating_mul(size).min(end);
         let piece = match self.verb {
             Verb::Read => Piece::Read(start..end),
@@ -85,17 +85,18 @@ impl Rest {
 }
 
 impl Units {
-    /// Whether a range is whole pages.
+    /// Whether a range consists of whole pages.
     pub(crate) fn are_whole(self, range: &Range<u64>) -> bool {
         range.start.is_multiple_of(self.page) && range.end.is_multiple_of(self.page)
     }
 
-    /// The sectors that a range touches, in bytes.
+    /// The range, extended to whole sectors, in bytes.
     pub(crate) fn outward(self, range: &Range<u64>) -> Range<u64> {
         range.start / self.sector * self.sector..range.end.next_multiple_of(self.sector)
     }
 
-    /// The sectors that a range has only a part of, as the bytes where they begin: the first, the last, or one that is both.
+    /// The sectors that a range covers in part, by their first byte: the first, the last, or one that is
+    /// both.
     pub(crate) fn torn(self, range: &Range<u64>) -> impl Iterator<Item = u64> {
         let outer = self.outward(range);
         let first = (outer.start < range.start).then_some(outer.start);
@@ -104,7 +105,7 @@ impl Units {
     }
 }
 
-/// A request for a range of whole blocks of 512 bytes.
+/// A request for a range of whole 512-byte blocks.
 pub(crate) fn asked(op: HostOp, range: &Range<u64>) -> HostRequest {
     let blocks = (range.end.div_ceil(LBA_BYTES) - range.start / LBA_BYTES).min(u64::from(u32::MAX));
     HostRequest::new(op, range.start / LBA_BYTES, blocks as u32)

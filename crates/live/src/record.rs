@@ -1,10 +1,10 @@
-//! A plain drive in RAM that keeps a log of what its clients send, and a crash state served to a check.
+//! A plain drive in RAM that logs what its clients send, and serves a crash state to a check.
 //!
-//! Nothing is simulated: a write is acknowledged 100 us after its arrival and a FLUSH 2 ms after its own, so that a client which
-//! does not wait for a reply continues before it has one, as it would with a real drive. The lines that the client prints are
-//! read before each request is taken and before each reply leaves, so that a mark stands in the log where it was printed.
-//! Session faults are planted here. The sectors that a client reads before it has written them are noted: for a check, they are
-//! all that its verdict can depend on.
+//! It simulates no flash. A write is acknowledged 100 us after its arrival and a FLUSH after 2 ms, so that a
+//! client that does not wait for a reply continues before it has one, as with a real drive. The lines that
+//! the client prints are read before each request is taken and before each reply is sent, so that a mark is
+//! in the log where it was printed. Session faults are injected here. The sectors that a client reads before
+//! it writes them are recorded: the verdict of a check can depend on nothing else.
 
 use crate::address::Address;
 use crate::error::{Broken, ServeError};
@@ -29,15 +29,15 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use wordline_volatile::{Content, Event, Image, Kind, Log, Sectors, SessionFault, SessionFaults};
 
-/// How long a write, a trim or zeroes take.
+/// Service time of a write, a trim or a write of zeroes.
 const WRITE: Duration = Duration::from_micros(100);
-/// How long a FLUSH takes.
+/// Service time of a FLUSH.
 const FLUSH: Duration = Duration::from_millis(2);
-/// How long a slow request takes.
+/// Service time of a request that is slowed down.
 const SLOW: Duration = Duration::from_millis(500);
-/// How often a thread checks whether the server stops.
+/// How often a thread checks whether the server has stopped.
 const LOOK: Duration = Duration::from_millis(20);
-/// Bytes of one read from a socket.
+/// Maximum bytes per read of a socket.
 const READ: usize = 128 << 10;
 
 /// A drive in RAM, served at a unix socket.
@@ -54,36 +54,36 @@ struct Shared {
     connections: AtomicU64,
 }
 
-/// What is recorded of a client.
+/// What is recorded about a client.
 pub struct Recording {
-    /// What the client prints; its lines are marks.
+    /// What the client prints. Each line is a mark.
     pub printed: PipeReader,
-    /// Faults of the drive at work.
+    /// Session faults of the drive.
     pub faults: Option<SessionFaults>,
 }
 
 struct Drive {
     image: Image,
     log: Log,
-    /// The lines that the client prints, if a log is kept.
+    /// The lines that the client prints. None if no log is kept.
     marks: Option<Marks>,
     faults: Option<SessionFaults>,
-    /// Sectors that cannot be read until they are written again.
+    /// Sectors that are unreadable until they are written again.
     latent: Sectors,
-    /// Sectors that were read before they were written, and those that were written.
+    /// Sectors that were read before they were written.
     read: Sectors,
     written: Sectors,
     next: u64,
 }
 
-/// What a client prints, line by line.
+/// Reads what a client prints, line by line.
 struct Marks {
     pipe: PipeReader,
-    /// A line that has not ended.
+    /// A line without its end.
     line: Vec<u8>,
 }
 
-/// A reply whose time has not come, and what the log says of it.
+/// A reply that is not due yet, and its entry in the log.
 struct Pending {
     due: Instant,
     events: Vec<Event>,
@@ -91,7 +91,7 @@ struct Pending {
 }
 
 impl Recorder {
-    /// Serve an image at a path where there is no file, and keep a log if `recording` is given.
+    /// Serve an image at a new socket, and keep a log if `recording` is given.
     ///
     /// # Errors
     /// When no socket can be created there.
@@ -127,12 +127,12 @@ impl Recorder {
         Ok(Recorder { shared, path: path.to_path_buf(), thread })
     }
 
-    /// Its address, as clients spell it.
+    /// Its address, as an NBD URI.
     pub fn uri(&self) -> String {
         Address::Unix(self.path.clone()).to_string()
     }
 
-    /// Begin the log anew. Returns what the drive holds now, which the log takes as durable.
+    /// Restart the log. Returns the contents of the drive, which the log takes as durable.
     pub fn restart(&self) -> Image {
         let mut drive = lock(&self.shared.drive);
         drive.read_marks();
@@ -140,7 +140,7 @@ impl Recorder {
         drive.image.clone()
     }
 
-    /// Keep no log any more. Returns the one so far.
+    /// Stop the log. Returns the log so far.
     pub fn take_log(&self) -> Log {
         let mut drive = lock(&self.shared.drive);
         drive.read_marks();
@@ -164,7 +164,7 @@ impl Recorder {
     fn stop(&mut self) {
         self.shared.stopping.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
-            // A thread that panicked has said so.
+            // The thread has reported its panic.
             let _ = thread.join();
         }
         let _ = std::fs::remove_file(&self.path);
@@ -177,13 +177,13 @@ impl Drop for Recorder {
     }
 }
 
-/// Wait for bytes. Returns whether there are any.
+/// Wait for bytes. Returns whether any can be read.
 fn wait(on: &impl std::os::fd::AsFd, most: Duration) -> bool {
     let most = Timespec::try_from(most).ok();
     matches!(poll(&mut [PollFd::new(on, PollFlags::IN)], most.as_ref()), Ok(n) if n > 0)
 }
 
-/// Which session faults can meet a request.
+/// The session faults that can apply to a request.
 fn kind(verb: Verb) -> Option<Kind> {
     match verb {
         Verb::Read => Some(Kind::Read),
@@ -198,7 +198,7 @@ fn accept(shared: &Arc<Shared>, listener: &UnixListener) {
     let mut clients: Vec<JoinHandle<()>> = vec![];
     while !shared.stopping.load(Ordering::Relaxed) {
         if !wait(listener, LOOK) {
-            // The pipe of a client that prints and sends nothing must not fill up.
+            // Read the pipe of a client that prints and sends nothing, so that it does not fill up.
             lock(&shared.drive).read_marks();
             continue;
         }
@@ -207,7 +207,7 @@ fn accept(shared: &Arc<Shared>, listener: &UnixListener) {
         let shared = Arc::clone(shared);
         let client = move || {
             let socket = Socket::new(Stream::Unix(stream));
-            // A request that was only partly received was not sent.
+            // A request that was received only in part does not count as sent.
             let _ = serve(&shared, &socket);
             socket.shut();
         };
@@ -246,7 +246,7 @@ fn serve(shared: &Shared, socket: &Socket) -> Result<(), Broken> {
 }
 
 impl Shared {
-    /// Take whole requests. Returns whether the client leaves.
+    /// Take complete requests. Returns whether the client disconnects.
     fn take(
         &self,
         bytes: &mut Vec<u8>,
@@ -267,7 +267,7 @@ impl Shared {
         Ok(false)
     }
 
-    /// Send the replies that are due; the log has each before the client.
+    /// Send the replies that are due. Each enters the log before the client gets it.
     fn answer(&self, mut socket: &Socket, pending: &mut Vec<Pending>) -> Result<(), Broken> {
         let now = Instant::now();
         let (mut due, rest): (Vec<Pending>, Vec<Pending>) = pending.drain(..).partition(|p| p.due <= now);
@@ -293,7 +293,7 @@ impl Marks {
         Ok(Marks { pipe, line: vec![] })
     }
 
-    /// The lines that have come.
+    /// The complete lines received since the last call.
     fn take(&mut self) -> Vec<String> {
         let mut room = [0; 4096];
         while let Ok(read @ 1..) = self.pipe.read(&mut room) {
@@ -312,7 +312,7 @@ impl Drive {
         }
     }
 
-    /// Put what the client has printed into the log.
+    /// Append what the client has printed to the log.
     fn read_marks(&mut self) {
         let lines = self.marks.as_mut().map(Marks::take).unwrap_or_default();
         self.log.events.extend(lines.into_iter().map(Event::Mark));
@@ -378,7 +378,7 @@ impl Drive {
         Pending { due: now + takes, events, reply }
     }
 
-    /// A read, which may meet a fault.
+    /// Execute a read, which may meet a fault.
     fn read(
         &mut self,
         agreed: Agreed,
@@ -402,7 +402,7 @@ impl Drive {
         Pending { due: now + takes, events, reply }
     }
 
-    /// What of a write reaches the drive with a fault, and its sectors that cannot be read from then on.
+    /// The part of a write that reaches the drive under a fault, and the sectors that become unreadable.
     fn faulty<'a>(
         &mut self,
         fault: Option<SessionFault>,
@@ -414,7 +414,7 @@ impl Drive {
         let Some(faults) = self.faults.as_mut() else { return none };
         match fault {
             Some(SessionFault::HalfWrite) => {
-                // At least a byte: a request that writes nothing would not be in the log.
+                // At least one byte, because a request that writes nothing would not be in the log.
                 let sectors = (data.len() as u64).div_ceil(sector);
                 let end = (faults.below(sectors) * sector).max(1).min(data.len() as u64);
                 (Cow::Borrowed(&data[..end as usize]), 0..0)
@@ -438,12 +438,12 @@ impl Drive {
         self.next - 1
     }
 
-    /// Write bytes; sectors that they are a part of are completed.
+    /// Write bytes. Sectors that are covered in part are completed.
     fn write(&mut self, connection: u64, offset: u64, data: &[u8], fua: bool) -> u64 {
         let (sector, end) = (self.log.sector, offset + data.len() as u64);
         let outer = offset / sector * sector..end.next_multiple_of(sector);
         let sectors = outer.start / sector..outer.end / sector;
-        // A sector of which a part is written keeps the rest of what it held.
+        // A sector that is written in part keeps the rest of its data.
         let torn = [(offset, sectors.start), (end, sectors.end.saturating_sub(1))];
         for (_, at) in torn.into_iter().filter(|(byte, _)| !byte.is_multiple_of(sector)) {
             self.read.insert_except(at..at + 1, &self.written);
@@ -462,7 +462,8 @@ impl Drive {
         id
     }
 
-    /// Zero bytes: whole sectors as such, and what is less of one by a write, unless it is a trim, which leaves it as it is.
+    /// Zero bytes. Whole sectors are zeroed. Parts of sectors are written as zeroes, or left unchanged by a
+    /// trim.
     fn zero(&mut self, connection: u64, range: Range<u64>, trim: bool, fua: bool) -> Vec<u64> {
         let sector = self.log.sector;
         let whole = range.start.next_multiple_of(sector)..range.end / sector * sector;

@@ -1,6 +1,7 @@
-//! Replies on their way to one client. Whoever has a reply sends it without waiting; what the socket does not take at once a
-//! thread of the connection sends on, so that a client which does not read holds up nobody else. What is asked and not
-//! answered is bounded: a client that asks for more is not read until it has taken some.
+//! Replies of one client that are not yet sent. The thread that has a reply sends it without blocking. A
+//! thread of the connection sends what the socket does not accept, so that a client that does not read its
+//! replies delays no other client. The number of outstanding requests is limited: a client above the limit is
+//! not read until it has taken some replies.
 
 use crate::lock;
 use crate::protocol::handshake::Agreed;
@@ -13,31 +14,31 @@ use std::io::IoSlice;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Requests of one connection that may be under way.
+/// Maximum number of outstanding requests of a connection.
 const MOST_REQUESTS: usize = 1024;
-/// Bytes of their data. One request may be longer than what is left of it.
+/// Maximum bytes of data of outstanding requests. A single request may exceed what is left.
 const MOST_BYTES: usize = 64 << 20;
-/// Replies that go in one call.
+/// Maximum number of replies per system call.
 const TOGETHER: usize = 32;
 
-/// One client's replies.
+/// The replies of a client.
 pub(crate) struct ReplyQueue {
     pub agreed: Agreed,
-    /// The number of power cuts at which its connection began: it does not outlive the next.
+    /// The number of power cuts before its connection began. The next power cut ends the connection.
     pub epoch: u64,
     /// The number of the connection.
     pub number: u64,
     socket: Arc<Socket>,
-    /// Told of each answer that leaves.
+    /// Counts each reply that is sent.
     statistics: Arc<Mutex<Statistics>>,
     state: Mutex<State>,
     changed: Condvar,
 }
 
-/// A reply on its way.
+/// A reply in the queue.
 struct Leaving {
     reply: Reply,
-    /// Bytes that its request counts for.
+    /// Bytes of its request that count towards the limit.
     bytes: usize,
     served: Served,
 }
@@ -45,14 +46,14 @@ struct Leaving {
 #[derive(Default)]
 struct State {
     queue: VecDeque<Leaving>,
-    /// Bytes of the first that have been sent.
+    /// Bytes of the first reply that have been sent.
     sent: usize,
-    /// The socket takes no more now.
+    /// The socket accepts no more data now.
     stuck: bool,
     closed: bool,
     /// The reading thread waits for room.
     full: bool,
-    /// The client asks nothing more.
+    /// The client sends no more requests.
     leaving: bool,
     requests: usize,
     bytes: usize,
@@ -76,23 +77,24 @@ impl ReplyQueue {
         }
     }
 
-    /// Whether the client is gone.
+    /// Whether the client has disconnected.
     pub(crate) fn is_closed(&self) -> bool {
         lock(&self.state).closed
     }
 
-    /// Whether nothing is under way: what comes next, the client asks.
+    /// Whether no request is outstanding, so that the client's next request comes next.
     pub(crate) fn is_idle(&self) -> bool {
         lock(&self.state).requests == 0
     }
 
-    /// Whether a request with so many bytes can be taken without waiting; it then counts as under way.
+    /// Admit a request with this many bytes if that needs no wait. Returns whether it was admitted; it then
+    /// counts as outstanding.
     pub(crate) fn admits(&self, bytes: usize) -> bool {
         self.take(lock(&self.state), bytes)
     }
 
-    /// Wait until a request with so many bytes can be taken, which then counts as under way. Returns whether the connection
-    /// still is.
+    /// Wait until a request with this many bytes can be admitted; it then counts as outstanding. Returns
+    /// false if the connection has ended.
     pub(crate) fn admit(&self, bytes: usize) -> bool {
         let mut state = lock(&self.state);
         while !state.closed && !state.fits(bytes) {
@@ -102,7 +104,7 @@ impl ReplyQueue {
         self.take(state, bytes)
     }
 
-    /// The client asks nothing more: its connection ends with the last answer.
+    /// The client sends no more requests: its connection ends after the last reply.
     pub(crate) fn leave(&self) {
         let mut state = lock(&self.state);
         state.leaving = true;
@@ -120,7 +122,7 @@ impl ReplyQueue {
         taken
     }
 
-    /// Put the reply in the queue of a request that counts for so many bytes.
+    /// Queue the reply to a request whose data have this many bytes.
     pub(crate) fn push(&self, reply: Reply, bytes: usize, served: Served) {
         let mut state = lock(&self.state);
         if !state.closed {
@@ -128,12 +130,12 @@ impl ReplyQueue {
         }
     }
 
-    /// What a client may have been told by now is in the statistics when this returns.
+    /// Wait until all replies that a client may have received are counted in the statistics.
     pub(crate) fn settle(&self) {
         drop(lock(&self.state));
     }
 
-    /// Send what the socket takes.
+    /// Send what the socket accepts.
     pub(crate) fn send(&self) {
         let mut state = lock(&self.state);
         if !state.stuck {
@@ -156,7 +158,8 @@ impl ReplyQueue {
                     used += 1;
                 }
             }
-            // An answer leaves when the system is given it: it may then let the client go first, and this thread wait.
+            // A reply is sent when the system takes it. The system may then run the client before this
+            // thread, so take the time first.
             let now = Instant::now();
             match self.socket.send(&parts[..used]) {
                 Ok(sent) => state.has_sent(sent, |served| left.push((served, now))),
@@ -171,7 +174,7 @@ impl ReplyQueue {
                 }
             }
         }
-        // With TLS the socket may owe some of what it has taken.
+        // With TLS, data that the session has accepted may not have been sent yet.
         match self.socket.flush() {
             Ok(gone) => state.stuck |= !gone && !state.closed,
             Err(_) => {
@@ -185,13 +188,13 @@ impl ReplyQueue {
         if state.leaving && state.requests == 0 {
             self.socket.shut();
         }
-        // The thread that sends on, or the one that waits for room: neither is woken for nothing.
+        // Wake the thread that sends the rest, or the one that waits for room, only if there is work for it.
         if state.stuck || state.closed || std::mem::take(&mut state.full) {
             self.changed.notify_all();
         }
     }
 
-    /// Send on what the socket did not take at once, until the connection is closed.
+    /// Send what the socket did not accept before, until the connection is closed.
     pub(crate) fn send_on(&self) {
         let mut state = lock(&self.state);
         while !state.closed {
@@ -206,7 +209,7 @@ impl ReplyQueue {
         }
     }
 
-    /// Wait until what is in the queue has been sent, at most for so long.
+    /// Wait until the queue has been sent, for at most this long.
     pub(crate) fn drain(&self, most: Duration) {
         let until = Instant::now() + most;
         let mut state = lock(&self.state);
@@ -218,7 +221,7 @@ impl ReplyQueue {
         }
     }
 
-    /// No more is sent.
+    /// Send nothing more.
     pub(crate) fn close(&self) {
         lock(&self.state).close();
         self.changed.notify_all();
@@ -231,7 +234,7 @@ impl State {
         self.requests == 0 || self.requests < MOST_REQUESTS && self.bytes + bytes <= MOST_BYTES
     }
 
-    /// So many bytes of the queue have been sent; whose last are among them, `tell` is told of.
+    /// Note that this many bytes of the queue were sent. Calls `tell` for each reply that is now complete.
     fn has_sent(&mut self, bytes: usize, mut tell: impl FnMut(Served)) {
         self.sent += bytes;
         while self.queue.front().is_some_and(|leaving| self.sent >= leaving.reply.len()) {

@@ -10,22 +10,22 @@ use wordline_ftl::{HostData, Metadata};
 use wordline_run::RunSpec;
 use wordline_units::SimTime;
 
-/// Results of a session, then and now.
+/// The results of a session and of its rerun.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SessionRerun {
-    /// The hash of the live run's result.
+    /// Result hash of the live run.
     pub recorded: String,
-    /// The hash of this one.
+    /// Result hash of the rerun.
     pub again: String,
     /// Requests that were submitted to the drive.
     pub requests: u64,
-    /// Power cuts.
+    /// Number of power cuts.
     pub cuts: u64,
     /// The drive's time at the end.
     pub end: SimTime,
 }
 
-/// Run the session of a folder again, over a registry and other defaults of a run.
+/// Rerun the session of a folder. `over` gives the registry of schemes and the defaults of a run.
 ///
 /// # Errors
 /// When the folder holds no whole session, or the drive of then cannot be made or stops.
@@ -44,7 +44,7 @@ pub fn rerun_session(folder: &Path, over: RunSpec) -> Result<SessionRerun, Serve
         match event {
             Event::Submit(at, request) => {
                 requests += 1;
-                // As then: at its arrival, or when the drive had recovered.
+                // As in the live run: at its arrival, or when the drive had recovered.
                 drive.advance(at).map_err(stopped)?;
                 drive.submit(request, HostData::NONE).map_err(stopped)?;
             }
@@ -56,11 +56,11 @@ pub fn rerun_session(folder: &Path, over: RunSpec) -> Result<SessionRerun, Serve
                 drive.advance(at).map_err(stopped)?;
                 drive.retire(block).map_err(stopped)?;
             }
-            // What follows from it has an event of its own.
+            // A command's effects on the drive have events of their own.
             Event::Order(..) => {}
             Event::Cut(at) => {
                 cuts += 1;
-                // Within a recovery nothing else has happened.
+                // During a recovery, nothing else happens.
                 if at >= drive.now() {
                     drive.advance(at).map_err(stopped)?;
                     while drive.next(at).map_err(stopped)?.is_some() {}

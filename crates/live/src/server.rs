@@ -1,4 +1,4 @@
-//! The server: its listeners, its threads, its end.
+//! The server: its listeners, its threads, and how it ends.
 
 use crate::address::Address;
 use crate::connection;
@@ -35,10 +35,10 @@ use wordline_device::{Ack, Capacity};
 use wordline_units::Bytes;
 use wordline_volatile::Rules;
 
-/// Sockets that a supervisor passes: the number of the first, and the most of them.
+/// Sockets passed by a supervisor: the number of the first, and the maximum number of them.
 const FIRST_PASSED: i32 = 3;
 const MOST_PASSED: i32 = 64;
-/// How often a listener looks whether the server stops.
+/// How often a listener checks whether the server has stopped.
 const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 
 /// A drive that is being served.
@@ -48,12 +48,12 @@ pub struct Server {
     places: Places,
 }
 
-/// Addresses of a drive, and its listeners.
+/// Addresses of a drive, and their listeners.
 #[derive(Default)]
 struct Places {
     listeners: Vec<Listener>,
     addresses: Vec<Address>,
-    /// Sockets in the file system, removed at the end.
+    /// Paths of sockets, which are removed at the end.
     paths: Vec<PathBuf>,
 }
 
@@ -73,7 +73,7 @@ impl AsFd for Listener {
 }
 
 impl Places {
-    /// Listen on all addresses of the drive, which may be none.
+    /// Listen on all addresses of the drive, if it has any.
     fn of(spec: &ServeSpec) -> Result<Places, ServeError> {
         let mut places = Places::default();
         for address in &spec.addresses {
@@ -104,7 +104,7 @@ impl Places {
         Ok(places)
     }
 
-    /// Listen on the sockets that a supervisor has opened, as sd_listen_fds(3) has them.
+    /// Listen on the sockets that a supervisor has opened (sd_listen_fds(3)).
     fn activated(&mut self) -> Result<(), ServeError> {
         let number = |key: &str| std::env::var(key).ok().and_then(|text| text.parse::<i32>().ok());
         let ours = number("LISTEN_PID").is_some_and(|pid| pid == std::process::id() as i32);
@@ -115,7 +115,8 @@ impl Places {
             return Err(ServeError::Input(format!("--listen-fds: {what}\n  allowed: {allowed}")));
         };
         for fd in FIRST_PASSED..FIRST_PASSED + count {
-            // SAFETY: whoever started this process says that these are its sockets, and nobody else here has taken them.
+            // SAFETY: the process that started this one declares these sockets as passed to it, and nothing
+            // else here takes them.
             let fd = unsafe { OwnedFd::from_raw_fd(fd) };
             let wrong = |e: io::Error| ServeError::Input(format!("--listen-fds: no listening socket: {e}"));
             let unix = UnixListener::from(fd.try_clone().map_err(wrong)?);
@@ -141,7 +142,7 @@ impl Places {
         Ok(listener)
     }
 
-    /// Nobody finds it there any more.
+    /// Remove the sockets from the file system.
     fn remove(&mut self) {
         for path in self.paths.drain(..) {
             let _ = std::fs::remove_file(path);
@@ -155,7 +156,7 @@ impl Drop for Places {
     }
 }
 
-/// A socket at a path, where nobody else listens. One that somebody left there is replaced.
+/// Create a socket at a path. A socket on which nothing listens is replaced.
 fn unix(path: &Path) -> Result<UnixListener, ServeError> {
     let wrong = |what: String| {
         let allowed = "a path of at most 107 bytes in an existing folder, where no file exists";
@@ -171,7 +172,7 @@ fn unix(path: &Path) -> Result<UnixListener, ServeError> {
         match UnixStream::connect(path) {
             Ok(_) => return Err(wrong("address already in use".to_string())),
             Err(e) if e.kind() == io::ErrorKind::ConnectionRefused => {}
-            // Of another kind, or of somebody else: it may well be in use.
+            // It is no such socket, or belongs to another user, and may be in use.
             Err(e) => return Err(wrong(format!("cannot connect to the existing socket: {e}"))),
         }
         std::fs::remove_file(path).map_err(|e| wrong(format!("cannot remove the stale socket: {e}")))?;
@@ -179,7 +180,7 @@ fn unix(path: &Path) -> Result<UnixListener, ServeError> {
     UnixListener::bind(path).map_err(|e| wrong(format!("cannot create the socket: {e}")))
 }
 
-/// The volatile write cache of a drive that begins.
+/// The volatile write cache of a new drive.
 fn volatile(spec: &ServeSpec, drive: &mut Drive, folder: Option<&Folder>) -> Result<Volatile, ServeError> {
     let rules = Rules { sector: drive.setup().device.sector.0, atomic: spec.atomic };
     let (left, damaged) = folder.map(Folder::left).transpose()?.unwrap_or_default();
@@ -189,7 +190,8 @@ fn volatile(spec: &ServeSpec, drive: &mut Drive, folder: Option<&Folder>) -> Res
     Ok(Volatile::new(spec.write_cache, rules, spec.power_loss, spec.run.seed).with_left(left.into_iter()))
 }
 
-/// What a power cut can lose of a drive without a volatile write cache, where it acknowledges what is not on flash.
+/// What a power cut can lose on a drive without a volatile write cache that acknowledges data before they are
+/// on flash.
 fn early_acknowledgement(spec: &ServeSpec, drive: &Drive) -> Option<String> {
     let device = &drive.setup().device;
     let held = match device.ack {
@@ -206,7 +208,7 @@ fn early_acknowledgement(spec: &ServeSpec, drive: &Drive) -> Option<String> {
 }
 
 impl Server {
-    /// Make a drive and serve it, until [`Self::stop`].
+    /// Create a drive and serve it until [`Self::stop`].
     ///
     /// # Errors
     /// When the drive cannot be made, or not be served there.
@@ -266,7 +268,7 @@ impl Server {
         Server::over(drive, folder, spec, places, log)
     }
 
-    /// Serve a drive as it is, until [`Self::stop`].
+    /// Serve an existing drive until [`Self::stop`].
     fn over(
         drive: Drive,
         folder: Option<Folder>,
@@ -305,7 +307,7 @@ impl Server {
         Ok(server)
     }
 
-    /// Serve a fork for as long as it is kept.
+    /// Serve a fork until the returned server is dropped.
     fn forked(drive: Drive, spec: &ServeSpec, log: Log) -> Result<Started, ServeError> {
         let server = Server::over(drive, None, spec, Places::of(spec)?, log)?;
         let uri = server.uris().first().cloned().unwrap_or_default();
@@ -318,29 +320,29 @@ impl Server {
         Ok(())
     }
 
-    /// Where clients find it; a TCP port that was given as 0 is the one that the system chose.
+    /// The addresses for clients. A TCP port of 0 is replaced by the one that the system chose.
     pub fn addresses(&self) -> &[Address] {
         &self.places.addresses
     }
 
-    /// The same as URIs.
+    /// The addresses as URIs.
     pub fn uris(&self) -> Vec<String> {
         let encrypted = self.shared.export.encryption == Encryption::Require;
         self.places.addresses.iter().map(|address| address.uri(encrypted)).collect()
     }
 
-    /// Why the service cannot go on, such as that the folder of its drive is gone.
+    /// Why the drive cannot be served any longer, such as a folder that is gone.
     pub fn failure(&self) -> Option<String> {
         lock(&self.shared.engine).power.gone.clone()
     }
 
-    /// The export's name, and its size in bytes.
+    /// The name of the export, and its size in bytes.
     pub fn export(&self) -> (&str, u64) {
         (&self.shared.export.name, self.shared.export.size)
     }
 
-    /// End all connections, drain the drive, and write the session. Returns the statistics of clients, with the hash of
-    /// the result, and why the session could not be written.
+    /// End all connections, drain the drive, and write the session. Returns the statistics of clients, the
+    /// result hash, and why the session could not be written, if so.
     ///
     /// # Errors
     /// None so far.
@@ -367,11 +369,11 @@ impl Server {
     fn end(&mut self) {
         self.shared.stop();
         for thread in self.threads.drain(..) {
-            // A thread that panicked has said so.
+            // The thread has reported its panic.
             let _ = thread.join();
         }
         self.places.remove();
-        // A fork ends as it is dropped.
+        // Dropping a fork ends it.
         lock(&self.shared.forks).clear();
     }
 }
@@ -382,7 +384,7 @@ impl Drop for Server {
     }
 }
 
-/// Take connections, a thread each, until the server stops.
+/// Accept connections, with one thread each, until the server stops.
 fn accept(shared: &Arc<Shared>, listener: &Listener) {
     let mut clients: Vec<JoinHandle<()>> = vec![];
     while !shared.is_stopping() {
@@ -395,14 +397,14 @@ fn accept(shared: &Arc<Shared>, listener: &Listener) {
                 .accept()
                 .map(|(s, _)| client(shared, Socket::new(Stream::Unix(s)), "the unix socket".to_string())),
             Listener::Tcp(l) => l.accept().map(|(s, from)| {
-                // Without it small replies would wait for the acknowledgement of those before.
+                // Without this, small replies would wait until the client acknowledges earlier ones.
                 let _ = s.set_nodelay(true);
                 client(shared, Socket::new(Stream::Tcp(s)), from.to_string())
             }),
             Listener::Control(l) => l.accept().map(|(s, _)| {
                 let shared = Arc::clone(shared);
                 let work: Box<dyn FnOnce() + Send> = Box::new(move || {
-                    // Whoever asked and did not stay for the answer.
+                    // An error means that the client left before the reply.
                     let _ = control::serve(&shared, s);
                 });
                 work

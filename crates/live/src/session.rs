@@ -1,10 +1,12 @@
 //! A session as files: all requests in the drive's time and order, all power cuts, and the results.
 //!
-//! `session.txt`: a line of JSON that says what was served, then a line each:
-//! `submit AT ARRIVAL OP LBA BLOCKS ATTRIBUTES` (times in nanoseconds of the drive, addresses and lengths in blocks of 512
-//! bytes), `cut AT`, `slow AT DIE FACTOR` and `retire AT BLOCK`, and `order AT WORDS` for what was asked on the control socket,
-//! which is done again only as far as one of the others follows from it; `end` is the last. `report.json`: the statistics, and the hash of the result.
-//! `trace.iolog`: the requests as fio's log of version 3, for whoever reads traces. `drive/`: of a drive that had been served before, the folder as it was, without the bytes of its pages.
+//! `session.txt`: a line of JSON that says what was served, then one line per event. `submit AT ARRIVAL OP
+//! LBA BLOCKS ATTRIBUTES` is a request (times in nanoseconds of the drive; addresses and lengths in blocks of
+//! 512 bytes). `cut AT`, `slow AT DIE FACTOR` and `retire AT BLOCK` are what they say. `order AT WORDS` is a
+//! command of the control socket; a rerun repeats only its effects, which have lines of the other kinds.
+//! `end` is the last line. `report.json`: the statistics, and the result hash. `trace.iolog`: the requests as
+//! a fio log of version 3, to be read as a trace. `drive/`: for a drive that had been served before, the
+//! folder as it was then, without the bytes of its pages.
 
 use crate::data::folder::Folder;
 use crate::error::ServeError;
@@ -21,12 +23,13 @@ const SCHEMA: &str = "wordline-session/1";
 const EVENTS: &str = "session.txt";
 /// The requests as a trace.
 const TRACE: &str = "trace.iolog";
-/// The last line of that.
+/// The last line of the file of events.
 const END: &str = "end";
-/// The file of what came out.
+/// The file of results.
 const REPORT: &str = "report.json";
 
-/// Where a drive that had been served before stands as it was when the session began, without its bytes.
+/// The folder of a drive that had been served before, as it was when the session began, without the bytes of
+/// its pages.
 const DRIVE: &str = "drive";
 
 /// What was served.
@@ -55,41 +58,41 @@ impl Header {
         }
     }
 
-    /// The same as it was asked for, over other defaults.
+    /// The run that was served, over other defaults.
     pub(crate) fn into_run(self, over: RunSpec) -> RunSpec {
         let Header { device, scheme, set, seed, initial, .. } = self;
         RunSpec { device, scheme, set, seed, initial, ..over }
     }
 }
 
-/// Something that happened.
+/// An event of a session.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Event {
     /// A request was submitted.
     Submit(SimTime, HostRequest),
     /// The power was cut.
     Cut(SimTime),
-    /// A die is so many times slower than it should be from then on.
+    /// A die is slowed down by a factor from now on.
     Slow(SimTime, DieId, u32),
-    /// A block is to retire at its next erase.
+    /// A block is retired at its next erase.
     Retire(SimTime, BlockId),
-    /// Something was asked on the control socket, which changes nothing of the drive by itself.
+    /// A command arrived on the control socket. By itself it changes nothing in the drive.
     Order(SimTime, String),
 }
 
-/// A session that is written.
+/// A session while it is written.
 pub(crate) struct SessionLog {
     folder: PathBuf,
     file: BufWriter<File>,
     trace: BufWriter<File>,
-    /// Why it is not written any more.
+    /// Why it is no longer written.
     broken: Option<io::Error>,
-    /// That has been told.
+    /// Whether that has been reported.
     is_told: bool,
 }
 
 impl SessionLog {
-    /// Begin one in a folder, which is made where there is none.
+    /// Begin a session in a folder, which is created if missing.
     pub(crate) fn create(
         folder: &Path,
         run: &RunSpec,
@@ -121,7 +124,7 @@ impl SessionLog {
         Ok(SessionLog { folder: folder.to_path_buf(), file, trace, broken: None, is_told: false })
     }
 
-    /// Why it is not written any more, the first time that this is asked.
+    /// Why it is no longer written; returned once.
     pub(crate) fn failure(&mut self) -> Option<String> {
         let broken = self.broken.as_ref().filter(|_| !self.is_told)?;
         self.is_told = true;
@@ -132,7 +135,7 @@ impl SessionLog {
         ))
     }
 
-    /// Write an event; the first failure is kept.
+    /// Write an event. The first error is kept.
     pub(crate) fn note(&mut self, event: &Event) {
         if self.broken.is_some() {
             return;
@@ -157,7 +160,7 @@ impl SessionLog {
         self.broken = written.err();
     }
 
-    /// Write what came out, and end.
+    /// Write the results, and end the session.
     pub(crate) fn end(mut self, report: &serde_json::Value) -> Result<PathBuf, ServeError> {
         let failed = |path: &Path, e: io::Error| {
             ServeError::Machine(format!(
@@ -178,7 +181,7 @@ impl SessionLog {
     }
 }
 
-/// Write a request as a line of a trace.
+/// Write a request as a line of the trace.
 fn trace(to: &mut impl Write, at: SimTime, request: &HostRequest) -> io::Result<()> {
     let (us, offset) = (at.0 / 1000, request.lba.0 * LBA_BYTES);
     let length = u64::from(request.blocks) * LBA_BYTES;
@@ -190,15 +193,15 @@ fn trace(to: &mut impl Write, at: SimTime, request: &HostRequest) -> io::Result<
     }
 }
 
-/// A session that is read.
+/// A session while it is read.
 pub(crate) struct Recorded {
     pub header: Header,
-    /// The folder of a drive that had been served before.
+    /// The folder of the drive, if it had been served before.
     pub served_before: Option<PathBuf>,
     path: PathBuf,
     lines: io::Lines<BufReader<File>>,
     line: u64,
-    /// The hash of its result.
+    /// The hash of the session's result.
     pub result_hash: String,
 }
 
@@ -317,7 +320,7 @@ mod tests {
         assert_eq!((read.header.clone(), read.result_hash.as_str()), (Header::of(&run), "abc"));
         let found: Vec<Event> = std::iter::from_fn(|| read.next().unwrap()).collect();
         assert_eq!(found, events);
-        // Who reads it as a trace goes by these.
+        // Readers of traces recognize the format by these lines.
         let text = std::fs::read_to_string(folder.path().join(EVENTS)).unwrap();
         assert!(text.starts_with("{\"schema\":\"wordline-session/") && text.ends_with("\nend\n"), "{text}");
         let trace = std::fs::read_to_string(folder.path().join(TRACE)).unwrap();

@@ -1,5 +1,5 @@
-//! State shared by all threads of a server, and the cycle of each: lock, advance time, take the replies, unlock, send
-//! them.
+//! State shared by all threads of a server, and what each thread does with it: lock, advance time, take the
+//! replies, unlock, send them.
 
 use crate::address::Address;
 use crate::certificates::Certificates;
@@ -33,10 +33,10 @@ use wordline_ftl::HeldData;
 const LAST_WORDS: Duration = Duration::from_millis(500);
 const LOOK: Duration = Duration::from_millis(5);
 
-/// Lines of a second that clients can cause.
+/// Maximum number of log lines per second that clients can cause.
 const LINES: u64 = 20;
 
-/// Lines of this second.
+/// Limits the log lines of the current second.
 #[derive(Default)]
 struct Often {
     begun: Option<Instant>,
@@ -44,7 +44,7 @@ struct Often {
 }
 
 impl Often {
-    /// Whether one more line is told, and how many were not in a second that has ended.
+    /// Whether one more line may be logged, and how many lines were suppressed in the second before.
     fn take(&mut self, now: Instant) -> (bool, u64) {
         let mut more = 0;
         if self.begun.is_none_or(|begun| now.saturating_duration_since(begun) >= Duration::from_secs(1)) {
@@ -56,24 +56,24 @@ impl Often {
     }
 }
 
-/// Told a line of the log.
+/// Receives each line of the log.
 pub type Log = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// A fork, served until it is dropped.
 pub(crate) struct Forked {
     /// Address for clients.
     pub uri: String,
-    /// The same, as it was asked for.
+    /// The address as given in the command.
     pub at: Address,
     pub control: Option<PathBuf>,
-    /// The snapshot from which it went on.
+    /// The snapshot that the fork continues from.
     pub of: Option<String>,
-    /// Its server, kept for nothing else.
+    /// Its server. Dropping it ends the fork.
     #[expect(dead_code, reason = "it ends as it is dropped")]
     pub server: Box<dyn Send>,
 }
 
-/// Serves a drive somewhere.
+/// Function that serves a drive at an address.
 pub(crate) type Serve = fn(Drive, &ServeSpec, Log) -> Result<Started, ServeError>;
 
 /// The server of a fork, and where clients find it.
@@ -94,16 +94,16 @@ pub(crate) struct Shared {
     pub connections: Mutex<Vec<Client>>,
     pub next_connection: AtomicU64,
     pub log: Log,
-    /// How many lines of those that clients can cause may come in a second.
+    /// Limits log lines that clients can cause.
     often: Mutex<Often>,
     pub stopping: AtomicBool,
     begun: Instant,
-    /// How the drive is served, and forks of it.
+    /// How the drive and its forks are served.
     spec: ServeSpec,
     serve: Serve,
-    /// The drive at moments, by name.
+    /// Snapshots of the drive, by name.
     pub snapshots: Mutex<BTreeMap<String, Kept>>,
-    /// Servers of drives that went on from such a moment.
+    /// Served forks.
     pub forks: Mutex<Vec<Forked>>,
 }
 
@@ -137,7 +137,8 @@ impl Shared {
         }
     }
 
-    /// Tell the log a line of those that clients can cause as often as they like: of many, some, and how many they were.
+    /// Log a line that clients can cause as often as they like. Above a limit per second, lines are only
+    /// counted.
     pub(crate) fn log_often(&self, line: &str) {
         let (says, more) = lock(&self.often).take(Instant::now());
         if more > 0 {
@@ -152,12 +153,12 @@ impl Shared {
         self.stopping.load(Ordering::Relaxed)
     }
 
-    /// With what connections are encrypted, if they may be.
+    /// The certificates with which connections are encrypted, if any.
     pub(crate) fn certificates(&self) -> Option<&Certificates> {
         self.spec.certificates.as_ref()
     }
 
-    /// Power cuts so far.
+    /// Number of power cuts so far.
     pub(crate) fn epoch(&self) -> u64 {
         lock(&self.engine).epoch()
     }
@@ -166,7 +167,7 @@ impl Shared {
         lock(&self.engine).clock.scale()
     }
 
-    /// A client asks all of this. Returns whether its connection still is one.
+    /// Submit all requests of a client. Returns whether its connection still exists.
     pub(crate) fn submit(
         &self,
         watch: &mut Watch,
@@ -179,7 +180,8 @@ impl Shared {
         let mut is_open = true;
         for (request, data) in requests.drain(..) {
             is_open = is_open && engine.submit(reply_queue, request, data, arrived);
-            // Whoever has the lock answers what is due meanwhile: who paces waits for it.
+            // The thread that holds the lock completes what is due meanwhile, because the pacing thread waits
+            // for the lock.
             let now = Instant::now();
             if engine.next_due().is_some_and(|due| due <= now) {
                 engine.pump(now);
@@ -193,8 +195,8 @@ impl Shared {
         is_open
     }
 
-    /// Unlock, and send completed replies; after a power cut all connections end. What is due next is the business of
-    /// who is named.
+    /// Unlock, and send completed replies. After a power cut, end all connections. The thread given as `to`
+    /// processes the next due event.
     pub(crate) fn leave(&self, mut engine: MutexGuard<'_, Engine>, cuts: u64, to: Option<&mut Watch>) {
         let (mut out, notes) = (std::mem::take(&mut engine.out), std::mem::take(&mut engine.notes));
         let was_cut = engine.epoch() != cuts;
@@ -230,13 +232,14 @@ impl Shared {
         }
     }
 
-    /// End all connections, or those that began before so many power cuts: whoever has connected since has done that behind it.
+    /// End all connections, or only those that began before this many power cuts: later connections have
+    /// begun after the cut.
     pub(crate) fn disconnect(&self, before: Option<u64>) {
         let clients = lock(&self.connections);
         clients.iter().filter(|client| before.is_none_or(|cuts| client.epoch < cuts)).for_each(Client::end);
     }
 
-    /// Write the drive's folder through for those who wait for that, until the server stops.
+    /// Sync the drive's folder for replies that wait for it, until the server stops.
     pub(crate) fn sync(&self) {
         let Some(syncing) = &self.syncing else { return };
         while let Some((out, failed)) = syncing.next(&self.stopping) {
@@ -258,7 +261,7 @@ impl Shared {
         if let Some(syncing) = &self.syncing {
             syncing.stop();
         }
-        // What clients have sent until now is answered, and then their connections end.
+        // Requests received until now are completed. Then the connections end.
         lock(&self.connections).iter().for_each(|client| client.socket.shut_read());
         let until = Instant::now() + LAST_WORDS;
         while Instant::now() < until && !lock(&self.connections).is_empty() {
@@ -267,13 +270,13 @@ impl Shared {
         self.disconnect(None);
     }
 
-    /// Apply a command to the running drive, as of now.
+    /// Apply a change to the running drive, as of now.
     pub(crate) fn with_engine<T>(&self, act: impl FnOnce(&mut Engine) -> T) -> T {
         let mut engine = lock(&self.engine);
         let cuts = engine.epoch();
         engine.pump(Instant::now());
         let done = act(&mut engine);
-        // What has become due by that, such as everything where time is no longer taken.
+        // Complete what is now due: everything, if the drive no longer takes time.
         engine.pump(Instant::now());
         self.leave(engine, cuts, None);
         done
@@ -284,7 +287,8 @@ impl Shared {
         self.with_engine(|engine| engine.set_scale(scale));
     }
 
-    /// Keep the drive as it is now. Requests that are under way are so in what is kept, and end there for nobody.
+    /// Save the drive as it is now. Requests in flight stay so in the snapshot, where their replies go to no
+    /// client.
     pub(crate) fn snapshot(&self, name: String) -> Value {
         let begun = Instant::now();
         if lock(&self.snapshots).contains_key(&name) {
@@ -339,7 +343,7 @@ impl Shared {
         }
     }
 
-    /// Forks that are served.
+    /// The served forks, as JSON.
     pub(crate) fn forks_to_json(&self) -> Value {
         let forks = lock(&self.forks);
         let told = forks.iter().map(|fork| {
@@ -355,14 +359,14 @@ impl Shared {
         told.collect()
     }
 
-    /// End a fork: its connections, its threads, and its own memory.
+    /// End a fork: its connections, its threads, and its memory.
     pub(crate) fn end_fork(&self, at: &Address) -> Value {
         let ended = {
             let mut forks = lock(&self.forks);
             let found = forks.iter().position(|fork| fork.at == *at);
             found.map(|found| forks.remove(found))
         };
-        // Its threads end here, while others may ask for more forks.
+        // Its threads end here. Other clients may request forks meanwhile.
         match ended {
             Some(fork) => json!({ "ended": fork.uri.clone() }),
             None => {
@@ -374,7 +378,7 @@ impl Shared {
         }
     }
 
-    /// Keep a snapshot no longer.
+    /// Delete a snapshot.
     pub(crate) fn drop_snapshot(&self, name: String) -> Value {
         let dropped = lock(&self.snapshots).remove(&name);
         match dropped {
@@ -391,7 +395,7 @@ impl Shared {
         format!("{name}: unknown snapshot\n  allowed: {all}")
     }
 
-    /// Everything there is to tell, as JSON.
+    /// All statistics, as JSON.
     pub(crate) fn to_json(&self) -> Value {
         let (mut drive, scale) = self.with_engine(|engine| (engine.to_json(), engine.clock.scale()));
         if let Some(syncing) = &self.syncing {

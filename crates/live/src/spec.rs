@@ -1,4 +1,4 @@
-//! Options of serving a drive.
+//! Options of a served drive.
 
 use crate::address::Address;
 use crate::certificates::Certificates;
@@ -11,33 +11,33 @@ use wordline_volatile::{Atomic, PowerLoss};
 /// Whether connections are encrypted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Encryption {
-    /// None is.
+    /// No connection is encrypted.
     #[default]
     Off,
-    /// Those of clients that ask for it.
+    /// Connections of clients that request it are encrypted.
     On,
-    /// All: a client that does not ask for it is refused.
+    /// All connections are encrypted; clients that do not request it are refused.
     Require,
 }
 
 /// How a drive is served.
 #[derive(Clone, Debug)]
 pub struct ServeSpec {
-    /// The drive: device, scheme, settings, seed, initial state. Its workload says nothing.
+    /// The drive: device, scheme, settings, seed, initial state. Its workload is ignored.
     pub run: RunSpec,
     /// Addresses for clients; at least one.
     pub addresses: Vec<Address>,
-    /// Whether connections are encrypted, which takes certificates.
+    /// Whether connections are encrypted, which requires certificates.
     pub encryption: Encryption,
-    /// The server's certificate, and whose clients it takes.
+    /// The server's certificate, and the authority whose clients it accepts.
     pub certificates: Option<Certificates>,
-    /// Listen on the sockets that a supervisor has passed, too.
+    /// Also listen on the sockets that a supervisor has passed.
     pub activated: bool,
     /// The path of the control socket.
     pub control: Option<PathBuf>,
-    /// Time scale.
+    /// Seconds of wall time per second of drive time.
     pub time_scale: TimeScale,
-    /// How long before an instant a thread stops sleeping and spins; zero never spins.
+    /// How long before an instant a thread stops sleeping and spins. At zero it never spins.
     pub spin: Duration,
     /// Size in bytes of a volatile cache that acknowledges writes before they are on flash; 0 for none.
     pub write_cache: u64,
@@ -45,22 +45,22 @@ pub struct ServeSpec {
     pub power_loss: PowerLoss,
     /// The atomic write unit at a power cut, if it is larger than a sector.
     pub atomic: Option<Atomic>,
-    /// Nobody may write to it. Forks of it may be written to.
+    /// Clients cannot write to the drive. Its forks are writable.
     pub read_only: bool,
-    /// A folder for the drive's bytes; by default they are in RAM only.
+    /// A folder for the drive's data. By default they are only in RAM.
     pub data: Option<PathBuf>,
-    /// With a folder, whether every reply waits for a sync of the folder, and not only those to FLUSH and to writes
-    /// with FUA.
+    /// For a drive in a folder: sync the folder before every reply, instead of only before replies to FLUSH
+    /// and to writes with FUA.
     pub always_sync: bool,
     /// Share of the modelled recovery time that passes after a power cut.
     pub recovery_scale: f64,
     /// Name of the export; by default that of the device.
     pub export: Option<String>,
-    /// Number of served bytes; by default the whole drive.
+    /// Size of the export in bytes; by default the whole drive.
     pub size: Option<u64>,
     /// A file with the initial contents of the drive.
     pub image: Option<PathBuf>,
-    /// Bytes of data in RAM, at most.
+    /// Maximum bytes of data in RAM.
     pub memory: Option<u64>,
     /// A folder for the session.
     pub session: Option<PathBuf>,

@@ -8,15 +8,15 @@ use crate::shared::Shared;
 use std::num::NonZeroU64;
 use std::time::{Duration, Instant};
 
-/// How long it sleeps at once: less than what is told apart.
+/// Length of each sleep. It is shorter than [`DISTURBED`](crate::statistics::DISTURBED).
 const NAP: Duration = Duration::from_millis(1);
 const SECOND: Duration = Duration::from_secs(1);
 
-/// Sleep and look, and say each second how long the longest delay was, until the server stops.
+/// Sleep and read the clock, and report the longest delay of each second, until the server stops.
 pub(crate) fn watch(shared: &Shared) {
     let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
     while !shared.is_stopping() {
-        // Where the drive takes no time, nothing can be late.
+        // On a drive that takes no time, no reply is late.
         let takes_time = shared.time_scale() != TimeScale::NONE;
         let begun = Instant::now();
         let mut longest = Duration::ZERO;

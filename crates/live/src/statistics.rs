@@ -1,5 +1,5 @@
-//! Statistics of clients: modelled and actual latency of requests, and lateness of replies; separately for seconds in
-//! which the machine ran its threads on time.
+//! Statistics of clients: modelled and actual latency of requests, and lateness of replies. Seconds in which
+//! the machine ran its threads on time are also reported separately.
 
 use crate::protocol::request::Verb;
 use serde_json::{Map, Value, json};
@@ -10,14 +10,15 @@ use wordline_units::SimDuration;
 /// Lateness above which a reply counts as late.
 pub const LATE: Duration = Duration::from_micros(50);
 
-/// Delay of a thread above which a second counts as disturbed: lateness is then no property of the server.
+/// Delay of a thread above which a second counts as disturbed. Replies that are late in such a second say
+/// nothing about the server.
 pub const DISTURBED: Duration = Duration::from_millis(1);
 
 /// Percentiles at which latencies are reported.
 pub(crate) const SHARES: [(&str, f64); 5] =
     [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999), ("max", 1.0)];
 
-/// Requests that are counted apart, with their words.
+/// Kinds of requests that are counted separately, with their names.
 pub(crate) const VERBS: [(&str, Verb); 7] = [
     ("read", Verb::Read),
     ("write", Verb::Write),
@@ -28,17 +29,17 @@ pub(crate) const VERBS: [(&str, Verb); 7] = [
     ("cache", Verb::Cache),
 ];
 
-/// A request that is answered.
+/// A completed request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Served {
     pub verb: Verb,
     pub bytes: u32,
     pub failed: bool,
-    /// When it had been parsed.
+    /// When it was parsed.
     pub arrived: Instant,
-    /// How long the drive takes by the model, at the time scale of then.
+    /// Its modelled latency, at the time scale in force when it was submitted.
     pub modelled: SimDuration,
-    /// When the answer is to leave; nothing where the drive takes no time.
+    /// When its reply is due. Nothing if the drive takes no time.
     pub due: Option<Instant>,
 }
 
@@ -49,30 +50,30 @@ struct OfVerb {
     failed: u64,
     modelled: Histogram,
     delivered: Histogram,
-    /// Modelled latencies of those that were late.
+    /// Modelled latencies of the requests whose replies were late.
     late: Histogram,
-    /// By how much answers left after their instant.
+    /// Lateness of replies.
     behind: Histogram,
 }
 
-/// Requests of some seconds.
+/// Requests of some seconds, by kind.
 #[derive(Clone, Debug, Default)]
 struct Requests([OfVerb; VERBS.len()]);
 
 /// Counts and latencies of all requests.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Statistics {
-    /// Of the second that has not ended.
+    /// Requests of the current second.
     now: Requests,
-    /// Of quiet seconds, and of disturbed ones, and how many there were.
+    /// Requests of quiet and of disturbed seconds, and the number of these seconds.
     quiet: (Requests, u64),
     disturbed: (Requests, u64),
-    /// For how long the machine has kept a thread waiting at most.
+    /// Longest delay of a thread.
     longest: Duration,
 }
 
 impl Statistics {
-    /// Answers, and when each has left.
+    /// Count replies, each with the time at which it was sent.
     pub(crate) fn note(&mut self, served: &[(Served, Instant)]) {
         for (s, left) in served {
             let Some(at) = VERBS.iter().position(|(_, verb)| *verb == s.verb) else { continue };
@@ -96,7 +97,7 @@ impl Statistics {
         }
     }
 
-    /// A second ends, in which the machine has kept a thread waiting for so long at most.
+    /// End a second in which the longest delay of a thread was `longest`.
     pub(crate) fn end_second(&mut self, longest: Duration) {
         self.longest = self.longest.max(longest);
         let (requests, seconds) = if longest < DISTURBED { &mut self.quiet } else { &mut self.disturbed };
@@ -105,7 +106,7 @@ impl Statistics {
         self.now = Requests::default();
     }
 
-    /// All of it, latencies in microseconds.
+    /// All statistics; latencies are in microseconds.
     pub(crate) fn to_json(&self) -> Value {
         let mut all = self.now.clone();
         all.add(&self.quiet.0);
@@ -113,7 +114,7 @@ impl Statistics {
         all.to_json()
     }
 
-    /// How many seconds the machine has disturbed, and what was served in the others.
+    /// The number of disturbed seconds, and the statistics of the others.
     pub(crate) fn quiet_to_json(&self) -> Value {
         json!({
             "seconds": self.quiet.1,
@@ -149,7 +150,7 @@ impl Requests {
             for (name, share) in SHARES {
                 let Some(modelled) = of.modelled.quantile(share) else { continue };
                 let micros = |h: &Histogram| h.quantile(share).map(|d| d.0 as f64 / 1e3);
-                // Of the requests that the model takes at least so long for, those that were late.
+                // The late requests among those with at least this modelled latency.
                 let late = above(&of.late, modelled);
                 latency.insert(
                     name.to_string(),
@@ -179,7 +180,7 @@ fn nanoseconds(d: Duration) -> SimDuration {
     SimDuration(d.as_nanos().min(u128::from(u64::MAX)) as u64)
 }
 
-/// How many of a histogram are at or above a value, to its three digits.
+/// Number of entries of a histogram at or above a value, to its three digits.
 fn above(histogram: &Histogram, from: SimDuration) -> u64 {
     let below = histogram.cumulative().into_iter().take_while(|(value, _)| *value < from).last();
     let share = below.map_or(0.0, |(_, share)| share);
@@ -197,7 +198,7 @@ mod tests {
         for i in 0..100u64 {
             let modelled = Duration::from_micros(100 + i);
             let due = Some(begin + modelled);
-            // The ten longest are 60 us late, the others 40 us.
+            // The ten longest replies are 60 us late, the others 40 us.
             let left = begin + modelled + Duration::from_micros(if i < 90 { 40 } else { 60 });
             let modelled = nanoseconds(modelled);
             let served =

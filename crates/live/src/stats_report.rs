@@ -1,15 +1,15 @@
-//! What clients were given, for people.
+//! The statistics of clients as text.
 
 use crate::statistics::{SHARES, VERBS};
 use serde_json::Value;
 use std::fmt::Write;
 
-/// What clients were given, and the hash of the result.
+/// The statistics of clients, and the result hash.
 #[derive(Clone, PartialEq, Debug)]
 pub struct StatsReport(pub(crate) Value);
 
 impl StatsReport {
-    /// All of it, as `wordline ctl PATH stats` has it, with `result_hash`.
+    /// All of them, as `wordline ctl PATH stats` prints them, with `result_hash`.
     pub fn to_json(&self) -> &Value {
         &self.0
     }
@@ -19,7 +19,8 @@ impl StatsReport {
         self.0["session_failed"].as_str()
     }
 
-    /// A table: a row for each kind of request and percentile; and another of quiet seconds, if there were others.
+    /// A table with a row for each kind of request and percentile. A second table covers quiet seconds, if
+    /// others were disturbed.
     pub fn to_text(&self) -> String {
         let mut text = table(&self.0["served"]);
         let quiet = &self.0["quiet"];
@@ -59,7 +60,7 @@ impl StatsReport {
     }
 }
 
-/// Rows for each kind of request and percentile; nothing where nothing was served.
+/// Rows for each kind of request and percentile; empty if no request completed.
 fn table(served: &Value) -> String {
     let mut text = String::new();
     let head = ["", "requests", "failed", "", "modelled us", "delivered us", "behind us", "late"];

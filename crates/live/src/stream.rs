@@ -1,4 +1,4 @@
-//! A connection as the system has it.
+//! A connection's socket.
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -9,7 +9,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
-/// A connected socket of either kind.
+/// A connected socket, Unix or TCP.
 #[derive(Debug)]
 pub(crate) enum Stream {
     Unix(UnixStream),
@@ -17,7 +17,7 @@ pub(crate) enum Stream {
 }
 
 impl Stream {
-    /// Read what has come; nothing where that is to be waited for.
+    /// Read what has been received. Nothing if the read would block.
     pub(crate) fn try_read(&self, into: &mut [IoSliceMut<'_>]) -> io::Result<Option<usize>> {
         match recvmsg(self, into, &mut RecvAncillaryBuffer::default(), RecvFlags::DONTWAIT) {
             Err(Errno::AGAIN | Errno::INTR) => Ok(None),
@@ -25,13 +25,13 @@ impl Stream {
         }
     }
 
-    /// Send what it takes at once.
+    /// Send what the socket accepts without blocking.
     pub(crate) fn send(&self, parts: &[IoSlice<'_>]) -> Result<usize, Errno> {
         let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
         sendmsg(self, parts, &mut SendAncillaryBuffer::default(), flags)
     }
 
-    /// End it for both sides, or for one.
+    /// Shut the connection down in one or both directions.
     pub(crate) fn shut(&self, how: Shutdown) {
         let _ = match self {
             Stream::Unix(s) => s.shutdown(how),
@@ -39,7 +39,7 @@ impl Stream {
         };
     }
 
-    /// How long a read that waits, and a write, may take.
+    /// Limit the time of a blocking read or write.
     pub(crate) fn set_timeout(&self, most: Option<Duration>) -> io::Result<()> {
         match self {
             Stream::Unix(s) => s.set_read_timeout(most).and_then(|()| s.set_write_timeout(most)),
@@ -47,7 +47,7 @@ impl Stream {
         }
     }
 
-    /// The timeout that was set.
+    /// The current time limit.
     pub(crate) fn timeout(&self) -> io::Result<Option<Duration>> {
         match self {
             Stream::Unix(s) => s.read_timeout(),
@@ -55,7 +55,7 @@ impl Stream {
         }
     }
 
-    /// Wait until something can be done, at most for so long. Returns whether it can.
+    /// Wait until the socket is ready, for at most this long. Returns whether it is.
     pub(crate) fn wait(&self, what: PollFlags, most: Option<Duration>) -> io::Result<bool> {
         let most = most.and_then(|most| Timespec::try_from(most).ok());
         match poll(&mut [PollFd::new(self, what)], most.as_ref()) {

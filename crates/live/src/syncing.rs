@@ -1,6 +1,6 @@
-//! Answers that wait until the drive's folder is on its disk: those to a FLUSH and to writes with FUA, or all that promise
-//! something. They are committed when they come here, and a thread of their own writes them through, as many at once as have
-//! come meanwhile, so that the drive goes on for everybody else.
+//! Replies that wait until the drive's folder has been synced: those to FLUSH and to writes with FUA, or all
+//! that promise durability. They are committed before they arrive here. A separate thread syncs the folder
+//! for all replies that have arrived meanwhile, while the drive continues for other requests.
 
 use crate::data::folder::Log;
 use crate::data::not_written::NotWritten;
@@ -9,14 +9,14 @@ use crate::lock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 
-/// Answers that wait until a folder is on its disk.
+/// Replies that wait for a sync of the folder.
 pub(crate) struct Syncing {
     log: Log,
-    /// Whether all that promise something do.
+    /// Whether all replies that promise something wait, not only those to FLUSH and FUA.
     always: bool,
     waiting: Mutex<Vec<Delivery>>,
     more: Condvar,
-    /// How often the folder was written through.
+    /// Number of syncs.
     pub count: AtomicU64,
 }
 
@@ -25,7 +25,7 @@ impl Syncing {
         Syncing { log, always, waiting: Mutex::default(), more: Condvar::new(), count: AtomicU64::new(0) }
     }
 
-    /// Take over the answers that wait, and leave the others.
+    /// Take the replies that must wait, and leave the others.
     pub(crate) fn take(&self, out: &mut Vec<Delivery>) {
         let waits = |delivery: &mut Delivery| delivery.synced || self.always && delivery.is_promise();
         let mut taken = out.extract_if(.., waits).peekable();
@@ -35,8 +35,8 @@ impl Syncing {
         }
     }
 
-    /// Those that wait, when there are some and the log has been written through: failed, where it could not be, with the reason.
-    /// Nothing when the server stops and nobody waits any more.
+    /// Wait for replies, sync the log, and return them with the reason if the sync has failed. Nothing if the
+    /// server stops and no reply waits.
     pub(crate) fn next(&self, stopping: &AtomicBool) -> Option<(Vec<Delivery>, Option<NotWritten>)> {
         let mut waiting = lock(&self.waiting);
         while waiting.is_empty() {
@@ -55,7 +55,7 @@ impl Syncing {
         Some((out, failed))
     }
 
-    /// The server stops.
+    /// Wake the waiting thread, because the server stops.
     pub(crate) fn stop(&self) {
         drop(lock(&self.waiting));
         self.more.notify_all();

@@ -1,5 +1,6 @@
-//! Crash states through a simulated drive: the requests of a log are sent to it, its power is cut at a point of the log, it runs
-//! its recovery, and what it then holds of the durable sectors is compared with what it promised.
+//! Crash states of a simulated drive. The requests of a log are sent to the drive, its power is cut at a
+//! point of the log, and it runs its recovery. The durable sectors that it then holds are compared with those
+//! of the log.
 
 use crate::data::flash::Flash;
 use crate::drive::{Drive, Kept};
@@ -17,25 +18,25 @@ use wordline_sim::Completion;
 use wordline_units::{Attributes, HostOp, SimDuration, SimTime};
 use wordline_volatile::{Content, Event, Image, Interval, Log, Sectors, State};
 
-/// Bytes of one read of the recovered drive.
+/// Maximum bytes per read of the recovered drive.
 const READ: u64 = 1 << 20;
-/// The cut falls within this time after the last event before it.
+/// The cut falls within this time after the last event before it, in nanoseconds.
 const WITHIN: u64 = 1_000_000;
-/// Time that passes where nothing is due.
+/// Time that passes if no event is due.
 const REST: SimDuration = SimDuration(1_000_000);
 
 /// A simulated drive at each point of a log at which its power is cut.
 pub struct ThroughDrive {
     name: String,
     sector: u64,
-    /// The drive, by the number of events before the cut.
+    /// Snapshots of the drive, by the number of events before the cut.
     kept: Mutex<BTreeMap<usize, Kept>>,
-    /// What the log writes, in bytes, in whole sectors of the drive.
+    /// Byte ranges that the log writes, in whole sectors of the drive.
     ranges: Vec<Range<u64>>,
     summary: Mutex<Summary>,
 }
 
-/// Of all cuts.
+/// Totals over all cuts.
 #[derive(Clone, Copy, Default)]
 struct Summary {
     cuts: u64,
@@ -44,12 +45,12 @@ struct Summary {
     longest: SimDuration,
 }
 
-/// What a drive holds after a cut and its recovery.
+/// What a drive holds after a power cut and its recovery.
 #[derive(Clone, Debug)]
 pub struct Recovered {
-    /// Its contents: of sectors that were not durable, those of the crash state.
+    /// Its contents. Sectors that were not durable are as in the crash state.
     pub image: Image,
-    /// Durable sectors that are not as they were.
+    /// Durable sectors whose contents have changed.
     pub changed: Vec<u64>,
 }
 
@@ -60,7 +61,8 @@ impl fmt::Debug for ThroughDrive {
 }
 
 impl ThroughDrive {
-    /// Send the requests of a log to a new drive, and keep it at each of these cuts, as numbers of events before them.
+    /// Send the requests of a log to a new drive, and take a snapshot at each of these cuts, given as the
+    /// number of events before them.
     ///
     /// # Errors
     /// When the drive cannot be made, is too small, or fails a request.
@@ -108,7 +110,7 @@ impl ThroughDrive {
         })
     }
 
-    /// Cut the power at the interval of a state, let the drive recover, and read it.
+    /// Cut the power in the interval of a crash state, let the drive recover, and read it.
     ///
     /// # Errors
     /// When the drive does not recover, or cannot read what it holds.
@@ -116,7 +118,7 @@ impl ThroughDrive {
         let mut image = state.image(interval);
         let drive = lock(&self.kept).get(&interval.at()).map(Kept::drive);
         let mut drive = drive.ok_or("the drive was not saved at this point of the log")??;
-        // Each state has an instant of its own.
+        // The time of the cut depends on the state.
         let within = splitmix(image.hash() as u64 ^ interval.at() as u64) % WITHIN;
         let until = SimTime(drive.now().0 + within);
         while drive.next(until)?.is_some() {}
@@ -150,7 +152,7 @@ impl ThroughDrive {
         all.longest = all.longest.max(recovery);
     }
 
-    /// What all cuts did, in a line.
+    /// A summary of all cuts, in one line.
     pub fn to_text(&self) -> String {
         let Summary { cuts, torn_pages, shortest, longest } = *lock(&self.summary);
         let milliseconds = |time: SimDuration| time.0 as f64 / 1e6;
@@ -163,7 +165,7 @@ impl ThroughDrive {
     }
 }
 
-/// The bytes of a range of a drive at rest.
+/// Read a range from a drive at rest.
 fn read(drive: &mut Drive, range: &Range<u64>) -> Result<Vec<u8>, String> {
     let number = drive.submit(asked(HostOp::Read, range), HostData::NONE)?;
     loop {
@@ -181,7 +183,7 @@ fn read(drive: &mut Drive, range: &Range<u64>) -> Result<Vec<u8>, String> {
     }
 }
 
-/// Let time pass until a request ends, or the next event has happened.
+/// Advance until a request completes or the next event has been processed.
 fn step(drive: &mut Drive) -> Result<Option<Completion>, String> {
     let until = drive.device().and_then(|device| device.next_event()).unwrap_or(drive.now() + REST);
     let ended = drive.next(until)?;
@@ -191,19 +193,19 @@ fn step(drive: &mut Drive) -> Result<Option<Completion>, String> {
     Ok(ended)
 }
 
-/// Sends a log to a drive.
+/// Sends the requests of a log to a drive.
 struct Player {
     drive: Drive,
     units: Units,
-    /// The newest contents, by which parts of the drive's sectors are completed.
+    /// The newest contents, which complete partly written sectors of the drive.
     newest: Image,
-    /// Bytes of a sector of the log.
+    /// Sector size of the log in bytes.
     sector: u64,
-    /// The requests of the drive, by the number of that of the log.
+    /// Requests of the drive, by the number of the log's request.
     requests: BTreeMap<u64, Vec<u64>>,
-    /// Requests that ended.
+    /// Requests that have completed.
     ended: BTreeSet<u64>,
-    /// Sectors of the drive that were written.
+    /// Sectors of the drive that have been written.
     written: Sectors,
 }
 
@@ -239,12 +241,12 @@ impl Player {
         Ok(())
     }
 
-    /// Whole sectors of the drive are written.
+    /// Note that whole sectors of the drive were written.
     fn note_written(&mut self, range: &Range<u64>) {
         self.written.insert(range.start / self.units.sector..range.end / self.units.sector);
     }
 
-    /// Write what is newest in a range, in whole sectors of the drive.
+    /// Write the newest contents of a range, in whole sectors of the drive.
     fn write(&mut self, id: u64, range: Range<u64>, fua: bool) -> Result<(), String> {
         let outer = self.units.outward(&range);
         let mut bytes = vec![0; (outer.end - outer.start) as usize];
@@ -253,7 +255,7 @@ impl Player {
         self.submit(id, HostOp::Write, outer, &bytes, fua)
     }
 
-    /// Trim whole pages, and write zeroes to what is less of one.
+    /// Trim whole pages, and write zeroes to parts of pages.
     fn zero(&mut self, id: u64, range: Range<u64>, fua: bool) -> Result<(), String> {
         (range.start / self.sector..range.end / self.sector)
             .for_each(|at| self.newest.set(at, &Content::ZERO));
@@ -272,7 +274,7 @@ impl Player {
         if fua { self.submit(id, HostOp::Flush, 0..0, &[], false) } else { Ok(()) }
     }
 
-    /// Let time pass until the requests of one of the log have ended.
+    /// Advance until a request of the log has completed.
     fn wait(&mut self, id: u64) -> Result<(), String> {
         for number in self.requests.remove(&id).unwrap_or_default() {
             while !self.ended.remove(&number) {
@@ -288,7 +290,7 @@ impl Player {
         Ok(())
     }
 
-    /// What was written, as ranges of bytes that one request reads.
+    /// All written sectors, as byte ranges that fit into one read each.
     fn ranges(&self, size: u64) -> Vec<Range<u64>> {
         let mut all: Vec<Range<u64>> = vec![];
         for sector in self.written.iter() {
@@ -355,7 +357,7 @@ mod tests {
             }
         }
         assert!(drive.to_text().starts_with("demo-8gb under slc-cache"), "{}", drive.to_text());
-        // A drive that was sent something else holds something else.
+        // Another log leaves other contents on the drive.
         let last = all.last().unwrap();
         let state = State { at: last.at(), ..State::default() };
         let mut shorter = log.clone();

@@ -1,8 +1,8 @@
-//! The volatile write cache of a served drive, and what a power cut left of it.
+//! The volatile write cache of a served drive, and the effects of power cuts on it.
 //!
-//! The model is a bookkeeper beside the drive: requests take the same time with it, and programs, WAF and result stay the same. At
-//! a cut it draws which version of each sector survives. Where that is not what the simulated flash holds, the sector is kept
-//! here until it is written again.
+//! The model only keeps account of the drive: latencies, programs, WAF and results are the same with and
+//! without it. At a power cut it draws which version of each sector survives. If that is not the version on
+//! the simulated flash, the sector is kept here until it is written again.
 
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,50 +11,51 @@ use std::sync::Arc;
 use wordline_hash::splitmix;
 use wordline_volatile::{Cache, Content, Lost, PowerLoss, Request, Rules, Write};
 
-/// The volatile write cache of a drive, and what a cut left.
+/// The volatile write cache of a drive, and the effects of power cuts.
 #[derive(Clone, Default)]
 pub(crate) struct Volatile {
     model: Option<Model>,
-    /// Sectors that a cut left otherwise than the flash has them.
+    /// Sectors whose contents after a cut differ from the flash.
     left: BTreeMap<u64, Content>,
-    /// Those that a request under way overwrites, by request, as they were.
+    /// Those of them that a request in flight overwrites, by request, with their earlier contents.
     going: BTreeMap<u64, Vec<(u64, Content)>>,
-    /// Sectors of which the drive's folder does not have the newest.
+    /// Sectors whose newest state the drive's folder lacks.
     unwritten: BTreeSet<u64>,
-    /// What each cut lost, in a few numbers, and of the last the list.
+    /// A summary of what each cut lost. The last cut also has a list.
     cuts: Vec<Value>,
     last: Option<Value>,
 }
 
-/// What is promised, and how a cut draws.
+/// What the cache guarantees, and how a cut draws its losses.
 #[derive(Clone)]
 struct Model {
     cache: Cache,
-    /// Bytes of it.
+    /// Size of the cache in bytes.
     size: u64,
     loss: PowerLoss,
     seed: u64,
 }
 
 impl Volatile {
-    /// A cache of `size` bytes; none if that is 0.
+    /// A cache of `size` bytes; none if `size` is 0.
     pub(crate) fn new(size: u64, rules: Rules, loss: PowerLoss, seed: u64) -> Volatile {
         let model = (size > 0).then(|| Model { cache: Cache::new(rules), size, loss, seed });
         Volatile { model, ..Volatile::default() }
     }
 
-    /// The same after a start over a folder, with what was left in it.
+    /// The cache with the sectors that power cuts have left in the folder.
     pub(crate) fn with_left(mut self, left: impl Iterator<Item = (u64, Vec<u8>)>) -> Volatile {
         self.left = left.map(|(sector, bytes)| (sector, Content::of(&bytes.into(), 0))).collect();
         self
     }
 
-    /// Whether it has anything to keep in mind.
+    /// Whether there is neither a cache nor an effect of a power cut.
     pub(crate) fn is_idle(&self) -> bool {
         self.model.is_none() && self.left.is_empty()
     }
 
-    /// A request brings whole sectors; without data they become zeroes. `flash` has what the drive holds.
+    /// Put whole sectors of a request into the cache. Without data they become zeroes. `flash` returns what
+    /// the drive holds.
     pub(crate) fn put(
         &mut self,
         request: Request,
@@ -74,7 +75,8 @@ impl Volatile {
             if data.is_some() {
                 self.left.remove(sector);
             } else {
-                // The drive may leave a trim of less than a unit undone, and holds what was there before the cut.
+                // The drive may ignore a trim of less than a unit, and then holds the data from before the
+                // cut.
                 self.left.insert(*sector, Content::ZERO);
                 self.unwritten.insert(*sector);
             }
@@ -84,37 +86,37 @@ impl Volatile {
         }
     }
 
-    /// What a cut left of a range of bytes, by sector.
+    /// Contents of a range of bytes that a cut left different from the flash, by sector.
     pub(crate) fn left(&self, range: Range<u64>, sector: u64) -> Vec<(u64, Content)> {
         let range = range.start / sector..range.end.div_ceil(sector);
         self.left.range(range).map(|(at, content)| (*at, content.clone())).collect()
     }
 
-    /// Whether a cut left anything.
+    /// Whether any sector differs from the flash.
     pub(crate) fn has_left(&self) -> bool {
         !self.left.is_empty()
     }
 
-    /// Whether a cut left data in a sector.
+    /// Whether a cut left data other than the flash's in a sector.
     pub(crate) fn has_left_data(&self, at: u64, sector: u64) -> bool {
         !self.left.is_empty() && self.left.get(&at).is_some_and(|left| left.bytes(sector as usize).is_some())
     }
 
-    /// A request was acknowledged.
+    /// Note that a request was acknowledged.
     pub(crate) fn acknowledge(&mut self, id: u64) {
         if let Some(model) = &mut self.model {
             model.cache.acknowledge(id);
         }
     }
 
-    /// A FLUSH arrived.
+    /// Note that a FLUSH has arrived.
     pub(crate) fn flush(&mut self, id: u64) {
         if let Some(model) = &mut self.model {
             model.cache.flush(id);
         }
     }
 
-    /// A FLUSH was acknowledged, or failed.
+    /// Note that a FLUSH was acknowledged, or failed.
     pub(crate) fn flushed(&mut self, id: u64, failed: bool) {
         let Some(model) = &mut self.model else { return };
         if failed {
@@ -124,7 +126,8 @@ impl Volatile {
         }
     }
 
-    /// The drive is done with a request; the oldest of those that are leave a cache that is full.
+    /// Note that the drive has completed a request. If the cache is full, the oldest completed requests leave
+    /// it.
     pub(crate) fn done(&mut self, id: u64, is_under_way: impl Fn(u64) -> bool) {
         let over = self.going.remove(&id).unwrap_or_default();
         self.unwritten.extend(over.into_iter().map(|(sector, _)| sector));
@@ -133,9 +136,9 @@ impl Volatile {
         }
     }
 
-    /// Draw what the cut of this number leaves, by a seed or by the drive's.
+    /// Draw what the cut of this number leaves, by the given seed or the drive's.
     pub(crate) fn cut(&mut self, seed: Option<u64>, number: u64) {
-        // A sector that was being overwritten is what it was, or what is drawn below.
+        // A sector that was being overwritten keeps its contents, unless a version is drawn below.
         for (sector, content) in std::mem::take(&mut self.going).into_values().flatten() {
             self.left.entry(sector).or_insert(content);
         }
@@ -151,27 +154,27 @@ impl Volatile {
         self.last = Some(list);
     }
 
-    /// What each cut lost, in a few numbers.
+    /// A summary of what each cut lost.
     pub(crate) fn cuts(&self) -> &[Value] {
         &self.cuts
     }
 
-    /// What the last cut lost, request by request.
+    /// What the last cut lost, by request.
     pub(crate) fn last_cut(&self) -> Option<&Value> {
         self.last.as_ref()
     }
 
-    /// The model's name, if there is one.
+    /// The name of the model of losses, if there is a cache.
     pub(crate) fn loss(&self) -> Option<String> {
         self.model.as_ref().map(|model| model.loss.to_string())
     }
 
-    /// Whether the folder lacks something.
+    /// Whether the folder lacks the newest state of a sector.
     pub(crate) fn is_unwritten(&self) -> bool {
         !self.unwritten.is_empty()
     }
 
-    /// What the folder lacks: sectors with their bytes, or with none where the flash has them again.
+    /// The sectors that the folder lacks: their bytes, or nothing if they are as on the flash again.
     pub(crate) fn take_unwritten(&mut self, sector: usize) -> Vec<(u64, Option<Vec<u8>>)> {
         let bytes = |at: &u64| {
             self.left.get(at).map(|left| {
@@ -186,7 +189,7 @@ impl Volatile {
     }
 }
 
-/// What was lost: in a few numbers, and request by request.
+/// What was lost: a summary, and a list by request.
 fn summary_and_list(cache: &Cache, lost: &Lost, loss: PowerLoss, seed: u64) -> (Value, Value) {
     let sector = cache.rules().sector;
     let fate = |write: &Write| match lost.get(&write.request().id) {

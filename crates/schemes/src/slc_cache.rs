@@ -17,10 +17,10 @@
 //!    sectors and migrates its pages to D.
 //! 4. GC in D copies pages within D.
 //! 5. A dynamic cache owns at most `static + dynamic x (1 - fill)` blocks of each plane, where `fill` is the share of
-//!    logical pages that hold data. The share is updated every 1024 writes. With `dynamic_reserve` in the device file it
-//!    owns at most `static + min(dynamic, free - reserve)`, where `free` are the blocks that neither the static part nor
-//!    data outside the cache take, these packed as densely as the flash allows; updated every 64 writes. With `wait`, the
-//!    cache keeps at least one block.
+//!    logical pages that hold data, updated every 1024 writes. With `dynamic_reserve` in the device file, it owns at most
+//!    `static + min(dynamic, free - reserve)`, updated every 64 writes. Here `free` are the blocks that remain without the
+//!    static part and without data outside the cache, packed as densely as the flash allows. With `wait`, the cache keeps
+//!    at least one block.
 //! 6. With `idle_after` in the device file, a drive without requests for so long migrates the full blocks of the cache,
 //!    page by page, at most at `idle_rate`: dies take turns. A request ends that; a block that is emptied by then waits
 //!    for the next idle period, or for GC. Open blocks, and the end of a run, migrate nothing.
@@ -41,7 +41,7 @@
 //!
 //! ## Checked by
 //! `each partial update of a cached page costs one read`, `a rest gives back the cache after its delay and at its rate`,
-//! `a cache takes free flash and shrinks as data come to rest`, `reference model`, golden rows.
+//! `a cache takes free flash and shrinks as data fill the drive`, `reference model`, golden rows.
 
 use crate::parameters::{Parameter, Parameters};
 use crate::parts::cache::{self, D, S};

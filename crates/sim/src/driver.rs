@@ -11,10 +11,11 @@ use thiserror::Error;
 use wordline_ftl::{Ftl, Prefetch};
 use wordline_units::{HostOp, HostRequest, Lpn, SimDuration, SimTime};
 
-/// When requests come.
+/// When requests arrive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Pacing {
-    /// At their own times; at most this many are admitted at a time, and the others wait with their arrival times.
+    /// At their own times. At most this many are admitted at a time; the others wait, and keep their arrival
+    /// times.
     Open {
         /// Requests admitted at a time.
         queue_depth: u32,
@@ -26,7 +27,7 @@ pub enum Pacing {
     },
 }
 
-/// When a run ends, besides the end of its requests.
+/// When a run ends, other than with its last request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Stop {
     /// After this many requests.
@@ -35,11 +36,12 @@ pub struct Stop {
     pub duration: Option<SimDuration>,
     /// After this many bytes.
     pub bytes: Option<u64>,
-    /// When the drive is over. A run bounded by time ends then anyway, since what is refused takes none.
+    /// When the drive is worn out. A run limited by time then ends anyway, since refused requests take no
+    /// time.
     pub worn_out: bool,
 }
 
-/// How far a run is.
+/// Progress of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Progress {
     /// Requests completed.
@@ -51,54 +53,54 @@ pub struct Progress {
 /// Result of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Summary {
-    /// Requests that went in.
+    /// Requests submitted.
     pub requests: u64,
-    /// Requests that came out.
+    /// Requests completed.
     pub completed: u64,
-    /// When the last of them did.
+    /// Time of the last completion.
     pub end: SimTime,
 }
 
 /// Why a run was stopped.
 #[derive(Debug, Error)]
 pub enum DriveError<E: std::error::Error> {
-    /// The workload could not be read on.
+    /// The workload could not be read further.
     #[error(transparent)]
     Workload(E),
     /// The device could not continue.
     #[error(transparent)]
     Device(#[from] DeviceError),
-    /// A loop bounded by time in which none passes.
+    /// A run is limited by time, but time does not pass.
     #[error(
         "{completed} requests completed at the same simulated time, so a run limited by time would never \
          end"
     )]
     NoTimePasses {
-        /// How many.
+        /// Number of requests completed meanwhile.
         completed: u64,
     },
-    /// Requests went in that never came out.
+    /// Requests were submitted and never completed.
     #[error("{requests} requests submitted but {completed} completed; please report this")]
     Lost {
-        /// Went in.
+        /// Requests submitted.
         requests: u64,
-        /// Came out.
+        /// Requests completed.
         completed: u64,
     },
 }
 
 const REPORT_EVERY: u64 = 1 << 14;
 
-/// Next action of a host.
+/// The next action of a host.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum HostTurn {
-    /// It asks for this, which has arrived.
+    /// Submit this request, which has arrived.
     Issue(HostRequest),
-    /// It waits until this time, or until a request ends.
+    /// Wait until this time, or until a request completes.
     Until(SimTime),
-    /// It waits until a request ends.
+    /// Wait until a request completes.
     Completion,
-    /// It has no more to ask, and nothing is outstanding.
+    /// The host has no more requests, and none is outstanding.
     End,
 }
 
@@ -113,20 +115,20 @@ pub trait Host {
     /// When it cannot continue.
     fn turn(&mut self, now: SimTime) -> Result<HostTurn, Self::Error>;
 
-    /// The bytes of a write, from its first sector on, for media that keep them. Asked as the drive takes a request,
-    /// once for each and in the order of their numbers.
+    /// The data of a write, from its first sector on, for media that store them. Called once for each request
+    /// when the drive takes it, in the order of request numbers.
     #[inline]
     fn data(&mut self, _: &HostRequest) -> &[u8] {
         &[]
     }
 
-    /// A request of its own has ended.
+    /// Process the completion of one of its requests.
     fn completed(&mut self, completion: &Completion);
 
-    /// Whether only time ends it, so that it would never end where none passes.
+    /// Whether only time ends it, so that it would never end if time does not pass.
     fn is_timed(&self) -> bool;
 
-    /// Whether it ends when the drive is over.
+    /// Whether it ends when the drive is worn out.
     fn ends_worn(&self) -> bool;
 }
 
@@ -155,7 +157,7 @@ impl<H: Host> Host for &mut H {
     }
 }
 
-/// A stream of requests as a host that asks for each at its own time, whatever has ended.
+/// A stream of requests as a host that submits each at its own time, regardless of completions.
 pub struct Arrivals<S> {
     stream: Fuse<S>,
     next: Option<HostRequest>,
@@ -164,7 +166,7 @@ pub struct Arrivals<S> {
 }
 
 impl<S: Iterator> Arrivals<S> {
-    /// A stream, and whether it ends when the drive has worn out.
+    /// A host for a stream. `ends_worn` says whether it ends when the drive is worn out.
     pub fn new(stream: S, ends_worn: bool) -> Arrivals<S> {
         Arrivals { stream: stream.fuse(), next: None, outstanding: 0, ends_worn }
     }
@@ -202,9 +204,10 @@ impl<S: Iterator<Item = Result<HostRequest, E>>, E: std::error::Error> Host for 
     }
 }
 
-/// Drive a device with a host until it ends, or the device has worn out, and all of its requests have completed. Where
-/// the host has several queues, what it asks waits there until the device, which works on at most `queue_depth` at once,
-/// takes it. The device may have work left, such as collection; [`Device::drain`] lets it do that.
+/// Drive a device with a host until the host ends or the device is worn out, and all requests have completed.
+/// If the host has several queues, its requests wait there until the device takes them; the device processes
+/// at most `queue_depth` in parallel. The device may have work left, such as garbage collection, which
+/// [`Device::drain`] completes.
 ///
 /// # Errors
 /// When the host or the device fails, or a request is lost.
@@ -228,7 +231,7 @@ pub fn drive_host<P: Probe, H: Host>(
         }
         let now = device.now();
         if host.ends_worn() && device.is_over() {
-            // Nothing more is asked of it.
+            // The host submits nothing more.
             if device.outstanding() == 0 || !device.await_completion(SimTime::NEVER)? {
                 break;
             }
@@ -240,7 +243,7 @@ pub fn drive_host<P: Probe, H: Host>(
                 queues.add(request);
                 continue;
             }
-            // All that comes at this instant has come.
+            // All requests that arrive at this time have arrived.
             if device.outstanding() < *most
                 && let Some(request) = queues.take()
             {
@@ -264,8 +267,8 @@ pub fn drive_host<P: Probe, H: Host>(
     run.end(device, &mut progress)
 }
 
-/// Drive a device with a stream of requests until it ends and all of them have completed. The device may have work
-/// left, such as collection; [`Device::drain`] lets it do that.
+/// Drive a device with a stream of requests until it ends and all of them have completed. The device may have
+/// work left, such as garbage collection, which [`Device::drain`] completes.
 ///
 /// # Errors
 /// When the stream or the device fails, or a request is lost.
@@ -282,7 +285,7 @@ pub fn drive<P: Probe, E: std::error::Error>(
     summary
 }
 
-/// The same of a device that keeps of what ends only when it did.
+/// The same for a device that records only the completion times of requests.
 fn drive_on<P: Probe, E: std::error::Error>(
     device: &mut Device<P>,
     stream: impl Iterator<Item = Result<HostRequest, E>>,
@@ -330,21 +333,21 @@ fn drive_on<P: Probe, E: std::error::Error>(
     run.end(device, &mut progress)
 }
 
-/// Requests read before their turn: a power of two, and what three steps of a look-up take.
+/// Number of requests read ahead: a power of two that covers the three steps of a lookup.
 const READ_AHEAD: usize = 8;
 
-/// A stream read a few requests ahead, so that what they need is in the cache when their turn comes.
-/// No more are read than the run may take.
+/// A stream that is read a few requests ahead, so that what they need is in the cache when they are issued.
+/// No more are read than the run may issue.
 struct ReadAhead<S, E> {
     stream: S,
     ring: [HostRequest; READ_AHEAD],
-    /// The first and the last page of each.
+    /// The first and last page of each request.
     pages: [(Lpn, Lpn); READ_AHEAD],
-    /// Requests read, and requests handed out.
+    /// Number of requests read, and of requests handed out.
     read: usize,
     given: usize,
     left: u64,
-    /// Why no more could be read: the stream's error after its requests.
+    /// Why no more could be read: the stream's error, after its requests.
     error: Option<E>,
 }
 
@@ -408,7 +411,7 @@ impl Run {
         (self.stop.worn_out || timed) && device.is_over()
     }
 
-    /// Measure up to the last completion, and see that nothing was lost.
+    /// Close the measurement at the last completion, and check that no request was lost.
     fn end<P: Probe, E: std::error::Error>(
         self,
         device: &mut Device<P>,

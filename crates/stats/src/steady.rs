@@ -1,4 +1,4 @@
-//! From where on a run is steady.
+//! Determines from where on a run is steady.
 //!
 //! The warm-up of each measure is cut by MSER-5, and the latest cut applies. If the rest still has a trend, another
 //! tenth of the run is cut, up to half: the search of P. Heidelberger and P. D. Welch, "Simulation run length control
@@ -6,19 +6,19 @@
 //! batch means instead of theirs. A measure whose own cut is in the second half, and that moves there, is not steady.
 //! Finally, the mean of the rest must be precise enough. A [`Role::Balance`] must be near 1 over the same stretch.
 //!
-//! Other criteria, such as the rounds of the SNIA Performance Test Specification, would be alternatives to [`judge`]
-//! with the same [`Steadiness`].
+//! Other criteria, such as the rounds of the SNIA Performance Test Specification, would be alternatives to
+//! [`judge`] that return the same [`Steadiness`].
 
 use crate::estimate::Estimate;
 use crate::mser::{Cut, mser5};
 use crate::series::Series;
 use crate::trend::trend;
 
-/// Batch means for trend and interval. B. Schmeiser, "Batch size effects in the analysis of simulation output",
-/// Operations Research 30(3), 1982: more than thirty gain nothing.
+/// Number of batch means for trend and interval. According to B. Schmeiser, "Batch size effects in the
+/// analysis of simulation output", Operations Research 30(3), 1982, more than thirty gain nothing.
 pub const BATCHES: usize = 20;
 
-/// Stretches of a run that must all lie within the interval of its mean.
+/// Number of parts of a run that must all lie within the interval of its mean.
 const TENTHS: usize = 10;
 
 /// Minimum number of observations: two for each batch of the second half.
@@ -31,8 +31,8 @@ pub const DRIFT_MAX: f64 = 0.01;
 /// window.
 pub const NOISE_MAX: f64 = 0.2;
 
-/// Significance of a cut, in standard errors between the means before and after it. Higher than for a given place,
-/// since this one was searched for.
+/// Minimum significance of a cut, in standard errors between the means before and after it. It is higher than
+/// for a given position, because the position was searched for.
 const STEP_MIN: f64 = 4.0;
 
 /// Maximum deviation of a balance from 1.
@@ -43,47 +43,47 @@ pub const UNBALANCE_MAX: f64 = 0.1;
 pub enum Role {
     /// A figure of the report: it must not drift, and its mean must be precise.
     Figure,
-    /// A balance of inflow and outflow, such as blocks erased over blocks filled: it must be near 1. It is a law of
-    /// conservation and no statistic, so its own warm-up is ignored.
+    /// A balance of inflow and outflow, such as blocks erased over blocks filled: it must be near 1. It is a
+    /// conservation law rather than a statistic, so its own warm-up is ignored.
     Balance,
 }
 
-/// What came out.
+/// The verdict.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Steadiness {
     /// All series are steady from this observation on.
     From(usize),
-    /// A figure moves even in the second half.
+    /// A figure still changes in the second half.
     Drifts {
-        /// Which.
+        /// Index of the series.
         series: usize,
         /// The amount, as in [`drift`].
         by: f64,
     },
     /// A balance is uneven in the second half.
     Unbalanced {
-        /// Which.
+        /// Index of the series.
         series: usize,
-        /// Inflow over outflow there.
+        /// Inflow over outflow in the second half.
         at: f64,
     },
     /// No significant drift, but the mean of a figure is not precise enough.
     Noisy {
-        /// Which.
+        /// Index of the series.
         series: usize,
         /// Half-width of its interval over its mean.
         half_width: f64,
     },
     /// A figure has no divisor in parts of the second half.
     Gaps {
-        /// Which.
+        /// Index of the series.
         series: usize,
     },
     /// Too few observations.
     TooShort,
 }
 
-/// The mean of the last quarter over that of the third, less 1; 0 if there is none.
+/// The mean of the last quarter over that of the third, minus 1; 0 if there is none.
 pub fn drift(series: &Series) -> f64 {
     let n = series.len();
     let (middle, last) = (n / 2, n - n / 4);
@@ -93,9 +93,9 @@ pub fn drift(series: &Series) -> f64 {
     }
 }
 
-/// The mean from an observation on, with an interval: that of the means of [`BATCHES`] batches, extended to every tenth
-/// of the stretch and to the undetected drift ([`DRIFT_MAX`]), unless nothing scatters at all. So it holds even if the
-/// run continues unlike its batches.
+/// The mean from an observation on, with an interval: that of the means of [`BATCHES`] batches, extended to
+/// every tenth of the stretch and by the drift that may go undetected ([`DRIFT_MAX`]), unless there is no
+/// variation at all. It therefore holds even if the run continues unlike its batches.
 pub fn interval(series: &Series, from: usize) -> Option<Estimate> {
     let batches = Estimate::of(&series.batches(from, BATCHES)?)?;
     let mean = series.mean(from, series.len())?;
@@ -106,7 +106,7 @@ pub fn interval(series: &Series, from: usize) -> Option<Estimate> {
     Some(Estimate { mean, half_width, ..batches })
 }
 
-/// Since when the series, all of one length, are steady.
+/// From where on all series, which must have the same length, are steady.
 pub fn judge(series: &[(Role, Series)]) -> Steadiness {
     let n = series.iter().map(|(_, s)| s.len()).min().unwrap_or(0);
     let half = n / 2;
@@ -116,7 +116,7 @@ pub fn judge(series: &[(Role, Series)]) -> Steadiness {
     }
     let unbalance = |s: &Series, from: usize| s.mean(from, n).map_or(0.0, |at| (at - 1.0).abs());
     let balances = series.iter().enumerate().filter(|(_, (role, _))| *role == Role::Balance);
-    // What is out of balance to the end is the cause, whatever follows from it.
+    // A balance that is violated to the end is the cause, whatever else follows from it.
     for (i, (_, s)) in balances {
         if unbalance(s, half) > UNBALANCE_MAX {
             return Steadiness::Unbalanced { series: i, at: s.mean(half, n).unwrap_or(1.0) };
@@ -163,12 +163,12 @@ pub fn judge(series: &[(Role, Series)]) -> Steadiness {
     }
 }
 
-/// MSER-5 over the observations that there are.
+/// MSER-5 over the existing observations.
 fn warm_up(series: &Series) -> Cut {
     let there: Vec<(usize, f64)> =
         (0..series.len()).filter_map(|i| Some((i, series.mean(i, i + 1)?))).collect();
     let values: Vec<f64> = there.iter().map(|(_, v)| *v).collect();
-    // What is missing before the first observation is no warm-up.
+    // Missing observations at the beginning are not a warm-up.
     let place = |cut: usize| if cut == 0 { 0 } else { there.get(cut).map_or(0, |(at, _)| *at) };
     match mser5(&values) {
         Cut::At(cut) => Cut::At(place(cut)),
@@ -177,8 +177,8 @@ fn warm_up(series: &Series) -> Cut {
     }
 }
 
-/// Whether a series has a trend from an observation on that is both significant and large: from the first half of the
-/// rest to the second.
+/// Whether a series has a trend from an observation on that is both significant and large, comparing the two
+/// halves of the rest.
 fn moves(series: &Series, from: usize) -> bool {
     let n = series.len();
     let middle = from + (n - from) / 2;

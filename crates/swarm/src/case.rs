@@ -1,4 +1,4 @@
-//! A case of the swarm: a drive under a scheme, what it holds at first, and what the host asks of it.
+//! A case of the swarm: a drive under a scheme, its initial contents, and the host's requests.
 
 use crate::draw::any::any;
 use crate::draw::small::{small, varied};
@@ -9,31 +9,31 @@ use crate::rng::Rng;
 use wordline_ftl::Initial;
 use wordline_units::HostRequest;
 
-/// How many drives are drawn for a scheme before another scheme is; and for one over another, since most do not go
-/// together.
+/// Number of drives drawn for a scheme before another scheme is drawn: for a single scheme, and for one over
+/// another, where most combinations are refused.
 const DRIVES: [u32; 2] = [12, 2];
-/// How many schemes are drawn before the registry is given up. The second half gets larger drives: one of many regions
-/// has no room on small ones.
+/// Number of schemes drawn before the draw fails. The second half gets larger drives, because a scheme with
+/// many regions has no room on small ones.
 const SCHEMES: u32 = 60;
 const FURTHER_BLOCKS: u32 = 24;
 
-/// Everything that a run is made of.
+/// Everything that determines a run.
 #[derive(Clone, Debug)]
 pub struct Case {
     /// Device and scheme.
     pub drive: Drive,
-    /// What is there before the first request.
+    /// The contents of the drive before the first request.
     pub initial: Initial,
     /// The requests, in the order of their arrival.
     pub requests: Vec<HostRequest>,
-    /// From what it was drawn.
+    /// The seed from which it was drawn.
     pub seed: u64,
-    /// Drives that were drawn before this one, and that the schemes drawn for them refused.
+    /// Number of drives drawn before this one and refused by their schemes.
     pub refused: u32,
 }
 
 impl Case {
-    /// The case of a seed, with its first so many requests: a shorter case is the beginning of a longer one.
+    /// The case of a seed, with its first `length` requests. A shorter case is the beginning of a longer one.
     pub(crate) fn draw(spellings: &Spellings, seed: u64, length: u64) -> Result<Case, String> {
         let mut rng = Rng(seed);
         let (drive, refused) = drawn(&mut rng, spellings)?;
@@ -43,7 +43,8 @@ impl Case {
         Ok(Case { drive, initial, requests, seed, refused })
     }
 
-    /// The same of a drive at the edge: no block more than its scheme takes, full, before a host that comes in bursts.
+    /// A case at the edge: a full drive with no more blocks than its scheme needs, and a host that sends
+    /// bursts.
     pub(crate) fn at_the_edge(spellings: &Spellings, seed: u64, length: u64) -> Result<Case, String> {
         let mut rng = Rng(seed);
         let (drive, refused) = taken(&mut rng, spellings, true, edge::drive)?;
@@ -54,7 +55,7 @@ impl Case {
     }
 }
 
-/// A drive with what its scheme takes of variants.
+/// The drive with the variants that its scheme accepts.
 fn varied_further(rng: &mut Rng, drive: Drive) -> Drive {
     let drive = variants::perhaps_mapped_on_flash(rng, drive);
     let drive = variants::perhaps_wearing(rng, drive);
@@ -65,12 +66,12 @@ fn varied_further(rng: &mut Rng, drive: Drive) -> Drive {
     variants::perhaps_with_a_controller(rng, variants::perhaps_packed(rng, drive))
 }
 
-/// A small drive or any drive under a scheme, and how many were refused before it.
+/// A small drive or any drive under a scheme, and the number of drives refused before it.
 fn drawn(rng: &mut Rng, spellings: &Spellings) -> Result<(Drive, u32), String> {
     if rng.once_in(2) { taken(rng, spellings, true, varied) } else { taken(rng, spellings, false, any) }
 }
 
-/// A small drive under a scheme, of which the host has so much that whatever befalls the drive leaves it room enough.
+/// A small drive under a scheme. Its logical capacity is small enough that it never runs out of space.
 pub(crate) fn small_drive(rng: &mut Rng, spellings: &Spellings) -> Result<Drive, String> {
     let (drive, _) = taken(rng, spellings, true, |rng, wanted| small(rng, wanted, 75))?;
     let drive = variants::perhaps_mapped_on_flash(rng, drive);
@@ -79,8 +80,8 @@ pub(crate) fn small_drive(rng: &mut Rng, spellings: &Spellings) -> Result<Drive,
     Ok(variants::perhaps_with_a_controller(rng, variants::perhaps_packed(rng, drive)))
 }
 
-/// The first drive that the scheme drawn for it takes, and how many were refused before it. A refusal is an answer, and
-/// no case.
+/// The first drive that the scheme drawn for it accepts, and the number refused before it. A refusal is a
+/// valid answer, and makes no case.
 fn taken(
     rng: &mut Rng,
     spellings: &Spellings,
@@ -90,7 +91,7 @@ fn taken(
     let is_stacked = rng.once_in(8);
     let (mut refused, mut reason) = (0, String::new());
     for tried in 0..SCHEMES {
-        // No two of the registry may go together.
+        // Perhaps no two schemes of the registry can be combined.
         let is_stacked = is_stacked && tried < SCHEMES / 2;
         let scheme = spellings.draw(rng, is_small, is_stacked)?;
         let two_media = spellings.media.are_two(rng, &scheme);

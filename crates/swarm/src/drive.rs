@@ -1,4 +1,4 @@
-//! A device that a scheme takes, and how much of it the host can have.
+//! A device that a scheme accepts, and how much of it the host can have.
 
 use std::fmt::{self, Display, Formatter};
 use wordline_device::{Capacity, DeviceSpec};
@@ -7,12 +7,12 @@ use wordline_ftl::{DriveInfo, Ftl, Layout, MapKind, MovedIn, Region, Scheme, tri
 use wordline_sim::Queues;
 use wordline_units::Bytes;
 
-/// A scheme, and the words that it is made of.
+/// A scheme, and how it is spelled.
 #[derive(Clone, Debug)]
 pub struct Spelled {
-    /// As [`Registry::build`](wordline_schemes::Registry::build) takes it.
+    /// Its spelling, as for [`Registry::build`](wordline_schemes::Registry::build).
     pub spelling: String,
-    /// As it is before it has seen a drive.
+    /// The scheme before it has seen a drive.
     pub scheme: Box<dyn Scheme>,
 }
 
@@ -22,28 +22,28 @@ impl Display for Spelled {
     }
 }
 
-/// What a drive is drawn for.
+/// What to draw a drive for.
 pub(crate) struct Wanted<'a> {
-    /// The scheme that is to take it.
+    /// The scheme that must accept it.
     pub scheme: &'a Spelled,
     /// Whether it has two media.
     pub two_media: bool,
-    /// Blocks of each plane beyond those of other drives.
+    /// Blocks per plane in addition to those of other drives.
     pub further_blocks: u32,
 }
 
-/// A device that a scheme takes.
+/// A device that a scheme accepts.
 #[derive(Clone, Debug)]
 pub struct Drive {
     /// The device.
     pub spec: DeviceSpec,
-    /// Its numbering.
+    /// Its geometry.
     pub geometry: Geometry,
     /// The scheme.
     pub scheme: Spelled,
     /// How the scheme divides the device.
     pub layout: Layout,
-    /// Whether there is so much space that a write without a place is a bug.
+    /// Whether there is so much space that a write without space is a bug.
     pub roomy: bool,
 }
 
@@ -51,16 +51,16 @@ impl Drive {
     /// A device under a scheme.
     ///
     /// # Errors
-    /// When the device is none, or the scheme or the mechanism refuses it; with the reason.
+    /// If the device is invalid, or the scheme or the mechanism refuses it, with the reason.
     pub fn of(spec: DeviceSpec, scheme: &Spelled, roomy: bool) -> Result<Drive, String> {
-        // By way of a device file, as a user's would come.
+        // Through a device file, as a user's device comes.
         let spec = spec.checked("drawn.toml").map_err(|e| e.to_string())?;
         let geometry = spec.geometry().map_err(|e| e.to_string())?;
         let layout = laid_out(&spec, &geometry, &*scheme.scheme)?;
         Ok(Drive { spec, geometry, scheme: scheme.clone(), layout, roomy })
     }
 
-    /// The same with a change of its device; without it where the scheme does not take the changed one.
+    /// The drive with a changed device, or the same drive if the scheme refuses the change.
     #[must_use]
     pub fn changed(self, change: impl FnOnce(&mut DeviceSpec)) -> Drive {
         let mut spec = self.spec.clone();
@@ -68,35 +68,35 @@ impl Drive {
         Drive::of(spec, &self.scheme, self.roomy).unwrap_or(self)
     }
 
-    /// A copy of its scheme, which has not seen it yet.
+    /// A copy of its scheme that has not seen a drive yet.
     pub fn scheme(&self) -> Box<dyn Scheme> {
         self.scheme.scheme.clone()
     }
 
-    /// Logical pages of the host.
+    /// Logical capacity in pages.
     pub fn logical_pages(&self) -> u32 {
         logical_pages(&self.spec)
     }
 
-    /// Whether its map knows whole pages alone.
+    /// Whether its mapping table only covers whole pages.
     pub fn by_page(&self) -> bool {
         self.layout.map == MapKind::Page
     }
 
-    /// The queues in front of it, where it takes turns, and how many requests it works on in parallel.
+    /// Its host queues, if it has several, and how many requests it processes in parallel.
     pub fn queues(&self) -> Option<(Queues, u32)> {
         let turns = self.spec.arbitration.as_ref()?;
         let each = turns.queues.iter().map(|q| (q.class.unwrap_or_default(), q.depth.unwrap_or(u32::MAX)));
         Some((Queues::new(turns.order, turns.burst, each), self.spec.host.queue_depth))
     }
 
-    /// Whether every block is programmed from its first page to its last.
+    /// Whether every block is programmed in page order.
     pub(crate) fn in_order(&self) -> bool {
         let mut rules = self.layout.regions.iter().map(|r| r.rule);
         rules.all(|rule| matches!(rule, ProgramRule::Sequential | ProgramRule::OneShot(_)))
     }
 
-    /// Wordlines of a window and bits of a wordline, by region, where the rule is that of windows.
+    /// Wordlines per window and bits per wordline of each region with the window rule.
     pub(crate) fn windows(&self) -> Vec<Option<(u32, u32)>> {
         let of = |r: &Region| match r.rule {
             ProgramRule::ReprogramWindow(w) => Some((w.wordlines as u32, r.mode.bits())),
@@ -110,7 +110,7 @@ fn logical_pages(spec: &DeviceSpec) -> u32 {
     (spec.logical_bytes() / spec.unit.0) as u32
 }
 
-/// How a scheme lays a device out, if neither it nor the mechanism refuses.
+/// The layout of a scheme on a device, unless the scheme or the mechanism refuses.
 fn laid_out(spec: &DeviceSpec, geometry: &Geometry, scheme: &dyn Scheme) -> Result<Layout, String> {
     let drive = DriveInfo { spec, geometry, logical_pages: logical_pages(spec) };
     let ftl: Ftl = Ftl::new(&drive, scheme.clone_box()).map_err(|e| e.to_string())?;
@@ -120,18 +120,18 @@ fn laid_out(spec: &DeviceSpec, geometry: &Geometry, scheme: &dyn Scheme) -> Resu
 /// How much of a device the host gets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Room {
-    /// Room to spare.
+    /// Leave room to spare.
     Ample,
-    /// All that the rule of docs/progress.md leaves it, and not a page more.
+    /// All that the rule of docs/progress.md allows.
     Edge,
-    /// All that the home region holds: a write may find no place.
+    /// All that the home region holds: a write may find no space.
     None,
 }
 
-/// Give the host this many per cent of what a scheme's home region holds.
+/// Set the logical capacity to this percentage of what the scheme's home region holds.
 ///
 /// # Errors
-/// When the scheme refuses the device, or its home holds nothing.
+/// If the scheme refuses the device, or the home region holds nothing.
 pub(crate) fn give_room(
     spec: &mut DeviceSpec,
     scheme: &Spelled,
@@ -145,7 +145,7 @@ pub(crate) fn give_room(
     let most = spec.physical_bytes() / spec.unit.0;
     let mut given = (units * percent / 100).clamp(1, most);
     if room == Room::Edge {
-        // Its tables are data, too, and any plane may have one page more of them than another.
+        // The mapping table's pages take space too, and any plane may hold one more of them than another.
         let home = &layout.regions[layout.home.0 as usize];
         let medium = layout.pools[home.pool.0 as usize].medium;
         let planes = u64::from(geometry.media[medium].topology.planes());
@@ -157,11 +157,10 @@ pub(crate) fn give_room(
     Ok(())
 }
 
-/// How many logical pages of a device a scheme can promise the host, whatever that does with them: the rule of
-/// docs/progress.md.
+/// Number of logical pages that a scheme can guarantee under any workload, by the rule of docs/progress.md.
 ///
 /// # Errors
-/// When the scheme refuses the device, or can promise none.
+/// If the scheme refuses the device, or can guarantee none.
 pub fn promised_pages(spec: &DeviceSpec, spelling: &str, scheme: &dyn Scheme) -> Result<u64, String> {
     let mut spec = spec.clone();
     let scheme = Spelled { spelling: spelling.to_string(), scheme: scheme.clone_box() };
@@ -169,7 +168,7 @@ pub fn promised_pages(spec: &DeviceSpec, spelling: &str, scheme: &dyn Scheme) ->
     Ok(u64::from(logical_pages(&spec)))
 }
 
-/// Logical units that the home region holds.
+/// Number of logical units that the home region holds.
 fn home_units(geometry: &Geometry, layout: &Layout, room: Room) -> Option<u64> {
     let home = &layout.regions[layout.home.0 as usize];
     let pool = layout.pools[home.pool.0 as usize];
@@ -177,7 +176,7 @@ fn home_units(geometry: &Geometry, layout: &Layout, room: Room) -> Option<u64> {
     let medium = &geometry.media[pool.medium];
     let program = per_page * home.rule.pages_per_program();
     let block = medium.pages_per_block(home.mode) * per_page;
-    // A block whose live pages leave less than one program free gives nothing back.
+    // A block whose valid pages leave less than one program free yields no space.
     let (spare, block) = match room {
         Room::Ample => (spare_blocks(layout), block - program),
         Room::Edge => (least_spare_blocks(layout), block - program),
@@ -185,28 +184,28 @@ fn home_units(geometry: &Geometry, layout: &Layout, room: Room) -> Option<u64> {
     };
     let blocks = pool.blocks_per_plane.checked_sub(spare)?;
     let units = medium.topology.planes() as u64 * blocks as u64 * block as u64;
-    // Under a map of sectors each of them may take a whole slot, and nothing joins them.
+    // Under a sector map, a sector may take a whole slot, and nothing merges them.
     let spread = room != Room::None && layout.map == MapKind::Sector;
-    // Where what is moved has a page to itself, each unit may come to take a whole one.
+    // If moved data are written one unit per page, each unit may take a whole page.
     let alone = room == Room::Edge && home.moved_in == MovedIn::Alone;
     let units = if alone { units / per_page as u64 } else { units };
     let units = if spread { units / geometry.sectors_per_unit as u64 / 2 } else { units };
     (units > 0).then_some(units)
 }
 
-/// Blocks of a plane that the home region of a roomy drive does without: for each region of its pool a block to open, one
-/// to collect and one in reserve, and what the others may own; and one for pages that were padded.
+/// Blocks per plane that the home region of a roomy drive does not use. For each region of its pool: one open
+/// block, one victim and one in reserve, plus the quotas of the other regions. One more covers padded pages.
 fn spare_blocks(layout: &Layout) -> u32 {
     others(layout).map(|quota| quota.map_or(3, |quota| quota + 3)).sum::<u32>() + 4
 }
 
-/// Blocks of a plane without which the home region goes on still: its own in reserve, and of each other region of its pool
-/// one in reserve and one that is open, or what that may own.
+/// Minimum number of blocks per plane that the home region must leave unused: its own reserve, and for each other
+/// region of its pool one in reserve and its quota, or one open block.
 fn least_spare_blocks(layout: &Layout) -> u32 {
     others(layout).map(|quota| 1 + quota.unwrap_or(1)).sum::<u32>() + 1
 }
 
-/// What each other region of the home region's pool may own of a plane, where that is not all of it.
+/// The quota per plane of each other region of the home region's pool, if it is less than all blocks.
 fn others(layout: &Layout) -> impl Iterator<Item = Option<u32>> {
     let home = &layout.regions[layout.home.0 as usize];
     let all = layout.pools[home.pool.0 as usize].blocks_per_plane;

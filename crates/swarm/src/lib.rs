@@ -1,9 +1,9 @@
-//! Random drives under the schemes of a registry, at random workloads, with every check on. Does every read return the newest
-//! data that a plain array of sectors holds, whatever the drive is doing? Does every request end, does every count add up,
-//! and does the same seed give the same bits?
+//! Random drives under the schemes of a registry, with random workloads and all checks enabled. Does every
+//! read return the newest data, as in a plain array of sectors, whatever the drive is doing? Does every
+//! request complete, do all counters add up, and does the same seed give the same bits?
 //!
-//! A case is a seed and a length, so that a failure is two numbers. Whoever writes a scheme registers it and runs the swarm
-//! over it; `tests/it/own_scheme.rs` does so.
+//! A case is a seed and a length, so a failure is reproduced by two numbers. Authors of a scheme register it
+//! and run the swarm over it, as `tests/it/own_scheme.rs` does.
 //!
 //! ```
 //! use wordline_schemes::Registry;

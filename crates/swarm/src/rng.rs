@@ -1,14 +1,14 @@
-//! The stream of random numbers from which a case is drawn.
+//! The random numbers from which a case is drawn.
 
 use wordline_hash::SplitMix64;
 use wordline_units::{Fraction, SimDuration};
 
-/// SplitMix64, by its state: a case is named by its seed, so that a failure is two numbers.
+/// SplitMix64, by its state. A case is identified by its seed, so a failure is reproduced by two numbers.
 #[derive(Clone, Debug)]
 pub struct Rng(pub u64);
 
 impl Rng {
-    /// A number below `n`, which is not 0.
+    /// A number below `n`, which must not be 0.
     pub fn below(&mut self, n: u64) -> u64 {
         let mut stream = SplitMix64(self.0);
         let bits = stream.bits();
@@ -16,22 +16,22 @@ impl Rng {
         bits % n
     }
 
-    /// A number of `low..=high`.
+    /// A number in `low..=high`.
     pub fn within(&mut self, low: u64, high: u64) -> u64 {
         low + self.below(high - low + 1)
     }
 
-    /// The same of fewer bits.
+    /// A 32-bit number in `low..=high`.
     pub fn count(&mut self, low: u32, high: u32) -> u32 {
         self.within(low as u64, high as u64) as u32
     }
 
-    /// True once in this many times.
+    /// True in one of `n` cases.
     pub fn once_in(&mut self, n: u64) -> bool {
         self.below(n) == 0
     }
 
-    /// One of several things, of which there is at least one.
+    /// One of the elements, of which there must be at least one.
     pub fn pick<T: Clone>(&mut self, from: &[T]) -> T {
         from[self.below(from.len() as u64) as usize].clone()
     }
@@ -40,7 +40,7 @@ impl Rng {
         Fraction::percent(self.within(low, high))
     }
 
-    /// A time of this many microseconds.
+    /// A duration in this range of microseconds.
     pub(crate) fn time(&mut self, low_us: u64, high_us: u64) -> SimDuration {
         SimDuration(self.within(low_us * 1_000, high_us * 1_000))
     }

@@ -1,5 +1,4 @@
-//! A case that fails is made smaller, as long as it fails: with fewer blocks per plane, then without some of its
-//! requests.
+//! Shrinks a failing case as long as it fails: first to fewer blocks per plane, then to fewer requests.
 
 use crate::case::Case;
 use crate::drive::Drive;
@@ -8,27 +7,27 @@ use wordline_device::Capacity;
 use wordline_ftl::Mapped;
 use wordline_units::{Bytes, HostRequest, Lba};
 
-/// How often a smaller case is tried.
+/// Maximum number of smaller cases to try.
 const TRIES: u32 = 2_000;
 
-/// A case that fails, and no part of it that is tried can be left out.
+/// A failing case from which no tried part can be removed.
 #[derive(Clone, Debug)]
 pub struct Smallest {
     /// The case.
     pub case: Case,
-    /// What is wrong with it: perhaps not what was wrong at first.
+    /// Its error, which may differ from the original one.
     pub message: String,
 }
 
 impl Display for Smallest {
     fn fmt(&self, f: &mut Formatter) -> fmt::Result {
-        // Told as a comment, so that all of it can be kept as it is.
+        // Written as comments, so that the output can be saved as it is.
         self.message.lines().try_for_each(|line| writeln!(f, "# {line}"))?;
         write!(f, "{}", self.case)
     }
 }
 
-/// Make a case smaller, as long as a call says of the smaller one what is wrong.
+/// Shrink a case. `fails` returns the error of a smaller case, if it fails.
 pub(crate) fn smallest(case: Case, message: String, fails: impl Fn(&Case) -> Option<String>) -> Smallest {
     let mut found = Smallest { case, message };
     let mut tries = 0;
@@ -38,7 +37,7 @@ pub(crate) fn smallest(case: Case, message: String, fails: impl Fn(&Case) -> Opt
         message.map(|message| *found = Smallest { case, message }).is_some()
     };
     loop {
-        // Blocks first, while many requests may still do it.
+        // Blocks first, while many requests may still cause the failure.
         let mut changes = false;
         while with_fewer_blocks(&found.case).is_some_and(|case| smaller(&mut found, case)) {
             changes = true;
@@ -64,8 +63,8 @@ pub(crate) fn smallest(case: Case, message: String, fails: impl Fn(&Case) -> Opt
     }
 }
 
-/// The same with a block less in each plane, and the host with as much less: what it asks of the rest, it asks from the
-/// beginning on.
+/// The case with one block less per plane and a smaller logical capacity. Requests beyond the end wrap to the
+/// beginning.
 fn with_fewer_blocks(case: &Case) -> Option<Case> {
     let mut spec = case.drive.spec.clone();
     let (unit, before) = (spec.unit.0, spec.physical_bytes());

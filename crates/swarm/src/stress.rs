@@ -1,4 +1,4 @@
-//! Schemes that exist only to stress the mechanism: each does what no scheme of the literature does.
+//! Schemes that only stress the mechanism: each does something that no published scheme does.
 
 use wordline_device::{Trigger, Victim};
 use wordline_flash::{Medium, ProgramRule, SlotClass};
@@ -10,16 +10,16 @@ use wordline_ftl::{
 use wordline_schemes::{Entry, Registry, RegistryError};
 use wordline_units::{CellMode, Fraction, PlaneId, Rate, SimDuration};
 
-/// The stress schemes by themselves.
+/// The stress schemes alone.
 pub fn registry() -> Registry {
-    // Their names are right and differ: a test holds that none is left out.
+    // Their names are valid and distinct; a test checks that none is missing.
     over(&Registry::empty()).unwrap_or_else(|_| Registry::empty())
 }
 
-/// Those of a registry and the stress schemes behind them.
+/// The schemes of a registry, followed by the stress schemes.
 ///
 /// # Errors
-/// When one of theirs has the name of a stress scheme.
+/// If a scheme of the registry has the name of a stress scheme.
 pub fn over(registry: &Registry) -> Result<Registry, RegistryError> {
     entries().into_iter().try_fold(registry.clone(), Registry::with)
 }
@@ -44,7 +44,7 @@ fn refusal(scheme: &str, drive: &DriveInfo, reason: &'static str) -> Refusal {
     Refusal { scheme: scheme.into(), device: drive.spec.name.clone(), reason: reason.into() }
 }
 
-/// The medium of a drive that has one.
+/// The only medium of a drive.
 fn only_medium<'a>(scheme: &str, drive: &DriveInfo<'a>) -> Result<&'a Medium, Refusal> {
     match &drive.geometry.media[..] {
         [medium] => Ok(medium),
@@ -77,7 +77,7 @@ fn layout(pools: Vec<Pool>, regions: Vec<Region>, map: MapKind) -> Layout {
     }
 }
 
-/// Every sector has a place of its own.
+/// Places each sector separately.
 #[derive(Clone, Debug)]
 pub struct BySector;
 
@@ -100,7 +100,7 @@ impl Scheme for BySector {
     }
 }
 
-/// Blocks open in two classes at once: host data prefer the first, collected data the second.
+/// Keeps blocks open in two classes. Host data prefer the first, collected data the second.
 #[derive(Clone, Debug)]
 pub struct TwoLanes;
 
@@ -128,11 +128,11 @@ impl Scheme for TwoLanes {
     }
 }
 
-/// Blocks change their mode, pages move when they are read, idle time is used in both grains, quotas
-/// change: everything at once, for no good reason.
+/// Changes cell modes, moves pages when they are read, uses both kinds of idle work and changes quotas, all
+/// at the same time and for no good reason.
 #[derive(Clone, Debug)]
 pub struct Restless {
-    /// Where it is in its rounds.
+    /// Its position in its rounds.
     pub turn: u32,
 }
 
@@ -188,8 +188,8 @@ impl Scheme for Restless {
     }
 }
 
-/// Two media with pages of different size: writes go to the fast one, collection moves them to the
-/// dense one.
+/// Two media with pages of different sizes. Writes go to the fast medium, and garbage collection moves them
+/// to the dense one.
 #[derive(Clone, Debug)]
 pub struct FastThenDense;
 
@@ -228,14 +228,14 @@ impl Scheme for FastThenDense {
     }
 }
 
-/// A cache in front of one-shot blocks whose program buffer is safe from a power cut, so that a block of the
-/// cache may be erased while its last pages wait.
+/// A cache in front of one-shot blocks whose program buffer survives a power cut, so that a block of the
+/// cache may be erased while its last pages wait in the buffer.
 #[derive(Clone, Debug)]
 pub struct ProtectedBuffer;
 
 impl ProtectedBuffer {
     const NAME: &str = "protected-buffer";
-    /// Blocks of a plane that are cache.
+    /// Cache blocks per plane.
     const CACHE: u32 = 4;
     const TRIGGER: Trigger = Trigger::FreeBlocks(Fraction::percent(30));
 }

@@ -10,8 +10,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use thiserror::Error;
 use wordline_schemes::Registry;
 
-/// Random drives, schemes of a registry with random parameters, and workloads. Nothing but the registry and a seed goes in,
-/// so that a case is two numbers.
+/// Random drives, schemes of a registry with random parameters, and random workloads. The registry and a seed
+/// determine everything, so a case is reproduced by two numbers.
 #[derive(Clone, Debug)]
 pub struct Swarm {
     spellings: Spellings,
@@ -19,41 +19,42 @@ pub struct Swarm {
     is_at_the_edge: bool,
 }
 
-/// What a case that went well came to.
+/// The result of a case that passed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Outcome {
     /// How the scheme is spelled.
     pub scheme: String,
-    /// The hash of every completion and every counter.
+    /// Hash of all completions and counters.
     pub result_hash: String,
-    /// Drives that were drawn before the one that the scheme took.
+    /// Number of drives drawn before the scheme accepted one.
     pub refused: u32,
 }
 
-/// What a case that went wrong has to say.
+/// A case that failed.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[error("case {seed}:{length}, {scheme}: {message}")]
 pub struct Failure {
-    /// Seed and length replay it: [`Swarm::case`].
+    /// The seed. With the length it reproduces the case: [`Swarm::case`].
     pub seed: u64,
-    /// How many requests the case had.
+    /// Number of requests of the case.
     pub length: u64,
-    /// How the scheme is spelled; empty where none could be drawn.
+    /// How the scheme is spelled. Empty if none could be drawn.
     pub scheme: String,
-    /// The drive as a device file; empty where none could be drawn.
+    /// The drive as a device file. Empty if none could be drawn.
     pub device: String,
-    /// What is wrong; of a panic its words.
+    /// The error, or the message of a panic.
     pub message: String,
 }
 
 impl Swarm {
-    /// The swarm of the schemes of a registry. [`crate::stress::over`] adds those that only stress the mechanism.
+    /// A swarm of the schemes of a registry. [`crate::stress::over`] adds schemes that only stress the
+    /// mechanism.
     pub fn over(registry: &Registry) -> Swarm {
         Swarm { spellings: Spellings::of(registry), is_at_the_edge: false }
     }
 
-    /// The same over drives at the edge alone: no block more than a scheme takes, the host's as far as the rule of
-    /// docs/progress.md lets it have them, full at first; and hosts that come in bursts.
+    /// The swarm with all drives at the edge: no more blocks than a scheme needs, the logical capacity that
+    /// the rule of docs/progress.md allows, full at the start, and hosts that send bursts.
     #[must_use]
     pub fn at_the_edge(self) -> Swarm {
         Swarm { is_at_the_edge: true, ..self }
@@ -64,16 +65,16 @@ impl Swarm {
         self.is_at_the_edge
     }
 
-    /// How many requests the case of a seed has when it is not cut short.
+    /// Number of requests of a seed's full case.
     pub fn length(seed: u64) -> u64 {
         let mut rng = Rng(seed ^ 0x6c65_6e67);
         if rng.once_in(32) { rng.below(3_000) } else { rng.below(600) }
     }
 
-    /// The case of a seed, with its first so many requests.
+    /// The case of a seed, with its first `length` requests.
     ///
     /// # Errors
-    /// When the schemes take none of the drives that are drawn, or one cannot be made, or panics.
+    /// If the schemes accept none of the drawn drives, or a scheme cannot be created or panics.
     pub fn draw(&self, seed: u64, length: u64) -> Result<Case, Failure> {
         let draw = if self.is_at_the_edge { Case::at_the_edge } else { Case::draw };
         caught(|| draw(&self.spellings, seed, length)).map_err(|message| Failure {
@@ -85,8 +86,8 @@ impl Swarm {
         })
     }
 
-    /// A small drive under a scheme with parameters for such, of which the host has three quarters at most, so that there
-    /// is room for whatever befalls the drive: for tests that bring hosts of their own.
+    /// A small drive under a scheme with matching parameters. The logical capacity is at most three quarters,
+    /// so that the drive never runs out of space. For tests with hosts of their own.
     ///
     /// # Errors
     /// As [`Swarm::draw`].
@@ -97,21 +98,21 @@ impl Swarm {
         caught(|| case::small_drive(rng, &self.spellings)).map_err(failure)
     }
 
-    /// Draw a case and run it with every check on.
+    /// Draw a case and run it with all checks.
     ///
     /// # Errors
-    /// The first thing that is wrong, also where it is told by a panic.
+    /// The first error found, or the message of a panic.
     pub fn case(&self, seed: u64, length: u64) -> Result<Outcome, Failure> {
         self.draw(seed, length)?.run()
     }
 
-    /// The shortest case of the same seed that fails, with what that one says. It tries every length from 0 on.
+    /// The shortest failing case of the same seed, with its own error. Every length from 0 is tried.
     pub fn shortest(&self, failure: Failure) -> Failure {
         let shorter = (0..failure.length).find_map(|length| self.case(failure.seed, length).err());
         shorter.unwrap_or(failure)
     }
 
-    /// A case that fails, with what that one says, made smaller: blocks are left out, and requests anywhere.
+    /// A failing case, shrunk, with its own error: blocks and any of the requests are removed.
     ///
     /// # Errors
     /// As [`Swarm::draw`].
@@ -122,10 +123,10 @@ impl Swarm {
 }
 
 impl Case {
-    /// Run it with every check on.
+    /// Run the case with all checks.
     ///
     /// # Errors
-    /// The first thing that is wrong, also where it is told by a panic.
+    /// The first error found, or the message of a panic.
     pub fn run(&self) -> Result<Outcome, Failure> {
         let scheme = self.drive.scheme.spelling.clone();
         match caught(|| run(self)) {
@@ -139,7 +140,7 @@ impl Case {
     }
 }
 
-/// What is returned, or told by a panic.
+/// Call a function, and turn a panic into an error.
 pub(crate) fn caught<T>(call: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().cloned();

@@ -1,8 +1,8 @@
-//! A case as text, so that it can be kept and run after the drawing of cases has changed: what it is made of word by word,
+//! A case as text, so that it can be kept and run after the way of drawing cases has changed: its parameters,
 //! then the device as a device file, then the requests.
 //!
 //! ```text
-//! # what was wrong with it; such lines say nothing to the drive
+//! # what failed; lines like this are ignored
 //! scheme hierarchy:window=16
 //! seed 900044632
 //! roomy true
@@ -15,8 +15,8 @@
 //! 4148 write 6+1 stream 2 queue 0
 //! ```
 //!
-//! A page lacks the sectors that are 1, of which the first is the rightmost. A request has its arrival in nanoseconds, and
-//! its first block of 512 bytes with how many there are.
+//! Sectors that a page lacks are 1; the rightmost digit is the first sector. A request has its arrival in
+//! nanoseconds, its first 512-byte block and its number of blocks.
 
 use crate::case::Case;
 use crate::drive::{Drive, Spelled};
@@ -27,9 +27,9 @@ use wordline_ftl::{Initial, Mapped, Order};
 use wordline_schemes::Registry;
 use wordline_units::{HostOp, HostRequest, Lpn, SectorMask, SimTime};
 
-/// Pages in a line that says what they lack.
+/// Pages per line of lacking sectors.
 const PAGES: usize = 12;
-/// How a device file begins.
+/// The line before the device file.
 const DEVICE: &str = "\n[device]\n";
 const REQUESTS: &str = "\n[requests]\n";
 
@@ -67,10 +67,11 @@ fn write_initial(initial: &Initial, sectors: usize, f: &mut Formatter) -> fmt::R
 }
 
 impl Case {
-    /// The case that a text tells, under a scheme of a registry.
+    /// Parse a case, with a scheme of a registry.
     ///
     /// # Errors
-    /// When the text is none of a case, with the words that are wrong; or the scheme refuses the device, with its reason.
+    /// If the text is invalid, with the offending words; or if the scheme refuses the device, with its
+    /// reason.
     pub fn read(text: &str, registry: &Registry) -> Result<Case, String> {
         let (head, rest) = text.split_once(DEVICE).ok_or("it has no device")?;
         let (device, requests) = rest.split_once(REQUESTS).ok_or("it has no requests")?;
@@ -86,18 +87,18 @@ impl Case {
     }
 }
 
-/// The lines before the device.
+/// The lines before the device file.
 struct Head<'a>(&'a str);
 
 impl<'a> Head<'a> {
-    /// What the lines of a key say.
+    /// The values of all lines with a key.
     fn words(&self, key: &str) -> impl Iterator<Item = &'a str> {
         let of_key = move |line: &'a str| line.strip_prefix(key)?.strip_prefix(' ');
         self.0.lines().filter_map(of_key).flat_map(str::split_whitespace)
     }
 
     fn word(&self, key: &str) -> Result<&'a str, String> {
-        self.words(key).next().ok_or_else(|| format!("it does not say its {key}"))
+        self.words(key).next().ok_or_else(|| format!("{key} is missing"))
     }
 
     fn one<T: FromStr>(&self, key: &str) -> Result<T, String> {
@@ -106,7 +107,7 @@ impl<'a> Head<'a> {
 
     fn four(&self, key: &str) -> Result<[u32; 4], String> {
         let numbers = self.words(key).map(parsed).collect::<Result<Vec<u32>, String>>()?;
-        numbers.try_into().map_err(|_| format!("it does not say four {key}"))
+        numbers.try_into().map_err(|_| format!("{key} needs four numbers"))
     }
 }
 
@@ -140,7 +141,7 @@ fn initial(head: &Head) -> Result<Initial, String> {
 fn request(line: &str) -> Result<HostRequest, String> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let [at, op, place, "stream", stream, "queue", queue] = words[..] else {
-        return Err(format!("{line:?} is no request"));
+        return Err(format!("{line:?} is not a request"));
     };
     let (lba, blocks) = halves(place, '+')?;
     let request = HostRequest::new(parsed::<HostOp>(op)?, parsed(lba)?, parsed(blocks)?);
@@ -153,7 +154,7 @@ fn halves(word: &str, by: char) -> Result<(&str, &str), String> {
 }
 
 fn parsed<T: FromStr>(word: &str) -> Result<T, String> {
-    word.parse().map_err(|_| format!("{word:?} is not what stands here"))
+    word.parse().map_err(|_| format!("{word:?} is not valid here"))
 }
 
 #[cfg(test)]
@@ -182,9 +183,9 @@ mod tests {
         for (from, to, why) in [
             ("[device]\n", "", "it has no device"),
             ("[requests]\n", "", "it has no requests"),
-            ("seed 1", "", "it does not say its seed"),
-            ("roomy ", "roomy very ", "\"very\" is not what stands here"),
-            (" stream ", " ", "is no request"),
+            ("seed 1", "", "seed is missing"),
+            ("roomy ", "roomy very ", "\"very\" is not valid here"),
+            (" stream ", " ", "is not a request"),
         ] {
             assert!(drawn.contains(from), "{drawn}");
             let error = Case::read(&drawn.replace(from, to), &registry).unwrap_err();

@@ -1,41 +1,42 @@
-//! Drives of a few hundred pages, for tests: what matters to the mechanism as fields, the rest as a device file has it.
+//! Drives of a few hundred pages, for tests. What matters to the mechanism are fields; the rest is as in a
+//! device file.
 
 use wordline_device::DeviceSpec;
 
-/// A drive of a few hundred pages whose capacity leaves each plane `spare` blocks.
+/// A drive of a few hundred pages whose logical capacity leaves `spare` blocks per plane.
 #[derive(Clone, Debug)]
 pub struct Tiny {
-    /// Channels.
+    /// Number of channels.
     pub channels: u32,
-    /// Chips of a channel, each with one die.
+    /// Chips per channel, with one die each.
     pub chips: u32,
-    /// Planes of a die.
+    /// Planes per die.
     pub planes: u32,
-    /// Blocks of a plane.
+    /// Blocks per plane.
     pub blocks: u32,
-    /// Wordlines of a block.
+    /// Wordlines per block.
     pub wordlines: u32,
-    /// Units of a page, which is mapped by units.
+    /// Mapping units per page.
     pub units_per_page: u32,
-    /// Sectors of 512 bytes of a unit.
+    /// Sectors of 512 bytes per unit.
     pub sectors_per_unit: u32,
-    /// Blocks of a plane that the host does not get.
+    /// Spare blocks per plane.
     pub spare: u32,
-    /// Whether TLC is programmed a wordline at once.
+    /// Whether TLC is programmed one-shot.
     pub one_shot: bool,
-    /// Whether planes of a die may work together.
+    /// Whether multi-plane operations are allowed.
     pub multiplane: bool,
-    /// Whether then only on pages of one number.
+    /// Whether a multi-plane operation needs the same page number in each plane.
     pub same_pages: bool,
-    /// Pages of a buffer that acknowledges writes; none where programs do.
+    /// Pages of a buffer that acknowledges writes. Without one, programs acknowledge them.
     pub ack_buffer: Option<u32>,
-    /// The rate of the bus, such as `1ns/B`, or `off`.
+    /// Speed of the bus, such as `1ns/B`, or `off`.
     pub bus: &'static str,
-    /// The second register, as a device file has it.
+    /// The cache register, as in a device file.
     pub cache_register: &'static str,
     /// Further lines of the device file, such as [`QLC`].
     pub extra: &'static str,
-    /// Blocks a plane of a second, faster medium, with pages of a unit; 0 for none.
+    /// Blocks per plane of a second, faster medium with pages of one unit; 0 for none.
     pub fast_blocks: u32,
 }
 
@@ -72,20 +73,20 @@ impl Default for Tiny {
 }
 
 impl Tiny {
-    /// Planes of the drive.
+    /// Total number of planes.
     pub fn planes(&self) -> u32 {
         self.channels * self.chips * self.planes
     }
 
-    /// Logical units, if data rest in blocks of this many bits.
+    /// Logical capacity in units, if data at rest are stored with this many bits per cell.
     pub fn units(&self, bits: u32) -> u32 {
         self.planes() * (self.blocks - self.spare) * self.wordlines * bits * self.units_per_page
     }
 
-    /// The device, whose capacity fills blocks of cells of this many bits but for the spare ones.
+    /// The device. Its capacity fills all but the spare blocks, with this many bits per cell.
     ///
     /// # Panics
-    /// When `extra`, or another text among the fields, is none that a device file may have.
+    /// If `extra` or another text is not valid in a device file.
     pub fn spec(&self, bits: u32) -> DeviceSpec {
         let unit = self.sectors_per_unit * 512;
         let ack =

@@ -1,6 +1,6 @@
 //! Problems of a workload, with what the reader needs to fix them: the place, what was found there, what is
-//! allowed, and a hint. An error may carry several problems, because a line of options with three mistakes
-//! should cost one attempt, not three.
+//! allowed, and a hint. An error may carry several problems, so that a line with three invalid options costs
+//! one attempt instead of three.
 
 use serde::Serialize;
 use std::fmt;
@@ -19,9 +19,9 @@ pub enum ErrorKind {
     Format,
     /// Several readings of the content are plausible, and they differ.
     Ambiguous,
-    /// The content itself is bad: an unusable line, time running backwards.
+    /// The content itself is invalid: an unusable line, or times that decrease.
     Content,
-    /// There is no request in it.
+    /// It contains no request.
     Empty,
     /// Requests reach beyond the drive.
     Fit,
@@ -43,7 +43,7 @@ pub struct Problem {
 }
 
 impl Problem {
-    /// The problem, and its place.
+    /// A problem at a place.
     pub fn new(kind: ErrorKind, place: impl Into<String>, what: impl Into<String>) -> Problem {
         Problem {
             kind,
@@ -54,13 +54,13 @@ impl Problem {
         }
     }
 
-    /// The same with what is allowed.
+    /// The problem, with what is allowed.
     pub fn allowed(mut self, allowed: impl Into<String>) -> Problem {
         self.allowed = allowed.into();
         self
     }
 
-    /// The same with a hint.
+    /// The problem, with a hint.
     pub fn hint(mut self, hint: impl Into<Message>) -> Problem {
         self.hint = hint.into();
         self
@@ -68,7 +68,7 @@ impl Problem {
 }
 
 impl Problem {
-    /// The problem as one face words it.
+    /// The problem in the wording for a face (command line or Python).
     pub fn on(&self, face: Face) -> String {
         let mut text = format!("{}: {}", self.place, self.what);
         if !self.allowed.is_empty() {
@@ -100,7 +100,7 @@ impl WorkloadError {
         &self.problems
     }
 
-    /// The problems as one face words them.
+    /// The problems in the wording for a face (command line or Python).
     pub fn on(&self, face: Face) -> String {
         self.problems.iter().map(|problem| problem.on(face)).collect::<Vec<_>>().join("\n")
     }
@@ -110,7 +110,7 @@ impl WorkloadError {
         self.problems.first().map_or(ErrorKind::Content, |p| p.kind)
     }
 
-    /// `Err` with these problems if there is any.
+    /// `Err` with these problems, if there are any.
     ///
     /// # Errors
     ///
@@ -123,11 +123,11 @@ impl WorkloadError {
 /// The message of an interruption.
 pub(crate) const INTERRUPTED: &str = "interrupted";
 
-/// An error when the program should stop; checked every few requests by generators.
+/// Return an error if the program should stop. Generators check this every few requests.
 ///
 /// # Errors
 ///
-/// That it was interrupted.
+/// The interruption.
 pub fn going_on(number: u64) -> Result<(), WorkloadError> {
     const EVERY: u64 = 1 << 14;
     if number.is_multiple_of(EVERY) && wordline_units::is_interrupted() {
@@ -142,7 +142,7 @@ impl From<Problem> for WorkloadError {
     }
 }
 
-/// The known word nearest to `given`, as a hint; empty if none is near.
+/// The known word nearest to `given`, as a hint. Empty if none is similar.
 pub fn did_you_mean<'a>(given: &str, known: impl Iterator<Item = &'a str>) -> String {
     let near = |k: &str| {
         let edits = strsim::osa_distance(given, k);

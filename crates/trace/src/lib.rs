@@ -8,8 +8,8 @@
 //! Compression, tar archives and temporary files are features, on by default. Without them the crate builds for
 //! WebAssembly, and reads every format from memory (`Trace::in_memory`).
 //!
-//! Its files are in rooms, each of which imports only from those above it: ARCHITECTURE.md has the list, and
-//! `ftl/tests/it/house.rs` holds it.
+//! The files are in rooms. Each room imports only from those above it: ARCHITECTURE.md has the list, and
+//! `ftl/tests/it/house.rs` checks it.
 
 mod error;
 mod formats;
@@ -49,7 +49,7 @@ pub use trace::scan::{Backwards, StepBack, Unusable, UnusableLine};
 pub use trace::spelling::{Parts, TRACES, check_is_there, with_format};
 pub use trace::trace::Trace;
 
-/// `key=value,key=value`: described by data and read key by key.
+/// Parses `key=value,key=value`: options are described by data and read key by key.
 pub mod options {
     pub use crate::text::limits::{exponent, number, share};
     pub use crate::text::parameter::{Options, choice, unquoted_parts, value};

@@ -1,6 +1,6 @@
-//! Random numbers that are the same bits on every machine: a PCG stream for each component,
-//! derived from the run's seed and the component's name, so that adding a component disturbs no
-//! other. Integers in a range by Lemire's multiplication, real functions from `libm` only.
+//! Random numbers with the same bits on every machine: each component has its own PCG stream, derived from
+//! the run's seed and the component's name, so that a new component does not change the others. Integers in a
+//! range use Lemire's multiplication; real functions come only from `libm`.
 
 use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
@@ -28,7 +28,7 @@ impl RandomStream {
         self.0.next_u64()
     }
 
-    /// A number below `n`, each equally likely; 0 if `n` is 0.
+    /// A number below `n`, uniformly distributed; 0 if `n` is 0.
     #[inline]
     pub fn below(&mut self, n: u64) -> u64 {
         // Lemire, "Fast random integer generation in an interval", ACM TOMACS 29(1), 2019.

@@ -1,5 +1,5 @@
-//! What drives have been seen to do at a power cut that no standard permits (M. Zheng et al., "Understanding the robustness of
-//! SSDs under power fault", FAST 2013).
+//! What drives have been observed to do at a power cut although no standard permits it (M. Zheng et al.,
+//! "Understanding the robustness of SSDs under power fault", FAST 2013).
 
 use crate::content::Content;
 use crate::image::Image;
@@ -13,22 +13,22 @@ use wordline_hash::SplitMix64;
 /// What a broken drive does at a power cut.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Broken {
-    /// The end of a write is missing, even of an atomic one (shorn).
+    /// The end of a write is missing, even of an atomic one (shorn write).
     Shorn,
-    /// Sectors that were being written hold garbage.
+    /// Sectors that were being written contain garbage.
     Garbage,
-    /// Durable sectors return to a version from before the last point of durability: each with a probability of one half, or a
-    /// run of this many.
+    /// Durable sectors return to a version from before the last point of durability. Each does with a
+    /// probability of one half, or a run of this many does.
     Rollback(Option<u64>),
-    /// A write lands somewhere else.
+    /// A write goes to another address.
     Misdirected,
-    /// A write that was acknowledged never happened, whatever was flushed.
+    /// An acknowledged write is missing, even if it was flushed.
     Phantom,
     /// A FLUSH or FUA is acknowledged and ignored.
     DroppedFlush,
 }
 
-/// All kinds at a power cut, with their names.
+/// All kinds of behavior at a power cut, with their names.
 const KINDS: [(Broken, &str); 6] = [
     (Broken::Shorn, "shorn"),
     (Broken::Garbage, "garbage"),
@@ -66,16 +66,16 @@ impl FromStr for Broken {
     }
 }
 
-/// What a broken drive does: at a power cut, or at work.
+/// What a broken drive does, at a power cut or during a session.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum BrokenKind {
     /// At a power cut.
     AtCut(Broken),
-    /// At work, in this many of 10,000 requests that it can meet.
+    /// During a session, in this many of 10,000 requests of its kind.
     InSession(SessionFault, u64),
 }
 
-/// How often a session fault meets a request unless a rate is given, of 10,000.
+/// Default rate of session faults, per 10,000 requests.
 const RATE: u64 = 1000;
 
 impl FromStr for BrokenKind {
@@ -112,7 +112,7 @@ impl FromStr for BrokenKind {
     }
 }
 
-/// One thing that a broken drive did, drawn by a seed.
+/// One misbehavior of a broken drive, drawn by a seed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Fault {
     kind: Broken,
@@ -129,23 +129,23 @@ impl FromStr for Fault {
 }
 
 impl Fault {
-    /// A fault of a kind, drawn by a seed.
+    /// A misbehavior of a kind, drawn by a seed.
     pub fn new(kind: Broken, seed: u64) -> Fault {
         Fault { kind, seed }
     }
 
-    /// What was done.
+    /// Its kind.
     pub fn kind(self) -> Broken {
         self.kind
     }
 
-    /// Do it to the drive that a cut left.
+    /// Apply it to the drive that a cut left.
     pub(crate) fn apply(self, interval: &Interval, image: &mut Image) {
         let mut random = SplitMix64(self.seed);
         let cache = interval.cache();
         let size = cache.rules().sector as usize;
         let before = interval.durable();
-        // What was being written, and what became durable last: sectors, each with what it held before.
+        // Writes in flight, and what last became durable: sectors, each with its earlier contents.
         let pending = cache.writes().map(|w| w.sectors().iter().map(|s| (*s, before.sector(*s))).collect());
         let pending: Vec<Vec<(u64, Content)>> = pending.collect();
         let durable = interval.older().to_vec();

@@ -1,4 +1,4 @@
-//! The volatile cache: what each sector may hold if the power is cut now.
+//! The volatile write cache: what each sector may hold if the power is cut now.
 
 use crate::content::Content;
 use crate::rules::{PowerLoss, Request, Rules};
@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use wordline_hash::SplitMix64;
 
-/// What a cut loses: sectors by the number of their request.
+/// What a cut loses: the sectors of each request, by request number.
 pub type Lost = BTreeMap<u64, BTreeSet<u64>>;
 
 /// A request whose sectors are not durable.
@@ -29,17 +29,17 @@ impl Write {
         &self.sectors
     }
 
-    /// When it was acknowledged, as a number that rises with each acknowledgement.
+    /// When it was acknowledged, as a number that increases with each acknowledgement.
     pub fn acknowledged(&self) -> Option<u64> {
         self.acknowledged
     }
 }
 
-/// What a sector may hold: its version at the last point that made it durable, or any later one.
+/// What a sector may hold: its version at the last point of durability, or any later version.
 #[derive(Clone, Debug, Default)]
 struct Held {
     durable: Content,
-    /// By request, the newest last.
+    /// Later versions by request, oldest first.
     later: Vec<(u64, Content)>,
 }
 
@@ -49,9 +49,9 @@ pub struct Cache {
     rules: Rules,
     sectors: FxHashMap<u64, Held>,
     writes: BTreeMap<u64, Write>,
-    /// The requests behind [`Write::acknowledged`].
+    /// The requests by [`Write::acknowledged`].
     by_acknowledgement: BTreeMap<u64, u64>,
-    /// FLUSH requests under way, each with the number of acknowledgements when it arrived.
+    /// Outstanding FLUSH requests, each with the number of acknowledgements when it arrived.
     flushes: BTreeMap<u64, u64>,
     acknowledgements: u64,
     acknowledged_sectors: u64,
@@ -71,13 +71,13 @@ impl Cache {
         }
     }
 
-    /// The rules.
+    /// What the drive guarantees.
     pub fn rules(&self) -> Rules {
         self.rules
     }
 
-    /// A request brings sectors from `first` on: zeroes where there are no data. `old` has what a sector held before the cache
-    /// knew of it.
+    /// Add the sectors of a request, from `first` on; without data they become zeroes. `old` returns what a
+    /// sector held before the cache knew it.
     pub fn put(
         &mut self,
         request: Request,
@@ -109,7 +109,8 @@ impl Cache {
         }
     }
 
-    /// A request was acknowledged. With FUA its sectors are durable from now on; they are returned with their contents.
+    /// Note that a request was acknowledged. With FUA, its sectors become durable; they are returned with
+    /// their contents.
     pub fn acknowledge(&mut self, id: u64) -> Vec<(u64, Content)> {
         let number = self.acknowledgements;
         self.acknowledgements += 1;
@@ -127,12 +128,13 @@ impl Cache {
         durable
     }
 
-    /// A FLUSH arrives. It covers what was acknowledged until now, on all connections.
+    /// Note that a FLUSH has arrived. It covers all requests acknowledged so far, on all connections.
     pub fn flush(&mut self, id: u64) {
         self.flushes.insert(id, self.acknowledgements);
     }
 
-    /// A FLUSH was acknowledged: what it covers is durable. Returns the sectors with their contents.
+    /// Note that a FLUSH was acknowledged, so that all it covers is durable. Returns these sectors with their
+    /// contents.
     pub fn flushed(&mut self, id: u64) -> Vec<(u64, Content)> {
         let covered = self.flushes.remove(&id).unwrap_or(0);
         let covered: Vec<u64> = self.by_acknowledgement.range(..covered).map(|(_, id)| *id).collect();
@@ -143,26 +145,26 @@ impl Cache {
         durable
     }
 
-    /// Whether the acknowledgement of a request or FLUSH makes anything durable.
+    /// Whether the acknowledgement of a request or FLUSH makes data durable.
     pub fn settles(&self, id: u64) -> bool {
         let covers = |covered: &u64| self.by_acknowledgement.range(..covered).next().is_some();
         self.flushes.get(&id).is_some_and(covers)
             || self.writes.get(&id).is_some_and(|write| write.request.fua)
     }
 
-    /// A FLUSH will not be acknowledged, or is not to count.
+    /// Forget a FLUSH that will not be acknowledged or does not count.
     pub fn forget_flush(&mut self, id: u64) {
         self.flushes.remove(&id);
     }
 
-    /// A FLUSH failed: no later FLUSH covers what it was to make durable, unless that is written again.
+    /// Note that a FLUSH has failed. No later FLUSH covers its data unless they are written again.
     pub fn fail_flush(&mut self, id: u64) {
         let covered = self.flushes.remove(&id).unwrap_or(0);
         self.by_acknowledgement = self.by_acknowledgement.split_off(&covered);
     }
 
-    /// The drive has written the oldest acknowledged requests that satisfy `is_written` out of its cache, until the rest are at
-    /// most `most` bytes.
+    /// Write back acknowledged requests that satisfy `is_written`, oldest first, until at most `most` bytes
+    /// are left.
     pub fn write_back(&mut self, most: u64, is_written: impl Fn(u64) -> bool) {
         while self.acknowledged_sectors * self.rules.sector > most {
             let oldest = self.by_acknowledgement.values().copied().find(|id| is_written(*id));
@@ -171,7 +173,7 @@ impl Cache {
         }
     }
 
-    /// The versions of a request are durable, and those before them gone.
+    /// Make the versions of a request durable, and drop older ones.
     fn make_durable(&mut self, id: u64, durable: &mut Vec<(u64, Content)>) {
         let Some(write) = self.writes.remove(&id) else { return };
         self.forget_acknowledgement(&write);
@@ -190,7 +192,7 @@ impl Cache {
         }
     }
 
-    /// A sector of a request can neither be lost nor survive any more.
+    /// Note that a sector of a request has been superseded, so that it can neither be lost nor survive.
     fn supersede(&mut self, id: u64, sector: u64) {
         let Some(write) = self.writes.get_mut(&id) else { return };
         write.sectors.remove(&sector);
@@ -209,12 +211,12 @@ impl Cache {
         }
     }
 
-    /// Requests whose sectors may be lost, in the order of their arrival.
+    /// Requests whose sectors may be lost, in order of arrival.
     pub fn writes(&self) -> impl DoubleEndedIterator<Item = &Write> + Clone {
         self.writes.values()
     }
 
-    /// What each sector holds if these are lost and all else survives, by sector.
+    /// What each sector holds if `lost` is lost and all else survives.
     pub fn contents(&self, lost: &Lost) -> BTreeMap<u64, Content> {
         let sectors: BTreeSet<u64> = self.writes.values().flat_map(|w| w.sectors.iter().copied()).collect();
         let is_lost = |id: &u64, sector: &u64| lost.get(id).is_some_and(|lost| lost.contains(sector));
@@ -226,7 +228,7 @@ impl Cache {
         sectors.into_iter().filter_map(content).collect()
     }
 
-    /// What a sector holds now, if it is not durable.
+    /// The newest contents of a sector that is not durable.
     pub fn newest(&self, sector: u64) -> Option<&Content> {
         self.sectors.get(&sector)?.later.last().map(|(_, content)| content)
     }
@@ -261,7 +263,7 @@ impl Cache {
         lost
     }
 
-    /// The sectors of a request that are lost, each by a draw of its own; all by one where the request is atomic.
+    /// The lost sectors of a request, with one draw per sector, or a single draw if the request is atomic.
     pub fn tear(&self, write: &Write, mut is_lost: impl FnMut() -> bool) -> BTreeSet<u64> {
         if !self.rules.is_atomic(&write.request) {
             return write.sectors.iter().copied().filter(|_| is_lost()).collect();

@@ -1,4 +1,4 @@
-//! The crash states of an interval, by class, each class before the next.
+//! The crash states of an interval, by class, in the order of classes.
 
 use crate::broken::{Broken, Fault};
 use crate::cache::{Lost, Write};
@@ -12,23 +12,23 @@ use wordline_hash::SplitMix64;
 pub enum Class {
     /// Nothing is lost.
     NothingLost,
-    /// All that is not durable is lost.
+    /// Everything that is not durable is lost.
     AllLost,
-    /// All behind a write is lost.
+    /// Everything after a write is lost.
     Prefix,
     /// One write is lost.
     OneLost,
-    /// All but one write is lost.
+    /// Everything but one write is lost.
     OneKept,
     /// One sector of one write is lost.
     OneSector,
     /// Two writes are lost.
     TwoLost,
-    /// Each sector, or each write, survives by a draw.
+    /// Each sector or each write survives at random.
     Drawn,
 }
 
-/// All classes, in their order.
+/// All classes, in order.
 pub const CLASSES: [Class; 8] = [
     Class::NothingLost,
     Class::AllLost,
@@ -60,7 +60,7 @@ fn all_of<'a>(writes: impl Iterator<Item = &'a Write>) -> Lost {
     writes.map(|write| (write.request().id, write.sectors().clone())).collect()
 }
 
-/// The states of a class in an interval; those that are drawn have no end.
+/// The states of a class in an interval. Random states are endless.
 pub fn states<'a>(
     interval: &'a Interval,
     class: Class,
@@ -94,8 +94,8 @@ pub fn states<'a>(
     Box::new(all.map(state))
 }
 
-/// A state in which each sector, or each request as a whole, survives with a probability of .1, .5 or .9: of all requests of the
-/// interval, or of those before a point in it, behind which all is lost.
+/// A random state in which each sector, or each whole request, survives with a probability of .1, .5 or .9.
+/// This applies to all requests of the interval, or to those before a point after which everything is lost.
 fn drawn(interval: &Interval, number: u64, seed: u64) -> Lost {
     let mut random = SplitMix64(seed ^ (interval.at() as u64) << 32 ^ number);
     let survives = [u64::MAX / 10, u64::MAX / 2, u64::MAX / 10 * 9][(number % 3) as usize];
@@ -121,7 +121,7 @@ fn drawn(interval: &Interval, number: u64, seed: u64) -> Lost {
     lost
 }
 
-/// States of a drive that is broken in one of these ways, without end.
+/// States of a drive that is broken in one of these ways; endless.
 pub fn broken_states(interval: &Interval, kinds: Vec<Broken>, seed: u64) -> impl Iterator<Item = State> + '_ {
     let at = interval.at();
     (0u64..).map(move |number| {
@@ -151,7 +151,7 @@ mod tests {
         let whole: Vec<&Lost> = drawn.iter().filter(is_whole).collect();
         assert!(whole.len() >= 60, "{}", whole.len());
         assert!(whole.iter().any(|lost| lost.len() == 1), "one write of twelve, and all others are whole");
-        // All behind a point in the interval is lost, and nothing or little before it.
+        // Everything after a point in the interval is lost, and little or nothing before it.
         let is_early = |lost: &&Lost| {
             let first = (1..=12u64).rev().take_while(|id| lost.get(id).is_some_and(|s| s.len() == 8)).count();
             (3..=9).contains(&first) && lost.len() <= first + 2

@@ -1,32 +1,32 @@
 //! The format of dm-log-writes, as the kernel's `drivers/md/dm-log-writes.c` writes it and `replay-log` reads it.
 //!
-//! Little-endian. The super block is one sector: magic, version 1, entries, sector size. An entry is one sector:
-//! sector, number of sectors (both of 512 bytes), flags, length of inline data; its data follow, none for a discard.
-//! A mark has its text behind the 32 bytes of the head. A write stands where a FLUSH completes that was issued after
-//! the write's completion, a write with FUA at its own completion, and what was never flushed comes last. The format
-//! has no time in flight and no connections: torn writes in flight and a FLUSH that no client waited for are lost on
-//! the way.
+//! Little-endian. The super block is one sector: magic, version 1, entries, sector size. An entry is one
+//! sector: sector, number of sectors (both of 512 bytes), flags, length of inline data. Its data follow; a
+//! discard has none. The text of a mark follows the 32 bytes of the head. A write is logged at the completion
+//! of the FLUSH that covers it, that is, one issued after the write's completion. A write with FUA is logged
+//! at its own completion. Writes that were never flushed come last. The format has neither in-flight times
+//! nor connections, so torn writes in flight and a FLUSH that no client waited for cannot be represented.
 
 use crate::log::{Event, Log, LogError};
 use crate::session::SessionFault;
 use std::collections::{BTreeMap, BTreeSet};
 
 const MAGIC: u64 = 0x6a_7366_7773_6872;
-/// Bytes of a sector of an entry.
+/// Unit of addresses in an entry, in bytes.
 const LBA: u64 = 512;
 const FLUSH: u64 = 1;
 const FUA: u64 = 2;
 const DISCARD: u64 = 4;
 const MARK: u64 = 8;
-/// Bytes of zeroes that one entry has at most.
+/// Maximum bytes of zeroes per entry.
 const ZEROES: u64 = 1 << 20;
 
-/// Whether a file begins as such a log does.
+/// Whether a file begins like such a log.
 pub fn is_one(head: &[u8]) -> bool {
     head.starts_with(&MAGIC.to_le_bytes())
 }
 
-/// A log in that format, in that tool's order.
+/// Encode a log in that format, in the order of that tool.
 pub fn encode(log: &Log) -> Vec<u8> {
     let mut writer = Writer { sector: log.sector.max(LBA), bytes: vec![], entries: 0 };
     let mut requests: BTreeMap<u64, &Event> = BTreeMap::new();
@@ -38,7 +38,7 @@ pub fn encode(log: &Log) -> Vec<u8> {
             Event::Flush { id, .. } => _ = covered.insert(*id, done.clone()),
             Event::Mark(text) => writer.mark(text),
             Event::Fault { id, fault: SessionFault::FailedFlush } => {
-                // No later FLUSH covers these: they come last.
+                // No later FLUSH covers these, so they come last.
                 let failed: BTreeSet<u64> = covered.remove(id).unwrap_or_default().into_iter().collect();
                 done.retain(|id| !failed.contains(id));
                 covered.values_mut().for_each(|covered| covered.retain(|id| !failed.contains(id)));
@@ -125,10 +125,10 @@ impl Writer {
     }
 }
 
-/// A log of that format. Its drive ends behind the last sector that is named, or at `size`.
+/// Decode a log of that format. Its drive ends after the last sector used, or at `size`.
 ///
 /// # Errors
-/// When it is none: at which byte, and why.
+/// If the log is invalid: at which byte, and why.
 pub fn decode(bytes: &[u8], size: Option<u64>) -> Result<Log, LogError> {
     let mut reader = Reader::open(bytes)?;
     let mut log = Log { size: 0, sector: LBA, base: 0, events: vec![] };
@@ -158,7 +158,7 @@ pub fn decode(bytes: &[u8], size: Option<u64>) -> Result<Log, LogError> {
     }
     if let Some(size) = size {
         if size < log.size || !size.is_multiple_of(LBA) {
-            let what = format!("a drive of {size} bytes, and the log names {}", log.size);
+            let what = format!("the drive has {size} bytes, but the log uses {}", log.size);
             return Err(LogError::Wrong(what));
         }
         log.size = size;
@@ -240,7 +240,8 @@ mod tests {
         Event::Write { id, connection: 1, offset: sector * LBA, fua, data: vec![id as u8; 4096] }
     }
 
-    /// In the order of the tool: a write stands where the FLUSH completes that covers it, and what no FLUSH covers comes last.
+    /// In the order of the tool: a write is logged when the FLUSH that covers it completes; writes that no
+    /// FLUSH covers come last.
     #[test]
     fn a_log_is_written_in_the_order_of_the_original_tool() {
         let events = vec![
@@ -292,7 +293,7 @@ mod tests {
             bytes[at] = value;
             assert!(decode(&bytes, None).unwrap_err().to_string().starts_with("byte "), "{at}");
         }
-        assert!(decode(&bytes, Some(512)).unwrap_err().to_string().contains("names 8192"));
+        assert!(decode(&bytes, Some(512)).unwrap_err().to_string().contains("uses 8192"));
     }
 
     /// A log that the original tool has read.

@@ -1,4 +1,4 @@
-//! The contents of a drive, shared between states: only what differs is copied.
+//! The contents of a drive, shared between states: only differences are copied.
 
 use crate::content::Content;
 use crate::sectors::Sectors;
@@ -6,16 +6,16 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use twox_hash::XxHash3_128;
 
-/// Bytes that are shared as one.
+/// Unit of sharing in bytes.
 const CHUNK: u64 = 4096;
 
-/// The contents of a drive. What was never written is not kept.
+/// The contents of a drive. Only written parts are stored.
 #[derive(Clone, Debug)]
 pub struct Image {
     size: u64,
     sector: u64,
     chunks: BTreeMap<u64, Arc<[u8]>>,
-    /// The sum of the hashes of all sectors that are not zero.
+    /// The sum of the hashes of all nonzero sectors.
     hash: u128,
 }
 
@@ -25,17 +25,17 @@ impl Image {
         Image { size, sector, chunks: BTreeMap::new(), hash: 0 }
     }
 
-    /// Bytes of the drive.
+    /// Size of the drive in bytes.
     pub fn size(&self) -> u64 {
         self.size
     }
 
-    /// Equal for equal contents.
+    /// A hash that is equal for equal contents.
     pub fn hash(&self) -> u128 {
         self.hash
     }
 
-    /// Equal for equal contents of these sectors.
+    /// A hash that is equal for equal contents of these sectors.
     pub fn hash_of_sectors(&self, sectors: &Sectors) -> u128 {
         let mut hash: u128 = 0;
         for sector in sectors.iter() {
@@ -46,12 +46,12 @@ impl Image {
         hash
     }
 
-    /// How chunks are cut, in bytes.
+    /// Size of a chunk in bytes.
     fn chunk(&self) -> u64 {
         CHUNK.max(self.sector)
     }
 
-    /// The hash of a sector's contents, none of zeroes.
+    /// The hash of a sector's contents; 0 for zeroes.
     fn hash_of(sector: u64, bytes: &[u8]) -> u128 {
         if bytes.iter().all(|b| *b == 0) { 0 } else { XxHash3_128::oneshot_with_seed(sector, bytes) }
     }
@@ -73,7 +73,7 @@ impl Image {
         }
     }
 
-    /// Put the contents of a sector.
+    /// Set the contents of a sector.
     pub fn set(&mut self, sector: u64, content: &Content) {
         let (size, chunk_size) = (self.sector as usize, self.chunk());
         let (chunk, at) = (sector * self.sector / chunk_size, (sector * self.sector % chunk_size) as usize);
@@ -88,7 +88,7 @@ impl Image {
         self.hash = self.hash.wrapping_add(Image::hash_of(sector, place));
     }
 
-    /// What is kept: runs of bytes, each with its first byte, in order.
+    /// The stored runs of bytes, each with its offset, in order.
     pub fn runs(&self) -> impl Iterator<Item = (u64, &[u8])> {
         let size = self.chunk();
         let end = self.size;

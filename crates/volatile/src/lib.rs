@@ -1,4 +1,4 @@
-//! What a power cut may leave of a drive's volatile write cache, by what the standards permit.
+//! What a power cut may leave of a drive's volatile write cache, as far as the standards permit.
 //!
 //! The sources are the NVM Express Base Specification 2.0 (FLUSH, FUA) and NVM Command Set Specification 1.0 (AWUPF, NABSPF,
 //! deallocate), and the NBD protocol ("Ordering of messages and writes"). [`Cache`] holds, for each sector, the version at the

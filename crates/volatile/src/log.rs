@@ -1,51 +1,51 @@
-//! What a client sent and which replies it received, in order.
+//! What a client sent and the replies that it received, in order.
 
 use crate::session::SessionFault;
 use serde::{Deserialize, Serialize};
 use std::io::{self, Read, Write};
 use thiserror::Error;
 
-/// The first bytes of a file.
+/// The first bytes of a log file.
 const MAGIC: &[u8; 17] = b"wordline-writes/1";
-/// The most bytes of one event.
+/// Maximum bytes of an event.
 const LONGEST: u32 = 64 << 20;
 
-/// A request of a client, a reply to it, or a mark.
+/// A client's request, a reply, or a mark.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Event {
     /// A write of whole sectors arrived.
     Write {
-        /// Its number; numbers rise in the order of arrival.
+        /// Its number. Numbers increase in the order of arrival.
         id: u64,
-        /// The connection it came on.
+        /// The connection of the request.
         connection: u64,
-        /// The first byte.
+        /// First byte of the range.
         offset: u64,
         /// Whether it is durable when it is acknowledged.
         fua: bool,
-        /// Its bytes.
+        /// Its data.
         data: Vec<u8>,
     },
-    /// Sectors are to become zeroes, by WRITE ZEROES or by TRIM.
+    /// A request to zero sectors arrived: WRITE ZEROES or TRIM.
     Zero {
-        /// As of a write.
+        /// As for a write.
         id: u64,
-        /// As of a write.
+        /// As for a write.
         connection: u64,
-        /// The first byte.
+        /// First byte of the range.
         offset: u64,
-        /// How many.
+        /// Length in bytes.
         length: u64,
-        /// As of a write.
+        /// As for a write.
         fua: bool,
         /// Whether it was a TRIM.
         trim: bool,
     },
     /// A FLUSH arrived.
     Flush {
-        /// As of a write.
+        /// As for a write.
         id: u64,
-        /// As of a write.
+        /// As for a write.
         connection: u64,
     },
     /// A request was acknowledged.
@@ -55,7 +55,7 @@ pub enum Event {
     },
     /// The client printed a line, or set a mark.
     Mark(String),
-    /// A fault was planted in a request, which the client may have seen as an error.
+    /// A fault was injected into a request. The client may have seen it as an error.
     Fault {
         /// The number of the request; 0 for a read, which has none.
         id: u64,
@@ -67,32 +67,33 @@ pub enum Event {
 /// The log of a client.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Log {
-    /// Bytes of the drive.
+    /// Size of the drive in bytes.
     pub size: u64,
-    /// Size of a sector in bytes; none is ever torn.
+    /// Size of a sector in bytes. Sectors are never torn.
     pub sector: u64,
-    /// How many events are what the drive held before the client: each is durable, and no cut is in them.
+    /// Number of events that describe the initial contents of the drive. They are durable, and no cut falls
+    /// among them.
     pub base: usize,
-    /// All that happened.
+    /// All events.
     pub events: Vec<Event>,
 }
 
-/// Why a file is no log.
+/// Why a file is not a valid log.
 #[derive(Debug, Error)]
 pub enum LogError {
     /// It cannot be read or written.
     #[error("{0}")]
     Io(#[from] io::Error),
-    /// Its contents.
+    /// Its contents are invalid.
     #[error("{0}")]
     Wrong(String),
 }
 
 impl Log {
-    /// Write it.
+    /// Write the log.
     ///
     /// # Errors
-    /// When that fails.
+    /// If writing fails.
     pub fn write(&self, to: &mut impl Write) -> Result<(), LogError> {
         to.write_all(MAGIC)?;
         to.write_all(&self.size.to_le_bytes())?;
@@ -106,15 +107,15 @@ impl Log {
         Ok(to.flush()?)
     }
 
-    /// Whether a file begins as a log does.
+    /// Whether a file begins like a log.
     pub fn is_one(head: &[u8]) -> bool {
         head.starts_with(MAGIC)
     }
 
-    /// Read one.
+    /// Read a log.
     ///
     /// # Errors
-    /// When the file cannot be read, or is no log: at which byte, and why.
+    /// If the file cannot be read or is not a valid log: at which byte, and why.
     pub fn read(from: &mut impl Read) -> Result<Log, LogError> {
         let mut bytes = vec![];
         from.read_to_end(&mut bytes)?;
@@ -163,12 +164,12 @@ impl Log {
         Err(format!("{length} bytes at {offset} of a drive of {size} bytes in sectors of {sector}"))
     }
 
-    /// What the client did.
+    /// The events of the client.
     pub fn of_client(&self) -> &[Event] {
         self.events.get(self.base..).unwrap_or_default()
     }
 
-    /// The faults that were planted in the first `at` events, each with the number of its request.
+    /// The faults injected in the first `at` events, each with its request's number.
     pub fn faults_before(&self, at: usize) -> impl Iterator<Item = (u64, SessionFault)> + '_ {
         self.events[..at.min(self.events.len())]
             .iter()

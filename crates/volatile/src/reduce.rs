@@ -1,7 +1,7 @@
 //! Delta debugging (A. Zeller, R. Hildebrandt, "Simplifying and isolating failure-inducing input", IEEE TSE 28(2), 2002).
 
-/// The smallest part of `units` that still fails, as far as leaving out any single one of it shows. `fails` tests parts;
-/// all of them together fail.
+/// A minimal part of `units` that still fails: without any single unit it would pass. `fails` tests a part.
+/// All units together must fail.
 pub fn reduce<T: Clone>(units: Vec<T>, mut fails: impl FnMut(&[T]) -> bool) -> Vec<T> {
     let mut left = units;
     let mut parts = 2;

@@ -1,4 +1,4 @@
-//! A log once more: its intervals between two points of durability, and what a cut in each may leave.
+//! Replays a log: its intervals between points of durability, and what a cut in each may leave.
 
 use crate::cache::{Cache, Lost};
 use crate::content::Content;
@@ -8,52 +8,52 @@ use crate::rules::{Op, Request, Rules};
 use crate::session::SessionFault;
 use std::sync::Arc;
 
-/// The end of an interval: just before something becomes durable, or the end of the log. What a cut earlier in the interval
-/// may leave, a cut here may leave too.
+/// The end of an interval: just before something becomes durable, or the end of the log. Anything that an
+/// earlier cut in the interval may leave, a cut here may leave too.
 #[derive(Clone, Debug)]
 pub struct Interval {
     at: usize,
     marks: usize,
     durable: Image,
     cache: Cache,
-    /// What the sectors held that became durable last, in runs.
+    /// Earlier contents of the sectors that last became durable, in runs.
     older: Vec<Vec<(u64, Content)>>,
-    /// The FLUSH, or request with FUA, that the drive ignored.
+    /// The FLUSH or request with FUA that the drive ignored.
     dropped: Option<u64>,
 }
 
 impl Interval {
-    /// The FLUSH, or request with FUA, that the drive ignored.
+    /// The FLUSH or request with FUA that the drive ignored.
     pub fn dropped(&self) -> Option<u64> {
         self.dropped
     }
 
-    /// How many events of the log came before the cut.
+    /// Number of events of the log before the cut.
     pub fn at(&self) -> usize {
         self.at
     }
 
-    /// How many of them are marks.
+    /// Number of marks before the cut.
     pub fn marks(&self) -> usize {
         self.marks
     }
 
-    /// What the cache holds.
+    /// The volatile cache at the cut.
     pub fn cache(&self) -> &Cache {
         &self.cache
     }
 
-    /// What is durable.
+    /// The durable contents.
     pub(crate) fn durable(&self) -> &Image {
         &self.durable
     }
 
-    /// What the sectors held that became durable last, in runs.
+    /// Earlier contents of the sectors that last became durable, in runs.
     pub(crate) fn older(&self) -> &[Vec<(u64, Content)>] {
         &self.older
     }
 
-    /// The drive after a cut that loses these.
+    /// The contents of the drive after a cut that loses these sectors.
     pub fn image(&self, lost: &Lost) -> Image {
         let mut image = self.durable.clone();
         for (sector, content) in self.cache.contents(lost) {
@@ -63,10 +63,10 @@ impl Interval {
     }
 }
 
-/// A point of durability that may be left out.
+/// A point of durability that a drive may ignore.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Flushes {
-    /// The number of the FLUSH, or of the request with FUA.
+    /// The number of the FLUSH or of the request with FUA.
     pub id: u64,
     /// Whether it was a FLUSH.
     pub is_flush: bool,
@@ -84,8 +84,9 @@ pub fn flushes(log: &Log) -> Vec<Flushes> {
     log.of_client().iter().filter_map(of).collect()
 }
 
-/// The intervals of a log, by what the drive promises. `dropped` is the number of a FLUSH or of a request with FUA that the
-/// drive ignores: then only the interval that it would have ended, and that goes on until the next point.
+/// The intervals of a log, under the drive's guarantees. With `dropped`, the drive ignores this FLUSH or
+/// request with FUA: only the interval that it would have ended is returned, extended to the next point of
+/// durability.
 pub fn intervals(log: &Log, rules: Rules, dropped: Option<u64>) -> Vec<Interval> {
     let mut replay = Replay {
         base: log.base,
@@ -119,7 +120,7 @@ struct Replay {
 }
 
 impl Replay {
-    /// Returns whether it needs further events.
+    /// Process an event. Returns whether further events are needed.
     fn step(&mut self, event: &Event) -> bool {
         let sector = self.now.durable_sector();
         match event {
@@ -185,7 +186,7 @@ impl Replay {
 }
 
 impl Interval {
-    /// Sectors are durable from now on.
+    /// Note that sectors are durable from now on.
     fn settle(&mut self, mut durable: Vec<(u64, Content)>) {
         durable.sort_by_key(|(sector, _)| *sector);
         let old = |(sector, _): &(u64, Content)| (*sector, self.durable.sector(*sector));

@@ -1,4 +1,4 @@
-//! What a drive promises, and which of the states that this permits a cut leaves.
+//! What a drive guarantees, and which of the permitted states a cut leaves.
 
 use std::fmt;
 use std::str::FromStr;
@@ -29,17 +29,17 @@ impl Op {
 /// A request that changes sectors.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Request {
-    /// Its number; numbers rise in the order of arrival.
+    /// Its number. Numbers increase in the order of arrival.
     pub id: u64,
-    /// What it does.
+    /// The operation.
     pub op: Op,
     /// Whether its own sectors are durable when it is acknowledged.
     pub fua: bool,
-    /// The connection it came on.
+    /// The connection of the request.
     pub connection: u64,
-    /// The first byte.
+    /// First byte of the range.
     pub offset: u64,
-    /// How many bytes.
+    /// Length in bytes.
     pub length: u64,
 }
 
@@ -48,14 +48,14 @@ pub struct Request {
 pub struct Atomic {
     /// The largest such write, in bytes (NVMe AWUPF).
     pub size: u64,
-    /// A write that crosses a multiple of this is torn all the same (NVMe NABSPF).
+    /// A write that crosses a multiple of this many bytes may be torn nevertheless (NVMe NABSPF).
     pub boundary: Option<u64>,
 }
 
-/// What a drive promises of writes at a power cut.
+/// What a drive guarantees about writes at a power cut.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Rules {
-    /// Size of a sector in bytes; none is ever torn.
+    /// Size of a sector in bytes. Sectors are never torn.
     pub sector: u64,
     /// The atomic write unit, if it is larger than a sector.
     pub atomic: Option<Atomic>,

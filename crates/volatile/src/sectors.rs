@@ -1,4 +1,4 @@
-//! A set of sectors, kept by 64.
+//! A set of sectors, stored in words of 64.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -23,7 +23,7 @@ impl Sectors {
         }
     }
 
-    /// Whether a sector is in it.
+    /// Whether it contains a sector.
     pub fn contains(&self, sector: u64) -> bool {
         self.0.get(&(sector / 64)).is_some_and(|bits| bits >> (sector % 64) & 1 == 1)
     }
@@ -40,13 +40,13 @@ impl Sectors {
         }
     }
 
-    /// Whether any sector of a range is in it.
+    /// Whether it contains any sector of a range.
     pub fn meets(&self, sectors: Range<u64>) -> bool {
         let mut here = self.0.range(words_of(&sectors));
         here.any(|(word, here)| here & bits_of(*word, &sectors) != 0)
     }
 
-    /// All of them, in order.
+    /// All sectors, in order.
     pub fn iter(&self) -> impl Iterator<Item = u64> + '_ {
         self.0.iter().flat_map(|(word, bits)| {
             (0..64).filter(move |at| bits >> at & 1 == 1).map(move |at| word * 64 + at)
@@ -54,19 +54,19 @@ impl Sectors {
     }
 }
 
-/// The words of a range; none of an empty one.
+/// The words that a range touches; none for an empty range.
 fn words_of(sectors: &Range<u64>) -> Range<u64> {
     let end = if sectors.is_empty() { sectors.start / 64 } else { sectors.end.div_ceil(64) };
     sectors.start / 64..end
 }
 
-/// The bits of a range in one of its words.
+/// The bits of a range in a word.
 fn bits_of(word: u64, sectors: &Range<u64>) -> u64 {
     let (from, to) = (sectors.start.max(word * 64), sectors.end.min((word + 1) * 64));
     (u64::MAX >> (64 - (to - from))) << (from % 64)
 }
 
-/// The words of a range, each with its bits.
+/// The words that a range touches, each with its bits.
 fn words(sectors: Range<u64>) -> impl Iterator<Item = (u64, u64)> {
     words_of(&sectors).map(move |word| (word, bits_of(word, &sectors)))
 }

@@ -1,4 +1,4 @@
-//! What the standards permit, a test for each sentence.
+//! What the standards permit, with a test for each sentence.
 
 use crate::cache::{Cache, Lost};
 use crate::content::Content;
@@ -12,7 +12,7 @@ fn request(id: u64, first: u64, count: u64) -> Request {
     Request { id, op: Op::Write, fua: false, connection: 1, offset: first * SECTOR, length: count * SECTOR }
 }
 
-/// Put sectors that are filled with the number of their request, over zeroes.
+/// Write sectors filled with the number of their request, over zeroes.
 fn put(cache: &mut Cache, request: Request) {
     let first = request.offset / SECTOR;
     let data: Arc<[u8]> = vec![request.id as u8; request.length as usize].into();
@@ -24,12 +24,12 @@ fn cache() -> Cache {
     Cache::new(Rules { sector: SECTOR, atomic: None })
 }
 
-/// The request whose bytes a content has; 0 for zeroes.
+/// The request that wrote a content; 0 for zeroes.
 fn by(content: &Content) -> u8 {
     content.bytes(SECTOR as usize).map_or(0, |bytes| bytes[0])
 }
 
-/// What a sector may hold, by all seeds of a few.
+/// What a sector may hold, over several seeds.
 fn may_hold(cache: &Cache, sector: u64, loss: PowerLoss) -> BTreeSet<u8> {
     let drawn = (0..400).map(|seed| cache.contents(&cache.draw(loss, seed)));
     drawn.map(|contents| contents.get(&sector).map_or(255, by)).collect()
@@ -46,7 +46,7 @@ fn a_sector_holds_its_durable_version_or_any_later_one() {
     cache.acknowledge(3);
     put(&mut cache, request(4, 0, 1));
     put(&mut cache, request(5, 1, 1));
-    // What is durable is no longer in the cache: request 1 is what `old` brings.
+    // Durable data are no longer in the cache: `old` returns those of request 1.
     let old = |_: u64| Content::of(&vec![1; 512].into(), 0);
     let mut other = Cache::new(cache.rules());
     other.put(request(3, 0, 1), 0..1, Some(&vec![3; 512].into()), old);
@@ -164,7 +164,7 @@ fn an_atomic_write_is_all_old_or_all_new_and_a_larger_one_is_torn() {
     };
     put(&mut cache, request(1, 0, 4));
     assert_eq!(states(&cache), BTreeSet::from([vec![0; 4], vec![1; 4]]));
-    // Part of it is overwritten: what else of it is there is there whole.
+    // Part of it is overwritten. The rest of it survives as a whole.
     put(&mut cache, request(2, 1, 1));
     let all = states(&cache);
     assert_eq!(all.len(), 4);
@@ -178,7 +178,7 @@ fn an_atomic_write_is_all_old_or_all_new_and_a_larger_one_is_torn() {
     }
 }
 
-/// Which of ten acknowledged writes and one in flight are lost, by many seeds.
+/// Which of ten acknowledged writes and one in flight are lost, over many seeds.
 fn losses(loss: PowerLoss) -> BTreeSet<Vec<u64>> {
     let mut cache = cache();
     for id in 1..=11 {

@@ -1,20 +1,20 @@
-//! Faults of a drive at work, which a client must notice or survive, drawn by a seed and a rate.
+//! Faults of a drive during a session, which a client must notice or survive, drawn by a seed and a rate.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 use wordline_hash::SplitMix64;
 
-/// A fault of a drive at work.
+/// A fault of a drive during a session.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub enum SessionFault {
     /// A read fails with EIO; the next read of the same sectors succeeds.
     ReadError,
-    /// A write fails with EIO, and the first of its sectors have been written.
+    /// A write fails with EIO after the first of its sectors were written.
     HalfWrite,
-    /// A FLUSH fails with EIO; the next one succeeds, and does not cover what this one was to make durable.
+    /// A FLUSH fails with EIO. The next one succeeds but does not cover the data of this one.
     FailedFlush,
-    /// A sector that was written cannot be read until it is written again.
+    /// A written sector is unreadable until it is written again.
     LatentError,
     /// A request takes half a second.
     Slow,
@@ -22,7 +22,7 @@ pub enum SessionFault {
     Corrupt,
 }
 
-/// All of them, with their names and what they do.
+/// All session faults, with their names and effects.
 const KINDS: [(SessionFault, &str, &str); 6] = [
     (SessionFault::ReadError, "read-error", "the read failed with EIO, once"),
     (SessionFault::HalfWrite, "half-write", "the write failed with EIO and was half done"),
@@ -36,7 +36,7 @@ const KINDS: [(SessionFault, &str, &str); 6] = [
     (SessionFault::Corrupt, "corrupt", "a bit of the write was inverted"),
 ];
 
-/// Requests that a fault can meet.
+/// Kinds of requests that a fault applies to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     /// READ.
@@ -50,7 +50,7 @@ pub enum Kind {
 }
 
 impl SessionFault {
-    /// The names of all.
+    /// The names of all session faults.
     pub(crate) fn keys() -> impl Iterator<Item = &'static str> {
         KINDS.iter().map(|(_, key, _)| *key)
     }
@@ -60,12 +60,12 @@ impl SessionFault {
         KINDS.iter().find(|(kind, _, _)| *kind == self).map_or("", |(_, key, _)| key)
     }
 
-    /// What it does, in words.
+    /// Its effect, in words.
     pub fn effect(self) -> &'static str {
         KINDS.iter().find(|(kind, _, _)| *kind == self).map_or("", |(_, _, effect)| effect)
     }
 
-    /// Whether it can meet a request.
+    /// Whether it applies to a kind of request.
     fn meets(self, kind: Kind) -> bool {
         match self {
             SessionFault::ReadError => kind == Kind::Read,
@@ -96,23 +96,23 @@ impl fmt::Display for SessionFault {
 #[derive(Clone, Debug)]
 pub struct SessionFaults {
     kind: SessionFault,
-    /// Of 10,000 requests that it can meet.
+    /// Rate per 10,000 requests of its kind.
     rate: u64,
     random: SplitMix64,
 }
 
 impl SessionFaults {
-    /// A fault that meets `rate` of 10,000 requests of its kind, drawn by a seed.
+    /// A fault that occurs in `rate` of 10,000 requests of its kind, drawn by a seed.
     pub fn new(kind: SessionFault, rate: u64, seed: u64) -> SessionFaults {
         SessionFaults { kind, rate, random: SplitMix64(seed) }
     }
 
-    /// What meets a request.
+    /// The fault of a request, if it has one.
     pub fn draw(&mut self, kind: Kind) -> Option<SessionFault> {
         (self.kind.meets(kind) && self.random.bits() % 10_000 < self.rate).then_some(self.kind)
     }
 
-    /// A number below another, at least 1.
+    /// A random number below `end`, which must be at least 1.
     pub fn below(&mut self, end: u64) -> u64 {
         self.random.bits() % end.max(1)
     }

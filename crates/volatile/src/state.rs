@@ -1,4 +1,4 @@
-//! A crash state by its name, which replays it.
+//! Crash states and their names.
 
 use crate::broken::Fault;
 use crate::cache::{Cache, Lost};
@@ -7,42 +7,42 @@ use crate::replay::Interval;
 use std::collections::BTreeSet;
 use thiserror::Error;
 
-/// A crash state: where the power was cut, and what was lost.
+/// A crash state: when the power was cut, and what was lost.
 ///
-/// Its name is `AT:LOST`, as in `57:12,13.0-3`: after 57 events of the log; all of request 12 lost, and the sectors 0 to 3 of
-/// request 13. `57:` loses nothing. A FLUSH or FUA that the drive ignored stands behind `!`, as in `57!11:12`, and what else a
-/// broken drive did behind `+`.
+/// Its name is `AT:LOST`, as in `57:12,13.0-3`: after 57 events of the log, with all of request 12 lost and
+/// sectors 0 to 3 of request 13. `57:` loses nothing. An ignored FLUSH or FUA follows `!`, as in `57!11:12`.
+/// Other misbehavior of a broken drive follows `+`.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct State {
-    /// Events of the log before the cut.
+    /// Number of events of the log before the cut.
     pub at: usize,
-    /// A FLUSH, or a request with FUA, that the drive ignored.
+    /// The FLUSH or request with FUA that the drive ignored.
     pub dropped: Option<u64>,
     /// What was lost.
     pub lost: Lost,
-    /// What a broken drive did besides.
+    /// Other misbehavior of a broken drive.
     pub fault: Option<Fault>,
 }
 
-/// Why a name is none of a state.
+/// Why a name is not that of a state.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum StateError {
-    /// It is not spelled as names are.
+    /// Its syntax is invalid.
     #[error("{0:?} is not the name of a state\n  allowed: AT:REQUEST[.FIRST-LAST][,...], as in 57:12,13.0-3")]
     Spelling(String),
-    /// There is no such cut or request in the log.
+    /// The log has no such cut or request.
     #[error("{0}\n  allowed: a name that was printed for this log, with the same atomic write unit")]
     NotThere(String),
 }
 
-/// Where the sectors of a request begin, as a name counts them.
+/// First sector of a request, as names count them.
 fn first(cache: &Cache, id: u64) -> Option<u64> {
     let write = cache.writes().find(|write| write.request().id == id)?;
     Some(write.request().offset / cache.rules().sector)
 }
 
 impl State {
-    /// The drive in this state.
+    /// The contents of the drive in this state.
     pub fn image(&self, interval: &Interval) -> Image {
         let mut image = interval.image(&self.lost);
         if let Some(fault) = &self.fault {
@@ -69,10 +69,10 @@ impl State {
         format!("{}{dropped}:{}{fault}", self.at, parts.join(","))
     }
 
-    /// The cut of a name, and the FLUSH that was ignored.
+    /// The cut of a name, and the ignored FLUSH or FUA.
     ///
     /// # Errors
-    /// When it is no name.
+    /// If the syntax of the name is invalid.
     pub fn cut_of(name: &str) -> Result<(usize, Option<u64>), StateError> {
         let wrong = || StateError::Spelling(name.to_string());
         let (cut, _) = name.split_once(':').ok_or_else(wrong)?;
@@ -81,10 +81,10 @@ impl State {
         Ok((at.parse().map_err(|_| wrong())?, dropped))
     }
 
-    /// The state of a name, at the interval of its cut.
+    /// The state of a name, in the interval of its cut.
     ///
     /// # Errors
-    /// When it is no name, or names what is not there.
+    /// If the syntax of the name is invalid, or the log has no such request.
     pub fn of_name(name: &str, interval: &Interval) -> Result<State, StateError> {
         let wrong = || StateError::Spelling(name.to_string());
         let (at, dropped) = State::cut_of(name)?;
@@ -122,7 +122,7 @@ impl State {
     }
 }
 
-/// Sectors as runs, each by its first and its last.
+/// Sectors as runs, each with its first and last sector.
 pub(crate) fn runs(sectors: &BTreeSet<u64>) -> impl Iterator<Item = (u64, u64)> + '_ {
     let sectors: Vec<u64> = sectors.iter().copied().collect();
     let runs: Vec<(u64, u64)> =

@@ -1,4 +1,4 @@
-//! A crash state in words: which requests reached the disk, and which did not.
+//! A crash state in words: which requests reached the disk and which did not.
 
 use crate::cache::Write;
 use crate::log::Log;
@@ -7,7 +7,7 @@ use crate::state::{State, runs};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-/// Most requests of which those that survived are listed, too.
+/// Up to this many requests, those that survived are listed, too.
 const MOST: usize = 12;
 
 /// A number with its thousands separated by commas.
@@ -23,7 +23,7 @@ pub fn grouped(number: u64) -> String {
     text
 }
 
-/// What became of a request, in words.
+/// What happened to a request, in words.
 fn fate(write: &Write, lost: Option<&BTreeSet<u64>>, sector: u64) -> String {
     let Some(lost) = lost else { return "survived".to_string() };
     if lost == write.sectors() {
@@ -35,7 +35,7 @@ fn fate(write: &Write, lost: Option<&BTreeSet<u64>>, sector: u64) -> String {
     format!("LOST: sectors {} of 0-{}", runs.join(", "), count - 1)
 }
 
-/// What was lost by a state of a log, at the interval of its cut.
+/// What a state of a log lost, in the interval of its cut.
 pub fn story(log: &Log, interval: &Interval, state: &State) -> String {
     let cache = interval.cache();
     let writes: Vec<&Write> = cache.writes().collect();

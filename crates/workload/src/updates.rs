@@ -1,5 +1,5 @@
-//! Writes of a workload in steady state: a distribution, if writes are independent, else the writes
-//! themselves, repeated without end. A drive is put into its steady state by it.
+//! Writes of a workload in steady state: a distribution if writes are independent, otherwise the writes
+//! themselves, repeated endlessly. A drive is put into its steady state with them.
 
 use std::ops::Range;
 use wordline_trace::{DriveShape, ErrorKind, Problem, RequestStream, WorkloadError};
@@ -8,14 +8,14 @@ use wordline_units::{HostOp, HostRequest, Message, Opt};
 /// The class of pages that are never written.
 pub const UNTOUCHED: u8 = u8::MAX;
 
-/// Write rates of logical pages, each write independent of the others.
+/// Write rates of logical pages, if writes are independent of each other.
 #[derive(Clone, PartialEq, Debug)]
 pub struct UpdateLaw {
     /// The class of each logical page of the drive, or [`UNTOUCHED`].
     pub class_of: Vec<u8>,
-    /// Share of the writes that each class gets; neighbours have like rates a page.
+    /// Share of the writes of each class. Neighboring classes have similar rates per page.
     pub shares: Vec<f64>,
-    /// Pages that a write covers, with how often it does.
+    /// Lengths of writes in pages, with their weights.
     pub lengths: Vec<(u32, f64)>,
     /// Whether each write begins at a multiple of its length.
     pub aligned: bool,
@@ -32,13 +32,14 @@ pub enum Updates {
 /// Opens a workload again, for its requests from the first on.
 type Opened = dyn Fn() -> Result<RequestStream, WorkloadError> + Send;
 
-/// The logical pages of the writes of a workload, repeated at its end; an empty run marks the restart.
+/// The logical pages of a workload's writes. The workload is repeated at its end; an empty run marks a
+/// restart.
 pub struct UpdateStream {
     name: String,
     unit: u64,
     open: Box<Opened>,
     requests: RequestStream,
-    /// Whether the requests since the workload was opened hold a write.
+    /// Whether the workload has written since it was opened.
     writes: bool,
     /// Requests since the last write.
     idle: u64,
@@ -74,7 +75,7 @@ impl UpdateStream {
 impl Iterator for UpdateStream {
     type Item = Result<Range<u32>, WorkloadError>;
 
-    /// The pages of the next write; a workload without writes, and one that trims, is an error.
+    /// The pages of the next write. A workload that does not write, or that trims, is an error.
     fn next(&mut self) -> Option<Self::Item> {
         loop {
             match self.requests.next() {
@@ -120,12 +121,12 @@ pub(crate) fn no_writes(name: &str) -> WorkloadError {
         .into()
 }
 
-/// The classes of the pages of a drive, as a pattern marks them.
+/// The classes of a drive's pages, as marked by a pattern.
 pub(crate) struct Classes {
     pub class_of: Vec<u8>,
     first: u64,
     unit: u64,
-    /// Whether a boundary is within a page, so that parts of a page have different rates.
+    /// Whether parts of a page are in different classes, so that they have different rates.
     pub mixed: bool,
 }
 

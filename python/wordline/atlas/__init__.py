@@ -95,8 +95,8 @@ def extent(seeds: int | None, most_seeds: int | None, requests: int | None) -> s
         first == most_seeds or first + 2 <= most_seeds <= first + MOST_SEEDS
     ):
         raise UserError(
-            f"--most-seeds {most_seeds}: with {first} seeds it must be {first}, for no more, or "
-            f"{first + 2} to {first + MOST_SEEDS}: an interval needs two further seeds"
+            f"--most-seeds {most_seeds}: with {first} seeds it must be {first} (no further seeds), "
+            f"or {first + 2} to {first + MOST_SEEDS}, since an interval needs two further seeds"
         )
     given = f" --seeds {seeds}" if seeds else ""
     given += f" --most-seeds {most_seeds}" if most_seeds else ""

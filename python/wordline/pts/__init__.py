@@ -1,8 +1,8 @@
 """Tests of SNIA's performance test specification, in simulated time: ``wordline pts``.
 
-After the SNIA Solid State Storage Performance Test Specification 2.0.2 (1 October 2020).
-`procedure` has the steps of each test, `measured` the drive and its measurements, `show` table and
-page.
+According to the SNIA Solid State Storage Performance Test Specification 2.0.2 (1 October 2020).
+`procedure` has the steps of each test, `measured` the drive and its measurements, `show` the table
+and the page.
 """
 
 from __future__ import annotations
@@ -102,8 +102,8 @@ def run(
     device, scheme, set, seed
         As for `wordline.run`.
     cell
-        The length of a measurement in simulated time, such as ``10s``; 60 s in the specification,
-        which gives all other times in minutes.
+        The length of a measurement in simulated time, such as ``10s``. In the specification it is
+        60 s; all other times are given there in minutes and scale with it.
     rounds
         Maximum number of rounds until steady state; 25 in the specification.
     told

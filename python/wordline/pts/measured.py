@@ -10,10 +10,9 @@ from typing import Any
 from wordline import Drive, UserError
 from wordline.drive import Feed
 
-#: Rounds that steady state is judged by (PTS 2.0.2, definition of steady state).
+#: Number of rounds over which steady state is determined (PTS 2.0.2, definition of steady state).
 WINDOW = 5
-#: The most by which they may differ, and by which their line may rise or fall, as shares of their
-#: mean.
+#: Maximum range, and maximum rise or fall of the least-squares line, as shares of the mean.
 RANGE, SLOPE = 0.20, 0.10
 #: Requests without end: a measurement stops by time.
 _ENDLESS = 10**15
@@ -29,13 +28,13 @@ class Load:
     """Requests of one kind, in a closed loop."""
 
     read: float  #: Share of reads, 0 to 1.
-    size: int  #: Of a request, in bytes.
-    depth: int = 32  #: Requests outstanding.
-    sequential: bool = False  #: One address after the other, else each equally likely.
+    size: int  #: Bytes per request.
+    depth: int = 32  #: Outstanding requests.
+    sequential: bool = False  #: Consecutive addresses, otherwise uniform.
 
     @property
     def mix(self) -> str:
-        """Per cent of reads and of writes: ``65/35``."""
+        """Percentages of reads and of writes: ``65/35``."""
         return f"{self.read:.0%}".rstrip("%") + f"/{1 - self.read:.0%}".rstrip("%")
 
     @property
@@ -45,7 +44,7 @@ class Load:
         return f"{order} {size_name(self.size)} {self.mix} QD{self.depth}"
 
     def spelling(self, bound: str) -> str:
-        """Return the workload, which ends at a bound such as ``bytes=2x``."""
+        """Return the workload with a limit such as ``bytes=2x``."""
         name = "sequential" if self.sequential else "uniform"
         return f"{name}:read={self.read:.0%},bs={self.size}B,qd={self.depth},{bound}"
 
@@ -54,28 +53,28 @@ class Load:
 class Cell:
     """A measurement."""
 
-    #: The part of the test, and the round or place in it, from 1.
+    #: The part of the test, and the round or position in it, from 1.
     stage: str
     round: int
-    load: str  #: As `Load.name` has it.
-    #: Of `Load`; the size in bytes.
+    load: str  #: `Load.name`.
+    #: As in `Load`; the size in bytes.
     mix: str
     size: int
     depth: int
-    #: When it began in simulated time, and how long it was.
+    #: Start in simulated time, and duration.
     start_s: float
     seconds: float
-    requests: int  #: That ended in it.
-    #: Of reads and writes together; MB are of 10^6 bytes.
+    requests: int  #: Completed requests.
+    #: Of reads and writes together; a MB has 10^6 bytes.
     iops: float
     mb_per_s: float
-    #: Latencies: of writes, or of reads where there are no writes.
+    #: Latencies of writes, or of reads if there are no writes.
     mean_us: float | None
     p99_us: float | None
     p999_us: float | None
     p9999_us: float | None
     max_us: float | None
-    #: What the host had written at its end, over the drive's capacity, preconditioning left out.
+    #: Drive writes of the host until its end, without preconditioning.
     drive_writes: float
     waf: float | None  #: Bytes programmed over bytes written by the host; None without writes.
 
@@ -84,12 +83,12 @@ class Cell:
 class Steady:
     """Result of the steady-state rule for the last rounds."""
 
-    figure: str  #: What is judged.
-    #: The rounds that it is judged by, from 1.
+    figure: str  #: Name of the figure.
+    #: The rounds of the window, from 1.
     first: int
     last: int
-    #: Of them: mean, range and rise or fall of their least-squares line, the last two as shares of
-    #: the mean.
+    #: Over these rounds: mean, range, and rise or fall of the least-squares line; the last two as
+    #: shares of the mean.
     mean: float
     range: float
     slope: float
@@ -101,7 +100,7 @@ class Steady:
 
     @property
     def says(self) -> str:
-        """Say it with its figures: ``steady in rounds 2 to 6 (IOPS: ...)``."""
+        """Return the verdict with its figures: ``steady in rounds 2 to 6 (IOPS: ...)``."""
         which = "steady" if self.holds else "not steady"
         rounds = f"{which} in rounds {self.first} to {self.last}"
         if math.isinf(self.range):
@@ -111,7 +110,7 @@ class Steady:
 
 
 def judge(figure: str, values: Sequence[float]) -> Steady | None:
-    """Apply the steady-state rule to the last five of a figure's values; None if there are fewer.
+    """Apply the steady-state rule to the last five values of a figure; None if there are fewer.
 
     PTS 2.0.2, definition of steady state: over five rounds the range is at most 20 % of the mean,
     and the least-squares line changes by at most 10 % of it from the first to the last.
@@ -137,31 +136,31 @@ def judge(figure: str, values: Sequence[float]) -> Steady | None:
 
 @dataclass(frozen=True)
 class Result:
-    """A test that was run."""
+    """The result of a test."""
 
-    #: What was run; ``cell_s`` in seconds of simulated time.
+    #: The configuration; ``cell_s`` in seconds of simulated time.
     test: str
     device: str
     scheme: str
     seed: int
     cell_s: float
     cells: Sequence[Cell]  #: Every measurement, in order.
-    #: What the steady-state rule says of each part of the test that has one, by its name.
+    #: The steady state of each part of the test for which it is determined, by name.
     steady: Mapping[str, Steady]
 
     @property
     def is_steady(self) -> bool:
-        """Whether every part that must be is in steady state."""
+        """Whether every part that must be steady is steady."""
         return all(s.holds for s in self.steady.values())
 
     def last(self, load: Load, stage: str) -> list[Cell]:
-        """Return the cells of a load in the rounds that steady state was judged by."""
+        """Return the cells of a load in the rounds over which steady state was determined."""
         own = [c for c in self.cells if c.stage == stage and c.load == load.name]
         judged = self.steady.get(stage)
         return [c for c in own if judged is None or judged.first <= c.round <= judged.last]
 
     def to_rows(self) -> list[dict[str, Any]]:
-        """Return a row for each measurement, with what was run."""
+        """Return a row for each measurement, with the configuration."""
         about = {"test": self.test, "device": self.device, "scheme": self.scheme, "seed": self.seed}
         return [about | asdict(cell) for cell in self.cells]
 
@@ -176,7 +175,7 @@ class Bench:
     set: Mapping[str, object]
     seed: int
     cell_s: float  #: Length of a measurement, in seconds of simulated time.
-    rounds: int  #: The most rounds to wait for steady state.
+    rounds: int  #: Maximum rounds until steady state.
     told: Callable[[str], None]  #: Called with a line of text after each round.
     cells: list[Cell] = field(default_factory=list)
     steady: dict[str, Steady] = field(default_factory=dict)
@@ -186,7 +185,7 @@ class Bench:
         self.purge()
 
     def purge(self) -> None:
-        """Begin anew with a drive that holds nothing."""
+        """Start again with an empty drive."""
         self.drive = Drive(
             device=self.device, scheme=self.scheme, set=self.set, seed=self.seed, initial="fresh"
         )
@@ -200,7 +199,7 @@ class Bench:
         return self.drive.now_ns / 1e9
 
     def precondition(self, load: Load, drive_writes: int) -> None:
-        """Write a multiple of the capacity, unmeasured."""
+        """Write a multiple of the capacity, without measurement."""
         feed = self.drive.feed(load.spelling(f"bytes={drive_writes}x"), seed=self.seed)
         while not feed.is_over:
             self._checked(feed.measure(until_ns=self.drive.now_ns + 10**9).failed)
@@ -257,7 +256,7 @@ class Bench:
         return cell
 
     def rest(self, seconds: float) -> None:
-        """Leave the drive idle after its outstanding work has completed."""
+        """Leave the drive idle after its outstanding requests have completed."""
         while self.drive.look().outstanding:
             self.drive.run(most=1)
         self.drive.run(until_ns=self.drive.now_ns + round_ns(seconds))
@@ -270,7 +269,7 @@ class Bench:
         stage, figure
             Names of the part of the test and of the figure.
         of
-            Does a round, given its number, and returns the figure.
+            Function that runs a round, given its number, and returns the figure.
         """
         values: list[float] = []
         while True:
@@ -282,7 +281,7 @@ class Bench:
                 return judged
 
     def result(self, test: str) -> Result:
-        """Return what was measured."""
+        """Return all measurements."""
         return Result(
             test, self.device, self.scheme, self.seed, self.cell_s, self.cells, self.steady
         )

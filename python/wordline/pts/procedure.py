@@ -1,4 +1,4 @@
-"""What each test does, after PTS 2.0.2; lengths there in minutes are in cells here."""
+"""The steps of each test of PTS 2.0.2; times that are in minutes there are in cells here."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from wordline.pts.measured import Bench, Cell, Load, Result, judge
 
 KIB = 1024
-#: Workload-independent preconditioning: sequential writes of 128 KiB, twice over the drive.
+#: Workload-independent preconditioning: sequential writes of 128 KiB, two drive writes.
 _FILL = Load(0.0, 128 * KIB, sequential=True)
 _FILLS = 2
 
@@ -22,25 +22,25 @@ LATENCY_MIXES = (1.0, 0.65, 0.0)
 LATENCY_SIZES = (8 * KIB, 4 * KIB, 512)
 #: The load of write saturation and of host idle recovery.
 SATURATING = Load(0.0, 4 * KIB)
-#: Write saturation ends after so many drive writes or a day.
+#: Write saturation ends after this many drive writes or a day.
 SATURATED = 4.0
 DAY = 24 * 60
-#: Drive writes between two lines that say how far it is.
+#: Drive writes between two lines of progress.
 TELL = 0.5
-#: Host idle recovery: seconds of writes, and of idle time after them; minutes of each, and of
-#: writes without idle time behind it.
+#: Host idle recovery: seconds of writes, and of idle time after them; minutes of each idle time,
+#: and of writes without idle time afterwards.
 ACTIVE_S = 5.0
 IDLE_S = (5.0, 10.0, 15.0, 25.0, 50.0)
 HALF_HOUR = 30
-#: Repetitions of an idle time, at least, where short cells leave room for fewer.
+#: Minimum repetitions of an idle time, if short cells leave room for fewer.
 LEAST = 3
-#: Loads of cross stimulus recovery, with their minutes.
+#: Loads of cross stimulus recovery, with their duration in minutes.
 STIMULI = (
     ("sequential writes", Load(0.0, 1024 * KIB, sequential=True), 8 * 60),
     ("random writes", Load(0.0, 8 * KIB), 6 * 60),
     ("sequential writes again", Load(0.0, 1024 * KIB, sequential=True), 8 * 60),
 )
-#: With shorter cells a stimulus of it ends after so many drive writes, too.
+#: With shorter cells, a stimulus also ends after this many drive writes.
 STIMULUS_DRIVE_WRITES = 4.0
 
 
@@ -71,7 +71,7 @@ def iops(bench: Bench) -> Result:
 
 
 def throughput(bench: Bench) -> Result:
-    """Sequential reads and writes of each size, each on a drive purged before."""
+    """Sequential reads and writes of each size, each on a purged drive."""
     for size in THROUGHPUT_SIZES:
         if bench.cells:
             bench.purge()
@@ -89,7 +89,7 @@ def throughput(bench: Bench) -> Result:
 
 
 def latency(bench: Bench) -> Result:
-    """One request at a time of each size and mix, until the mean of 4 KiB writes is steady."""
+    """Each size and mix at queue depth 1, until the mean latency of 4 KiB writes is steady."""
     bench.precondition(_FILL, _FILLS)
     judged = Load(0.0, 4 * KIB, depth=1)
 
@@ -121,9 +121,10 @@ def wsat(bench: Bench) -> Result:
 
 
 def hir(bench: Bench) -> Result:
-    """Random 4 KiB writes of 5 s with idle time between them; each idle time for half an hour.
+    """Random 4 KiB writes of 5 s alternate with idle time, half an hour for each idle time.
 
-    Two drive writes come first: with short cells the plateau of an empty drive would be steady.
+    Two drive writes come first: with short cells, the plateau of an empty drive would count as
+    steady.
     """
     bench.precondition(SATURATING, _FILLS)
     bench.until_steady(
@@ -145,7 +146,7 @@ def hir(bench: Bench) -> Result:
 
 
 def xsr(bench: Bench) -> Result:
-    """Sequential writes, random ones, and sequential ones again."""
+    """Sequential writes, random writes, and sequential writes again."""
     for stage, load, minutes in STIMULI:
         begin = bench.written
         own: list[Cell] = []

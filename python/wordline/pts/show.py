@@ -1,4 +1,4 @@
-"""What a test found, as a table in the terminal and as a page with its plots."""
+"""Results of a test, as a table in the terminal and as a page with plots."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from typing import Any
 from wordline.pts import procedure
 from wordline.pts.measured import RANGE, SLOPE, WINDOW, Cell, Load, Result, size_name
 
-#: As many sentences on steady state open a page.
+#: Maximum number of sentences on steady state at the head of a page.
 _SAID = 2
 #: A table: its caption, its heads, its rows.
 Shown = tuple[str, list[str], list[list[str]]]
 
 
 def terminal(results: Sequence[Result]) -> str:
-    """Return titles, steady states and tables of a test under some schemes."""
+    """Return titles, steady states and tables of a test under several schemes."""
     from rich import box
     from rich.console import Console
     from rich.table import Table
@@ -43,12 +43,12 @@ def terminal(results: Sequence[Result]) -> str:
 
 
 def heading(result: Result) -> str:
-    """Return which test it was, on what."""
+    """Return the name of the test, the device and the schemes."""
     return f"{procedure.TESTS[result.test].title} of {result.device}, cells of {_time(result)}"
 
 
 def about(result: Result) -> str:
-    """Say after what it was done, and what differs."""
+    """Return which specification was followed, and what differs."""
     text = "After SNIA's Performance Test Specification 2.0.2, in simulated time"
     if result.cell_s != 60:
         text += f"; its cells last 60 s, these {_time(result)}"
@@ -59,7 +59,7 @@ def about(result: Result) -> str:
 
 
 def states(result: Result) -> list[str]:
-    """Say of each part whether the drive was in steady state."""
+    """Return for each part whether the drive was in steady state."""
     found = []
     for stage, judged in result.steady.items():
         part = "" if stage == result.test else f", {stage}"
@@ -146,7 +146,7 @@ def _wsat(results: Sequence[Result]) -> list[Shown]:
 
 
 def _cliff(cells: Sequence[Cell]) -> float | None:
-    """Return the drive writes before the first cell with less than half of the first one's IOPS."""
+    """Return the drive writes until a cell has less than half the IOPS of the first."""
     slow = next((i for i, c in enumerate(cells) if c.iops < cells[0].iops / 2), None)
     return None if slow is None else cells[slow - 1].drive_writes
 
@@ -248,7 +248,7 @@ def _over_rounds(results: Sequence[Result], of: str, what: str) -> Any:
                 own = [c for c in result.cells if (c.stage, c.load) == (stage, load)]
                 at.plot(
                     [c.round for c in own],
-                    # Nothing has no place on a logarithmic scale.
+                    # A logarithmic scale has no zero.
                     [getattr(c, of) or math.nan for c in own],
                     color=plotting.SCHEMES[i % len(plotting.SCHEMES)],
                     marker=plotting.MARKERS[i % len(plotting.MARKERS)],

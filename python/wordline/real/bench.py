@@ -1,4 +1,4 @@
-"""A drive of a device file, smaller in proportion, and what a fill measures of it."""
+"""A scaled-down drive of a device file, and what a fill measures on it."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ from wordline.quantity import in_bytes
 from wordline.real.curve import Plateau, plateaus
 from wordline.real.sheet import scaled, scheme_of
 
-#: Writes that pass before a full write buffer shows the rate of the flash, in sizes of the buffer.
+#: Writes before a full write buffer shows the rate of the flash, in multiples of the buffer.
 BURST = 8
-#: Looks at the rate of writes behind a rest.
+#: Number of points at which the write rate after an idle time is checked.
 STEPS = 200
 
 
 @dataclass(frozen=True)
 class Bench:
-    """A device file, the part of the drive that is simulated, and the scheme on it."""
+    """A device file, its scaled-down drive, and the drive's scheme."""
 
     text: str
     scheme: str
-    #: Settings that make it smaller, and by how much it is.
+    #: Settings that scale the drive down, and its share of the whole drive.
     set: Mapping[str, object]
     by: float
     seed: int
 
     @classmethod
     def of(cls, text: str, size: float, seed: int) -> Bench:
-        """Make a drive of about so many logical bytes, at most those of the file."""
+        """Create a drive of about this many logical bytes, at most those of the file."""
         file = toml.parse(text)
         changes, by = scaled(file, size / in_bytes(file["capacity"]["logical"]))
         return cls(text, scheme_of(file), changes, by, seed)
@@ -64,10 +64,11 @@ class Bench:
         before_gb: float = 0.0,
         rest_s: float = 0.0,
     ) -> float:
-        """Return the GB behind a rest that are written before the rate falls below `fast` MB/s.
+        """Return the GB written after an idle time until the rate falls below `fast` MB/s.
 
-        The drive begins in a state, such as ``fresh`` or ``fill:80%``; then `before_gb` are written
-        in order, it rests for `rest_s`, and `after_gb` follow. All of it is of the whole drive.
+        The drive starts in an initial state, such as ``fresh`` or ``fill:80%``. Then `before_gb`
+        are written in order, the drive is idle for `rest_s`, and `after_gb` are written. All sizes
+        and times are those of the whole drive.
         """
         file = toml.parse(self.text)
         capacity = in_bytes(file["capacity"]["logical"]) / 1e9
@@ -83,7 +84,7 @@ class Bench:
                 while not feed.is_over or drive.look().outstanding:
                     feed.measure(until_ns=drive.now_ns + 10**9)
             drive.run(until_ns=drive.now_ns + round(rest_s * 1e9 / self.by))
-            # Where the data of the drive end, so that what is written is new.
+            # Where the drive's data end, so that new addresses are written.
             held = float(state.partition(":")[2].partition("%")[0] or 0)
             at = f"offset={held + 100 * before_gb / capacity:.4f}%"
             feed = drive.feed(f"{words}{after_gb / capacity:.6f}x,{at}", seed=self.seed)
@@ -99,19 +100,20 @@ class Bench:
     def fill(self, share: float = 1.0, most: int = 4) -> tuple[Any, Any, list[Plateau]]:
         """Write a share of an empty drive in order; return GB, seconds and plateaus.
 
-        Bytes and times are those of the whole drive. Requests are of 16 KiB, 256 outstanding: the
-        size of a cache follows the fill in steps of 1024 writes, which a small drive feels.
+        Bytes and times are those of the whole drive. Requests are of 16 KiB, at queue depth 256:
+        the size of a cache follows the fill level in steps of 1024 writes, which matter on a small
+        drive.
         """
         bound = f"bytes={share:.4f}x"
         report = self.run(f"sequential:read=0%,bs=16KiB,qd=256,{bound}")
         line = report.timeline.to_dict()
         rates = np.array(line["write_mb_per_s"], dtype=float)
         seconds = np.arange(len(rates) + 1) * line["bin_s"]
-        # The last bin may be a part of one.
+        # The last bin may cover less than a whole one.
         gb = np.concatenate([[0], (rates * line["bin_s"]).cumsum()]) / 1e3
         if len(rates) > 8:
             gb, seconds = gb[:-1], seconds[:-1]
-        # A write buffer is not smaller in proportion: the first writes go at the link's rate.
+        # The write buffer is not scaled down: the first writes run at the rate of the link.
         file = toml.parse(self.text)
         buffer = file.get("ack", {}).get("pages", 0) * in_bytes(file["mapping"]["unit"]) / 1e9
         later = gb >= min(BURST * buffer, gb[-1] / 8)

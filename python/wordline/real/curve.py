@@ -1,4 +1,4 @@
-"""Plateaus of write throughput over what was written, and where one ends."""
+"""Plateaus of write throughput over the data written, and where they end."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from typing import Any
 
 import numpy as np
 
-#: Points that a curve is resampled to, evenly over the bytes written.
+#: Number of points of a resampled curve, evenly spaced over the bytes written.
 POINTS = 400
-#: Neighboring plateaus differ by at least this factor; nearer ones are one.
+#: Neighboring plateaus differ by at least this factor; closer ones are merged.
 APART = 1.12
-#: What begins a fill is a cache of its own if the rate falls by this factor behind it.
+#: The beginning of a fill counts as a cache if the rate falls by this factor after it.
 CLIFF = 1.15
-#: What a write buffer takes at most is no cache: this share of a fill.
+#: Maximum share of a fill that a write buffer takes; a larger first part is a cache.
 BUFFER = 0.004
-#: A plateau takes at least this share of the points.
+#: Minimum share of the points that a plateau covers.
 LEAST = 0.04
 
 
 @dataclass(frozen=True)
 class Plateau:
-    """A stretch of a curve at one rate: where it begins and ends in GB, its MB/s (10^6)."""
+    """Part of a curve at a constant rate: its begin and end in GB, and its MB/s (10^6)."""
 
     start_gb: float
     end_gb: float
@@ -35,12 +35,12 @@ def plateaus(gb: Any, seconds: Any, most: int = 4) -> list[Plateau]:
     Parameters
     ----------
     gb, seconds
-        Cumulated gigabytes written (10^9 B) and time, both from 0, shape ``(n,)``.
+        Cumulative gigabytes written (10^9 B) and time in s, both from 0, shape ``(n,)``.
     most
-        The most plateaus to look for.
+        Maximum number of plateaus.
     """
     gb, seconds = _strict(np.asarray(gb, dtype=float), np.asarray(seconds, dtype=float))
-    # A short first plateau is lost among the points of a whole fill, so it is looked for closely.
+    # A short first plateau would be lost among the points of a whole fill: resolve it separately.
     for share in (64, 8):
         close = _plateaus(gb, seconds, gb[0] + (gb[-1] - gb[0]) / share, 2)
         falls = len(close) == 2 and close[0].mb_per_s > CLIFF * close[1].mb_per_s
@@ -53,7 +53,7 @@ def plateaus(gb: Any, seconds: Any, most: int = 4) -> list[Plateau]:
 
 
 def _strict(gb: Any, seconds: Any) -> tuple[Any, Any]:
-    """Drop samples in which nothing was written: rests are no part of a rate."""
+    """Drop samples in which nothing was written, because idle times do not belong to a rate."""
     keep = np.concatenate([[True], np.diff(gb) > 0])
     idle = np.concatenate([[0.0], np.where(np.diff(gb) > 0, 0.0, np.diff(seconds))]).cumsum()
     return gb[keep], (seconds - idle)[keep]
@@ -67,7 +67,7 @@ def _plateaus(gb: Any, seconds: Any, until: float, most: int) -> list[Plateau]:
     cuts = _cuts(rate, most)
     found = []
     for a, b in pairwise(cuts):
-        # The edges of a plateau are those of neighboring points: its middle says how fast it is.
+        # Edges of a plateau are affected by its neighbors: take the rate from its middle.
         edge = (b - a) // 8
         wrote, took = (x[b - edge] - x[a + edge] for x in (grid, time))
         found.append(Plateau(float(grid[a]), float(grid[b]), float(wrote * 1e3 / took)))
@@ -75,7 +75,7 @@ def _plateaus(gb: Any, seconds: Any, until: float, most: int) -> list[Plateau]:
 
 
 def _placed(found: list[Plateau], grid: Any, time: Any) -> list[Plateau]:
-    """Put each edge where two rates account for the time that the points around it took."""
+    """Place each edge where the two rates explain the time of the points around it."""
     step = grid[1] - grid[0]
     edges = [p.start_gb for p in found] + [found[-1].end_gb]
     for i in range(1, len(found)):
@@ -89,7 +89,7 @@ def _placed(found: list[Plateau], grid: Any, time: Any) -> list[Plateau]:
 
 
 def _cuts(rate: Any, most: int) -> list[int]:
-    """Cut into the fewest pieces of constant rate that leave no piece to be cut (least squares)."""
+    """Cut into the fewest parts of constant rate that need no further cut (least squares)."""
     n = len(rate)
     least = max(2, round(LEAST * n))
     one, two = np.concatenate([[0], rate.cumsum()]), np.concatenate([[0], (rate**2).cumsum()])

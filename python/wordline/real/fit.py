@@ -16,14 +16,14 @@ from wordline.real.result import FitResult, Row, Tell, head
 from wordline.real.sheet import Sheet
 from wordline.real.steady_fit import SteadyFit
 
-#: Logical bytes of the drive that a search simulates, and the least that its cache holds.
+#: Logical bytes of the drive that a search simulates, and the minimum size of its cache.
 SIZE, CACHE = 16e9, 2e9
-#: How near the model must come to a figure, and how often its values are corrected.
+#: How close the model must come to a measured figure, and the number of corrections.
 NEAR, ROUNDS = 0.01, 6
-#: What a drive has besides its capacity where nothing tells: 1 GiB of flash for each GB.
+#: Physical bytes per logical byte, if nothing is known: 1 GiB of flash for each GB.
 SPARE = 1.0737
-#: Share of its flash that a dynamic cache with a static part beside it leaves free where nothing
-#: tells: that of the ADATA Atom 50, the drive whose second plateau shows it.
+#: Share of the blocks that a dynamic cache with a static part leaves free, if not measured. The
+#: value is that of the ADATA Atom 50, a drive whose second plateau shows it.
 RESERVE = 0.22
 
 
@@ -57,14 +57,14 @@ def _main(
 
 
 def load(at: Path, name: str | None = None) -> Drive:
-    """Read what was measured of a drive.
+    """Read the measurements of a drive.
 
     Parameters
     ----------
     at
         A folder with tables, probe.json, and fio's output and logs; or a table.
     name
-        Which drive, where there are several.
+        Name of the drive, if there are several.
 
     Raises
     ------
@@ -107,24 +107,24 @@ def fit(
     Raises
     ------
     UserError
-        The measurements do not suffice.
+        The measurements are not sufficient.
     """
     if "cache_gb" in drive.values:
         return _Cliff(drive, name, seed, tell).fitted()
     if drive.rows:
         return SteadyFit(drive, name, seed, tell).fitted()
     raise UserError(
-        f"{drive.name}: nothing that a drive can be fitted to\n  allowed: the size of an SLC cache "
-        "with the rates in it and past it, or a logged fill that shows them, or a fill and random "
-        "writes in steady state"
+        f"{drive.name}: too few measurements for a fit\n  allowed: the size of an SLC cache with "
+        "the write rates before and after the cliff, or a logged fill that shows them, or a fill "
+        "and random writes in steady state"
     )
 
 
 def cliff_of(text: str, drive: Drive, seed: int, size: float | None = None) -> list[float]:
-    """Fill a drive of a device file in order; return its cache in GB, and MB/s in it and past it.
+    """Fill a drive in order; return its cache in GB, and MB/s before and after the cliff.
 
-    It is filled up to the second measured plateau, but at most to 2.5 times the cache. `size` is
-    that of the simulated drive in bytes; its cache holds 2 GB if not given.
+    The drive is filled up to the second measured plateau, but at most to 2.5 times the cache.
+    `size` is the size of the simulated drive in bytes; if not given, its cache holds 2 GB.
     """
     cache, capacity = drive.values["cache_gb"].value, drive.capacity / 1e9
     share = min(1.0, 2.5 * cache / capacity)
@@ -138,7 +138,7 @@ def cliff_of(text: str, drive: Drive, seed: int, size: float | None = None) -> l
 
 
 class _Cliff:
-    """A drive with an SLC cache, fitted to its size and the write rates in and past it."""
+    """A drive with an SLC cache, fitted to its size and to the rates before and after the cliff."""
 
     def __init__(self, drive: Drive, name: str, seed: int, tell: Tell) -> None:
         for key, column in (("cache_mbps", "in the cache"), ("after_mbps", "past the cache")):
@@ -161,7 +161,7 @@ class _Cliff:
         if "read_mbps" in values:
             self.link = max(self.link if self.by_link else 0.0, values["read_mbps"].value)
         bits = sheet.BITS[drive.cell]
-        # Planes that programs of usual times need for the greater of the two rates.
+        # Number of planes that the greater of the two rates needs at typical program times.
         planes = max(
             0 if self.by_link else rate * sheet.USUAL["slc"][1] / sheet.PAGE,
             after * sheet.USUAL[drive.cell][1] / bits / sheet.PAGE,
@@ -170,10 +170,10 @@ class _Cliff:
         self.shape = sheet.shape(drive.cell, link, usable, planes, self.cache / 40)
         block = self.shape.slc_block_gb
         self.base = round(self.static / block)
-        #: Blocks of each plane that the cache takes on an empty drive besides the static ones.
+        #: Blocks per plane that the cache takes on an empty drive in addition to static ones.
         self.dynamic = (self.cache - self.static) / (1 - self.cache / self.capacity_gb) / block
-        #: Blocks of each plane that it leaves free, if it takes free blocks: those that a cache of
-        #: this size needs not where it needs nearly all, or with a static part a usual share.
+        #: Blocks per plane that the cache leaves free, if it takes free blocks: if it needs nearly
+        #: all blocks, those that remain; with a static part, a typical share.
         self.reserve: float | None = None
         blocks, taken = self.shape.blocks, (self.cache - self.static) / block
         spare = round(blocks * 0.02) + 2
@@ -191,7 +191,7 @@ class _Cliff:
     def fitted(self) -> FitResult:
         values = self.drive.values
         targets = [values["cache_gb"], values["cache_mbps"], values["after_mbps"]]
-        # The nearest round counts: caches of a few blocks have none that is exact.
+        # Keep the closest round: a cache of few blocks may have no exact solution.
         best: tuple[float, list[float], Sheet] | None = None
         for number in range(ROUNDS):
             text = self._sheet()
@@ -246,7 +246,7 @@ class _Cliff:
         self.dense_us *= off[2]
 
     def _sheet(self) -> Sheet:
-        """Return the device file of the present values."""
+        """Return the device file with the current values."""
         drive, made = self.drive, self.shape
         values = drive.values
         dynamic = round(self.dynamic) if self.static < self.cache else 0
@@ -323,7 +323,7 @@ NOT_MODELLED = (
 
 NO_READS = "read times: no reads"
 NO_RESTS = "delay and rate of recovery: no rests that show them"
-#: What three columns of a table do not tell.
+#: What three columns of a table do not determine.
 UNKNOWN = (
     "channels, dies, planes, page size and program time: only their combined rate shows",
     "spare blocks, write overhead and WAF: no random writes in steady state",

@@ -1,39 +1,40 @@
-"""Jobs of fio that identify a drive: what each is for, what it writes, and how long it takes."""
+"""fio jobs that identify a drive: the purpose of each, what it writes, and how long it takes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-#: Milliseconds of a line in fio's bandwidth logs.
+#: Interval of the lines in fio's bandwidth logs, in milliseconds.
 LOG_MS = 1000
-#: Bytes of a sequential request, and how many are outstanding.
+#: Bytes of a sequential request, and queue depth.
 BLOCK, DEPTH = 128 << 10, 32
-#: Reads or writes of a job whose latency counts.
+#: Number of reads or writes in a job that measures latency.
 SAMPLES = 2000
-#: Seconds of rest behind a full cache, outstanding reads, shares of the drive that reads span in
-#: per cent, requests a second of each direction, and bytes that are overwritten at once.
+#: Seconds of idle time after a full cache, numbers of outstanding reads, shares of the drive that
+#: reads span in per cent, requests per second of each direction, and bytes that are overwritten
+#: together.
 RESTS = (1, 3, 10, 30, 100, 600)
 DEPTHS = (4, 16, 64, 256)
 SPANS = (1, 10)
 RATES = (1_000, 3_000, 10_000, 30_000, 100_000)
 ZONES = (1, 16, 256)
-#: What is written before a rest, and behind it, in shares of the capacity; and before the rest of
-#: a half full drive.
+#: Amounts written before an idle time and after it, and before the idle time of a half-full drive,
+#: as shares of the capacity.
 BURST, AFTER, HALF = 0.20, 0.05, 0.50
-#: Seconds of that rest.
+#: Seconds of the idle time of a half-full drive.
 HALF_REST = 60
 
 
 @dataclass(frozen=True)
 class Writes:
-    """Writes of one size, of which a log is kept: how fio is told, and how a simulated drive."""
+    """Writes of one size with a log, both as a fio job and for a simulated drive."""
 
     #: ``write`` in order, or ``randwrite``.
     order: str
     block: int
     depth: int
-    #: Shares of the drive: what is written, and then, behind a rest, what is written after it.
+    #: Shares of the drive: what is written before an idle time, and after it.
     share: float = 1.0
     rest_s: int = 0
     after: float = 0.0
@@ -41,11 +42,11 @@ class Writes:
 
     @property
     def drive_writes(self) -> float:
-        """How often the capacity is written."""
+        """Number of drive writes."""
         return (self.share + self.after) * self.loops
 
     def lines(self, capacity: int) -> Sequence[str]:
-        """Return the lines of a job file for a drive of a capacity in bytes."""
+        """Return the lines of a job file for a drive of this many bytes."""
         size = f"{self.block >> 20}m" if self.block >> 20 else f"{self.block >> 10}k"
         lines = [f"rw={self.order}", f"bs={size}", f"iodepth={self.depth}"]
         if self.order == "randwrite":
@@ -59,7 +60,7 @@ class Writes:
         return lines
 
     def workloads(self) -> list[tuple[str, int]]:
-        """Return the workloads that do the same, each with the seconds of rest behind it."""
+        """Return equivalent workloads, each with the seconds of idle time after it."""
         kind = "sequential" if self.order == "write" else "uniform"
         words = f"{kind}:read=0%,bs={self.block}B,qd={self.depth},bytes="
         found = [(f"{words}{self.share * self.loops:g}x", self.rest_s)]
@@ -70,30 +71,30 @@ class Writes:
 
 @dataclass(frozen=True)
 class Job:
-    """A job file: what it is for, what it does, and how much it writes."""
+    """A job file: its purpose, what it does, and how much it writes."""
 
     name: str
-    #: What is identified, for the comment at its head.
+    #: What it identifies, for the comment at its head.
     purpose: str
-    #: Lines of its sections for a drive of a capacity in bytes, without those of all jobs; the name
-    #: of a section is that of the job if there is one.
+    #: Lines of its sections for a drive of this many bytes, without those that all jobs share; a
+    #: section has the name of its job if there is one.
     lines: Callable[[int], Sequence[str]]
-    #: Drive writes, and about how long it takes at the rates of a drive.
+    #: Drive writes, and about how long they take at the rates of a drive.
     drive_writes: float
     time: str
-    #: Whether the drive is erased before it, and the writes of which a log is kept.
+    #: Whether the drive is erased before it, and the writes with a log.
     erased: bool = False
     writes: Writes | None = None
-    #: Bytes that it writes besides, whatever the capacity.
+    #: Bytes that it writes in addition, independent of the capacity.
     fixed: int = 0
 
     @property
     def reads_only(self) -> bool:
-        """Whether it leaves the drive as it was."""
+        """Whether it leaves the data on the drive unchanged."""
         return not self.written(1 << 40)
 
     def written(self, capacity: int) -> float:
-        """Return the bytes that it writes to a drive of a capacity in bytes."""
+        """Return the bytes that it writes to a drive of this many bytes."""
         return self.drive_writes * capacity + self.fixed
 
     @property
@@ -102,7 +103,7 @@ class Job:
         return self.name[3:]
 
     def text(self, capacity: int) -> str:
-        """Return the job file for a drive of a capacity in bytes."""
+        """Return the job file for a drive of this many bytes."""
         written = self.written(capacity)
         share = f"{written / capacity:.3g} drive writes"
         lines = [
@@ -122,9 +123,9 @@ class Job:
         return "\n".join([*lines, *self.lines(capacity)]) + "\n"
 
     def command(self, drive: str, ending: str = "json") -> list[str]:
-        """Return the words of the command that runs it, in the folder of the job files.
+        """Return the words of the command that runs it in the folder of the job files.
 
-        The output goes into a file of the name of the job with this ending.
+        The output is written to a file with the name of the job and this extension.
         """
         words = ["fio", f"{self.name}.fio", f"--filename={drive}"]
         words += [f"--output={self.name}.{ending}", "--output-format=json"]
@@ -295,5 +296,5 @@ def _half() -> list[Job]:
     ]
 
 
-#: In the order in which they are run: each begins with the drive as the one before has left it.
+#: In the order in which they run: each starts with the drive as the previous one left it.
 JOBS: tuple[Job, ...] = (*_fill(), *_reads(), *_cache(), *_steady(), *_half())

@@ -1,4 +1,4 @@
-"""The built-in drives held to their measurements, as tables in Markdown: docs/real-drives.md."""
+"""The built-in drives compared with their measurements, as Markdown: docs/real-drives.md."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def builtin(path: str) -> str | None:
 
 
 def folder(at: Path) -> Files:
-    """Return what reads the files of a folder such as `devices/` of a clone."""
+    """Return a function that reads the files of a folder such as `devices/` of a clone."""
 
     def text(path: str) -> str | None:
         file = at / path
@@ -49,7 +49,7 @@ def folder(at: Path) -> Files:
 
 
 def cell(found: float, stated: float | None, fitted: bool = False) -> str:
-    """Return a figure of the model, beside what was measured, and the error."""
+    """Return a figure of the model with the measured one, and the error."""
     if stated is None:
         return f"{found:,.4g}"
     text = f"{stated:,.4g} → {found:,.4g} ({100 * (found / stated - 1):+.1f} %)"
@@ -80,19 +80,19 @@ def cliffs(only: Sequence[str] | None = None, files: Files = builtin) -> list[li
 
 @dataclass(frozen=True)
 class State:
-    """A drive after a rest or in part full, and what a review says of its SLC cache then."""
+    """A drive after an idle time or partly full, and its SLC cache then according to a review."""
 
     device: str
-    #: As a reader reads it, and as a run begins.
+    #: The state in words, and the initial state of a run.
     words: str
     initial: str = "fresh"
     rest_s: float = 0.0
-    #: GB of cache: measured, or in words.
+    #: GB of cache, measured or in words.
     stated: float | None = None
     says: str = ""
 
 
-#: From the pages that `cliffs.csv` names.
+#: From the pages named in `cliffs.csv`.
 STATES = (
     State("intel-660p-1tb", "80 % full", "fill:80%,order=seq", 0.0, 12.0),
     *(
@@ -105,7 +105,7 @@ STATES = (
 
 
 def states(only: Sequence[str] | None = None, files: Files = builtin) -> list[list[str]]:
-    """Simulate drives after rests and in part full; return the rows of the table."""
+    """Simulate partly full drives and drives after idle times; return the rows of the table."""
     known = tables.drives([measurements.Table("cliffs.csv", files("measured/cliffs.csv") or "")])
     models = {row["device"]: row["model"] for row in _cliff_rows(files)}
     found = []
@@ -143,7 +143,7 @@ class Steady:
     name: str
     drive: Drive
     model: SteadyModel
-    #: Figures of the model by the load that they are of.
+    #: Figures of the model, by load.
     kept: dict[str, dict[str, float]] = field(default_factory=dict)
 
     def writes(self) -> list[list[str]]:
@@ -182,13 +182,13 @@ class Steady:
         stated: Value | None = row.figures.get(key)
         found = self._figures(row).get(key)
         if stated is None or found is None:
-            # WAF without the drive's own overhead is none that could be compared.
+            # A WAF without the drive's own overhead cannot be compared.
             lacks = key == "waf" and self.model.overhead == 1.0
             return "" if found is None or lacks else cell(found, None)
         return cell(found, stated.value, key in steady_fit.uses(row, self.drive))
 
     def _figures(self, row: SteadyRow) -> dict[str, float]:
-        # Rows that differ in their name alone are one run.
+        # Rows that differ only in their name are one run.
         load = f"{row.kind} {row.share} {row.initial} {row.depth}"
         if row.kind == LATENCY:
             load += f" {row.figures['writes']}"
@@ -198,7 +198,7 @@ class Steady:
 
 
 def steady(only: Sequence[str] | None = None, files: Files = builtin) -> Iterator[Steady]:
-    """Return each drive of `enterprise.csv` whose device file is there."""
+    """Return each drive of `enterprise.csv` that has a device file."""
     text = files("measured/enterprise.csv") or ""
     devices = {r["drive"]: r["device"] for r in csv.DictReader(io.StringIO(text))}
     for name, drive in tables.drives([measurements.Table("enterprise.csv", text)]).items():
@@ -212,7 +212,8 @@ def steady(only: Sequence[str] | None = None, files: Files = builtin) -> Iterato
 def text(kind: str, files: Files, only: Sequence[str] | None) -> str:
     """Return the tables of a kind; none if it has no such drive.
 
-    ``cliffs``, ``states`` (SLC caches after rests and in part full) or ``steady``.
+    The kinds are ``cliffs``, ``states`` (SLC caches after idle times and on partly full drives) and
+    ``steady``.
     """
     if kind == "cliffs":
         rows = cliffs(only, files)
@@ -230,14 +231,14 @@ def text(kind: str, files: Files, only: Sequence[str] | None) -> str:
 
 
 def tables_of(kinds: Sequence[str], files: Files, only: Sequence[str] | None) -> str:
-    """Return the tables of some kinds.
+    """Return the tables of several kinds.
 
-    Raises `UserError`: none has a drive of that name.
+    Raises `UserError`: no drive has that name.
     """
     found = [shown for kind in kinds if (shown := text(kind, files, only))]
     if not found:
         raise UserError(
-            f"no drive {', '.join(only or [])}\n  allowed: a name of the column device of "
-            "devices/measured/cliffs.csv or enterprise.csv, or of the column drive of the latter"
+            f"unknown drive {', '.join(only or [])}\n  allowed: a name in the column device of "
+            "devices/measured/cliffs.csv or enterprise.csv, or in the column drive of the latter"
         )
     return "\n".join(found)

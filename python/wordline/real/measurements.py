@@ -16,13 +16,14 @@ import numpy as np
 from wordline import UserError
 from wordline.real.curve import Plateau, plateaus
 
-#: Columns without which a table states no SLC cache.
+#: A table without these columns states no SLC cache.
 CLIFF = ("model", "capacity_GB", "slc_cache_GB", "speed_in_cache_MBps", "speed_after_cache_MBps")
 
 
-#: A line of a log that is so much later than lines are around it comes after a rest.
+#: A line of a log that is later than usual by this factor comes after an idle time.
 REST = 2.5
-#: Below this share of the capacity a first plateau is a cache only if the rate falls so much.
+#: Below this share of the capacity, a first plateau counts as a cache only if the rate falls by
+#: this factor.
 SMALL, SHARP = 0.01, 1.5
 
 
@@ -45,9 +46,9 @@ class Drive:
     """All measurements of one drive."""
 
     name: str
-    #: Bytes that the host sees.
+    #: Logical capacity in bytes.
     capacity: int
-    #: ``tlc`` or ``qlc``; `nand` says where that is from.
+    #: ``tlc`` or ``qlc``; `nand` has the source.
     cell: str
     nand: str
     interface: str | None = None
@@ -55,17 +56,17 @@ class Drive:
     #: ``static_gb``, ``half_gb``, ``idle_s``, ``idle_mbps``, ``fill_mbps``, ``read_mbps``,
     #: ``read_us``.
     values: dict[str, Value] = field(default_factory=dict)
-    #: A fill as it was logged: gigabytes and seconds from 0.
+    #: The logged fill: gigabytes and seconds from 0.
     fill: tuple[Any, Any] | None = None
-    #: Where public figures are from; None for a drive of the reader's own.
+    #: Source of public figures; None for a drive of the user's own.
     address: str | None = None
-    #: Rows of steady state, and the drive whose flash this one has: itself, where none is named.
+    #: Rows of steady state, and the drive that has the same flash; by default the drive itself.
     rows: list[Any] = field(default_factory=list)
     flash: Drive | None = None
 
     @property
     def has_flash_of_another(self) -> bool:
-        """Whether it has the flash of another drive, and that one was fitted."""
+        """Whether it has the flash of another drive, which was fitted."""
         return self.flash not in (None, self)
 
 
@@ -80,12 +81,12 @@ def _first(text: str, *patterns: str) -> float | None:
 
 
 def size_in(text: str) -> float | None:
-    """Read the size of a cache: what a text begins with, or what it names as its most."""
+    """Read the size of a cache: the number at the start of a text, or the maximum that it names."""
     return _first(text, rf"up to (?:about )?{_NUMBER}", rf"^\D*{_NUMBER}")
 
 
 def rate_in(text: str) -> float | None:
-    """Read a rate: what was measured goes before what a data sheet says."""
+    """Read a rate; a measured one takes precedence over one from a data sheet."""
     return _first(text, rf"{_NUMBER} measured", rf"measured {_NUMBER}", rf"^\D*{_NUMBER}")
 
 
@@ -95,22 +96,22 @@ def static_in(text: str) -> float | None:
 
 
 class Table:
-    """A table in CSV whose errors name line and column."""
+    """A CSV table whose errors name line and column."""
 
     def __init__(self, name: str, text: str) -> None:
-        """Take its name in messages, and its text."""
+        """Store its text, and its name in messages."""
         self.name = name
         self.rows = list(csv.DictReader(io.StringIO(text)))
         self.columns = tuple(self.rows[0]) if self.rows else ()
 
     def has(self, columns: tuple[str, ...]) -> bool:
-        """Return whether it has all of some columns."""
+        """Return whether it has all of these columns."""
         return set(columns) <= set(self.columns)
 
     def read(self, at: int, column: str, of: Callable[[str], float | None]) -> Value | None:
-        """Read a number from a cell; None if the cell is empty or has none of this kind.
+        """Read a number from a cell; None if the cell is empty or has no number of this kind.
 
-        The interval is what the last digit leaves open.
+        The interval is the uncertainty of the last digit.
 
         Raises `UserError`: the number is not above zero, or a required cell is empty.
         """
@@ -138,12 +139,12 @@ class Table:
 
 
 def _half_digit(value: float) -> float:
-    """Half of the last significant digit of a printed number, without trailing zeros."""
+    """Half of the last significant digit of a printed number, trailing zeros excluded."""
     digits = f"{value:.6g}"
     if "." in digits:
         return 0.5 * 10.0 ** -len(digits.partition(".")[2])
     zeros = len(digits) - len(digits.rstrip("0"))
-    # 4000 says 3950 to 4050, not 3500 to 4500.
+    # 4000 means 3950 to 4050, not 3500 to 4500.
     return 0.5 * 10.0 ** min(zeros, max(0, len(digits) - 2))
 
 
@@ -152,12 +153,12 @@ def _plain(text: str) -> float | None:
 
 
 def stated(row: Mapping[str, str | None], *columns: str) -> str | None:
-    """Return the first non-empty cell among some columns of a row."""
+    """Return the first cell of a row that is not empty among these columns."""
     return next((text for c in columns if (text := (row.get(c) or "").strip())), None)
 
 
 def tables(at: Path) -> Iterator[Table]:
-    """Read a table, or those of a folder."""
+    """Read a table, or all tables of a folder."""
     files = [at] if at.is_file() else sorted(at.glob("*.csv"))
     for file in files:
         try:
@@ -210,7 +211,7 @@ def cliffs(table: Table, found: dict[str, Drive]) -> None:
 def _optional(
     table: Table, at: int, column: str, of: Callable[[str], float | None]
 ) -> Value | None:
-    """Read a number that a cell may have beside its own."""
+    """Read a number that a cell may have in addition to its own."""
     text = table.rows[at].get(column) or ""
     return table.read(at, column, of) if of(text) is not None else None
 
@@ -221,7 +222,7 @@ def _second_rate(text: str) -> float | None:
 
 
 def cell_in(text: str) -> str | None:
-    """Read the cells that a text names: ``tlc`` or ``qlc``."""
+    """Read the cell type that a text names: ``tlc`` or ``qlc``."""
     return next((cell for cell in ("qlc", "tlc") if cell in text.lower()), None)
 
 
@@ -232,9 +233,9 @@ def _cell(text: str, table: Table, at: int) -> tuple[str, str]:
 
 
 def chosen(found: Mapping[str, Drive], asked: str | None, where: Path) -> Drive:
-    """Return the drive that was asked for, or the only one.
+    """Return the drive of this name, or the only drive.
 
-    Raises `UserError`: several drives and no name given, or no drive of that name.
+    Raises `UserError`: there are several drives and no name is given, or no drive has that name.
     """
     if asked is None and len(found) == 1:
         return next(iter(found.values()))
@@ -250,9 +251,9 @@ def chosen(found: Mapping[str, Drive], asked: str | None, where: Path) -> Drive:
 
 
 def fio_json(file: Path) -> dict[str, Any]:
-    """Read fio's JSON output, before which fio may have printed lines.
+    """Read fio's JSON output, which other lines of fio may precede.
 
-    Raises `UserError`: it is no such output.
+    Raises `UserError`: the text is not such output.
     """
     text = file.read_text(encoding="utf-8", errors="replace")
     try:
@@ -267,9 +268,9 @@ def fio_json(file: Path) -> dict[str, Any]:
 def fio_log(file: Path) -> tuple[Any, Any]:
     """Read a bandwidth log of fio (``write_bw_log``); return gigabytes and seconds from 0.
 
-    Its lines are milliseconds, KiB/s, direction (1: writes), size; each value is the mean since the
-    line before. While a job rests fio writes no line, and the first one after the rest has the mean
-    of its own time alone. Raises `UserError`: a line is none of these.
+    Its lines are milliseconds, KiB/s, direction (1: writes), size. Each value is the mean since the
+    previous line. While a job is idle, fio writes no line, and the first line after the idle time
+    has the mean of its own time only. Raises `UserError`: a line is invalid.
     """
     times: list[float] = []
     rates: list[float] = []
@@ -300,13 +301,13 @@ def fio_log(file: Path) -> tuple[Any, Any]:
 
 
 def cliff(drive: Drive, found: list[Plateau], source: str) -> None:
-    """Take the cache and the rates of a drive from the plateaus of a fill."""
+    """Determine the cache and the rates of a drive from the plateaus of a fill."""
 
     def value(at: float, half: float) -> Value:
         return Value(at, at - half, at + half, source)
 
     if len(found) > 1:
-        # What a write buffer takes at the rate of the link is no cache.
+        # What a write buffer takes at the rate of the link is not a cache.
         small = found[0].end_gb * 1e9 < SMALL * drive.capacity
         if small and found[0].mb_per_s < SHARP * found[1].mb_per_s:
             found = found[1:]
@@ -323,6 +324,6 @@ def cliff(drive: Drive, found: list[Plateau], source: str) -> None:
 
 
 def take_log(drive: Drive, file: Path) -> None:
-    """Take a logged fill."""
+    """Use a logged fill."""
     drive.fill = fio_log(file)
     cliff(drive, plateaus(*drive.fill), file.name)

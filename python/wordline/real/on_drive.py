@@ -1,4 +1,4 @@
-"""``wordline device probe --run``: the jobs on a drive of this machine, by fio."""
+"""``wordline device probe --run``: run the jobs on a drive of this machine, by fio."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from typing import Any
 from wordline import UserError
 from wordline.real.jobs import Job
 
-#: Counters of nvme-cli that say that a drive has slowed itself down while a job ran.
+#: Counters of nvme-cli that show whether a drive was throttled while a job ran.
 THROTTLED = (
     "warning_temp_time",
     "critical_comp_time",
     "thm_temp1_trans_count",
     "thm_temp2_trans_count",
 )
-#: What OCP's log calls the bytes written to flash; versions of nvme-cli spell it in several ways.
+#: Names of the bytes written to flash in OCP's log; they vary between versions of nvme-cli.
 MEDIA = "physical media units written"
-#: What is told of a drive by files of sysfs and by nvme-cli, by their names in probe.json.
+#: Properties of a drive from sysfs and nvme-cli, by their names in probe.json.
 _SYSFS = {
     "model": "device/model",
     "firmware": "device/firmware_rev",
@@ -34,7 +34,7 @@ _SYSFS = {
 
 @dataclass(frozen=True)
 class Target:
-    """A drive to measure: a block device, or a regular file of its size to try the jobs on."""
+    """A drive to measure: a block device, or a regular file of its size to try the jobs."""
 
     path: str
     capacity: int
@@ -42,9 +42,10 @@ class Target:
 
     @classmethod
     def of(cls, path: str, *, writes: bool) -> Target:
-        """Look at a path that is to be read, or overwritten.
+        """Check a path that is to be read or overwritten.
 
-        Raises `UserError`: there is nothing, it is neither, or it is in use or not for this user.
+        Raises `UserError`: the path does not exist, is neither, is in use, or is not accessible to
+        this user.
         """
         try:
             mode = os.stat(path).st_mode
@@ -59,13 +60,13 @@ class Target:
             )
         is_device = stat.S_ISBLK(mode)
         try:
-            # A device that is mounted, or part of an array, cannot be opened for one process alone.
+            # A device that is mounted or part of an array cannot be opened exclusively.
             alone = os.O_EXCL if is_device and writes else 0
             handle = os.open(path, (os.O_RDWR if writes else os.O_RDONLY) | alone)
         except OSError as e:
             raise UserError(
                 f"{path}: cannot be opened: {e.strerror}\n"
-                "  allowed: a drive that nothing uses and that this user may write; unmount it, "
+                "  allowed: a drive that is not in use and that this user may write; unmount it, "
                 "or use sudo"
             ) from e
         try:
@@ -77,7 +78,7 @@ class Target:
         return cls(path, capacity, is_device)
 
     def about(self) -> dict[str, Any]:
-        """Return what this machine says of the drive, for probe.json."""
+        """Return what this machine reports about the drive, for probe.json."""
         about: dict[str, Any] = {"drive": self.path, "kernel": os.uname().release}
         about["fio"] = _said(["fio", "--version"])
         name = Path(os.path.realpath(self.path)).name
@@ -91,7 +92,7 @@ class Target:
     def erase(self) -> None:
         """Discard all data of the drive.
 
-        Raises `UserError`: the drive cannot.
+        Raises `UserError`: the drive does not support it.
         """
         if not self.is_device:
             with open(self.path, "r+b") as file:
@@ -108,7 +109,7 @@ class Target:
             )
 
     def counters(self) -> dict[str, Any]:
-        """Return the drive's own counters: bytes written to flash, and times of throttling."""
+        """Return the drive's own counters: bytes written to flash, and throttling times."""
         if not self.is_device or shutil.which("nvme") is None:
             return {}
         smart = _json(["nvme", "smart-log", self.path, "-o", "json"])
@@ -124,15 +125,15 @@ class Target:
 
 
 def need_fio() -> None:
-    """Raise `UserError` where fio is not installed."""
+    """Raise `UserError` if fio is not installed."""
     if shutil.which("fio") is None:
         raise UserError("fio: not installed\n  allowed: fio 3 in PATH (apt-get install fio)")
 
 
 def confirm(target: Target, ask: Callable[[str], str]) -> None:
-    """Have the name of a drive typed before it is overwritten.
+    """Require that the user types the name of a drive before it is overwritten.
 
-    Raises `UserError`: something else was typed.
+    Raises `UserError`: the user typed something else.
     """
     size = f"{target.capacity / 1e9:,.4g} GB"
     text = f"All data on {target.path} ({size}) will be lost. Type {target.path} to go on: "
@@ -141,11 +142,11 @@ def confirm(target: Target, ask: Callable[[str], str]) -> None:
 
 
 def run(job: Job, folder: Path, target: Target) -> dict[str, Any]:
-    """Run a job by fio; return the drive's counters before and behind it.
+    """Run a job by fio; return the drive's counters before and after it.
 
-    The results stand under their names only if fio ended well.
+    Results get their final names only if fio succeeded.
 
-    Raises `UserError`: fio failed; what it said is in the message.
+    Raises `UserError`: fio failed; the message has its output.
     """
     if job.erased:
         target.erase()
@@ -158,7 +159,7 @@ def run(job: Job, folder: Path, target: Target) -> dict[str, Any]:
         said = (done.stderr or done.stdout).strip().splitlines()
         raise UserError(
             f"{folder / job.name}.fio: fio ended with {done.returncode}: {' / '.join(said[-3:])}\n"
-            "  allowed: a job that fio can end; the same command resumes with it"
+            "  allowed: a job that fio can complete; the same command resumes with it"
         )
     after = target.counters()
     part.replace(folder / f"{job.name}.json")
@@ -166,7 +167,7 @@ def run(job: Job, folder: Path, target: Target) -> dict[str, Any]:
 
 
 def throttled(counters: dict[str, Any]) -> bool:
-    """Return whether a drive slowed itself down between two looks at its counters."""
+    """Return whether a drive was throttled between two readings of its counters."""
     before, after = counters["before"], counters["after"]
     return any(after.get(key, 0) > before.get(key, 0) for key in THROTTLED)
 

@@ -21,11 +21,11 @@ from wordline.quantity import in_bytes
 from wordline.real.result import FITTED, PUBLIC, overhead_in
 from wordline.real.sheet import read, scaled, scheme_of
 
-#: Requests where nothing else is asked for.
+#: Default number of requests.
 REQUESTS = 100_000
-#: Steps in which a run is looked at.
+#: Number of steps in which a run is examined.
 STEPS = 200
-#: The cache of a smaller drive holds at least so many times what the workload writes.
+#: The cache of a scaled-down drive holds at least this many times what the workload writes.
 ROOM = 2.0
 #: The smallest drive that is simulated, in bytes.
 LEAST = 8e9
@@ -39,11 +39,11 @@ class Choice:
     drive: str
     #: Of reads and writes together, in us.
     p99_us: float | None = None
-    #: Simulated seconds in which most of what was written bypassed the SLC cache, and of all.
+    #: Simulated seconds in which most writes bypassed the SLC cache, and all simulated seconds.
     past_cache_s: float | None = None
     seconds: float | None = None
     waf: float | None = None
-    #: Years until the rated TBW is written at the workload's pace.
+    #: Years until the rated TBW is written at the rate of the workload.
     years: float | None = None
     #: Part of the drive that was simulated, and why a figure is missing.
     share: float | None = None
@@ -91,7 +91,7 @@ def pick(
     workload, requests, fit, seed, traces
         As for `wordline.run`; by default 100,000 requests.
     drives
-        Built-in devices or device files; ``all`` stands for every measured one.
+        Built-in devices or device files; ``all`` means every measured device.
     fill
         Share of each drive that holds data before the first request, such as ``50%``.
     jobs
@@ -102,12 +102,12 @@ def pick(
     Returns
     -------
     list of Choice
-        The drives, best first; those that cannot take the workload are last.
+        The drives, best first; drives that cannot run the workload are last.
 
     Raises
     ------
     UserError
-        The workload or a device is wrong.
+        The workload or a device is invalid.
     """
     names = [n for d in drives for n in (measured_drives() if d == "all" else [d])]
     if not names:
@@ -117,7 +117,7 @@ def pick(
 
     def one(name: str) -> Choice:
         if toml.builtin(f"devices/{name}.toml") is None and not Path(name).is_file():
-            # The engine says which was meant.
+            # The engine names the invalid one.
             wl.Drive(device=name, scheme="conventional", seed=seed)
         text, file = read(name)
         run = _Run(workload, count, fit, fill, seed, traces)
@@ -138,9 +138,9 @@ def pick(
 
 
 def _waf(of_model: float | None, text: str) -> float | None:
-    """Return the WAF of a fitted drive, with its overhead; None where that is not known.
+    """Return the WAF of a fitted drive, including its overhead; None if that is not known.
 
-    A drive whose file states no overhead was fitted to rates, which do not determine it.
+    If the file of a drive states no overhead, it was fitted to rates, which do not determine it.
     """
     overhead = overhead_in(text)
     return None if of_model is None or overhead is None else of_model * overhead
@@ -148,7 +148,7 @@ def _waf(of_model: float | None, text: str) -> float | None:
 
 @dataclass(frozen=True)
 class _Run:
-    """A workload on its way to a drive."""
+    """A workload to be run on a drive."""
 
     workload: str
     requests: int
@@ -158,7 +158,7 @@ class _Run:
     traces: str | None
 
     def on(self, name: str, file: dict[str, Any], tbw: float | None) -> Choice:
-        """Run it on a small drive, and on a greater one if its cache is too small for that."""
+        """Run it on a small drive, and on a larger one if the small drive's cache is too small."""
         size = in_bytes(file["capacity"]["logical"])
         wanted = min(size, LEAST)
         while True:
@@ -166,12 +166,12 @@ class _Run:
             try:
                 found, written, cache = self._once(name, file, changes, by, tbw)
             except UserError:
-                # A trace may reach beyond a small drive and not beyond the whole one.
+                # A trace may reach beyond a small drive and still fit the whole drive.
                 if by == 1:
                     raise
                 wanted = min(size, 8 * wanted)
                 continue
-            # A smaller cache fills sooner: what is written must fit as it would on the whole drive.
+            # A smaller cache fills earlier: the data written must fit as on the whole drive.
             if by == 1 or written * ROOM <= cache:
                 return found
             more = max(written * ROOM / max(cache, 1), 2.0)
@@ -229,13 +229,13 @@ class _Run:
 
 
 def _programmed(drive: wl.Drive) -> int:
-    """Return the bytes that were programmed for any cause."""
+    """Return the bytes programmed for any cause."""
     regions = drive.look().to_dict()["regions"]
     return sum(sum(r["programmed_bytes"].values()) for r in regions)
 
 
 def _host(drive: wl.Drive) -> tuple[int, int]:
-    """Return the host bytes programmed as SLC, and in denser modes."""
+    """Return the host bytes programmed as SLC, and in denser cell modes."""
     regions = drive.look().to_dict()["regions"]
     slc, dense = (
         sum(r["programmed_bytes"].get("host", 0) for r in regions if (r["mode"] == "slc") == is_slc)
@@ -256,7 +256,7 @@ def _cache_bytes(file: dict[str, Any], drive: wl.Drive, fill: str) -> float:
 
 
 def as_json(found: Sequence[Choice]) -> str:
-    """Return the drives as JSON; null is not known."""
+    """Return the drives as JSON; unknown figures are null."""
     return json.dumps([asdict(c) for c in found], indent=2)
 
 

@@ -16,11 +16,11 @@ from wordline.real.jobs import JOBS, LOG_MS, Job, Writes
 from wordline.real.on_drive import Target
 from wordline.real.result import Tell
 
-#: What probe.json has until a reader says what the drive is.
+#: Values of probe.json until the user fills them in.
 _TO_FILL_IN = {"model": None, "nand": None, "interface": None, "rated_tbw": None}
-#: Lines of a log of a simulated drive, after which they become twice as long.
+#: Number of lines in the log of a simulated drive above which their interval doubles.
 LINES = 1000
-#: Interfaces by the speed of a lane that the kernel reports.
+#: Interfaces by the lane speed that the kernel reports.
 _LANES = {"8.0": "PCIe3", "16.0": "PCIe4", "32.0": "PCIe5"}
 
 
@@ -84,9 +84,9 @@ def write(
     force: bool = False,
     jobs: list[Job] | tuple[Job, ...] = JOBS,
 ) -> None:
-    """Write the job files and probe.json for a drive of a capacity in bytes.
+    """Write the job files and probe.json for a drive of this many bytes.
 
-    Raises `UserError`: a file exists with other contents and `force` is not given.
+    Raises `UserError`: a file with other contents exists, and `force` is not given.
     """
     folder.mkdir(parents=True, exist_ok=True)
     texts = {f"{job.name}.fio": job.text(capacity) for job in jobs}
@@ -99,7 +99,7 @@ def write(
 
 
 def about(folder: Path, jobs: list[Job] | tuple[Job, ...] = JOBS) -> str:
-    """Return a table of the jobs, with what all of them write, and what is to be filled in."""
+    """Return a table of the jobs, the total that they write, and what the user must fill in."""
     file = json.loads((folder / probed.ABOUT).read_text(encoding="utf-8"))
     capacity, rated = file["capacity_bytes"], file.get("rated_tbw")
     rows = [[job.name, f"{job.written(capacity) / capacity:.3g}", job.purpose] for job in jobs]
@@ -123,28 +123,28 @@ def measure(
     ask: Callable[[str], str] = input,
     tell: Tell = print,
 ) -> None:
-    """Run the jobs on a drive of this machine, those that have no results yet.
+    """Run the jobs that have no results yet on a drive of this machine.
 
     Parameters
     ----------
     folder
         For job files, probe.json, fio's JSON and bandwidth logs.
     path
-        A block device that nothing uses; or a regular file, to try the jobs.
+        A block device that is not in use, or a regular file to try the jobs.
     jobs
-        Those to run.
+        Jobs to run.
     budget
-        Bytes that all jobs may write to the drive, over all runs with this folder; a job that would
-        exceed it is left out. None for any number.
+        Maximum bytes that all jobs may write to the drive, over all runs with this folder; a job
+        that would exceed it is skipped. None for no limit.
     ask
-        Has the name of the drive typed before it is overwritten.
+        Called to have the user type the name of the drive before it is overwritten.
     tell
         Called with a line of text for each job.
 
     Raises
     ------
     UserError
-        There is no such drive, it is in use, fio is missing or fails, the name was not typed, or
+        The drive does not exist or is in use, fio is missing or fails, the name was not typed, or
         the folder has results of another drive.
     """
     on_drive.need_fio()
@@ -175,7 +175,7 @@ def measure(
 
 
 def _resumed(folder: Path, target: Target) -> dict[str, Any]:
-    """Return what is known of a drive: what a run before has left, and what this machine says."""
+    """Return what is known of a drive, from an earlier run and from this machine."""
     file = folder / probed.ABOUT
     fresh = {**_TO_FILL_IN, **target.about(), "written_bytes": 0, "jobs": {}}
     lane = str(fresh.get("link") or "").partition(" ")[0]
@@ -189,7 +189,7 @@ def _resumed(folder: Path, target: Target) -> dict[str, Any]:
     ):
         other = f"{before.get('drive')} of {before.get('capacity_bytes')} bytes"
         raise UserError(
-            f"{file}: of another drive, {other}\n  allowed: another folder, or that drive"
+            f"{file}: belongs to another drive, {other}\n  allowed: another folder, or that drive"
         )
     said = {key: value for key, value in before.items() if value is not None}
     return {**fresh, **said, "drive": target.path}
@@ -213,18 +213,18 @@ def simulate(
     folder
         For job files, probe.json, fio's JSON and bandwidth logs.
     device, scheme, set, seed
-        As for `wordline.run`; ``slc-cache`` where the device has an SLC cache if not given.
+        As for `wordline.run`; the default scheme is ``slc-cache`` if the device has an SLC cache.
     force
         Overwrite existing files.
     jobs
-        Those to run.
+        Jobs to run.
     tell
         Called with a line of text after each job.
 
     Raises
     ------
     UserError
-        The device is wrong, or a file exists.
+        The device is invalid, or a file exists.
     """
     _, file = sheet.read(device)
     named = scheme or sheet.scheme_of(file)
@@ -257,7 +257,7 @@ def simulate(
         )
         took = (drive.now_ns - began) / 1e9
         drive.drain()
-        # What has ended is taken, without which nothing else can begin.
+        # Take completed requests, so that others can start.
         drive.run()
         written = {"before": media, "after": _programmed(drive)}
         known["jobs"][job.name] = {at: {"media_bytes": total} for at, total in written.items()}
@@ -266,13 +266,13 @@ def simulate(
 
 
 def _programmed(drive: wl.Drive) -> int:
-    """Return the bytes that a drive has written to flash so far."""
+    """Return the bytes that a drive has programmed so far."""
     regions = drive.look().regions
     return sum(sum(region["programmed_bytes"].values()) for region in regions)
 
 
 def _as_fio(job: Job, found: dict[str, Any]) -> dict[str, Any]:
-    """Return what a job did under the keys and units of fio's JSON."""
+    """Return the results of a job with the keys and units of fio's JSON."""
     ways = {}
     for way in ("read", "write"):
         latency = found["latency_us"].get(way) or {}
@@ -297,10 +297,11 @@ def _as_fio(job: Job, found: dict[str, Any]) -> dict[str, Any]:
 def _logged(
     drive: wl.Drive, writes: Writes, capacity: int, seed: int
 ) -> tuple[dict[str, Any], str]:
-    """Write to a drive; return what fio would print, and its bandwidth log.
+    """Write to a drive; return output as fio would print it, and a bandwidth log.
 
-    A line of the log is of a second on a drive of 1 TB at first, and of as much less as a drive is
-    smaller. Lines without writes have the rate of the next that has some; a rest has its own line.
+    A line of the log covers a second on a drive of 1 TB, and proportionally less on a smaller
+    drive. A line without writes has the rate of the next line with writes. An idle time has its own
+    line.
     """
     step = max(1000, 1_000_000 * LOG_MS * capacity // 10**12)
     began = line_began = drive.now_ns
@@ -319,7 +320,7 @@ def _logged(
         while not feed.is_over or drive.look().outstanding:
             part = feed.measure(until_ns=drive.now_ns + step)
             looks += 1
-            # As slow drives write for long, their lines become longer.
+            # A slow drive writes for long, so its lines become longer.
             step *= 2 if looks % LINES == 0 else 1
             written += part.write_bytes
             requests += part.requests

@@ -1,4 +1,4 @@
-"""What the jobs of a probe measured: read back, shown, and compared with drives that are known."""
+"""Results of a probe's jobs: read, shown, and compared with known drives."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ from wordline.real.rests import Back
 from wordline.real.steady_model import LAST, curve_figures
 from wordline.real.steady_rows import SteadyRow
 
-#: The file with what is known of a drive and of its jobs.
+#: The file that describes a drive and its jobs.
 ABOUT = "probe.json"
-#: By which share one run of a job may differ from the next.
+#: Share by which two runs of a job may differ.
 AGAIN = 0.02
-#: What a host wrote behind a rest counts as the cache's while the rate is above this share of the
+#: Data written after an idle time count as the cache's while the rate is above this share of the
 #: rate in the cache.
 FAST = 0.7
-#: Single reads at up to this share of the sequential rate do not meet the link; and where more than
-#: this share of the outstanding reads is at work, more units than these could be.
+#: The link does not limit single reads below this share of the sequential rate. If more than this
+#: share of the outstanding reads is in service, the number of units cannot be determined.
 LINKED, FULL = 0.8, 0.8
-#: Below this WAF a counter is of something else than bytes written to flash.
+#: Below this WAF a counter does not count bytes written to flash.
 LEAST_WAF = 0.5
-#: Points over which the rate of random writes is looked at.
+#: Number of points of the curve of random writes.
 POINTS = 400
-#: Lines of a log below which a job was too short for a curve.
+#: A job with fewer lines in its log was too short for a curve.
 LINES = 4
-#: Heads of the table of what was measured.
+#: Heads of the table of measurements.
 HEADS = ["job", "figure", "unit", "measured"]
 
 
@@ -50,11 +50,11 @@ class Reading:
     what: str
     unit: str
     value: float
-    #: By how much it may be off, where the log is coarse.
+    #: Uncertainty, if the log is coarse.
     off: float | None = None
 
     def __str__(self) -> str:
-        """As ``0.053 ± 0.02``: four digits, of great numbers all before the point."""
+        """As ``0.053 ± 0.02``: four digits; large numbers without decimals."""
         text = f"{self.value:,.4g}" if abs(self.value) < 1e4 else f"{self.value:,.0f}"
         return text if self.off is None else f"{text} ± {self.off:,.2g}"
 
@@ -62,7 +62,7 @@ class Reading:
 def read_about(file: Path) -> dict[str, Any]:
     """Read probe.json.
 
-    Raises `UserError`: it is none.
+    Raises `UserError`: the file is not a valid probe.json.
     """
     try:
         about = json.loads(file.read_text(encoding="utf-8"))
@@ -77,27 +77,27 @@ def read_about(file: Path) -> dict[str, Any]:
 
 
 class Probed:
-    """The results in a folder: of each job fio's output, its log, and the drive's counters."""
+    """The results in a folder: for each job, fio's output, its log, and the drive's counters."""
 
     def __init__(self, folder: Path) -> None:
-        """Look into a folder; raises `UserError` where probe.json is wrong."""
+        """Look for results in a folder; raises `UserError` if probe.json is invalid."""
         self.folder = folder
         self.about = read_about(folder / ABOUT)
         self.capacity = int(self.about["capacity_bytes"])
         self.counters = self.about.get("jobs") or {}
-        #: Jobs during which the drive slowed itself down.
+        #: Jobs during which the drive was throttled.
         self.throttled = [name for name, c in self.counters.items() if throttled(c)]
 
     def has(self, name: str) -> bool:
-        """Return whether a job has results that may be used."""
+        """Return whether a job has valid results."""
         return name not in self.throttled and (self.folder / f"{name}.json").is_file()
 
     def entries(self, name: str) -> list[dict[str, Any]]:
-        """Return what fio says of the sections of a job, the measured one last."""
+        """Return fio's results for the sections of a job, the measured one last."""
         return list(measurements.fio_json(self.folder / f"{name}.json")["jobs"])
 
     def entry(self, name: str, way: str) -> dict[str, Any]:
-        """Return what fio says of the reads or writes of the measured section of a job."""
+        """Return fio's results for the reads or writes of a job's measured section."""
         return dict(self.entries(name)[-1][way])
 
     def rate(self, name: str, way: str) -> float:
@@ -105,7 +105,7 @@ class Probed:
         return float(self.entry(name, way)["bw"]) * 1.024e-3
 
     def log(self, name: str) -> tuple[Any, Any] | None:
-        """Return gigabytes and seconds of a job that was logged; None if the log has few lines."""
+        """Return gigabytes and seconds from a job's log; None if it has too few lines."""
         file = self.folder / f"{name}_bw.1.log"
         if not self.has(name) or not file.is_file():
             return None
@@ -113,7 +113,7 @@ class Probed:
         return measurements.fio_log(file) if len(lines) >= LINES else None
 
     def waf(self, name: str) -> float | None:
-        """Return the WAF of a job by the drive's counters, where it has them and counts bytes."""
+        """Return the WAF of a job by the drive's counters, if it has counters of bytes."""
         counted = self.counters.get(name) or {}
         sides = [counted.get(side, {}).get("media_bytes") for side in ("before", "after")]
         if None in sides or not self.has(name):
@@ -134,13 +134,13 @@ class Probed:
 
     @cached_property
     def plateaus(self) -> list[Plateau]:
-        """The plateaus of the fill; none where it was not logged."""
+        """The plateaus of the fill; none if it was not logged."""
         log = self.log("01-fill")
         return [] if log is None else plateaus(*log)
 
     @cached_property
     def readings(self) -> list[Reading]:
-        """Each figure that was measured, in the order of the jobs."""
+        """All measured figures, in the order of the jobs."""
         return list(self._readings())
 
     def _readings(self) -> Iterator[Reading]:
@@ -210,7 +210,7 @@ class Probed:
                 yield Reading(name, f"writes of {zone} MiB", "MB/s", self.rate(name, "write"))
 
     def rests(self) -> list[Back]:
-        """Return what the rests behind a full cache gave back."""
+        """Return what a full cache recovered in each idle time."""
         found = []
         for rest in jobs.RESTS:
             if (back := self._behind(f"06-rest-{rest}", jobs.BURST)) is not None:
@@ -218,18 +218,19 @@ class Probed:
         return found
 
     def _behind(self, name: str, at: float) -> tuple[float, float, bool] | None:
-        """Return the gigabytes behind a rest that were written as fast as in the cache.
+        """Return the gigabytes written after an idle time at the rate of the cache.
 
-        All that was written behind the rest if the rate did not fall. With them comes what a line
-        of the log holds, by which they may be off, and whether the rate did not fall. None where
-        the drive has no cache, or the job no log.
+        If the rate did not fall, these are all gigabytes written after the idle time. Also return
+        their uncertainty, which is the size of a line of the log, and whether the rate did not
+        fall. None if the drive has no cache, or the job no log.
         """
         first, log = self.plateaus, self.log(name)
         if log is None or len(first) < 2 or first[1].mb_per_s > first[0].mb_per_s:
             return None
         gb, seconds = log
         rates = np.diff(gb) * 1e3 / np.maximum(np.diff(seconds), 1e-12)
-        # What was outstanding before the rest ends after it; the first line is of a part of a bin.
+        # Requests in flight before the idle time complete after it. The first line covers only part
+        # of a bin.
         before = (at * self.capacity + jobs.DEPTH * jobs.BLOCK) / 1e9
         behind = np.flatnonzero((gb[1:] > before) & (rates > 0))
         if len(behind) < 2:
@@ -238,7 +239,7 @@ class Probed:
         begin, end = float(gb[behind[0]]), float(gb[slow[0]] if slow else gb[-1])
         wrote = np.diff(gb)
         if slow and slow[0] + 1 < len(rates):
-            # The line in which the rate falls is in part of the cache.
+            # The line in which the rate falls is partly in the cache.
             fast, at_slow, next_slow = first[0].mb_per_s, rates[slow[0]], rates[slow[0] + 1]
             if next_slow < at_slow < fast:
                 share = (1 / at_slow - 1 / next_slow) / (1 / fast - 1 / next_slow)
@@ -246,7 +247,7 @@ class Probed:
         return max(0.0, end - begin), float(wrote[behind].max()), not slow
 
     def uniform(self) -> SteadyRow | None:
-        """Return uniform random writes as a row of steady state; None if they were not measured."""
+        """Return uniform random writes as a row of steady state; None if not measured."""
         log = self.log("09-uniform")
         if log is None:
             return None
@@ -266,12 +267,11 @@ class Probed:
         )
 
     def units(self) -> Value | None:
-        """Return how many units sense in parallel; None if it was not measured.
+        """Return the number of units that sense in parallel; None if not measured.
 
-        With n units of a service time s and d reads outstanding, n d / (n + d - 1) of them work on
-        average (a closed network of equal stations, all loads as likely as another), and a read
-        takes s where it is alone. Of several depths the greatest tells most, unless the link
-        limits it.
+        With n units of service time s and d outstanding reads, n d / (n + d - 1) units work on
+        average (a closed network of equal stations, with all loads equally likely), and a single
+        read takes s. The greatest depth gives the best estimate, unless the link limits it.
         """
         alone = self._latency("03-latency", "read")
         for depth in sorted(jobs.DEPTHS, reverse=True):
@@ -287,7 +287,7 @@ class Probed:
         return None
 
     def rates(self) -> list[SteadyRow]:
-        """Return the latencies at rates as rows of steady state."""
+        """Return latencies at given rates as rows of steady state."""
         rows = []
         for rate in jobs.RATES:
             name = f"11-rate-{rate}"
@@ -306,7 +306,7 @@ class Probed:
         return rows
 
     def fill(self) -> SteadyRow | None:
-        """Return the fill as a row of steady state; None if it was not measured."""
+        """Return the fill as a row of steady state; None if not measured."""
         log = self.log("01-fill")
         if log is None:
             return None
@@ -323,7 +323,7 @@ class Probed:
 
 
 def drive_of(folder: Path) -> Drive:
-    """Read what the jobs measured, for a fit.
+    """Read the results of the jobs, for a fit.
 
     Raises `UserError`: probe.json is wrong, or there are no results.
     """
@@ -339,7 +339,7 @@ def drive_of(folder: Path) -> Drive:
     fill = folder / "01-fill_bw.1.log"
     if not fill.is_file():
         raise UserError(
-            f"{fill}: no such file; it is the log of 01-fill, whose job file has the command of fio"
+            f"{fill}: no such file; job 01-fill writes it, and its job file has the fio command"
         )
     measurements.take_log(drive, fill)
     if found.has("02-read"):
@@ -359,13 +359,13 @@ def drive_of(folder: Path) -> Drive:
 
 
 def _take_rests(drive: Drive, found: Probed) -> None:
-    """Take delay and rate of recovery, and with them the static part of the cache."""
+    """Determine delay and rate of recovery, and from them the static part of the cache."""
     recovered = rests.recovery(found.rests())
     if recovered is None:
         return
     drive.values["idle_s"], drive.values["idle_mbps"] = after, rate = recovered
     back = found._behind("13-half", jobs.HALF)
-    # Of a cache that the rest of the job has not emptied, the size at half full is not known.
+    # If idle time did not empty the cache, its size on a half-full drive is not known.
     if back is None or after.value + back[0] * 1e3 / rate.value > jobs.HALF_REST:
         return
     cache, off = drive.values["cache_gb"].value, max(back[1], AGAIN * back[0])
@@ -379,7 +379,7 @@ def _take_rests(drive: Drive, found: Probed) -> None:
 
 
 def write_about(folder: Path, capacity: int, known: Mapping[str, object]) -> None:
-    """Write probe.json, which is whole at any time."""
+    """Write probe.json atomically."""
     text = json.dumps({"capacity_bytes": capacity, **known}, indent=2) + "\n"
     part = folder / f"{ABOUT}.part"
     part.write_text(text, encoding="utf-8")
@@ -392,7 +392,7 @@ def fit_command(folder: Path) -> str:
 
 
 def lacks(folder: Path) -> list[str]:
-    """Return what of probe.json a fit needs that nobody has filled in."""
+    """Return what a fit needs and probe.json does not state yet."""
     about = read_about(folder / ABOUT)
     return [key for key in ("nand", "interface") if about.get(key) is None]
 
@@ -401,10 +401,10 @@ def lacks(folder: Path) -> list[str]:
 
 
 def nearest(found: Probed) -> tuple[str, str] | None:
-    """Return the measured drive that is nearest in what both state, and how near it is.
+    """Return the most similar measured drive, and its distance.
 
-    The distance is the mean of the logarithms of ratios, of three figures at least; a drive that
-    differs by more than a factor of two is not near.
+    The distance is the mean of the logarithms of ratios over all figures that both drives state, at
+    least three. A drive that differs by more than a factor of two is not similar.
     """
     mine = _figures(found)
     best: tuple[float, str, str] | None = None
@@ -457,7 +457,7 @@ def _missing(found: Probed) -> list[str]:
 
 
 def terminal(folder: Path) -> str:
-    """Return what was measured, the nearest known drive, and what is not known."""
+    """Return the measurements, the most similar known drive, and what is not known."""
     found = Probed(folder)
     text = show.lines(HEADS, _rows(found), left=(0, 1, 2))
     if (near := nearest(found)) is not None:
@@ -468,7 +468,7 @@ def terminal(folder: Path) -> str:
 
 
 def page(folder: Path) -> Path:
-    """Write index.html into the folder of the jobs; return it."""
+    """Write index.html to the folder of the jobs; return it."""
     from wordline import page as pages
 
     found = Probed(folder)

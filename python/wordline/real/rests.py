@@ -1,4 +1,4 @@
-"""Delay and rate at which a rest gives back an SLC cache, and its part that shrinks."""
+"""Recovery of an SLC cache in idle time: its delay, its rate, and the cache's static part."""
 
 from __future__ import annotations
 
@@ -9,37 +9,38 @@ import numpy as np
 
 from wordline.real.measurements import Value
 
-#: Two sizes behind rests are one if they differ by less than this share of the greatest, or by what
-#: the log leaves open.
+#: Two sizes after idle times are equal if they differ by less than this share of the greatest, or
+#: by less than the resolution of the log.
 SAME = 0.04
-#: Rests that show the rate: between these there is a line.
+#: Minimum number of idle times that lie on the line.
 LEAST = 2
 
 
 @dataclass(frozen=True)
 class Back:
-    """What a rest gave back of a full cache."""
+    """What a full cache recovered in an idle time."""
 
     rest_s: float
     gb: float
-    #: By how much the log leaves it open.
+    #: Resolution of the log, in GB.
     off: float
-    #: Whether the host stopped before the rate fell: then it is at least so much.
+    #: Whether the host stopped before the rate fell: `gb` is then a lower bound.
     at_least: bool = False
 
 
 def recovery(found: Sequence[Back]) -> tuple[Value, Value] | None:
-    """Return the delay in seconds and the rate in MB/s (10^6); None if the rests do not tell.
+    """Return the delay in seconds and the rate in MB/s (10^6); None if they cannot be determined.
 
-    Behind a rest of t the cache takes what it took at once and min(C, R (t - D)): a line through
-    those rests that gave back more than the shortest and less than the longest. Its slope is the
-    rate; it begins at the delay. Without a rest that gave back nothing, what the cache took at once
-    is not known and counts as nothing, so that the delay is at most the shortest rest.
+    After an idle time t the cache takes what it takes without idle time plus min(C, R (t - D)). The
+    line goes through the idle times that recovered more than the shortest and less than the
+    longest. Its slope is the rate R, and it begins at the delay D. If every idle time recovered
+    something, what the cache takes without idle time is unknown and counts as zero; the delay is
+    then at most the shortest idle time.
 
     Parameters
     ----------
     found
-        One rest each, of different lengths.
+        One entry per idle time, all of different lengths.
     """
     rests = sorted(found, key=lambda b: b.rest_s)
     if len(rests) <= LEAST:
@@ -53,7 +54,7 @@ def recovery(found: Sequence[Back]) -> tuple[Value, Value] | None:
     flat = [b for b in between if abs(b.gb - rests[0].gb) <= b.off]
     rising = [b for b in between if b not in flat]
     if len(rising) < LEAST:
-        # The shortest may lie on the line: then nothing was taken at once.
+        # The shortest may lie on the line: then the cache takes nothing without idle time.
         flat, rising = [], between
     if len(rising) < LEAST:
         return None
@@ -68,7 +69,7 @@ def recovery(found: Sequence[Back]) -> tuple[Value, Value] | None:
     while flat and flat[-1].gb < slope * (flat[-1].rest_s - begin) + off / 2:
         flat.pop()  # it lies on the line
     at_once = flat[-1].gb if flat else 0.0
-    # A rest that gave back nothing was not longer than the delay, and one that did was.
+    # The delay is at least the longest idle time without recovery, and at most the shortest with.
     shortest = flat[-1].rest_s if flat else 0.0
     longest = float(t[0])
     delay = min(max(begin + at_once / slope, shortest), longest)
@@ -83,23 +84,23 @@ def recovery(found: Sequence[Back]) -> tuple[Value, Value] | None:
 
 
 def static_part(cache_gb: float, half_gb: float, capacity_gb: float, half: float) -> float | None:
-    """Return the static part of a cache in GB, whose other part shrinks in proportion to the fill.
+    """Return the static part of a cache in GB, if the rest shrinks in proportion to the fill level.
 
-    None if it shrinks by more: then it takes free flash.
+    None if it shrinks by more, as a cache that takes free flash does.
 
     Parameters
     ----------
     cache_gb, half_gb
-        Size on an empty drive, and behind a rest on one of which a share holds data.
+        Size on an empty drive, and after an idle time on a drive that is partly full.
     capacity_gb
         Logical capacity.
     half
-        That share.
+        Share of that drive that holds data.
     """
     lost = cache_gb - half_gb
     if lost <= SAME * cache_gb:
         return cache_gb
-    # The data in the cache count to the fill: each size is static + dynamic (1 - fill).
+    # Data in the cache count towards the fill level: each size is static + dynamic (1 - fill).
     dynamic = lost / (half - lost / capacity_gb)
     static = cache_gb - dynamic * (1 - cache_gb / capacity_gb)
     return static if static > -SAME * cache_gb else None

@@ -11,8 +11,7 @@ from wordline.real.measurements import Drive, Value
 from wordline.real.sheet import Sheet
 
 Tell = Callable[[str], None]
-#: What the first line of a fitted file says behind the name of its drive; with public figures the
-#: second.
+#: First line of a fitted file, after the name of its drive; with public figures, the second.
 FITTED = ": fitted to "
 PUBLIC = "fitted to public measurements"
 
@@ -40,7 +39,7 @@ class FitResult:
     sheet: Sheet
     rows: list[Row] = field(default_factory=list)
     unknown: list[str] = field(default_factory=list)
-    #: Three sizes of the simulated drive, in GB, each with figures: those of `rows`, or as named.
+    #: Three sizes of the simulated drive in GB, each with the figures of `rows`, or those named.
     sizes: list[tuple[float, list[float]]] = field(default_factory=list)
     size_names: list[str] = field(default_factory=list)
     #: A fill of the model: gigabytes and seconds.
@@ -48,13 +47,13 @@ class FitResult:
 
 
 def overhead_in(text: str) -> float | None:
-    """Return the media bytes per host byte of a fill that the head of a device file states."""
+    """Return the media bytes per host byte of a fill, from the head of a device file."""
     found = re.search(r"^# Overhead = ([\d.]+)", text, re.MULTILINE)
     return float(found[1]) if found else None
 
 
 def head(drive: Drive, sources: dict[str, str]) -> list[str]:
-    """Return the head of a device file: what it is, and where its values are from."""
+    """Return the head of a device file: its title, and the sources of its values."""
     whose = drive.address is not None
     first = (
         f"{drive.name}: {PUBLIC}, not a statement by its maker."

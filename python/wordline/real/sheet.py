@@ -13,7 +13,7 @@ from wordline import UserError, toml
 from wordline.quantity import in_bytes, in_us
 
 PAGE = 16 << 10
-#: What is left for data of a link, in MB/s (10^6), by words that name it.
+#: Data rate of a link in MB/s (10^6), by words that name the link.
 LINKS = {"pcie5": 14000.0, "pcie4": 7000.0, "pcie3": 3500.0, "nvme": 3500.0, "sata": 560.0}
 #: Array times in us (read, program of a wordline, erase) and P/E cycles.
 USUAL: dict[str, tuple[float, float, float, int]] = {
@@ -22,7 +22,7 @@ USUAL: dict[str, tuple[float, float, float, int]] = {
     "qlc": (85.0, 6550.0, 10_000.0, 1000),
 }
 BITS = {"slc": 1, "tlc": 3, "qlc": 4}
-#: Wordlines of a block from which a scaled drive divides evenly: fewer for a smaller cache.
+#: Wordlines per block of a scaled drive whose scaling is exact; fewer for a smaller cache.
 WORDLINES = (768, 192, 48, 12)
 
 
@@ -42,7 +42,7 @@ class Sheet:
     values: dict[str, tuple[Any, str]] = field(default_factory=dict)
 
     def put(self, path: str, value: Any, source: str) -> None:
-        """Set a value; text is quoted, what is a `dict` becomes an inline table."""
+        """Set a value; text is quoted, a `dict` becomes an inline table."""
         self.values[path] = (value, source)
 
     def get(self, path: str) -> Any:
@@ -74,7 +74,7 @@ def _spelled(value: Any) -> str:
 
 
 def read(device: str) -> tuple[str, dict[str, Any]]:
-    """Return the text of a device file, a built-in one or the reader's, and what it has.
+    """Return the text of a device file, built-in or the user's, and its parsed contents.
 
     Raises `UserError`: the file does not exist, or is not TOML.
     """
@@ -86,23 +86,23 @@ def read(device: str) -> tuple[str, dict[str, Any]]:
 
 
 def scheme_of(file: Mapping[str, Any]) -> str:
-    """Return the scheme that a drive of a device file runs, by whether it has an SLC cache."""
+    """Return the scheme of a drive: ``slc-cache`` if its device file has an SLC cache."""
     return "slc-cache" if "slc_cache" in file else "conventional"
 
 
 def scaled(file: Mapping[str, Any], share: float) -> tuple[dict[str, object], float]:
-    """Return settings that make a drive smaller in proportion, and by how much it is smaller.
+    """Return settings that scale a drive down, and the resulting share of its size.
 
-    Blocks of each plane stay as many; they have fewer wordlines, and erasing them takes less time
-    in proportion, so that shares of blocks, rates and the state of each plane stay what they are.
+    The number of blocks per plane stays the same. Blocks have fewer wordlines and a proportionally
+    shorter erase time, so that shares of blocks, rates and the state of each plane are preserved.
 
     Parameters
     ----------
     file
         The device file.
     share
-        The size wanted, as a share of the drive's; it is at most 1 and is met as nearly as whole
-        wordlines allow, but for four, which are the least.
+        The desired size as a share of the drive's, at most 1. It is met as closely as whole
+        wordlines allow, with at least four wordlines.
     """
     changes: dict[str, object] = {}
     counts = {name: int(m["wordlines_per_block"]) for name, m in file["medium"].items()}
@@ -128,7 +128,7 @@ def scaled(file: Mapping[str, Any], share: float) -> tuple[dict[str, object], fl
 
 @dataclass(frozen=True)
 class Shape:
-    """Geometry of a drive, which rates do not determine; typical values are chosen."""
+    """Geometry of a drive. Rates do not determine it, so typical values are chosen."""
 
     channels: int
     dies_per_channel: int
@@ -143,14 +143,14 @@ class Shape:
 
     @property
     def slc_block_gb(self) -> float:
-        """What a block of each plane holds as SLC, in GB."""
+        """Capacity of a block of each plane as SLC, in GB."""
         return self.planes * self.wordlines * PAGE / 1e9
 
 
 def link_of(interface: str | None) -> float:
-    """Return what a link leaves for data, in MB/s.
+    """Return the data rate of a link, in MB/s.
 
-    Raises `UserError`: its words name none that is known.
+    Raises `UserError`: the words name no known link.
     """
     word = (interface or "").lower().replace(" ", "").replace(".0", "")
     if word == "off":
@@ -160,7 +160,7 @@ def link_of(interface: str | None) -> float:
     rate = next((rate for name, rate in LINKS.items() if name in word), None)
     if rate is None:
         raise UserError(
-            f"interface {interface or 'missing'}: not known\n"
+            f"interface {interface or 'missing'}: unknown\n"
             f"  allowed: a text with {', '.join(LINKS)}, or a rate such as 2000MB/s"
         )
     return rate
@@ -169,8 +169,8 @@ def link_of(interface: str | None) -> float:
 def shape(cell: str, link: float, usable: float, planes: float, grain_gb: float) -> Shape:
     """Choose channels, dies and blocks for an amount of usable flash, in bytes.
 
-    About `planes` work in parallel, which is what gives programs of usual times the rates that were
-    measured. A block of each plane holds at most about `grain_gb` as SLC.
+    About `planes` planes work in parallel, which gives the measured rates at typical program times.
+    A block of each plane holds at most about `grain_gb` as SLC.
     """
     channels = 8 if link > 3500 else 4
     dies = max(1, round(planes / channels / 2))
@@ -183,7 +183,7 @@ def shape(cell: str, link: float, usable: float, planes: float, grain_gb: float)
 def base(made: Shape, cell: str, capacity: int, about: tuple[str, str], head: list[str]) -> Sheet:
     """Return a sheet with typical values for everything that was not measured.
 
-    `about` is its name and its description.
+    `about` is the name and the description of the device.
     """
     sheet = Sheet(about[0], about[1], tuple(head))
     unknown = "ASSUMED: not identifiable;"
@@ -208,7 +208,7 @@ def base(made: Shape, cell: str, capacity: int, about: tuple[str, str], head: li
         sheet.put(at + "program", time(program), f"{unknown} usual for {mode.upper()}")
         if mode != "slc":
             sheet.put(at + "one_shot", True, f"{unknown} one-shot programs, as on 3D flash")
-        # Blocks of few wordlines stand for parts of one, and so does the time of their erase.
+        # A block with few wordlines represents part of a whole one, and so does its erase time.
         erase *= min(1.0, made.wordlines / WORDLINES[1])
         sheet.put(at + "erase", time(erase), f"{unknown} usual for {mode.upper()}")
         sheet.put(at + "endurance", cycles, f"{unknown} usual for {mode.upper()}")

@@ -1,4 +1,4 @@
-"""What a fit found, in the terminal and as a page: measurement and model over each other."""
+"""Result of a fit, in the terminal and as a page: model and measurements in one plot."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ HEADS = ["figure", "unit", "measured", "interval", "modelled", "error"]
 
 
 def cells(row: Row) -> list[str]:
-    """Return a row of the table."""
+    """Return the cells of a row of the table."""
     m = row.measured
     interval = f"{m.low:,.4g} to {m.high:,.4g}"
     return [
@@ -30,7 +30,7 @@ def cells(row: Row) -> list[str]:
 def lines(
     heads: Sequence[str], rows: Sequence[Sequence[str]], *, left: Sequence[int] = (0,)
 ) -> str:
-    """Return a table for the terminal; the columns `left` hold words, the others numbers."""
+    """Return a table for the terminal; the columns `left` are left-aligned, all others right."""
     from rich import box
     from rich.console import Console
     from rich.table import Table
@@ -46,7 +46,7 @@ def lines(
 
 
 def terminal(fitted: FitResult) -> str:
-    """Return the table of figures and what is not known."""
+    """Return the table of figures, and what is not known."""
     text = lines(HEADS, [cells(row) for row in fitted.rows])
     text += "\n\nnot identifiable from these measurements:\n"
     text += "".join(f"  {line}\n" for line in fitted.unknown)
@@ -104,7 +104,7 @@ def _verdict(rows: Sequence[Row]) -> str:
 
 
 def picture(fitted: FitResult) -> Any:
-    """Return measurement and model over each other, and the residuals below; these if no more."""
+    """Return a plot of measurement and model with the residuals below; only these if no more."""
     from matplotlib import pyplot
 
     from wordline import plotting

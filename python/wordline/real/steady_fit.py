@@ -12,30 +12,31 @@ from wordline.real.result import FitResult, Row, Tell, head
 from wordline.real.sheet import Sheet
 from wordline.real.steady_model import SteadyModel
 
-#: How near the model must come to fill, knee and steady rate, and how often it is corrected.
+#: How close the model must come to fill, knee and steady rate, and the number of corrections.
 NEAR, ROUNDS = 0.01, 6
-#: How often the wait for a suspended program is corrected, and how near its reads must come.
+#: Number of corrections of the wait for a suspended program, and how close its reads must come.
 SUSPENDS, NEAR_READ = 5, 0.1
-#: By how much larger the drives are that a fit is shown to hold on.
+#: Factors by which the drives are larger on which a fit is verified.
 SIZES = (1.0, 1.5, 2.0)
-#: Flash of a unit that works alone in bytes, where the search for their number begins.
+#: Initial flash per unit that works alone, in bytes, in the search for the number of units.
 DIE = 40 << 30
-#: Blocks of all units, and of a unit at least and at most: fewer are simulated faster, and what is
-#: open or kept free is a greater share of them. A block has as many wordlines as the flash takes.
+#: Number of blocks of all units, and minimum and maximum per unit. Fewer are simulated faster, but
+#: open and reserved blocks are then a greater share of them. The number of wordlines per block
+#: follows from the flash.
 BLOCKS, FEWEST, MOST = 12_800, 200, 400
 #: Mapping unit, in bytes, and the mapping units of a wordline that a write buffer holds.
 UNIT, BUFFERED = 4096, 4
-#: Rate of a channel in MB/s: what it adds to a copy cannot be told from what its read takes.
+#: Channel rate in MB/s. Its share in the time of a copy cannot be separated from that of the read.
 BUS = 2400
-#: What an idle drive adds to a read besides its array: command and completion, in us.
+#: Latency of a read on an idle drive in addition to the array time: command and completion, in us.
 COMMAND = 0.5
 
 
 class SteadyFit:
-    """The search: flash by the knee, programs by a fill, units in parallel by the steady rate."""
+    """The search: flash from the knee, programs from a fill, units from the steady rate."""
 
     def __init__(self, drive: Drive, name: str, seed: int, tell: Tell) -> None:
-        """Take what was measured, as `wordline.real.fit.fit`; raises `UserError` as it does."""
+        """Store the measurements, as for `wordline.real.fit.fit`; raises `UserError` like it."""
         self.drive, self.name, self.seed, self.tell = drive, name, seed, tell
         self.of = drive.flash or drive
         self.values = self.of.values
@@ -52,15 +53,15 @@ class SteadyFit:
         if self.steady >= self.fill:
             raise UserError(
                 f"{self.of.name}: random writes at {self.steady:g} MB/s are not below the fill at "
-                f"{self.fill:g} MB/s\n  allowed: a drive that collects; erase it before the fill"
+                f"{self.fill:g} MB/s\n  allowed: a drive in which GC runs; erase it before the fill"
             )
         named = "pcie5" if self.fill > 7000 else "pcie4"
         self.link = sheet.link_of(self.of.interface or named)
         self.link_source = "Link" if self.of.interface else "ASSUMED: no interface is stated"
         self.bits = sheet.BITS[self.of.cell]
-        #: Values that are searched: bytes of flash, units in parallel, us of a program, of a wait.
+        #: Search variables: bytes of flash, parallel units, us of a program, us of a wait.
         self.usable = self.of.capacity * (1 + self.knee) * 1.01
-        #: Reads at several depths tell the units; without them the steady rate does.
+        #: Reads at several depths determine the units; without them, the steady rate does.
         told = self.values.get("units")
         wanted = told.value if told else 4 * round(self.of.capacity / DIE / 4)
         self.units = nearest_units(wanted, self.link)
@@ -69,7 +70,7 @@ class SteadyFit:
         self.overhead = self.values["overhead"].value if "overhead" in self.values else 1.0
 
     def fitted(self) -> FitResult:
-        """Search, and return the device file with its rows, fitted and judged."""
+        """Search, and return the device file with its rows, fitted and verified."""
         self._search()
         self._search_wait()
         text = self._sheet(self.drive)
@@ -134,16 +135,16 @@ class SteadyFit:
             self.usable += more * self.of.capacity
             before = self.units
             self._more_units(found["waf"] / self.overhead, steady)
-            # Units are whole: the steady rate may lie between those of two numbers.
+            # The number of units is whole: the steady rate may lie between those of two numbers.
             if self.units == before and max(map(abs, off[:2])) < NEAR:
                 break
         assert best is not None
         self.usable, self.units, self.program = best[1]
 
     def _flash_lacking(self, found: dict[str, float]) -> float:
-        """Return the flash that is lacking, as a share of the capacity, by knee and WAF.
+        """Return the missing flash as a share of the capacity, by knee and WAF.
 
-        Where the drive counts its media writes both are weighed alike (least squares of errors).
+        If the drive counts its media writes, both have equal weight (least squares of errors).
         """
         late = found.get("knee", 0.0) - self.knee
         if "waf" not in self.values:
@@ -155,7 +156,7 @@ class SteadyFit:
         return -sum(e * s for e, s in zip(errors, slopes, strict=True)) / sum(s * s for s in slopes)
 
     def _more_units(self, waf: float, steady: float) -> None:
-        """Take so many units that copies cost what they must: more share the cost."""
+        """Choose the number of units that share the cost of copies, so that it is as measured."""
         if "units" in self.values:
             return
         cost = self.units * (self.fill / (waf * steady) - 1)
@@ -167,7 +168,7 @@ class SteadyFit:
         self.program *= self.units / before
 
     def _search_wait(self) -> None:
-        """Let reads suspend programs if they wait too long, after what fits all low rates."""
+        """Let reads suspend programs if they wait too long, after a fit to all low rates."""
         rows = [r for r in low_rates(self.of) if "r_p99" in r.figures]
         if not rows or self._off(rows) <= 1 + NEAR_READ:
             return
@@ -182,7 +183,7 @@ class SteadyFit:
             self.wait = min(max(5.0, self.wait + behind * (1 / off - 1)), self.program)
 
     def _off(self, rows: list[steady_rows.SteadyRow]) -> float:
-        """Return by which factor the p99 of reads is above what was measured, over rows."""
+        """Return the factor by which the p99 of reads exceeds the measured one, over rows."""
         model = self._model(self.of)
         found = [model.figures(r)["r_p99"] / r.figures["r_p99"].value for r in rows]
         return float(geometric_mean(found))
@@ -196,7 +197,7 @@ class SteadyFit:
         return lines
 
     def _sheet(self, drive: Drive) -> Sheet:
-        """Return the device file of the present values, for a drive with this flash."""
+        """Return the device file with the current values, for a drive with this much flash."""
         cell, flash = self.of.cell, "medium.flash."
         channels = channels_of(self.units, self.link)
         block = self.bits * sheet.PAGE * self.units
@@ -232,7 +233,7 @@ class SteadyFit:
             text.put(at + "read", sheet.time(max(1.0, read)), why)
         ns = f"{round(self.program * 1e3)}ns"
         text.put(at + "program", ns, f"Fit: {v['fill_mbps']} MB/s in a fill")
-        # An erase takes the same share of the time of a block at any number of wordlines.
+        # An erase takes the same share of the time of a block for any number of wordlines.
         erase = sheet.USUAL[cell][2] * wordlines / sheet.WORDLINES[0]
         text.put(at + "erase", sheet.time(erase), f"{UN}; usual for {cell.upper()}, per wordline")
         text.put("mapping.unit", "4KiB", f"{UN}; usual for enterprise drives")
@@ -281,9 +282,9 @@ class SteadyFit:
 
 
 def mean_field_waf(flash: float) -> float:
-    """Return the WAF of uniform writes on so much flash per byte of data, collected in turn.
+    """Return the WAF of uniform writes under FIFO collection; `flash` is flash per byte of data.
 
-    A block comes to its turn with a share m of its data: 1/flash = (1 - m) / -ln m.
+    A victim holds a share m of valid data: 1/flash = (1 - m) / -ln m.
     """
     low, high = 1e-9, 1 - 1e-9
     for _ in range(60):
@@ -296,24 +297,24 @@ def mean_field_waf(flash: float) -> float:
 
 
 def nearest_units(wanted: float, link: float) -> int:
-    """Return the number of units nearest to one wanted that channels divide evenly."""
+    """Return the nearest number of units that divides evenly over channels."""
     near = [u for u in range(6, 1025) if any(u % c == 0 for c in usual_channels(link))]
     return min(near, key=lambda u: abs(u - wanted))
 
 
 def channels_of(units: int, link: float) -> int:
-    """Return into how many channels units are divided."""
+    """Return the number of channels for a number of units."""
     return next(c for c in usual_channels(link) if units % c == 0)
 
 
 def usual_channels(link: float) -> list[int]:
-    """Return numbers of channels, the most usual for a link first; none is a bottleneck."""
+    """Return numbers of channels, the most usual for a link first; none limits the rate."""
     few, usual, many = (12, 16, 20) if link > 7000 else (6, 8, 12)
     return sorted(range(few, many + 1), key=lambda c: (abs(c - usual), c))
 
 
 def low_rates(drive: Drive) -> list[steady_rows.SteadyRow]:
-    """Return the latencies at up to a third of the rate at which the drive is saturated."""
+    """Return the latencies at up to a third of the saturation rate."""
     rows = [r for r in drive.rows if r.kind == steady_rows.LATENCY]
     most = max((r.figures["writes"].value for r in rows), default=0.0) / 3
     rows = [r for r in rows if r.figures["writes"].value <= most * NEAR_THIRD]
@@ -334,9 +335,9 @@ def uses(row: steady_rows.SteadyRow, drive: Drive) -> set[str]:
     return used
 
 
-#: Rates up to this times a third of saturation are low: targets are round numbers.
+#: A rate up to this many times a third of saturation is low: target rates are round numbers.
 NEAR_THIRD = 1.05
-#: Figures of a row that are shown, with what they are and their unit.
+#: Figures of a row to show, with labels and units.
 SHOWN = {
     "knee": ("knee", "drive writes"),
     "dw0.5": ("at .5 drive writes", "MB/s"),

@@ -1,4 +1,4 @@
-"""What a device file does in steady state: fills, uniform random writes, latency at a rate."""
+"""Behavior of a device file in steady state: fills, uniform random writes, latency at a rate."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ from wordline.real.bench import Bench
 from wordline.real.sheet import BITS
 from wordline.real.steady_rows import LATENCY, SteadyRow
 
-#: Wordlines of a block of the simulated drive at least. It has more where a drive has little spare
-#: flash: a victim must free more than the units of a program, by this factor, even if it holds as
-#: much as all data do on average.
+#: Minimum number of wordlines per block of the simulated drive. A drive with little spare flash has
+#: more: a victim with an average share of valid data must free more than the units of a program, by
+#: this factor.
 WORDLINES, FREED = 4, 1.2
-#: Drive writes of a run, and more of them after a fill of a part, and on an erased drive.
+#: Drive writes of a run, and additional ones after a partial fill and on an erased drive.
 WRITES, PART, ERASED = 2.8, 1.2, 3.2
-#: Drive writes that a steady figure is taken over, at the end of a run.
+#: Drive writes at the end of a run over which a steady figure is measured.
 LAST = 1.2
-#: Requests of a run for latencies.
+#: Number of requests in a run for latencies.
 REQUESTS = 60_000
-#: Below this share of the rate before it a bin is past the knee.
+#: A bin below this share of the rate before it is past the knee.
 FALL = 0.8
-#: Outstanding requests where a row does not say: 4 threads of 128.
+#: Outstanding requests if a row does not state them: 4 threads of 128.
 DEPTH = 512
 
 
 @dataclass(frozen=True)
 class SteadyModel:
-    """A device file, simulated in proportion; media bytes per byte of a sequential fill."""
+    """A scaled-down device file in simulation; media bytes per byte of a sequential fill."""
 
     text: str
     seed: int
     overhead: float = 1.0
-    #: By how much larger the simulated drive is than need be.
+    #: Factor by which the simulated drive is larger than necessary.
     larger: float = 1.0
 
     def _bench(self) -> Bench:
@@ -56,7 +56,7 @@ class SteadyModel:
 
     @property
     def simulated_gb(self) -> float:
-        """Logical gigabytes of the drive that is simulated."""
+        """Logical gigabytes of the simulated drive."""
         return self._used(self._bench()) / 1e9
 
     def _used(self, bench: Bench) -> float:
@@ -64,7 +64,7 @@ class SteadyModel:
         return in_bytes(str(logical))
 
     def fill_mbps(self) -> float:
-        """Return the MB/s at which an empty drive is filled by one stream of 512 KiB."""
+        """Return the MB/s at which one stream of 512 KiB fills an empty drive."""
         line = self._bench().run("sequential:read=0%,bs=512KiB,qd=1,bytes=0.5x").timeline.to_dict()
         rates = np.array(line["write_mb_per_s"], dtype=float)
         gone = rates.cumsum() / rates.sum()
@@ -90,7 +90,7 @@ class SteadyModel:
         gone = (host * line["bin_s"]).cumsum() / used
         found = curve_figures(gone, host)
         last = gone > gone[-1] - LAST
-        # What ends a run is written without a host.
+        # Writes at the end of a run do not come from the host.
         last[-1] = False
         found["steady"] = float(host[last].mean())
         found["waf"] = float(self.overhead * media[last].sum() / host[last].sum())
@@ -110,7 +110,7 @@ class SteadyModel:
 
 
 def curve_figures(gone: Any, host: Any) -> dict[str, float]:
-    """Return where the rate of random writes falls, and the rate around some drive writes.
+    """Return where the rate of random writes falls, and the rates around several drive writes.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ def curve_figures(gone: Any, host: Any) -> dict[str, float]:
         near = np.abs(gone - at) < 0.05
         if near.any():
             found[f"dw{at:g}"] = float(host[near].mean())
-    # Before: what a write buffer takes at the link's rate is none of it.
+    # The rate before the knee excludes what a write buffer takes at the rate of the link.
     early = (gone > 0.01) & (gone < 0.08)
     before = float(np.median(host[early])) if early.any() else float(host[1])
     past = np.flatnonzero((host < FALL * before) & (gone > 0.02))

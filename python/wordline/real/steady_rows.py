@@ -9,16 +9,16 @@ from statistics import mean, median
 
 from wordline.real.measurements import Drive, Table, Value, cell_in, stated
 
-#: Columns without which a table has no such rows.
+#: A table without these columns has no such rows.
 COLUMNS = ("drive", "model", "kind", "used_GB", "used_frac_of_capacity", "MBps_steady")
-#: Kinds of rows that are read; others are passed over.
+#: Kinds of rows that are read; others are skipped.
 FILL, UNIFORM, LATENCY = "seqfill", "uniform", "latency"
-#: Blocks of a fill in bytes, below which the host may limit it rather than the flash.
+#: Minimum request size of a fill in bytes; with smaller requests the host may limit the rate.
 BLOCK = 64 << 10
-#: What each kind of row must state.
+#: Columns that each kind of row must have.
 NEEDED = {FILL: ("steady",), UNIFORM: ("steady",), LATENCY: ("writes", "reads")}
 
-#: Figures by the column that states them.
+#: Figures, by column.
 FIGURES = {
     "dw0.5": "MBps_dw0.5",
     "dw1": "MBps_dw1",
@@ -38,24 +38,25 @@ FIGURES = {
 
 @dataclass(frozen=True)
 class SteadyRow:
-    """One row: what was written where, and what was measured meanwhile.
+    """A row: what was written where, and what was measured meanwhile.
 
-    `figures` has those of `FIGURES` that the row states: MB/s (10^6 B) around so many drive writes
-    and ``steady``, ``knee`` in drive writes, ``waf``, writes and reads a second, latencies in us.
+    `figures` has those of `FIGURES` that the row states: MB/s (10^6 B) around several drive writes
+    and in ``steady`` state, ``knee`` in drive writes, ``waf``, writes and reads per second,
+    latencies in us.
     """
 
     name: str
     kind: str
-    #: Share of the capacity that was used, at most 1.
+    #: Share of the capacity in use, at most 1.
     share: float
     #: What was written before, in words.
     init: str
-    #: Requests outstanding; None if the row does not say.
+    #: Outstanding requests; None if the row does not state them.
     depth: int | None
     figures: Mapping[str, Value]
-    #: Bytes of a request; None if the row does not say.
+    #: Request size in bytes; None if the row does not state it.
     block: int | None = None
-    #: By how many drive writes the knee may be off.
+    #: Uncertainty of the knee in drive writes.
     resolution: float = 0.0
 
     @property
@@ -68,9 +69,9 @@ class SteadyRow:
 
 
 def read(table: Table, found: dict[str, Drive]) -> None:
-    """Add the drives of a table, by the names of its column ``drive``, with rows and values.
+    """Add the drives of a table, named by its column ``drive``, with rows and values.
 
-    Raises `UserError`: a cell is wrong, or a drive has no capacity.
+    Raises `UserError`: a cell is invalid, or a drive has no capacity.
     """
     borrowed: dict[str, str] = {}
     for at, cells in enumerate(table.rows):
@@ -131,7 +132,7 @@ def _whole(text: str | None) -> int | None:
 
 
 def _number(table: Table, at: int, column: str) -> Value | None:
-    """Read the number of a cell, the largest where it lists those of several runs by ``|``."""
+    """Read the number in a cell, the largest if it lists several runs separated by ``|``."""
 
     def largest(text: str) -> float | None:
         try:
@@ -159,14 +160,14 @@ def _drive(table: Table, at: int, row: SteadyRow) -> Drive:
 
 
 def spread(name: str, values: list[Value], of: float) -> Value:
-    """Return a figure of several rows, with the interval that they span."""
+    """Return a figure of several rows, with the interval that they cover."""
     low, high = min(v.low for v in values), max(v.high for v in values)
     more = f" and {len(values) - 1} more rows" if len(values) > 1 else ""
     return Value(of, low, high, f"{name}{more}")
 
 
 def summarize(drive: Drive) -> None:
-    """Take from the rows of a drive what can be read off."""
+    """Take the figures of a drive that follow directly from its rows."""
     fills = [r for r in drive.rows if r.kind == FILL and (r.block or BLOCK) >= BLOCK]
     if fills:
         rates = [r.figures["steady"] for r in fills]
@@ -193,9 +194,9 @@ def summarize(drive: Drive) -> None:
 
 
 def fitted_row(drive: Drive) -> SteadyRow | None:
-    """Return the row of uniform writes that a fit uses: the one whose knee is seen most finely.
+    """Return the row of uniform writes that a fit uses: the one with the most precise knee.
 
-    It is of the whole drive, written in order before.
+    It covers the whole drive, which was written in order before.
     """
     rows = [
         r

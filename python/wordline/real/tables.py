@@ -1,4 +1,4 @@
-"""The drives of tables, whatever their rows state: an SLC cache, or a steady state."""
+"""The drives of tables, whose rows state an SLC cache or a steady state."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from wordline.real.measurements import CLIFF, Drive, Table
 
 
 def drives(given: list[Table]) -> dict[str, Drive]:
-    """Return the drives of tables by name, with what the rows say of them.
+    """Return the drives of tables by name, with the values of their rows.
 
-    A drive with an SLC cache is named by its model, with its capacity behind it where a model has
-    several; one in steady state by the column ``drive``. Raises `UserError`: no table states
-    either, or a cell is wrong.
+    A drive with an SLC cache is named by its model, followed by its capacity if a model has
+    several. A drive in steady state is named by the column ``drive``. Raises `UserError`: no table
+    states either, or a cell is invalid.
     """
     found: dict[str, Drive] = {}
     for table in given:

@@ -1,6 +1,6 @@
-"""Every combination of devices, workloads, schemes and settings: ``wordline sweep``.
+"""All combinations of devices, workloads, schemes and settings: ``wordline sweep``.
 
-`grid` makes the runs, `wordline.runs` does and keeps them, `table` gathers their figures,
+`grid` creates the runs, `wordline.runs` executes and stores them, `table` collects their figures,
 `frontier` draws two of them, and `result` is what `wordline.sweep` returns.
 """
 

@@ -1,4 +1,4 @@
-"""What decides a sweep: measures with their best combinations, and gain against cost."""
+"""The decision of a sweep: measures with their best combinations, and benefit against cost."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from wordline.sweeps import heat
 from wordline.sweeps.frontier import Axis
 from wordline.sweeps.table import Row, Table
 
-#: What is gained and what it costs, the first that differs of each.
+#: Candidates for benefit and cost; the first of each that differs is used.
 _GAINS = (
     *("latency_us.write.p99", "latency_us.write.p999", "latency_us.write.mean"),
     *("latency_us.read.p99", "latency_us.read.p999", "latency_us.read.mean", "throughput.iops"),
 )
 _COSTS = ("lifetime.total_bytes_written", "waf.total", *_GAINS[3:])
-#: The most measures.
+#: Maximum number of measures.
 _MEASURES = 6
 
 
 def tradeoff(table: Table) -> tuple[Axis, Axis] | None:
-    """Return cost and gain of a sweep; none where no two figures of the table differ."""
+    """Return cost and benefit of a sweep; None if no two figures of the table differ."""
 
     def first(paths: Sequence[str], but: str = "") -> str | None:
         differ = (path for path in paths if path != but and path in table.paths)
@@ -41,7 +41,7 @@ def _values(table: Table, path: str) -> list[float]:
 
 
 def winner(table: Table) -> Row | None:
-    """Return the combination that the verdict names; none where none is the best of a figure."""
+    """Return the combination that the verdict names; None if no figure has a best one."""
     for path in table.paths:
         if best := heat.best(table, path):
             return best[0]
@@ -49,16 +49,16 @@ def winner(table: Table) -> Row | None:
 
 
 def block(table: Table, scatter: str, rests: Steady) -> str:
-    """Return the head of the page as HTML: a row a measure, and beside it the scatter.
+    """Return the head of the page as HTML: one row per measure, and the scatter plot.
 
-    ``rests`` is what is known of the steadiness of all runs.
+    ``rests`` says what is known about the steadiness of all runs.
     """
     table = heat.effective(table)
     first = table.rows[0]
     paths = [path for path in table.paths if not heat.is_alike(_values(table, path))][:_MEASURES]
     if not paths:
         return scatter
-    # A long name has a line for each axis.
+    # A long name has one line per axis.
     name = "<br>".join(html.escape(heat.called(first, [axis])) for axis in table.axes)
     rows = "".join(_row(table, path, first, rests.is_enough) for path in paths)
     box = 'class="scroll" tabindex="0" role="region" aria-label="Measures that decide"'
@@ -74,7 +74,7 @@ def block(table: Table, scatter: str, rests: Steady) -> str:
 
 
 def _certainty(table: Table, rests: Steady) -> str:
-    """Say how much may be believed of it."""
+    """Return how certain the decision is."""
     text = f"{rests}."
     if not rests.is_enough and rests.needed:
         text += f" Run longer: with --requests {rests.needed} all may be."

@@ -15,7 +15,7 @@ from wordline.sweeps.table import Row, Table
 
 #: A column of a paper in inches, and the width of a telephone.
 _SIZE = (3.45, 3.3)
-#: More places of the frontier than these are numbered, not named.
+#: If the frontier has more points than this, they are numbered instead of named.
 _NAMED = 4
 #: Where a label may stand: right or left of its place, above or below it, or well above.
 _SIDES = ((1, 1), (-1, 1), (1, -1), (-1, -1), (1, 2.2))
@@ -32,14 +32,14 @@ class Axis:
 
     @property
     def way(self) -> str:
-        """Which end is the good one, in words."""
+        """Which end is the better one, in words."""
         return f"{'higher' if self.more_is_better else 'lower'} is better"
 
 
 def axes(paths: Sequence[str]) -> tuple[Axis, Axis]:
-    """Read two paths, each perhaps with ``+`` before it where more is better.
+    """Parse two paths; a ``+`` before a path means that more is better.
 
-    Raises `UserError`: there are not two.
+    Raises `UserError`: there are not exactly two paths.
     """
     parts = [part.strip() for part in paths]
     if len(parts) != 2 or not all(part.lstrip("+") for part in parts) or parts[0] == parts[1]:
@@ -52,7 +52,7 @@ def axes(paths: Sequence[str]) -> tuple[Axis, Axis]:
 
 
 def _figure(row: Row, axis: Axis) -> tuple[float, float | None]:
-    """Return mean and half interval of a row that has the figure of an axis."""
+    """Return mean and half-width of a row that has the figure of an axis."""
     found = row.figures[axis.path]
     if found is None:
         raise ValueError(f"the row has no {axis.path}")
@@ -60,7 +60,7 @@ def _figure(row: Row, axis: Axis) -> tuple[float, float | None]:
 
 
 def unbeaten(costs: Iterable[tuple[float, ...]]) -> set[tuple[float, ...]]:
-    """Return the costs that no others equal or beat in all parts."""
+    """Return the costs that no other equals or beats in all components."""
     known = set(costs)
 
     def beaten(own: tuple[float, ...]) -> bool:
@@ -71,9 +71,9 @@ def unbeaten(costs: Iterable[tuple[float, ...]]) -> set[tuple[float, ...]]:
 
 
 def frontier(rows: Sequence[Row], x: Axis, y: Axis) -> list[Row]:
-    """Return the rows that no other row equals or beats in both, by rising x.
+    """Return the rows that no other row equals or beats in both, by increasing x.
 
-    Of rows that are equal in both, all are kept. Rows without one of the figures are left out.
+    Rows that are equal in both are all kept. Rows without one of the figures are left out.
     """
 
     def cost(row: Row) -> tuple[float, ...]:
@@ -95,12 +95,12 @@ def _staircase(best: Sequence[Row], x: Axis, y: Axis) -> tuple[list[float], list
 
 
 def _numbers(best: Sequence[Row], x: Axis, y: Axis) -> dict[tuple[float, float], str]:
-    """Give the frontier its numbers, in the order of its list; rows at one place share a label."""
+    """Return the numbers of the frontier, in list order; rows at the same point share one."""
     numbers: dict[tuple[float, float], list[str]] = {}
     for number, row in enumerate(best, 1):
         where = (_figure(row, x)[0], _figure(row, y)[0])
         numbers.setdefault(where, []).append(str(number))
-    # Those at one place follow each other.
+    # Rows at the same point are consecutive.
     return {
         where: f"{found[0]} to {found[-1]}" if len(found) > 2 else ", ".join(found)
         for where, found in numbers.items()
@@ -110,7 +110,7 @@ def _numbers(best: Sequence[Row], x: Axis, y: Axis) -> dict[tuple[float, float],
 def _names(
     best: Sequence[Row], x: Axis, y: Axis, axes: Sequence[str]
 ) -> dict[tuple[float, float], str]:
-    """Give each place of the frontier the name of what lies there."""
+    """Label each point of the frontier with the names of its rows."""
     names: dict[tuple[float, float], list[str]] = {}
     for row in best:
         names.setdefault((_figure(row, x)[0], _figure(row, y)[0]), []).append(called(row, axes))
@@ -156,7 +156,7 @@ def _annotate(
 
 
 def draw(table: Table, axes: tuple[Axis, Axis], path: Path, note: str, winner: Row | None) -> None:
-    """Draw all rows, and the frontier as a line; baseline and winner have the pages' colours.
+    """Draw all rows, and the frontier as a line; baseline and winner have the pages' colors.
 
     The baseline is every row with the first scheme, or the first value of the first axis.
     """

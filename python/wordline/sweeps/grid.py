@@ -12,9 +12,9 @@ from wordline import Run, UserError, _wordline
 def values(text: str) -> tuple[str, list[str]]:
     """Split ``KEY=A,B,...`` into the key and its values.
 
-    A comma between brackets or quotes belongs to its value.
+    A comma within brackets or quotes is part of the value.
 
-    Raises `UserError`: there is no key, no value, or a bracket or quote that is not closed.
+    Raises `UserError`: the key or the values are missing, or a bracket or quote is not closed.
     """
     key, equals, rest = text.partition("=")
     key = key.strip()
@@ -45,7 +45,7 @@ def values(text: str) -> tuple[str, list[str]]:
 
 @dataclass(frozen=True)
 class Point:
-    """One combination: the value of each axis, and a run for each replica."""
+    """One combination: the value of each axis, and a run for each repeat."""
 
     at: Mapping[str, str]
     runs: tuple[Run, ...]
@@ -55,8 +55,8 @@ class Point:
 class Grid:
     """All combinations of the axes."""
 
-    axes: list[str]  #: The names of what varies, or ``["scheme"]`` where nothing does.
-    points: list[Point]  #: The combinations, the last axis the fastest.
+    axes: list[str]  #: The axes that vary, or ``["scheme"]`` if none does.
+    points: list[Point]  #: The combinations; the last axis varies fastest.
 
     @property
     def runs(self) -> list[Run]:
@@ -78,11 +78,11 @@ def grid(
     traces: str | None = None,
     check: bool = False,
 ) -> Grid:
-    """Make the grid of all combinations.
+    """Create the grid of all combinations.
 
-    Each argument is that of `wordline.sweep`, with all values as text and in lists.
+    The arguments are those of `wordline.sweep`, with all values as text in lists.
 
-    Raises `UserError`: a value is there twice, or there are no replicas.
+    Raises `UserError`: a value occurs twice, or there are no repeats.
     """
     sets = {key: list(found) for key, found in (set or {}).items()}
     axes = {
@@ -125,7 +125,7 @@ def grid(
 
 
 def _all_of(schemes: Sequence[str]) -> list[str]:
-    """Put every scheme that is not named in the place of ``all-compatible``."""
+    """Replace ``all-compatible`` by every scheme that is not named."""
     named = list(schemes)
     if _wordline.ALL_COMPATIBLE in named:
         at = named.index(_wordline.ALL_COMPATIBLE)

@@ -1,4 +1,4 @@
-"""The page of a sweep: a table for each figure by the axes that vary, and the command of all."""
+"""The page of a sweep: a table for each figure by the axes that vary, and the command."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from wordline.sweeps.table import Row, Table
 
 
 def names(paths: Sequence[str]) -> dict[str, str]:
-    """Return the name of each figure; of one that has none, its path."""
+    """Return the label of each figure; its path if it has none."""
     return {path: measure(path).said() for path in paths}
 
 
-#: More columns than this go down where fewer rows can go across.
+#: With more columns than this, rows and columns are swapped if there are fewer rows.
 _WIDE = 4
-#: Pixels of a character and of the edges of a cell, by which tables stand side by side.
+#: Pixels per character and per cell border, for placing tables next to each other.
 _CHARACTER, _EDGES = 7.4, 20
 #: Means that differ by no more than this share are equal.
 _TIE = 0.005
@@ -32,7 +32,7 @@ _SPEAK = ("device", "workload", "initial", "scheme")
 
 
 def axis_name(axis: str, axes: Sequence[str]) -> str:
-    """Return an axis as people read it: the last word of its key, where that is the only one.
+    """Return the label of an axis: the last word of its key, if that is unambiguous.
 
     >>> axis_name("host.queue_depth", ["host.queue_depth", "scheme"])
     'queue depth'
@@ -42,7 +42,7 @@ def axis_name(axis: str, axes: Sequence[str]) -> str:
 
 
 def called(row: Row, axes: Sequence[str]) -> str:
-    """Return a combination as people read it: a number has the name of its axis before it."""
+    """Return the label of a combination; a number is preceded by the label of its axis."""
     parts = []
     for axis in axes:
         value = row.at[axis]
@@ -52,7 +52,7 @@ def called(row: Row, axes: Sequence[str]) -> str:
 
 
 def _axes(table: Table) -> tuple[list[str], list[str]]:
-    """Return the axes of the rows, schemes where they vary, and those of the columns."""
+    """Return the axes of the rows (schemes if they vary) and those of the columns."""
     rows = "scheme" if "scheme" in table.axes else table.axes[-1]
     others = [axis for axis in table.axes if axis != rows]
 
@@ -63,12 +63,12 @@ def _axes(table: Table) -> tuple[list[str], list[str]]:
 
 
 def best(table: Table, path: str) -> list[Row]:
-    """Return the combinations with the best mean of a figure; none where no end is the good one."""
+    """Return the combinations with the best mean of a figure; none if neither end is better."""
     return _best(_means(table, path), path)
 
 
 def _best(found: Sequence[tuple[Row, float]], path: str) -> list[Row]:
-    """Return the rows with the best mean of a figure; none where no end is the good one."""
+    """Return the rows with the best mean of a figure; none if neither end is better."""
     better = measure(path).better
     if better is None or len(found) < 2:
         return []
@@ -98,9 +98,9 @@ def _means(table: Table, path: str) -> list[tuple[Row, float]]:
 
 
 def verdict(table: Table, rests: Steady) -> str:
-    """Say in a sentence which combination is best by the first figure that has a good end.
+    """Return a sentence that names the best combination, by the first figure with a better end.
 
-    It is not known where too few of the runs are steady.
+    It is unknown if too few of the runs are steady.
     """
     table = effective(table)
     for path in table.paths:
@@ -124,12 +124,12 @@ def verdict(table: Table, rests: Steady) -> str:
 
 
 def effective(table: Table) -> Table:
-    """Return a table without the axes that change nothing."""
+    """Return a table without the axes that have no effect."""
     return _without(table, idle(table))[0]
 
 
 def idle(table: Table) -> list[str]:
-    """Return the axes of which no value changes any figure, where some axis does."""
+    """Return the axes without effect on any figure, if another axis has one."""
 
     def is_idle(axis: str) -> bool:
         of: dict[tuple[str, ...], set[tuple[object, ...]]] = {}
@@ -143,7 +143,7 @@ def idle(table: Table) -> list[str]:
 
 
 def _without(table: Table, axes: Sequence[str]) -> tuple[Table, list[int]]:
-    """Return a table without axes that change nothing, and where its rows stand in the whole."""
+    """Return a table without some axes, and the positions of its rows in the whole table."""
     left = [axis for axis in table.axes if axis not in axes]
     first: dict[tuple[str, ...], int] = {}
     for number, row in enumerate(table.rows):
@@ -153,7 +153,7 @@ def _without(table: Table, axes: Sequence[str]) -> tuple[Table, list[int]]:
 
 
 def tables(table: Table, runs: Mapping[int, str]) -> str:
-    """Return the figures as HTML, a table each: the darker, the worse; each links to its run."""
+    """Return one table per figure as HTML: darker is worse; each cell links to its run."""
     nothing = idle(table)
     table, places = _without(table, nothing)
     runs = {at: runs[number] for at, number in enumerate(places) if number in runs}
@@ -238,7 +238,7 @@ def _together(table: Table, axis: str, paths: Sequence[str], runs: Mapping[int, 
 
 
 def _table(table: Table, path: str, runs: Mapping[int, str]) -> tuple[str, float]:
-    """Return the table of a figure, and how wide it is in pixels, roughly."""
+    """Return the table of a figure, and its approximate width in pixels."""
     down, across = _axes(table)
     rows = list(dict.fromkeys(tuple(row.at[axis] for axis in down) for row in table.rows))
     columns = list(dict.fromkeys(tuple(row.at[axis] for axis in across) for row in table.rows))
@@ -275,7 +275,7 @@ def _table(table: Table, path: str, runs: Mapping[int, str]) -> tuple[str, float
 
 
 def _shade(values: Sequence[float], better: str | None) -> Callable[[float], float]:
-    """Return how bad a value is among others, from 0 to 1; far ones by their logarithm."""
+    """Return how bad a value is among others, from 0 to 1; logarithmic if they vary much."""
     least, most = min(values), max(values)
     is_far = least > 0 and most / least >= 4
 
@@ -294,7 +294,7 @@ def _shade(values: Sequence[float], better: str | None) -> Callable[[float], flo
 
 
 def command(grid: Grid) -> str:
-    """Return the command that makes a sweep again."""
+    """Return the command that repeats a sweep."""
     first = grid.points[0]
     run = first.runs[0]
     given = {key: list(dict.fromkeys(p.at[key] for p in grid.points)) for key in first.at}

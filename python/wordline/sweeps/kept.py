@@ -1,4 +1,4 @@
-"""A sweep on disk: ``sweep.json`` beside the folder ``runs`` with its reports."""
+"""A sweep on disk: ``sweep.json`` next to the folder ``runs`` with its reports."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from wordline.runs import Runner, write_whole
 from wordline.sweeps.grid import Grid, Point
 from wordline.sweeps.table import reason, traceback_there
 
-#: The file, and what it says it is.
+#: The file, and its schema.
 NAME = "sweep.json"
 SCHEMA = "wordline.sweep/1"
 
@@ -23,7 +23,7 @@ _KINDS: dict[str, type[Exception]] = {k.__name__: k for k in (Refused, UserError
 def write(
     grid: Grid, refused: Mapping[Run, Exception], figures: Sequence[str], runner: Runner
 ) -> Path:
-    """Write down which runs a sweep has, and where their reports are; return the file."""
+    """Write which runs a sweep has and where their reports are; return the file."""
 
     def described(run: Run) -> dict[str, Any]:
         found: dict[str, Any] = {"run": asdict(run)}
@@ -49,9 +49,9 @@ def _written(why: Exception) -> dict[str, Any]:
 
 
 def read(path: Path) -> tuple[Grid, dict[Run, Report], dict[Run, Exception], list[str]]:
-    """Return a sweep's grid, its reports, what failed, and the figures of its table.
+    """Return a sweep's grid, its reports, its failures, and the figures of its table.
 
-    Raises `UserError`: the file is no sweep's, or a report of it is gone.
+    Raises `UserError`: the file does not describe a sweep, or one of its reports is missing.
     """
     try:
         found = json.loads(path.read_text(encoding="utf-8"))

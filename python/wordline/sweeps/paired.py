@@ -1,4 +1,4 @@
-"""Combinations of a sweep held against one that differs in a single axis, seed by seed."""
+"""Combinations of a sweep compared with one that differs in a single axis, paired by seed."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from wordline.sweeps.table import Form, estimate
 
 @dataclass(frozen=True)
 class Difference:
-    """One combination against its baseline.
+    """A combination compared with its baseline.
 
     Attributes
     ----------
     at
         The value of each axis.
     percent
-        By path of a figure, by how many per cent it differs from the baseline's: the mean over the
-        seeds, and half of its 95 % interval by Student's t, ``None`` with one seed. ``None`` where
+        By path of a figure, the difference from the baseline in per cent: the mean over the seeds,
+        and the half-width of its 95 % interval by Student's t, ``None`` with one seed. ``None`` if
         a figure is missing, or the baseline's is 0.
     seeds
-        How many pairs there are.
+        Number of pairs.
     """
 
     at: Mapping[str, str]
@@ -35,7 +35,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class Differences:
-    """What changes along one axis of a sweep."""
+    """The differences along one axis of a sweep."""
 
     over: str
     baseline: str
@@ -51,7 +51,7 @@ class Differences:
         ]
 
     def columns(self) -> dict[str, list[Any]]:
-        """Return the table by column; ``None`` where there is nothing."""
+        """Return the table by column; missing values are ``None``."""
         found: dict[str, list[Any]] = {a: [r.at[a] for r in self.rows] for a in self.axes}
         for path in self.paths:
             each = [r.percent[path] for r in self.rows]
@@ -68,9 +68,9 @@ def differences(
     over: str | None = None,
     baseline: str | None = None,
 ) -> Differences:
-    """Hold every combination against the one that has the baseline's value of an axis.
+    """Compare each combination with the one that has the baseline's value of an axis.
 
-    Raises `UserError`: the axis does not vary, or has no such value.
+    Raises `UserError`: the axis does not vary, or does not have this value.
     """
     axis = over if over is not None else ("scheme" if "scheme" in grid.axes else grid.axes[0])
     if axis not in grid.axes or len({p.at[axis] for p in grid.points}) < 2:
@@ -78,7 +78,9 @@ def differences(
     values = list(dict.fromkeys(p.at[axis] for p in grid.points))
     first = values[0] if baseline is None else baseline
     if first not in values:
-        raise UserError(f"baseline={first!r} is no {axis}\n  allowed: {', '.join(values)}")
+        raise UserError(
+            f"baseline={first!r} is not a value of {axis}\n  allowed: {', '.join(values)}"
+        )
     by_place = {_rest(p, axis): p for p in grid.points if p.at[axis] == first}
     data = {run: report.to_dict() for run, report in reports.items()}
     rows = []
@@ -93,7 +95,7 @@ def differences(
 
 
 def _rest(point: Point, axis: str) -> tuple[tuple[str, str], ...]:
-    """Return where a point lies but for one axis."""
+    """Return the values of a point on all other axes."""
     return tuple((key, at) for key, at in point.at.items() if key != axis)
 
 

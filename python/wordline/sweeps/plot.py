@@ -17,15 +17,15 @@ from wordline.sweeps.table import Row, Table
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-#: Factors of the units that values of an axis are spelled with, by what they measure.
+#: Factors of units in the values of an axis, by quantity.
 _UNITS = {
     "": {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "%": 0.01},
     "bytes": {"B": 1.0, "KiB": 2.0**10, "MiB": 2.0**20, "GiB": 2.0**30, "TiB": 2.0**40},
     "s": {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0},
 }
-#: A scale is logarithmic from this ratio of its values on.
+#: From this ratio of its values on, a scale is logarithmic.
 _FAR = 20.0
-#: Values nearer than this share of an axis would have their ticks one over the other.
+#: Ticks of values closer than this share of an axis would overlap.
 _NEAR = 0.06
 
 
@@ -36,9 +36,9 @@ def draw(
     where: Mapping[str, str | Sequence[str]],
     axes: tuple[Axes | None, str],
 ) -> Axes:
-    """Draw as `Sweep.plot` says; `axes` are those to draw on, or the width of new ones.
+    """Draw as described for `Sweep.plot`; `axes` are the axes to draw on, or the width of new ones.
 
-    Raises `UserError`: figure, axis or value is not there, or no combination has the figure.
+    Raises `UserError`: figure, axis or value does not exist, or no combination has the figure.
     """
     rows = _kept(table, where)
     path = _figure(table, rows, figure)
@@ -57,7 +57,7 @@ def draw(
     places, is_number = _places(at, values, axis)
     looks = _style.looks(list(lines))
     for number, (name, of) in enumerate(lines.items()):
-        # Side by side, intervals of names at one place do not hide each other.
+        # Offset the intervals of names at the same point, so that they do not overlap.
         aside = 0.0 if is_number else 0.5 * ((number + 0.5) / len(lines) - 0.5)
         look = {**looks[name], "marker": looks[name].get("marker", "o"), "markersize": 4}
         halves = [of[v][1] if v in of else None for v in values]
@@ -75,7 +75,7 @@ def draw(
 
 
 def _kept(table: Table, where: Mapping[str, str | Sequence[str]]) -> list[Row]:
-    """Return the rows that have the values which are asked for."""
+    """Return the rows with the requested values."""
     rows = list(table.rows)
     for axis, asked in where.items():
         if axis not in table.axes:
@@ -92,7 +92,7 @@ def _kept(table: Table, where: Mapping[str, str | Sequence[str]]) -> list[Row]:
 
 
 def _figure(table: Table, rows: Sequence[Row], asked: str | None) -> str:
-    """Return the figure that is asked for, or the first of the table that any row has."""
+    """Return the requested figure, or the first of the table that any row has."""
     if asked is not None and asked not in table.paths:
         near = difflib.get_close_matches(asked, table.paths, 1)
         hint = f" (did you mean {near[0]}?)" if near else ""
@@ -108,7 +108,7 @@ def _figure(table: Table, rows: Sequence[Row], asked: str | None) -> str:
 
 
 def _over(table: Table, rows: Sequence[Row], asked: str | None) -> str:
-    """Return the axis that is asked for, or the first of numbers, or the first that varies."""
+    """Return the requested axis, or the first one with numbers, or the first that varies."""
     if asked is not None and asked not in table.axes:
         raise UserError(f"over={asked!r} does not vary\n  allowed: {', '.join(table.axes)}")
     if asked is not None:
@@ -120,7 +120,7 @@ def _over(table: Table, rows: Sequence[Row], asked: str | None) -> str:
 
 
 def _numbers(values: Sequence[str]) -> list[float] | None:
-    """Return values as numbers of one unit; nothing where one is none, or is of another kind."""
+    """Return values as numbers in one unit; None if a value is not a number or of another kind."""
     parts = [re.fullmatch(r"([-+]?[\d.]+(?:e[-+]?\d+)?)\s*([A-Za-z%]*)", v) for v in values]
     for factors in _UNITS.values():
         if all(part is not None and part[2] in factors for part in parts):
@@ -132,7 +132,7 @@ def _numbers(values: Sequence[str]) -> list[float] | None:
 
 
 def _places(at: Axes, values: Sequence[str], axis: str) -> tuple[dict[str, float], bool]:
-    """Return where the values of an axis stand, with ticks there, and whether as numbers."""
+    """Return the positions of an axis's values, their ticks, and whether they are numbers."""
     numbers = _numbers(values) if len(values) > 1 else None
     at.set_xlabel(axis_name(axis, [axis]))
     if numbers:
@@ -155,7 +155,7 @@ def _places(at: Axes, values: Sequence[str], axis: str) -> tuple[dict[str, float
     at.set_xticks(range(len(values)), values, **turned)
     at.set_xlim(-0.5, len(values) - 0.5)
     even = {value: float(number) for number, value in enumerate(values)}
-    # Numbers too near for a scale stay in their order, and are joined.
+    # Numbers too close for a scale keep their order, and are joined.
     return even, numbers is not None and numbers == sorted(numbers)
 
 

@@ -1,4 +1,4 @@
-"""What a sweep came to."""
+"""The result of a sweep."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from wordline.sweeps.table import Table, table
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-#: Axes that reports have as columns of the same name.
+#: Axes that are columns of the same name in reports.
 _OF_REPORTS = ("device", "workload", "initial", "scheme")
 
 
@@ -31,15 +31,15 @@ class Combination:
     Attributes
     ----------
     at
-        The value of each axis, those that do not vary too: ``device``, ``workload``, ``initial``,
-        each key of ``set``, ``scheme``.
+        The value of each axis, including those that do not vary: ``device``, ``workload``,
+        ``initial``, each key of ``set``, ``scheme``.
     reports
-        A report for each seed; none where the device refuses the scheme.
+        A report for each seed; empty if the device refuses the scheme.
     refused
-        Why scheme and device do not go together; ``None`` where they do.
+        Why scheme and device cannot be combined; ``None`` if they can.
     failed
-        What else the run of one of its seeds came to in place of a report: an exception, with the
-        run in its notes. ``None`` where all have reports.
+        Any other exception of a run of one of its seeds, with the run in its notes. ``None`` if all
+        have reports.
     """
 
     at: Mapping[str, str]
@@ -54,9 +54,9 @@ class Sweep(Sequence[Combination]):
     Attributes
     ----------
     axes : list of str
-        What varies.
+        The axes that vary.
     ran, found : int
-        Runs that were done, and those whose reports were there from before.
+        Number of runs that were executed, and of those whose reports already existed.
     """
 
     def __init__(
@@ -66,9 +66,9 @@ class Sweep(Sequence[Combination]):
         refused: Mapping[Run, Exception],
         figures: Sequence[str],
     ) -> None:
-        """Gather what `wordline.runs.Runner.run` returns of a grid, for a table of figures.
+        """Collect the results of `wordline.runs.Runner.run` for a grid into a table of figures.
 
-        Raises `UserError`: a path is that of no figure of any report.
+        Raises `UserError`: no report has a figure with this path.
         """
         self._grid = grid
         self._reports = reports
@@ -90,15 +90,15 @@ class Sweep(Sequence[Combination]):
     @overload
     def __getitem__(self, index: slice) -> list[Combination]: ...
     def __getitem__(self, index: int | slice) -> Combination | list[Combination]:
-        """Return a combination by its place."""
+        """Return a combination by its position."""
         return self._combinations[index]
 
     def __len__(self) -> int:
-        """Return how many combinations there are."""
+        """Return the number of combinations."""
         return len(self._combinations)
 
     def __repr__(self) -> str:
-        """Say what varies."""
+        """Return a summary of what varies."""
         return f"<Sweep of {len(self)} combinations over {', '.join(self.axes)}>"
 
     def _repr_html_(self) -> str:
@@ -109,7 +109,7 @@ class Sweep(Sequence[Combination]):
         return _frame.html([*self.axes, *self._table.paths], self._table.printed(), about)
 
     def __str__(self) -> str:
-        """Return the table, and below it what was refused."""
+        """Return the table, followed by combinations that were refused or failed."""
         lines = [[*self.axes, *self._table.paths], *self._table.printed()]
         for i, column in enumerate(list(zip(*lines, strict=True))):
             turn, width = (str.ljust if i < len(self.axes) else str.rjust), max(map(len, column))
@@ -128,29 +128,29 @@ class Sweep(Sequence[Combination]):
         return "\n".join((*("  ".join(line).rstrip() for line in lines), *refused))
 
     def columns(self) -> dict[str, list[Any]]:
-        """Return the table by column: a row a combination, a mean and its interval a figure.
+        """Return the table by column: one row per combination, mean and interval of each figure.
 
         Returns
         -------
         dict
-            The axes; the figures of the table by their paths, means over the seeds, and with
-            replicas ``PATH.half_width_95`` in the same unit; ``replicas`` and ``result_hash``;
-            ``refused`` where a combination was, ``failed`` and ``failed_seed`` where a run of one
-            did. Lists of one length, ``None`` where there is nothing.
+            The axes; the figures of the table by path, as means over the seeds, with repeats also
+            ``PATH.half_width_95`` in the same unit; ``replicas`` and ``result_hash``; ``refused``
+            if a combination was refused, ``failed`` and ``failed_seed`` if a run of one failed. All
+            lists have the same length; missing values are ``None``.
         """
         return self._table.columns()
 
     def to_frame(self, library: str | None = None) -> Any:
-        """Return a data frame with a row for each run: each combination, with each seed.
+        """Return a data frame with a row for each run, that is, each seed of each combination.
 
-        The library, and what is raised, are as for `Report.to_frame`.
+        Library and exceptions are as for `Report.to_frame`.
 
         Returns
         -------
         polars.DataFrame or pandas.DataFrame
-            The columns of `Report.to_frame`, and one for each key of ``set``. What was refused or
-            failed has a row without figures for each of its seeds, with the reason in ``refused``
-            or ``failed``.
+            The columns of `Report.to_frame`, and one for each key of ``set``. A combination that
+            was refused or failed has a row without figures for each seed, with the reason in
+            ``refused`` or ``failed``.
         """
         rows: list[dict[str, Any]] = []
         for combination, point, row in zip(self, self._grid.points, self._table.rows, strict=True):
@@ -164,36 +164,36 @@ class Sweep(Sequence[Combination]):
         return _frame.frame(rows, library)
 
     def differences(self, over: str | None = None, baseline: str | None = None) -> Differences:
-        """Hold every combination against the one that differs in one axis only, seed by seed.
+        """Compare each combination with the one that differs in one axis only, paired by seed.
 
         Parameters
         ----------
         over
             The axis; ``scheme`` if that varies, else the first that does.
         baseline
-            Its value that the others are held against; the first if not given.
+            The value of that axis with which the others are compared; the first if not given.
 
         Returns
         -------
         Differences
             ``rows`` has one for each other combination, with per cent by figure of the table; its
-            ``columns()`` are lists of one length, ``PATH.percent`` and
+            ``columns()`` are lists of the same length, ``PATH.percent`` and
             ``PATH.percent.half_width_95``.
 
         Raises
         ------
         UserError
-            The axis does not vary, or has no such value.
+            The axis does not vary, or does not have this value.
         """
         return differences(self._grid, self._reports, self._table.paths, over, baseline)
 
     def frontier(self, x: str, y: str) -> list[Combination]:
-        """Return the combinations that no other equals or beats in both figures, by rising x.
+        """Return the combinations that no other equals or beats in both figures, by increasing x.
 
         Parameters
         ----------
         x, y
-            Paths of figures of the table; less is better, but for one that begins with ``+``.
+            Paths of figures of the table. Less is better, unless a path begins with ``+``.
 
         Raises
         ------
@@ -217,22 +217,22 @@ class Sweep(Sequence[Combination]):
     ) -> Axes:
         """Draw a figure over one axis, with a line for each combination of the other axes.
 
-        With several seeds points are means with their 95 % intervals. Values that are no numbers
-        are not joined; what was refused or failed leaves a gap. Saved as PDF it embeds Type 42
+        With several seeds, points are means with 95 % intervals. Values that are not numbers are
+        not joined; a combination that was refused or failed leaves a gap. A PDF embeds Type 42
         fonts.
 
         Parameters
         ----------
         figure
-            Path of a figure of the table; the first one that any combination has if not given.
+            Path of a figure of the table; by default the first that any combination has.
         over
-            The axis along the bottom; if not given the first with numbers as values, or the first.
+            The horizontal axis; by default the first with numeric values, or else the first.
         where
             Values of axes to draw, such as ``{"scheme": ["conventional", "sector"]}``.
         ax
-            Axes to draw on; new ones are made if not given.
+            Axes to draw on; by default new ones.
         width
-            Of new axes: ``column`` (3.35 in) or ``page`` (7 in).
+            Width of new axes: ``column`` (3.35 in) or ``page`` (7 in).
 
         Returns
         -------
@@ -241,8 +241,8 @@ class Sweep(Sequence[Combination]):
         Raises
         ------
         UserError
-            Figure, axis or value is not in the sweep, no combination has the figure, or matplotlib
-            is missing: ``pip install '.[sweep]'``.
+            Figure, axis or value does not exist, no combination has the figure, or matplotlib is
+            missing: ``pip install '.[sweep]'``.
         """
         from wordline.sweeps import plot
 
@@ -255,12 +255,12 @@ class Sweep(Sequence[Combination]):
         caption: str | None = None,
         label: str | None = None,
     ) -> str:
-        r"""Return the table as LaTeX with booktabs: a row a combination, units in the heads.
+        r"""Return the table as LaTeX with booktabs: one row per combination, units in the heads.
 
         Parameters
         ----------
         figures
-            Paths of figures of the table; those that any combination has if not given.
+            Paths of figures of the table; by default those that any combination has.
         caption, label
             Put the ``tabular`` into a ``table``; the label is not escaped, all other text is.
 
@@ -287,19 +287,19 @@ class Sweep(Sequence[Combination]):
     def save(
         self, folder: str | os.PathLike[str], frontier: Sequence[str] | None = None
     ) -> list[Path]:
-        """Write the table as CSV and Parquet and the page; return what was written.
+        """Write the table as CSV and Parquet, and the page; return the files.
 
         Parameters
         ----------
         folder
-            It is made if it is not there.
+            Created if missing.
         frontier
-            Two figures to draw one over the other, as for `frontier`.
+            Two figures to draw over each other, as for `frontier`.
 
         Raises
         ------
         UserError
-            A package that draws or writes is missing: ``pip install '.[sweep]'``.
+            A package for drawing or writing is missing: ``pip install '.[sweep]'``.
         """
         from wordline.commands import SWEEP, need
 
@@ -311,7 +311,7 @@ class Sweep(Sequence[Combination]):
         to = Path(folder)
         to.mkdir(parents=True, exist_ok=True)
         written = write(self._table, to)
-        # An axis that changes nothing would have each point several times.
+        # An axis without effect would give each point several times.
         told = heat.effective(self._table)
         axes: tuple[pareto.Axis, pareto.Axis] | None = None
         if frontier:
@@ -333,7 +333,7 @@ class Sweep(Sequence[Combination]):
         return written + show.page(self._table, self._grid, self._reports, to, front, changes)
 
     def changes(self) -> Differences | None:
-        """Return what `differences` does of its defaults, where there are several seeds to pair."""
+        """Return `differences` with its defaults, if there are several seeds."""
         varies = any(len({p.at[axis] for p in self._grid.points}) > 1 for axis in self.axes)
         return self.differences() if varies and len(self._grid.points[0].runs) > 1 else None
 
@@ -346,7 +346,7 @@ class Sweep(Sequence[Combination]):
 def load(path: Path) -> Sweep:
     """Read a sweep from its ``sweep.json``, with the reports of its runs.
 
-    Raises `UserError`: the file is no sweep's, or a report of it is gone.
+    Raises `UserError`: the file does not describe a sweep, or one of its reports is missing.
     """
     done = Sweep(*kept.read(path))
     done.found = sum(len(combination.reports) for combination in done)
@@ -354,10 +354,9 @@ def load(path: Path) -> Sweep:
 
 
 def check_values(grid: Grid, runner: Runner) -> dict[Run, Exception]:
-    """Return the runs that can be told to fail, before any is done.
+    """Return the runs that will certainly fail, before any run starts.
 
-    Raises `UserError`: a value of an axis is wrong in every combination that has it: it is a
-    mistake.
+    Raises `UserError`: a value of an axis is invalid in every combination that has it.
     """
     runner.refusals = FAILURES
     wrong = runner.wrong(grid.runs)
@@ -370,10 +369,10 @@ def check_values(grid: Grid, runner: Runner) -> dict[Run, Exception]:
 
 
 def perform(grid: Grid, runner: Runner, figures: Sequence[str] = ()) -> Sweep:
-    """Do the runs of a grid that are not there yet, and gather all with the figures of a table.
+    """Execute the runs of a grid that have no report yet, and collect the figures of a table.
 
-    Raises `UserError`: a value of an axis is wrong in every combination that has it, or a path is
-    that of no figure; `Exception`: what the runs came to, where none has a report.
+    Raises `UserError`: a value of an axis is invalid in every combination that has it, or no report
+    has a figure with this path; `Exception`: the first failure, if no run has a report.
     """
     check_values(grid, runner)
     ended = runner.ended

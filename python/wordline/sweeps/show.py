@@ -1,4 +1,4 @@
-"""A sweep as people look at it: in the terminal, and as a page."""
+"""A sweep as output: in the terminal, and as a page."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from wordline.sweeps.table import Row, Table, traceback_there
 
 
 def terminal(table: Table, changes: Differences | None = None) -> None:
-    """Print the table, and below it what differs by how much, and what was refused."""
+    """Print the table, then the differences, and what was refused."""
     console = Console(soft_wrap=False)
     if not console.is_terminal:
         console = Console(width=max(100, 24 * (len(table.axes) + len(table.paths))))
@@ -56,7 +56,7 @@ def _printed(of: Table | Differences, unit: str = "") -> Shown:
 
 
 def _refused(table: Table) -> dict[str, list[str]]:
-    """Return the rows that were refused, by the reason, in the order they come."""
+    """Return the rows that were refused, by reason, in order of appearance."""
     found: dict[str, list[str]] = {}
     for row in table.rows:
         if row.refused:
@@ -65,7 +65,7 @@ def _refused(table: Table) -> dict[str, list[str]]:
 
 
 def _failed(table: Table) -> dict[str, list[str]]:
-    """Return the rows of which a run failed, with its seed, by the reason."""
+    """Return the rows with a failed run, with its seed, by reason."""
     found: dict[str, list[str]] = {}
     for row in table.rows:
         if row.failed:
@@ -76,7 +76,7 @@ def _failed(table: Table) -> dict[str, list[str]]:
 
 @dataclass(frozen=True)
 class Front:
-    """What no combination beats in both of two figures, and the name of its picture."""
+    """Combinations that no other beats in both of two figures, and the name of their picture."""
 
     picture: str
     rows: Sequence[Row]
@@ -90,7 +90,7 @@ def page(
     front: Front | None,
     changes: Differences | None = None,
 ) -> list[Path]:
-    """Write the page of a sweep, with the frontier if it has one; return what was written."""
+    """Write the page of a sweep, with the frontier if it has one; return the files."""
     first = grid.points[0]
     fixed = {k: v for k, v in first.at.items() if k not in table.axes}
     seeds = [run.seed for run in first.runs]
@@ -125,7 +125,7 @@ def page(
 def _parts(
     table: Table, grid: Grid, folder: Path, front: Front | None, changes: Differences | None
 ) -> list[pages.Part]:
-    """Return the sections below what decides."""
+    """Return the sections below the decision."""
 
     def part(title: str, text: str, finding: str) -> pages.Part:
         return pages.Part(title, pages.body(text, folder), finding)
@@ -174,7 +174,7 @@ def _combinations(count: int) -> str:
 
 
 def runs_of(grid: Grid, folder: Path) -> dict[int, str]:
-    """Return for each combination, by its place in the grid, the report of its first run."""
+    """Return the report of the first run of each combination, by position in the grid."""
     runner = Runner(folder / "runs")
     if not runner.folder.is_dir():
         return {}

@@ -1,4 +1,4 @@
-"""The table of a sweep: a row a combination, a mean and its interval a figure."""
+"""The table of a sweep: one row per combination, mean and interval of each figure."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ class Row:
     """One combination."""
 
     at: Mapping[str, str]  #: The value of each axis.
-    #: By path, mean and half of the 95 % interval; no interval with one replica, and nothing where
+    #: By path, mean and half-width of the 95 % interval; no half-width with one repeat, and None if
     #: no report has the figure.
     figures: Mapping[str, tuple[float, float | None] | None]
     result_hashes: tuple[str, ...]
-    #: Why scheme and device do not go together; nothing where they do.
+    #: Why scheme and device cannot be combined; None if they can.
     refused: Exception | None = None
-    #: What else a run came to in place of a report, and the seed of that run.
+    #: Any other exception of a run, and the seed of that run.
     failed: Exception | None = None
     failed_seed: int | None = None
 
     def name(self, axes: Sequence[str]) -> str:
-        """Return the combination as people read it, of some axes."""
+        """Return the label of the combination on some axes."""
         return " · ".join(self.at[axis] for axis in axes)
 
     @property
@@ -60,7 +60,7 @@ class Table:
         ]
 
     def columns(self) -> dict[str, list[Any]]:
-        """Return the table by column; ``None`` where there is nothing."""
+        """Return the table by column; missing values are ``None``."""
         found: dict[str, list[Any]] = {axis: [r.at[axis] for r in self.rows] for axis in self.axes}
         spread = any(f and f[1] is not None for r in self.rows for f in r.figures.values())
         for path in self.paths:
@@ -79,13 +79,13 @@ class Table:
 
 
 def reason(why: Exception) -> str:
-    """Say what a run came to in place of a report; of an exception of another's also its kind."""
+    """Return the message of a failed run, with its class unless it is one of Wordline's own."""
     own = isinstance(why, (UserError, Refused, Fault))
     return str(why) if own else f"{type(why).__name__}: {why}"
 
 
 def traceback_there(why: Exception) -> str | None:
-    """Return the traceback of what a class of Python has raised, here or elsewhere."""
+    """Return the traceback of an exception raised by a Python class, in this or another process."""
     if (there := getattr(why, "traceback_there", None)) is not None:
         return str(there)
     return None if isinstance(why, (UserError, Refused, Fault)) else traceback_of(why)
@@ -97,9 +97,9 @@ def table(
     refused: Mapping[Run, Exception],
     paths: Sequence[str] = FIGURES,
 ) -> Table:
-    """Gather the figures of all combinations.
+    """Collect the figures of all combinations.
 
-    Raises `UserError`: a path is that of no figure of any report.
+    Raises `UserError`: no report has a figure with this path.
     """
     data = {run: report.to_dict() for run, report in reports.items()}
     for path in paths:
@@ -120,7 +120,7 @@ def table(
 
 
 def estimate(found: Sequence[float | None]) -> tuple[float, float | None] | None:
-    """Return the mean and half of its interval, which one figure has not; nothing if one lacks."""
+    """Return the mean and its half-width, None for one value; None if a value is missing."""
     there = [v for v in found if v is not None]
     if not there or len(there) < len(found):
         return None
@@ -131,8 +131,8 @@ def estimate(found: Sequence[float | None]) -> tuple[float, float | None] | None
 
 
 def check(path: str, reports: Sequence[Mapping[str, Any]]) -> None:
-    """Refuse a path that is that of no figure of any report."""
-    # A run without reads has no read latency: that is no mistake.
+    """Reject a path if no report has a figure with it."""
+    # A run without reads has no read latency, which is not an error.
     if path in FIGURES or not reports or any(value(r, path) is not None for r in reports):
         return
     known = {p for report in reports for p, _ in _frame.numbers(report)}
@@ -140,7 +140,7 @@ def check(path: str, reports: Sequence[Mapping[str, Any]]) -> None:
 
 
 def write(found: Table, folder: Path) -> list[Path]:
-    """Write the table as CSV and as Parquet; return what was written."""
+    """Write the table as CSV and as Parquet; return the files."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

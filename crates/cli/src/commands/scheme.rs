@@ -56,8 +56,8 @@ pub(crate) fn new(args: &SchemeNewArgs, console: &Console) -> Result<(), Failure
     }
     let next = if args.rust {
         format!(
-            "in crates/schemes/src it needs two words in lib.rs: mod {file}; and {file}::entry in SCHEMES\n\
-             CONTRIBUTING.md has the way from there\n"
+            "in crates/schemes/src, add two entries to lib.rs: mod {file}; and {file}::entry in SCHEMES\n\
+             CONTRIBUTING.md describes the next steps\n"
         )
     } else {
         let path = at(format!("{file}.py"));

@@ -14,58 +14,58 @@ pub trait Driver {
     /// The layer.
     fn layer(&self) -> &Ftl;
 
-    /// The layer at this time ([`Ftl::at`]), to be called.
+    /// The layer, mutable, with the current time set ([`Ftl::at`]).
     fn layer_mut(&mut self) -> &mut Ftl;
 
     /// Operations and requests that wait for space.
     fn waiting(&self) -> &Waiting;
 
-    /// The same, to be changed.
+    /// Operations and requests that wait for space, mutable.
     fn waiting_mut(&mut self) -> &mut Waiting;
 
-    /// An operation is queued at its plane, the last of its class.
+    /// Queue an operation at its plane, as the last of its class.
     fn enqueue(&mut self, entry: QueueEntry);
 
-    /// The same for one that has waited, or was in another plane's queue.
+    /// Queue an operation that has waited, or was in another plane's queue.
     fn change_plane(&mut self, entry: QueueEntry) {
         self.enqueue(entry);
     }
 
-    /// A program that was set aside is queued at its plane again, before all others of its class.
+    /// Queue a program that was set aside at its plane again, before all others of its class.
     fn enqueue_first(&mut self, entry: QueueEntry);
 
-    /// All programs that were set aside at a plane have been queued again.
+    /// Note that all programs that were set aside at a plane have been queued again.
     fn wake(&mut self, plane: PlaneId) {
         _ = plane;
     }
 
-    /// A job has begun or ceased to hold a die.
+    /// Note that a job has started or stopped to hold a die.
     fn hold(&mut self, die: DieId) {
         _ = die;
     }
 
-    /// A timer is set: [`Ftl::timer`] is called with it at that time.
+    /// Set a timer, for which [`Ftl::timer`] is called at that time.
     fn set_timer(&mut self, at: SimTime, timer: Timer);
 
-    /// All consequences of an event have been queued.
+    /// Note that all consequences of an event have been queued.
     #[inline(always)]
     fn end_round(&mut self) {}
 
-    /// A request has ended.
+    /// Note that a request has completed.
     fn complete(&mut self, id: RequestId);
 
-    /// A request goes in.
+    /// Note that a request was admitted.
     #[inline(always)]
     fn admit(&mut self, request: HostRequest, number: u64, data: HostData<'_>) {
         self.layer_mut().submit(request, number, data);
     }
 
-    /// A delayed request is refused, since nothing frees space for it.
+    /// Refuse a delayed request, because nothing will free space for it.
     fn refuse(&mut self, request: HostRequest, number: u64) {
         self.layer_mut().refuse(request, number);
     }
 
-    /// A program has found no slot in a plane: it waits there, or is queued at another plane next.
+    /// Note that a program found no slot in a plane. It waits there, or is queued at another plane next.
     fn note_blocked(&mut self, id: OpId, plane: PlaneId) {
         _ = (id, plane);
     }
@@ -73,11 +73,11 @@ pub trait Driver {
     /// Whether the drive has been idle long enough for idle work.
     fn is_idle(&self) -> bool;
 
-    /// Whether no operation is under way, nor could begin.
+    /// Whether no operation is in flight or can start.
     fn is_at_rest(&self) -> bool;
 }
 
-/// A request arrives: it is admitted, or delayed behind others. [`settle`] must follow.
+/// Submit a request: it is admitted, or delayed behind others. Call [`settle`] afterwards.
 #[inline(always)]
 pub fn submit<D: Driver>(driver: &mut D, request: HostRequest, number: u64, data: HostData<'_>) {
     if driver.waiting().is_open() && driver.layer().admits(&request) {
@@ -131,7 +131,7 @@ fn carry_out<D: Driver>(driver: &mut D) {
     }
 }
 
-/// Space may be free: programs that waited at a plane try again, in their order.
+/// Let programs that waited at a plane try again in their order, because space may be free.
 fn wake<D: Driver>(driver: &mut D, plane: PlaneId) {
     while let Some(id) = driver.waiting_mut().take_last(plane) {
         let entry = driver.layer().entry_of(id);
@@ -140,7 +140,7 @@ fn wake<D: Driver>(driver: &mut D, plane: PlaneId) {
     driver.wake(plane);
 }
 
-/// A job has started or stopped to hold a die, and delayed idle work may start.
+/// Note that a job has started or stopped to hold a die. Delayed idle work may start.
 fn hold<D: Driver>(driver: &mut D, die: DieId) {
     driver.hold(die);
     if driver.is_idle() && driver.layer().may_work_again(die) {
@@ -148,7 +148,8 @@ fn hold<D: Driver>(driver: &mut D, die: DieId) {
     }
 }
 
-/// Admit requests that now have space. Data that wait in the buffer for others must not delay the next one.
+/// Admit requests for which there now is space. Data that wait in the buffer for other data must not delay
+/// the next request.
 fn let_in<D: Driver>(driver: &mut D) {
     while let Some(request) = driver.waiting().first_request()
         && driver.layer().admits(request)
@@ -161,7 +162,8 @@ fn let_in<D: Driver>(driver: &mut D) {
     }
 }
 
-/// A plane is ready to begin a program: it gets its page, or waits, or leaves the plane's queue.
+/// Bind a program to a page when a plane is ready for it. The program gets its page, waits, or leaves the
+/// plane's queue.
 #[inline(always)]
 pub fn bind<D: Driver>(driver: &mut D, id: OpId) -> Binding {
     let binding = driver.layer_mut().bind(id);
@@ -184,8 +186,8 @@ fn block<D: Driver>(driver: &mut D, id: OpId) {
     driver.note_blocked(id, plane);
 }
 
-/// An operation of a die has ended. Where a host request may wait for it, [`Ftl::breakdown_mut`] was told before what
-/// it has been through. Returns the next operation of its plane, if any. [`settle`] must follow.
+/// Process the end of an operation of a die. If a host request may wait for it, call [`Ftl::breakdown_mut`]
+/// first to record its times. Returns the next operation of its plane, if any. Call [`settle`] afterwards.
 #[inline(always)]
 pub fn end<D: Driver>(driver: &mut D, id: OpId, die: DieId) -> Option<QueueEntry> {
     let next = driver.layer_mut().done(id);
@@ -202,7 +204,7 @@ pub fn ask_idle<D: Driver>(driver: &mut D, die: DieId) {
     }
 }
 
-/// The drive has been idle for long: ask the scheme for work for all dies.
+/// Ask the scheme for work for all dies, because the drive has been idle for long.
 pub fn ask_all_idle<D: Driver>(driver: &mut D) {
     let layer = driver.layer_mut();
     if layer.layout.idle_rate != Rate::OFF {
@@ -211,7 +213,7 @@ pub fn ask_all_idle<D: Driver>(driver: &mut D) {
     ask_dies(driver);
 }
 
-/// Ask for work for all dies, in turn.
+/// Ask the scheme for work for each die in turn.
 fn ask_dies<D: Driver>(driver: &mut D) {
     let dies = driver.layer().view().geometry().dies;
     let first = driver.layer().idle_jobs.first_die();
@@ -221,7 +223,7 @@ fn ask_dies<D: Driver>(driver: &mut D) {
     settle(driver);
 }
 
-/// A timer rings. [`settle`] must follow.
+/// Process a timer. Call [`settle`] afterwards.
 pub fn ring<D: Driver>(driver: &mut D, timer: Timer) {
     let of_idle_work = matches!(timer, Timer::IdlePace);
     driver.layer_mut().timer(timer);
@@ -230,7 +232,7 @@ pub fn ring<D: Driver>(driver: &mut D, timer: Timer) {
     }
 }
 
-/// The run is over: data that wait for others are padded. Returns whether that leaves anything to be done.
+/// Pad data that wait for other data, at the end of a run. Returns whether that leaves work to do.
 pub fn drain<D: Driver>(driver: &mut D) -> bool {
     driver.layer_mut().drain();
     let leaves = driver.layer().out.asked() > 0;

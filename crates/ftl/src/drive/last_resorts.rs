@@ -1,24 +1,24 @@
-//! A watch on last resorts: each ends something, or moves it to where there is space. Repeated without a completed
-//! operation or request, they would be a livelock.
+//! Detects a livelock of last resorts. Each last resort ends an operation, or moves it to where there is
+//! space. Many in a row without a completed operation or request are a livelock.
 
 use serde::{Deserialize, Serialize};
 
 /// Maximum number of consecutive last resorts: more than the operations that can wait for space on any drive.
 const MOST: u32 = 1 << 16;
 
-/// Counts last resorts since anything came of one.
+/// Counts last resorts since the last progress.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct LastResorts {
-    /// Progress of the drive at that time.
+    /// The progress of the drive at the last count.
     seen: u64,
     count: u32,
-    /// How much had arrived at the drive when one last changed nothing, with no request outstanding.
+    /// The progress of the drive when a last resort last changed nothing, with no request outstanding.
     changed_nothing_at: Option<u64>,
 }
 
 impl LastResorts {
-    /// One more last resort, at this progress of the drive: a count that only grows. Returns whether that is one too
-    /// many.
+    /// Count a last resort, at this progress of the drive, a number that only increases. Returns whether it
+    /// is one too many.
     pub fn are_in_vain(&mut self, come: u64) -> bool {
         if come != self.seen {
             (self.seen, self.count) = (come, 0);
@@ -27,22 +27,22 @@ impl LastResorts {
         self.count > MOST
     }
 
-    /// Note that a last resort changed nothing, and how much had arrived at the drive by then.
+    /// Note that a last resort changed nothing, at this progress of the drive.
     pub fn note_nothing_changed(&mut self, come: u64) {
         self.changed_nothing_at = Some(come);
     }
 
-    /// Whether the last one changed nothing, without progress since.
+    /// Whether the last one changed nothing, and the drive has made no progress since.
     pub fn have_changed_nothing(&self, come: u64) -> bool {
         self.changed_nothing_at == Some(come)
     }
 
-    /// Begin at time 0, with another drive as it were: nothing has come of any, and nothing is known of the last.
+    /// Start again at time 0: no last resort has been used.
     pub fn start_anew(&mut self) {
         *self = LastResorts::default();
     }
 
-    /// The waiting operations have changed, so another last resort may help.
+    /// Note that the waiting operations have changed, so that another last resort may help.
     pub fn try_again(&mut self) {
         self.changed_nothing_at = None;
     }

@@ -1,13 +1,13 @@
-//! How a translation layer is driven. The five names that one needs:
+//! How a translation layer is driven. The main names:
 //!
-//! - [`Driver`]: who drives a layer. It has queues, and does what the layer asks for.
-//! - [`Waiting`]: programs that found no slot and requests that a full write buffer holds up. Each driver has one.
-//! - [`submit`], [`settle`]: a request comes; what follows from a call is carried out.
-//! - [`bind`], [`end`]: a plane begins a program; an operation has ended.
-//! - [`last_resort`]: nothing is pending, and something waits; [`LastResorts`] counts those that were in vain.
+//! - [`Driver`]: drives a layer. It has queues, and does what the layer requests.
+//! - [`Waiting`]: programs that found no slot, and requests that a full write buffer delays. Each driver has one.
+//! - [`submit`], [`settle`]: submit a request; carry out the consequences of a call.
+//! - [`bind`], [`end`]: a plane starts a program; an operation has ended.
+//! - [`last_resort`]: nothing is pending, but something waits; [`LastResorts`] counts those without effect.
 //!
-//! The layer has neither clock nor queue. After each call it may ask for something, which [`settle`] passes on in the order
-//! of docs/engine/order.md, rule 3, until nothing is left.
+//! The layer has neither clock nor queue. After each call it may have requests, which [`settle`] passes on in
+//! the order of docs/engine/order.md, rule 3, until none is left.
 
 mod driver;
 mod last_resorts;

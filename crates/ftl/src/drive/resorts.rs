@@ -5,8 +5,8 @@ use crate::drive::waiting::HeldUp;
 use crate::flow::program::blocked::GiveUp;
 use crate::state::op::OpId;
 
-/// Nothing is pending: operations that wait for space are released, redirected or failed. Requests that are outstanding
-/// make that worth more. Returns whether anything changes.
+/// Release, redirect or fail operations that wait for space, because nothing is pending. If requests are
+/// outstanding, more is given up for them. Returns whether anything changes.
 #[cold]
 pub fn last_resort<D: Driver>(driver: &mut D, is_awaited: bool) -> bool {
     let changes = driver.layer_mut().let_go_of_dies()
@@ -19,8 +19,8 @@ pub fn last_resort<D: Driver>(driver: &mut D, is_awaited: bool) -> bool {
     changes
 }
 
-/// Timers alone bring no space to a collection that holds its die and waits for some: it lets go where no operation is under
-/// way.
+/// Let garbage collection release its die if it waits for space and no operation is in flight: timers alone
+/// free no space.
 pub fn release_idle_dies<D: Driver>(driver: &mut D) {
     settle(driver);
     if driver.is_at_rest() && driver.layer_mut().let_go_of_dies() {
@@ -28,14 +28,14 @@ pub fn release_idle_dies<D: Driver>(driver: &mut D) {
     }
 }
 
-/// The programs that wait for space, plane by plane. A drive that is merely idle has no operation, and is not searched:
-/// under a light load that is after every request.
+/// The programs that wait for space, by plane. An idle drive has no operation, and is not searched: under a
+/// light load, it is idle after every request.
 fn waiting_programs<D: Driver>(driver: &D) -> Vec<OpId> {
     if driver.layer().has_operations() { driver.waiting().programs().collect() } else { Vec::new() }
 }
 
-/// Operations that wait for space in their plane and can go elsewhere do so, in the order of service. Returns whether
-/// anything does.
+/// Send operations that wait for space in their plane to other planes, if they may go there, in the order of
+/// service. Returns whether any moves.
 fn send_elsewhere<D: Driver>(driver: &mut D) -> bool {
     let mut going = waiting_programs(driver);
     going.sort_unstable_by_key(|id| driver.layer().op(*id).key);
@@ -45,9 +45,9 @@ fn send_elsewhere<D: Driver>(driver: &mut D) -> bool {
     any
 }
 
-/// Nothing is pending: operations that wait for space will never get it. Moves are dropped, or, if requests wait,
-/// unacknowledged writes fail. Acknowledged writes stay in the buffer; then flushes end without their guarantee, or
-/// else the first request that the full buffer delays fails.
+/// Give up operations that wait for space, because nothing is pending that could free any. Moves are dropped.
+/// If requests wait, unacknowledged writes fail. Acknowledged writes stay in the buffer: flushes then
+/// complete without their guarantee, or else the first request that the full buffer delays fails.
 fn give_up<D: Driver>(driver: &mut D, what: GiveUp) -> bool {
     let mut failing = waiting_programs(driver);
     failing.retain(|id| {

@@ -13,7 +13,7 @@ pub struct HeldUp {
     pub request: HostRequest,
     /// Its number among all requests of the run.
     pub number: u64,
-    /// The bytes of a write, where media keep them.
+    /// The data of a write, if media store them.
     pub data: HeldData,
 }
 
@@ -21,13 +21,13 @@ pub struct HeldUp {
 /// order: while one is delayed, so is each later one.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Waiting {
-    /// By plane, in the order in which they came.
+    /// By plane, in order of arrival.
     programs: Vec<VecDeque<OpId>>,
     requests: VecDeque<HeldUp>,
 }
 
 impl Waiting {
-    /// Nothing waits, at this many planes.
+    /// An empty set, for this many planes.
     pub fn new(planes: u32) -> Waiting {
         Waiting { programs: vec![VecDeque::new(); planes as usize], requests: VecDeque::new() }
     }
@@ -38,7 +38,7 @@ impl Waiting {
         self.requests.is_empty()
     }
 
-    /// The requests that are held up.
+    /// The delayed requests.
     #[inline(always)]
     pub fn requests(&self) -> impl ExactSizeIterator<Item = &HeldUp> {
         self.requests.iter()
@@ -49,34 +49,34 @@ impl Waiting {
         self.programs.iter().flatten().copied()
     }
 
-    /// Hold a request up.
+    /// Delay a request.
     pub(super) fn hold_up(&mut self, held_up: HeldUp) {
         self.requests.push_back(held_up);
     }
 
-    /// The request that goes in next.
+    /// The next request to admit.
     #[inline(always)]
     pub(super) fn first_request(&self) -> Option<&HostRequest> {
         self.requests.front().map(|held_up| &held_up.request)
     }
 
-    /// The first request goes in, or is refused.
+    /// Take the first request, which is admitted or refused.
     pub(super) fn take_request(&mut self) -> Option<HeldUp> {
         self.requests.pop_front()
     }
 
-    /// One more program waits in a plane, the last of those there.
+    /// Add a waiting program to a plane, as its last.
     pub(super) fn set_aside(&mut self, plane: PlaneId, id: OpId) {
         self.programs[plane.index()].push_back(id);
     }
 
-    /// The last program of a plane waits no longer.
+    /// Take the last waiting program of a plane.
     #[inline(always)]
     pub(super) fn take_last(&mut self, plane: PlaneId) -> Option<OpId> {
         self.programs[plane.index()].pop_back()
     }
 
-    /// Programs wait no longer.
+    /// Remove waiting programs.
     pub(super) fn remove(&mut self, mut gone: Vec<OpId>) {
         if gone.is_empty() {
             return;

@@ -1,6 +1,6 @@
-//! A page map with sectors apart: most pages lie whole in a place of their own, and runs of sectors of
-//! several pages share others. Every sector has one place, in a run or else in its page; which of the
-//! two it is, is a matter of how it is found, and of nothing else.
+//! A page map in which some sectors are mapped separately. Most pages are stored whole, in a slot of their
+//! own. Runs of sectors of several pages share other slots. Each sector has exactly one place, in a run or in
+//! its page. The distinction only affects how it is looked up.
 
 use crate::file::saved::{Saved, saved, sorted};
 use crate::file::table::Table;
@@ -17,7 +17,7 @@ use std::sync::Arc;
 use wordline_flash::Geometry;
 use wordline_units::{BlockId, Lpn, Ppn, SectorMask};
 
-/// Runs by their page, and by their place: few of each, which are in the tables themselves.
+/// Runs by page and by slot. Both lists are short and stored in the tables themselves.
 #[derive(Clone, Default, Serialize, Deserialize)]
 struct Runs {
     #[serde(serialize_with = "sorted")]
@@ -26,16 +26,16 @@ struct Runs {
     at: FxHashMap<u32, SmallVec<[Span; 4]>>,
 }
 
-/// The overlay over its page map; alone, as extents, where every place may be shared.
+/// The overlay on its page map. With extents, every slot may be shared.
 pub(crate) struct Overlay {
     kind: MapKind,
     pages: PageMap,
-    /// Of a slot that holds a page, the sectors that are not there, or not any more.
+    /// Missing or invalid sectors of each slot that holds a page.
     gone: Table<u32>,
     runs: Runs,
-    /// By block, whether its slots hold runs.
+    /// Whether the slots of each block hold runs.
     shared: Vec<bool>,
-    /// Sectors that are mapped.
+    /// Number of mapped sectors.
     mapped: u64,
 }
 
@@ -81,7 +81,7 @@ impl Overlay {
         self.pages.adopt(image);
     }
 
-    /// The place of a page, and the sectors that it has there.
+    /// The place of a page, and the valid sectors there.
     fn page(&mut self, lpn: Lpn) -> Option<(Ppn, SectorMask)> {
         let ppn = self.pages.lookup(lpn);
         (!ppn.is_none()).then(|| (ppn, self.in_page(ppn)))
@@ -97,7 +97,7 @@ impl Overlay {
         runs.fold(page, |mask, (_, run)| mask.union(*run))
     }
 
-    /// The sectors of its page that live in a slot which a page has to itself.
+    /// The valid sectors in a slot that holds one page.
     fn in_page(&self, ppn: Ppn) -> SectorMask {
         SectorMask::first(self.sectors()).minus(SectorMask(self.gone[self.pages.owner_index(ppn)]))
     }
@@ -121,18 +121,19 @@ impl Overlay {
         in_run.union(in_page).and(span.mask)
     }
 
-    /// Live sectors that a slot counts for: all of them where a page has the slot to itself, until its last one is gone.
+    /// Number of valid sectors that a slot counts for. A slot that holds one page counts as a whole until its
+    /// last sector is invalid.
     pub fn weight(&self, keep: SectorMask) -> u32 {
         if self.kind.is_by_page() { self.sectors() } else { keep.count() }
     }
 
-    /// What leaves a place with sectors, the last of it or not.
+    /// The invalidation of sectors in a slot; `is_last` says whether no valid sector is left.
     fn death(&self, ppn: Ppn, lost: SectorMask, is_last: bool) -> Invalidated {
         let weighs = !self.kind.is_by_page() || is_last;
         Invalidated { ppn, sectors: if weighs { self.weight(lost) } else { 0 } }
     }
 
-    /// Sectors leave wherever they are.
+    /// Remove sectors from wherever they are.
     pub fn remove(&mut self, lpn: Lpn, mask: SectorMask, dead: &mut Dead) {
         if let Some(mut runs) = self.runs.of.remove(&lpn.0) {
             for (ppn, run) in runs.iter_mut() {
@@ -165,7 +166,7 @@ impl Overlay {
         }
     }
 
-    /// Sectors of a page leave a place of runs. Returns whether nothing lives there any more.
+    /// Remove sectors of a page from a slot of runs. Returns whether no valid sector is left there.
     fn leaves_run(&mut self, lpn: Lpn, ppn: Ppn, lost: SectorMask) -> bool {
         let Some(spans) = self.runs.at.get_mut(&ppn.0) else { return false };
         for span in spans.iter_mut().filter(|span| span.lpn == lpn) {
@@ -180,8 +181,8 @@ impl Overlay {
         is_last
     }
 
-    /// Where a page ends up in a slot of its own that takes in all that its old place still had, the page moves;
-    /// anything else is a run.
+    /// Install sectors at a new place. If the slot holds only this page and all of the page's valid sectors,
+    /// the page moves there. Otherwise they become a run.
     pub fn install(&mut self, span: Span, keep: SectorMask, ppn: Ppn, dead: &mut Dead) {
         self.remove(span.lpn, keep, dead);
         self.mapped += keep.count() as u64;
@@ -240,7 +241,7 @@ impl Overlay {
         self.gone[block.index() * slots..][..slots].fill(0);
     }
 
-    /// Forget what lay where nothing is live any more.
+    /// Forget the contents of slots without valid sectors.
     pub fn forget_history(&mut self) {
         self.pages.forget_history();
         for ppn in 0..self.gone.len() as u32 {
@@ -252,12 +253,12 @@ impl Overlay {
         }
     }
 
-    /// Sectors that are mapped, or pages where each has a slot to itself.
+    /// Number of mapped sectors, or of pages if each has a slot of its own.
     pub fn mapped(&self) -> u64 {
         if self.kind.is_by_page() { self.pages.mapped() as u64 } else { self.mapped }
     }
 
-    /// What lives in the slots, in sectors, each as [`Self::weight`] has it.
+    /// Total of valid sectors in all slots, counted as by [`Self::weight`].
     pub fn count_live_sectors(&mut self, logical_pages: u32) -> u64 {
         if !self.kind.is_by_page() {
             return self.count_mapped_sectors(logical_pages);
@@ -273,8 +274,8 @@ impl Overlay {
         in_pages as u64 + in_runs as u64
     }
 
-    /// The sectors of a page lie in one place each; runs are known by page and by place alike; a page of an
-    /// extent map lies in one place.
+    /// Check that each sector of a page has exactly one place, that runs by page and by slot agree, and that
+    /// a page of an extent map has one place.
     pub fn contradiction(&mut self) -> Option<String> {
         let known = |of: &Runs, lpn: u32, ppn: u32, run: SectorMask| {
             let spans = of.at.get(&ppn);

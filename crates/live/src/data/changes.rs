@@ -15,9 +15,9 @@ pub(crate) type Protected = (u64, PageData);
 /// What has changed of media since it was last written into their folder.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Changes {
-    /// Blocks whose state is another.
+    /// Blocks whose state has changed.
     pub blocks: BTreeSet<BlockId>,
-    /// Blocks whose earlier contents are all gone, and the slots of each as a shift.
+    /// Blocks that were erased, and the slots of each as a shift.
     pub emptied: BTreeMap<BlockId, u32>,
     /// Programmed pages, and the first part of each that has not been written.
     pub pages: BTreeMap<Ppn, usize>,
@@ -27,7 +27,7 @@ pub(crate) struct Changes {
     pub writes: BTreeMap<u64, Protected>,
     /// Trims, by entry of the trim log.
     pub trims: BTreeMap<u64, u64>,
-    /// Whether this is the complete list, since a power cut has undone others.
+    /// Whether `trims` is the complete list, because a power cut has undone other trims.
     pub trims_are_all: bool,
 }
 
@@ -43,7 +43,7 @@ impl Changes {
             && !trims_are_all
     }
 
-    /// A block has been erased: changes to it since the last commit are discarded with its earlier contents.
+    /// Note that a block was erased. Its changes since the last commit are discarded with its contents.
     pub(crate) fn empty(&mut self, block: BlockId, slot_shift: u32) {
         let places = Ppn(block.0 << slot_shift)..Ppn((block.0 + 1) << slot_shift);
         let pages: Vec<Ppn> = self.pages.range(places.clone()).map(|(ppn, _)| *ppn).collect();
@@ -55,7 +55,7 @@ impl Changes {
         self.emptied.insert(block, slot_shift);
     }
 
-    /// Sectors of a page have entered protected RAM.
+    /// Note that sectors of a page have entered protected RAM.
     pub(crate) fn protect(&mut self, lpn: Lpn, mask: SectorMask, version: u64, page: &PageData) {
         for sector in mask.iter() {
             let new = || (version, page.clone());

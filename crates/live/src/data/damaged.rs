@@ -1,5 +1,5 @@
-//! Sectors whose data are lost, since the folder does not contain what was written. Reads of them fail until they are
-//! written or trimmed, wherever the drive has moved them meanwhile.
+//! Sectors whose data are lost, because the folder does not contain what was written. Reads of them fail
+//! until they are written or trimmed, even if the drive has moved them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -14,7 +14,7 @@ pub(crate) struct Damaged {
     found: Vec<String>,
 }
 
-/// Places that are kept in words.
+/// Maximum number of places that are reported in words.
 const FOUND: usize = 64;
 
 impl Damaged {
@@ -23,7 +23,7 @@ impl Damaged {
         Damaged { sectors, ..Damaged::default() }
     }
 
-    /// Sectors were found damaged.
+    /// Mark sectors as damaged.
     pub(crate) fn add(&mut self, sectors: impl Iterator<Item = u64>, place: &str) {
         for sector in sectors {
             if self.sectors.insert(sector) {
@@ -35,7 +35,7 @@ impl Damaged {
         }
     }
 
-    /// Sectors have been written, or are zeroes.
+    /// Note that sectors have been written or zeroed.
     pub(crate) fn heal(&mut self, sectors: Range<u64>) {
         if self.sectors.is_empty() || sectors.is_empty() {
             return;
@@ -47,7 +47,7 @@ impl Damaged {
         }
     }
 
-    /// The first damaged one of some sectors.
+    /// The first damaged sector of a range.
     pub(crate) fn first(&self, sectors: Range<u64>) -> Option<u64> {
         if self.sectors.is_empty() || sectors.is_empty() {
             None
@@ -66,7 +66,7 @@ impl Damaged {
         std::mem::take(&mut self.found)
     }
 
-    /// Whether the folder lacks something.
+    /// Whether the folder lacks changes.
     pub(crate) fn is_unwritten(&self) -> bool {
         !self.unwritten.is_empty()
     }

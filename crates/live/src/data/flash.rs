@@ -7,16 +7,16 @@ use std::sync::Arc;
 use wordline_ftl::{BlockHeader, Bytes, Media, MediaError, Metadata, Oob, PageData, Span};
 use wordline_units::{BlockId, Lpn, Ppn, SectorMask};
 
-/// The media of a live drive. Metadata are in RAM; so are the bytes of pages without a folder, and with one those that
-/// have not been written to it. A fork reads older bytes in the folder, as of its creation.
+/// The media of a live drive. Metadata are in RAM. Bytes of pages are in RAM too, but with a folder only
+/// until they are written to it. A fork reads older bytes from the folder, as of the fork's creation.
 #[derive(Default)]
 pub(crate) struct Flash {
     bytes: Bytes,
-    /// The place of bytes that are not in RAM. Because of this, a state is only saved without its media.
+    /// Where bytes that are not in RAM are read. Because of this, a state is only saved without its media.
     pages: Option<Arc<Pages>>,
-    /// Changes to be written to the folder, of the drive that owns the folder.
+    /// Changes to be written to the folder, on the drive that owns the folder.
     changes: Option<Box<Changes>>,
-    /// Bytes that were read and differ from those written: the sectors of a logical page, and where, in words.
+    /// Sectors of logical pages that were read and differ from what was written, and where, in words.
     damaged: Vec<(Span, String)>,
     /// Bytes of pages in RAM.
     in_ram: u64,
@@ -39,7 +39,7 @@ impl Flash {
         self.in_ram
     }
 
-    /// Those of a block.
+    /// Bytes of a block's pages in RAM.
     fn in_block(&self, block: BlockId, slot_shift: u32) -> u64 {
         if self.pages.is_some() {
             return 0;
@@ -63,7 +63,7 @@ impl Flash {
         self.changes.as_deref_mut().map(std::mem::take).unwrap_or_default()
     }
 
-    /// After a power cut protected RAM holds exactly these trims.
+    /// Set the trims in protected RAM, after a power cut.
     pub(crate) fn set_trims(&mut self, trims: Vec<(u64, u64)>) {
         self.changed(|c| (c.trims, c.trims_are_all) = (trims.into_iter().collect(), true));
     }
@@ -73,12 +73,12 @@ impl Flash {
         std::mem::take(&mut self.damaged)
     }
 
-    /// Pages that have changed since.
+    /// Number of pages changed since the last write to the folder.
     pub(crate) fn unwritten(&self) -> usize {
         self.changes.as_ref().map_or(0, |changes| changes.pages.len() + changes.blocks.len())
     }
 
-    /// All changes have been written to the folder.
+    /// Drop bytes from RAM that have been written to the folder.
     pub(crate) fn forget_bytes(&mut self) {
         self.in_ram = 0;
         self.bytes.forget_bytes();
@@ -105,7 +105,8 @@ impl Media for Flash {
         true
     }
     fn fork(&self) -> Result<Box<dyn Media>, MediaError> {
-        // Of what is not in RAM a fork needs the folder as it is now; one of a fork, as it was for that.
+        // For bytes that are not in RAM, a fork needs the folder as it is now; a fork of a fork needs it as
+        // it was for that fork.
         let pages = match (&self.pages, &self.changes) {
             (Some(pages), Some(_)) => Some(Arc::new(pages.as_now()?)),
             (pages, _) => pages.clone(),
@@ -132,7 +133,7 @@ impl Media for Flash {
         let (Some(pages), Some(part)) = (&self.pages, part) else { return Ok(PageData::default()) };
         match pages.read(ppn, part)? {
             pages::Bytes::Whole(page) => Ok(page),
-            // The drive goes on with zeroes, which no read delivers: who reads these sectors is told.
+            // The drive continues with zeroes. No read returns them: reads of these sectors fail.
             pages::Bytes::Damaged(place) => {
                 let spans = self.bytes.spare_areas().page(ppn).iter().map(|oob| oob.span);
                 let found = spans.filter(|span| span.lpn == lpn).map(|span| (span, place.clone()));

@@ -1,5 +1,5 @@
-//! Folds the log into the database: one segment per transaction, with a checksum over the rows of each table, so that
-//! missing or modified rows are detected. A thread does that behind the drive.
+//! Folds the log into the database, one segment per transaction, on a background thread. A checksum over the
+//! rows of each table detects missing or modified rows.
 
 use crate::data::changes::{LAST_PART, row_id};
 use crate::data::journal::{Journal, Segment};
@@ -20,7 +20,7 @@ const MOST_WAITING: usize = 4;
 /// Why a segment cannot be folded into the database.
 pub(crate) enum NotFolded {
     Sql(rusqlite::Error),
-    /// In words.
+    /// The segment is damaged: how, in words.
     Damaged(String),
 }
 
@@ -32,14 +32,14 @@ impl From<rusqlite::Error> for NotFolded {
 
 /// Result of reading a segment.
 pub(crate) struct Folded {
-    /// The number behind its last record.
+    /// The number after its last record.
     pub next: u64,
     /// Damage in it, as lines for the log.
     pub notes: Vec<String>,
 }
 
-/// Put the records of a segment into the database, except those already there. It may end within the record with which
-/// `follows`, the next segment, begins; the last segment may end within any record.
+/// Write the records of a segment to the database, except those already there. The segment may end within the
+/// record with which the next segment, `follows`, begins; the last segment may end within any record.
 pub(crate) fn fold(
     database: &mut Connection,
     segment: &Segment,
@@ -57,8 +57,7 @@ pub(crate) fn fold(
             Next::End => break,
             Next::Torn if follows.is_none_or(|first| first == number) => {
                 notes.push(format!(
-                    "{place}: {} bytes at {at} are the beginning of record {number}, which was never written whole nor \
-                     acknowledged; ignored",
+                    "{place}: {} bytes at {at} are an incomplete record {number}, which was never acknowledged; ignored",
                     log.len() - at
                 ));
                 break;
@@ -112,7 +111,7 @@ fn damage<'a>(read: &'a Read, log: &'a [u8], unit: u64) -> impl Iterator<Item = 
     })
 }
 
-/// Put a record into the database.
+/// Write a record to the database.
 pub(crate) fn apply(
     t: &Transaction<'_>,
     sums: &mut Sums,
@@ -158,7 +157,7 @@ pub(crate) fn apply(
         let bytes: Vec<u8> = versions.iter().flat_map(|v| v.to_le_bytes()).collect();
         sums.put(t, &TRIM_PAGE, (*ppn).into(), params![ppn, bytes])?;
     }
-    // What was moved comes to protected RAM with the version that it had, and so may be older than what is there.
+    // Moved data enter protected RAM with their old version, and may be older than what is there.
     for (id, version, held) in &record.writes {
         if PROTECTED_WRITE.version(t, *id)?.is_none_or(|there| there <= *version) {
             sums.put(t, &PROTECTED_WRITE, *id, params![id, version, held.checksum, bytes(held)])?;
@@ -197,7 +196,7 @@ pub(crate) fn apply(
     note(t, "now_ns", &record.now)
 }
 
-/// Checkpoint the write-ahead log of SQLite. Returns whether all of it is there and on the disk.
+/// Checkpoint SQLite's write-ahead log. Returns whether all of it is in the database and on disk.
 pub(crate) fn settle(database: &Connection) -> bool {
     let done = database.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |row| {
         Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?))
@@ -205,7 +204,7 @@ pub(crate) fn settle(database: &Connection) -> bool {
     done.is_ok_and(|(busy, log, moved)| busy == 0 && log == moved)
 }
 
-/// The thread that folds segments behind the drive.
+/// The background thread that folds segments.
 pub(crate) struct Folding {
     queue: Arc<Queue>,
     thread: Option<JoinHandle<()>>,
@@ -222,12 +221,13 @@ struct State {
     waiting: VecDeque<Arc<Segment>>,
     busy: bool,
     ends: bool,
-    /// Why the last one could not be folded: it stays in place for the next start.
+    /// Why a segment could not be folded. It stays in the folder for the next start.
     failed: Option<String>,
 }
 
 impl Folding {
-    /// Start with segments in the database whose rows SQLite has not checkpointed: they stay until then.
+    /// Start the thread. Segments whose rows are in the database but not checkpointed by SQLite are kept
+    /// until they are.
     pub(crate) fn new(
         mut database: Connection,
         journal: Arc<Journal>,
@@ -252,7 +252,7 @@ impl Folding {
                 };
                 of.done(failed);
             }
-            // Once more, as a fork may have ended meanwhile.
+            // Try again: a fork may have ended meanwhile.
             if !kept.is_empty() && settle(&database) {
                 kept.drain(..).for_each(|segment| segment.remove());
             }
@@ -261,7 +261,7 @@ impl Folding {
         Ok(Folding { queue, thread: Some(thread) })
     }
 
-    /// Fold a segment, behind those that wait.
+    /// Queue a segment for folding.
     pub(crate) fn push(&self, segment: Arc<Segment>) {
         let mut state = lock(&self.queue.state);
         while state.waiting.len() >= MOST_WAITING && state.failed.is_none() {
@@ -271,7 +271,7 @@ impl Folding {
         self.queue.changed.notify_all();
     }
 
-    /// On return, all pushed segments are in the database, or the reason why not.
+    /// Wait until all queued segments are in the database. Returns why one is not.
     pub(crate) fn wait(&self) -> Result<(), String> {
         let mut state = lock(&self.queue.state);
         while (state.busy || !state.waiting.is_empty()) && state.failed.is_none() {
@@ -285,7 +285,7 @@ impl Queue {
     fn next(&self) -> Option<Arc<Segment>> {
         let mut state = lock(&self.state);
         loop {
-            // Behind one that failed none can go.
+            // After a failed segment, no later one is folded.
             if let Some(segment) = state.waiting.pop_front().filter(|_| state.failed.is_none()) {
                 state.busy = true;
                 return Some(segment);
@@ -310,7 +310,7 @@ impl Drop for Folding {
         lock(&self.queue.state).ends = true;
         self.queue.changed.notify_all();
         if let Some(thread) = self.thread.take() {
-            // A thread that panicked has said so.
+            // The thread has reported its panic.
             let _ = thread.join();
         }
     }

@@ -49,17 +49,17 @@ pub(crate) struct Beside {
 /// The folder of a drive that is served.
 pub(crate) struct Folder {
     path: PathBuf,
-    /// Before the connection, so that the last to be closed checkpoints SQLite's log.
+    /// Declared before the connection, so that the connection is closed last and checkpoints SQLite's log.
     folding: Option<Folding>,
     database: Connection,
     journal: Arc<Journal>,
-    /// Held as long as the folder is.
+    /// Held as long as the folder is open.
     #[expect(dead_code, reason = "the lock goes with it")]
     lock: File,
     /// Contents of protected RAM in the database: sectors, and entries of the trim log.
     writes: BTreeSet<u64>,
     trims: BTreeSet<u64>,
-    /// Number of rows at which obsolete ones are deleted.
+    /// Number of rows at which obsolete rows are looked for.
     look_at: usize,
     wear_written: Instant,
     looked: Instant,
@@ -89,7 +89,7 @@ fn sql(folder: &Path, what: &str, e: &rusqlite::Error) -> ServeError {
     ServeError::Machine(format!("{}: {what}: {e}", folder.join(DATABASE).display()))
 }
 
-/// Take the lock of a folder, which is created if missing. Returns it, and whether there was one.
+/// Lock a folder, which is created if missing. Returns the lock, and whether the folder held a lock file.
 fn take(path: &Path) -> Result<(File, bool), ServeError> {
     let wrong = |what: String| ServeError::Input(format!("--data {}: {what}", path.display()));
     let io = |what: &str, e: io::Error| wrong(format!("{what}: {e}"));
@@ -117,12 +117,12 @@ fn take(path: &Path) -> Result<(File, bool), ServeError> {
 /// Settings of each connection that writes.
 fn settings(database: &Connection) -> rusqlite::Result<()> {
     database.pragma_update(None, "synchronous", "NORMAL")?;
-    // The log stays until all of it is where it belongs, which is seen to by the thread that folds.
+    // SQLite's log is kept until the folding thread checkpoints all of it.
     database.pragma_update(None, "wal_autocheckpoint", 0)?;
     database.pragma_update(None, "cache_size", -16_384)
 }
 
-/// Open or create the database of a folder. Returns it, and whether its rows have sums.
+/// Open or create the database of a folder. Returns it, and whether its rows have checksums.
 fn database(path: &Path, was_there: bool) -> Result<(Connection, bool), ServeError> {
     let wrong = |what: String| ServeError::Input(format!("--data {}: {what}", path.display()));
     let file = path.join(DATABASE);
@@ -130,7 +130,7 @@ fn database(path: &Path, was_there: bool) -> Result<(Connection, bool), ServeErr
     let has_log = !segments(path).unwrap_or_default().is_empty();
     if is_empty && (was_there || has_log) {
         return Err(wrong(format!(
-            "{DATABASE} is missing or empty, and the folder held a drive\n  hint: restore the folder from a copy, or \
+            "{DATABASE} is missing or empty, although the folder held a drive\n  hint: restore the folder from a copy, or \
              delete it to start a new drive"
         )));
     }
@@ -214,7 +214,7 @@ impl Folder {
             notes.extend(read.notes);
             folded.push(Arc::new(segment));
         }
-        // Few stay until more is folded, so that a start need not wait for the disk.
+        // Keep few segments, so that a start need not wait for the disk.
         if folded.len() > MOST_KEPT && settle(&database) {
             folded.drain(..).for_each(|segment| segment.remove());
         }
@@ -252,12 +252,12 @@ impl Folder {
         Log { path: self.path.clone(), journal: Arc::clone(&self.journal) }
     }
 
-    /// What was found damaged, in lines for the log.
+    /// Damage found, as lines for the log.
     pub(crate) fn take_notes(&mut self) -> Vec<String> {
         std::mem::take(&mut self.notes)
     }
 
-    /// Whether the folder no longer exists.
+    /// Check that the folder still exists.
     pub(crate) fn look(&mut self) -> Result<(), NotWritten> {
         self.looked = Instant::now();
         self.journal.missing().map_or(Ok(()), |file| Err(gone(&self.path, &file)))
@@ -271,12 +271,12 @@ impl Folder {
         &self.database
     }
 
-    /// Protected RAM has these rows.
+    /// Note which rows protected RAM has in the database.
     pub(crate) fn note_rows(&mut self, writes: BTreeSet<u64>, trims: BTreeSet<u64>) {
         (self.writes, self.trims) = (writes, trims);
     }
 
-    /// Copy it to a new folder without the bytes of pages: all that a drive needs to start.
+    /// Copy the folder to a new one, without the bytes of pages: all that a drive needs to start.
     pub(crate) fn copy_without_bytes(&self, to: &Path) -> Result<(), ServeError> {
         drop(Folder::open(to)?);
         let copied = || -> rusqlite::Result<()> {
@@ -311,7 +311,7 @@ impl Folder {
         noted(&self.database, key)
     }
 
-    /// Write the description of a drive and its initial state: to the disk, and into the database at once.
+    /// Write the description of a drive and its initial state to the disk, and immediately to the database.
     pub(crate) fn begin(&mut self, identity: &str, ftl: &mut Ftl, now: SimTime) -> Result<(), NotWritten> {
         let changes = ftl.media_mut::<Flash>()?.take_changes();
         let unit = ftl.view().geometry().unit;
@@ -341,8 +341,8 @@ impl Folder {
         Ok(())
     }
 
-    /// Commit all changes of the drive at once: replies may be sent afterwards, and after a sync of the log also those
-    /// that promise durability across a crash of the system.
+    /// Commit all changes of the drive in one step. Replies may be sent afterwards. Replies that guarantee
+    /// durability across a crash of the system also need a sync of the log.
     pub(crate) fn commit(&mut self, ftl: &mut Ftl, now: SimTime, beside: &Beside) -> Result<(), NotWritten> {
         self.write(ftl, now, beside, false)
     }
@@ -449,18 +449,18 @@ impl Folder {
         (writes.copied().collect(), trims.copied().collect())
     }
 
-    /// Write the wear of the flash, and let the log be folded into the database.
+    /// Write the wear of the flash, and wait until the log is folded into the database.
     pub(crate) fn end(&mut self, ftl: &mut Ftl, now: SimTime, beside: &Beside) -> Result<(), NotWritten> {
         self.write(ftl, now, beside, true)?;
         self.journal.sync().map_err(|e| not_written(&self.path, &e))?;
         let ended = self.journal.end_segment().map_err(|e| not_written(&self.path, &e))?;
         let Some(folding) = &self.folding else { return Ok(()) };
         ended.into_iter().for_each(|segment| folding.push(segment));
-        // What is not there is folded by the next start.
+        // Segments that are not folded now are folded at the next start.
         folding.wait().map_err(NotWritten::because)
     }
 
-    /// Until nothing of the folder changes by itself.
+    /// Wait until background work on the folder has ended.
     #[cfg(test)]
     pub(crate) fn settle(&self) {
         if let Some(folding) = &self.folding {

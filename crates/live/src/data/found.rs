@@ -1,4 +1,4 @@
-//! The contents of the folder of a drive when it is served again.
+//! The contents of a drive's folder when the drive is served again.
 
 use crate::data::changes::{of_row_id, row_id};
 use crate::data::flash::Flash;
@@ -30,7 +30,7 @@ pub(crate) struct Found {
 }
 
 impl Found {
-    /// Like it without bytes: for a drive that is never read.
+    /// The same without the bytes of pages, for a drive that is never read.
     pub(crate) fn without_bytes(self) -> Found {
         let Found { media, writes, trims, wear, now, damaged } = self;
         let without = |write| ProtectedWrite { page: PageData::default(), ..write };
@@ -40,13 +40,13 @@ impl Found {
     }
 }
 
-/// Sizes of the served drive, which the folder must match.
+/// Sizes of the served drive, which must match the folder.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sizes {
     blocks: u32,
     slot_shift: u32,
     sector: usize,
-    /// Sectors of a logical page.
+    /// Sectors per logical page.
     sectors: u64,
     /// Logical pages, including those of the drive's own tables.
     pages: u32,
@@ -67,7 +67,7 @@ impl Sizes {
 }
 
 impl Folder {
-    /// Description of the drive of this folder, as resolved by its first server; nothing in a new one.
+    /// Description of the folder's drive, as its first server resolved it. Nothing in a new folder.
     pub(crate) fn identity(&self) -> Result<Option<String>, ServeError> {
         self.noted("drive").map_err(|e| self.unread(&e.to_string()))
     }
@@ -141,7 +141,7 @@ impl Folder {
         Ok((rows, damaged))
     }
 
-    /// Sectors in protected RAM, grouped by page and version, in the order of versions; and the damaged ones.
+    /// Sectors in protected RAM, grouped by page and version in the order of versions, and the damaged ones.
     fn protected_writes(&self, sizes: Sizes) -> Result<(Vec<ProtectedWrite>, Vec<Damage>), ServeError> {
         let mut damaged = vec![];
         let mut rows: Vec<(u64, Lpn, u32, Vec<u8>)> = vec![];
@@ -172,7 +172,7 @@ impl Folder {
         Ok((together.map(write).collect(), damaged))
     }
 
-    /// Read every row; an unreadable row reports its contents.
+    /// Read every row. For an unreadable row, report which data it held.
     fn each(
         &self,
         sql: &str,

@@ -1,5 +1,5 @@
-//! The log of a folder: records appended to a segment, each by one write call, and the places of page bytes that are in
-//! the log and not yet in the database.
+//! The log of a folder. Each record is appended to a segment by one write call. Also the places of page bytes
+//! that are in the log and not yet in the database.
 
 use crate::data::record::{Held, Record, around};
 use crate::lock;
@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex};
 
 /// Prefix of the name of a segment; the number of its first record follows.
 pub(crate) const SEGMENT: &str = "drive.log.";
-/// Bytes of a segment at which the next begins.
+/// Size in bytes at which a segment is ended.
 const LONG: u64 = 16 << 20;
 
 /// A file of the log.
@@ -61,28 +61,28 @@ impl Segment {
         folder.join(format!("{SEGMENT}{first}"))
     }
 
-    /// Begin one.
+    /// Create a segment.
     fn create(folder: &Path, first: u64) -> io::Result<Segment> {
         let path = Segment::name(folder, first);
         let file = File::options().create(true).truncate(true).read(true).write(true).open(&path)?;
         Ok(Segment { first, path, file })
     }
 
-    /// All of it.
+    /// Read the whole segment.
     pub(crate) fn read(&self) -> io::Result<Vec<u8>> {
         let mut bytes = vec![0; self.file.metadata()?.len() as usize];
         self.file.read_exact_at(&mut bytes, 0)?;
         Ok(bytes)
     }
 
-    /// Nobody needs it any more.
+    /// Remove a segment that is no longer needed.
     pub(crate) fn remove(&self) {
         let _ = std::fs::remove_file(&self.path);
     }
 }
 
 impl Place {
-    /// The bytes, whatever they are.
+    /// Read the bytes, without a check.
     pub(crate) fn read(&self) -> io::Result<Vec<u8>> {
         let mut bytes = vec![0; self.held.length as usize];
         self.segment.file.read_exact_at(&mut bytes, self.at + self.held.at)?;
@@ -96,7 +96,7 @@ impl Place {
 }
 
 impl Journal {
-    /// Begin a log, beside a database, with this record number.
+    /// Begin a log for a database, with this record number.
     pub(crate) fn begin(folder: &Path, database: &Path, first: u64) -> io::Result<Journal> {
         let current = Arc::new(Segment::create(folder, first)?);
         let state = State { current, length: 0, next: first, unsynced: vec![], places: Places::default() };
@@ -109,14 +109,14 @@ impl Journal {
         })
     }
 
-    /// Append what has changed. Returns a segment that has reached its length, to be folded into the database.
+    /// Append a record. Returns the segment to fold into the database, if it has reached its length.
     pub(crate) fn append(&self, record: &Record, data: &[u8]) -> io::Result<Option<Arc<Segment>>> {
         let mut state = lock(&self.state);
         let number = state.next;
         let (before, behind) = around(number, record, data.len()).map_err(io::Error::other)?;
         let (at, current) = (state.length, Arc::clone(&state.current));
         if let Err(e) = write(&current.file, &mut [&before, data, &behind], at) {
-            // What is there of it would be a record without an end.
+            // Cut off what was written: it would be a record without an end.
             let _ = current.file.set_len(at);
             return Err(e);
         }
@@ -138,7 +138,7 @@ impl Journal {
         self.turn(&mut state).map(Some)
     }
 
-    /// End the segment, and begin the next. Returns the segment that has ended, if it has any record.
+    /// End the segment and begin the next. Returns the ended segment, if it has a record.
     pub(crate) fn end_segment(&self) -> io::Result<Option<Arc<Segment>>> {
         let mut state = lock(&self.state);
         if state.length == 0 { Ok(None) } else { self.turn(&mut state).map(Some) }
@@ -150,7 +150,7 @@ impl Journal {
         Ok(std::mem::replace(&mut state.current, next))
     }
 
-    /// Sync: all records are on the disk on return.
+    /// Sync: on return, all records are on the disk.
     pub(crate) fn sync(&self) -> io::Result<()> {
         let unsynced = std::mem::take(&mut lock(&self.state).unsynced);
         for segment in &unsynced {
@@ -158,14 +158,14 @@ impl Journal {
         }
         let newest = unsynced.iter().map(|segment| segment.first).max().unwrap_or(0);
         if newest > self.named.load(Ordering::Acquire) {
-            // Its name, too.
+            // Sync the name of the segment, too.
             File::open(&self.folder)?.sync_all()?;
             self.named.fetch_max(newest, Ordering::AcqRel);
         }
         Ok(())
     }
 
-    /// A segment has been folded: the bytes of its pages are in the database.
+    /// Note that a segment has been folded: the bytes of its pages are in the database.
     pub(crate) fn folded(&self, first: u64) {
         lock(&self.state).places.retain(|_, place| place.segment.first != first);
     }
@@ -175,15 +175,15 @@ impl Journal {
         lock(&self.state).places.get(&id).cloned()
     }
 
-    /// Places of all bytes that are in the log now, together with the result of `meanwhile` on the database before any
-    /// more is folded.
+    /// Places of all bytes that are now in the log, with the result of `meanwhile`, which reads the database
+    /// before more is folded.
     pub(crate) fn places<T>(&self, meanwhile: impl FnOnce() -> T) -> (Places, T) {
         let state = lock(&self.state);
         let found = meanwhile();
         (state.places.clone(), found)
     }
 
-    /// The file of the folder that is missing or was replaced.
+    /// A file of the folder that is missing or was replaced.
     pub(crate) fn missing(&self) -> Option<PathBuf> {
         let (path, number) = {
             let state = lock(&self.state);
@@ -198,7 +198,7 @@ impl Journal {
         Some(path)
     }
 
-    /// Remove the last segment if it is empty. Returns whether that is so.
+    /// Remove the last segment if it is empty. Returns whether it was.
     pub(crate) fn remove_empty(&self) -> bool {
         let state = lock(&self.state);
         if state.length == 0 {

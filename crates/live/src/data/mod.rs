@@ -1,7 +1,8 @@
-//! A drive's bytes in a folder, so that they survive the server: every page with its spare area, and the contents of
-//! protected RAM. Changes are written to a log before replies are sent, and folded into a database of SQLite later, so
-//! that any end of the server leaves the state of the drive at some moment after the last reply, from which it starts
-//! by the model's recovery scan. Both detect contents other than those written.
+//! A drive's bytes in a folder, so that they survive the server: every page with its spare area, and the
+//! contents of protected RAM. Changes are written to a log before replies are sent, and folded into a SQLite
+//! database later. However the server ends, the folder holds the state of the drive at some moment after the
+//! last reply, and the drive starts from it by the modelled recovery scan. Log and database both detect
+//! damaged contents.
 
 pub(crate) mod changes;
 pub(crate) mod damaged;

@@ -9,14 +9,14 @@ use wordline_ftl::OtherMedia;
 pub(crate) struct NotWritten {
     /// In words, with how to fix it.
     pub why: String,
-    /// There is no room.
+    /// The disk is full.
     pub is_full: bool,
-    /// The folder is not there any more.
+    /// The folder no longer exists.
     pub is_gone: bool,
 }
 
 impl NotWritten {
-    /// For a reason of another kind.
+    /// Another reason.
     pub(crate) fn because(why: String) -> NotWritten {
         NotWritten { why, is_full: false, is_gone: false }
     }

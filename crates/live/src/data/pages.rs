@@ -21,16 +21,16 @@ pub(crate) struct Pages {
 
 /// Places of pages that are in the log and not in the database.
 enum Logged {
-    /// Now.
+    /// The current places.
     Journal(Arc<Journal>),
-    /// When a fork was made.
+    /// The places when a fork was created.
     Places(Places),
 }
 
-/// Contents found in the place of a page.
+/// What was found at the place of a page.
 pub(crate) enum Bytes {
     Whole(PageData),
-    /// Bytes that differ from those written, or none: where, in words.
+    /// The bytes are missing, or differ from those written: where, in words.
     Damaged(String),
 }
 
@@ -77,7 +77,7 @@ impl Pages {
                 });
             let file = self.path.join(DATABASE).display().to_string();
             match found {
-                // What it says is not what was written.
+                // The row differs from what was written.
                 Err(e) if e.sqlite_error_code() == Some(ErrorCode::DatabaseCorrupt) => (file, None),
                 found => (file, found.map_err(|e| self.failed(format!("{} cannot be read: {e}", place())))?),
             }

@@ -1,14 +1,16 @@
-//! A record of the log: all that a drive has done between two commits, as one piece of bytes that says itself whether it is whole.
+//! A record of the log: all changes of a drive between two commits. A reader can tell whether a record is
+//! complete.
 //!
-//! `head, description, data, description, head`: a head has a mark, the lengths, the number of the record and a checksum of itself;
-//! the description says what has changed and where its bytes lie in the data, with a checksum of each; it stands there twice, so
-//! that a damaged one costs nothing. Numbers are little-endian, checksums CRC-32.
+//! Layout: `head, description, data, description, head`. A head has a mark, the lengths, the number of the
+//! record and a checksum of itself. The description lists the changes, the place of their bytes in the data,
+//! and a checksum of each. Head and description are written twice, so that one damaged copy does no harm.
+//! Numbers are little-endian, checksums CRC-32.
 
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use wordline_ftl::{BlockHeader, Oob};
 
-/// Before a record, and behind it.
+/// The mark of a head.
 const HEAD_MARK: u32 = u32::from_le_bytes(*b"WLrb");
 const TAIL_MARK: u32 = u32::from_le_bytes(*b"WLre");
 /// Bytes of a head: mark, length of the description, length of the data, number, checksum.
@@ -16,7 +18,7 @@ const HEAD: usize = 28;
 /// Bytes of a checksum.
 const CHECKSUM: usize = 4;
 
-/// Where bytes lie in the data of a record, and their checksum.
+/// Place of some bytes in the data of a record, and their checksum.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct Held {
     pub at: u64,
@@ -24,16 +26,16 @@ pub(crate) struct Held {
     pub checksum: u32,
 }
 
-/// A part of a physical page, with its bytes where it is the first of its logical page.
+/// A part of a physical page. The first part of a logical page has the page's bytes.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct PagePart {
-    /// The number of its row: of the physical page and the part.
+    /// Its row number, from the physical page and the part.
     pub id: u64,
     pub oob: Oob,
     pub data: Option<Held>,
 }
 
-/// A block.
+/// State of a block.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct BlockState {
     pub block: u32,
@@ -45,35 +47,36 @@ pub(crate) struct BlockState {
     pub base: bool,
 }
 
-/// What has changed between two commits.
+/// The changes between two commits.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Record {
     /// The drive's time, in nanoseconds.
     pub now: u64,
-    /// Blocks of which nothing is left, and the slots of each as a shift.
+    /// Erased blocks, and the slots of each as a shift.
     pub emptied: Vec<(u32, u32)>,
     pub pages: Vec<PagePart>,
     pub blocks: Vec<BlockState>,
-    /// Pages of the trim log, with the versions that they hold.
+    /// Pages of the trim log, with the versions in them.
     pub trim_pages: Vec<(u32, Vec<u64>)>,
-    /// What has come to protected RAM, by the number of the row, with its version.
+    /// Sectors that entered protected RAM: row number, version and bytes.
     pub writes: Vec<(u64, u64, Held)>,
-    /// Trims in protected RAM: entry and version; and whether those are all.
+    /// Trims in protected RAM, as entry and version; and whether the list is complete.
     pub trims: Vec<(u64, u64)>,
     pub trims_are_all: bool,
-    /// Rows of protected RAM that are over.
+    /// Rows of protected RAM to delete.
     pub writes_over: Vec<u64>,
     pub trims_over: Vec<u64>,
-    /// How worn the flash is.
+    /// The wear of the flash.
     pub wear: Option<Vec<u8>>,
-    /// What a power cut left in sectors, or that the flash has them again.
+    /// Sectors whose contents a power cut left different from the flash; nothing if they are as on the flash
+    /// again.
     pub left: Vec<(u64, Option<Held>)>,
     /// Sectors whose data are damaged from now on, or no longer.
     pub damaged: Vec<(u64, bool)>,
 }
 
 impl Record {
-    /// What bytes it holds, and what they are in words.
+    /// The bytes that it holds, and what each are.
     pub(crate) fn held(&self) -> impl Iterator<Item = (Held, Part)> + '_ {
         let pages = self.pages.iter().filter_map(|p| Some((p.data?, Part::Page(p.oob.span.lpn.0))));
         let writes = self.writes.iter().map(|(id, _, held)| (*held, Part::Protected(*id)));
@@ -85,22 +88,22 @@ impl Record {
 /// What some bytes of a record are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Part {
-    /// Of a logical page.
+    /// A logical page.
     Page(u32),
-    /// A sector in protected RAM, by the number of its row.
+    /// A sector in protected RAM, by row number.
     Protected(u64),
-    /// A sector that a power cut left.
+    /// A sector that a power cut left different from the flash.
     Left(u64),
 }
 
-/// Add bytes to the data of a record.
+/// Append bytes to the data of a record.
 pub(crate) fn hold(data: &mut Vec<u8>, bytes: &[u8]) -> Held {
     let held = Held { at: data.len() as u64, length: bytes.len() as u32, checksum: crc32fast::hash(bytes) };
     data.extend_from_slice(bytes);
     held
 }
 
-/// What stands before the data of a record, and behind it.
+/// What comes before and after the data of a record.
 pub(crate) fn around(number: u64, record: &Record, data: usize) -> postcard::Result<(Vec<u8>, Vec<u8>)> {
     let mut description = postcard::to_stdvec(record)?;
     let length = description.len() as u32;
@@ -116,7 +119,7 @@ pub(crate) fn around(number: u64, record: &Record, data: usize) -> postcard::Res
     Ok(([head(HEAD_MARK), description.clone()].concat(), [description, head(TAIL_MARK)].concat()))
 }
 
-/// Lengths of a record, of one of its heads.
+/// The lengths and number in a record's head.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Head {
     description: usize,
@@ -143,19 +146,19 @@ impl Head {
     }
 }
 
-/// A record that was read.
+/// A record as read.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Read {
     pub number: u64,
     pub record: Record,
-    /// Where its data lie in what was read, and where it ends.
+    /// The range of its data in what was read, and the end of the record.
     pub data: Range<usize>,
     pub end: usize,
-    /// A part of it that was not needed is damaged.
+    /// One copy of its head or description is damaged, and the other was used.
     pub is_mended: bool,
 }
 
-/// What stands at a place of a log.
+/// What a log has at an offset.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Next {
     Record(Box<Read>),
@@ -167,7 +170,7 @@ pub(crate) enum Next {
     Damaged,
 }
 
-/// The record of this number, at a place of a log.
+/// Read the record of this number at an offset of a log.
 pub(crate) fn next(log: &[u8], at: usize, number: u64) -> Next {
     let rest = &log[at..];
     if rest.is_empty() {
@@ -179,7 +182,7 @@ pub(crate) fn next(log: &[u8], at: usize, number: u64) -> Next {
         Some(head) => head,
         None => match from_behind(rest, number) {
             Some(head) => head,
-            // What comes next was written after it, and so it was whole once.
+            // The next record was written after this one, so this one was complete.
             None if follows(rest, number) => return Next::Damaged,
             None => return Next::Torn,
         },
@@ -211,7 +214,7 @@ pub(crate) fn next(log: &[u8], at: usize, number: u64) -> Next {
     }))
 }
 
-/// The head of a record whose first one is damaged, by the one behind it.
+/// The head of a record whose first head is damaged, from its second.
 fn from_behind(rest: &[u8], number: u64) -> Option<Head> {
     places_of(rest, TAIL_MARK).find_map(|at| {
         let head = Head::read(&rest[at..], TAIL_MARK)?;
@@ -219,7 +222,7 @@ fn from_behind(rest: &[u8], number: u64) -> Option<Head> {
     })
 }
 
-/// Whether the record after this one is there.
+/// Whether the next record exists.
 fn follows(rest: &[u8], number: u64) -> bool {
     places_of(rest, HEAD_MARK).any(|at| Head::read(&rest[at..], HEAD_MARK).is_some_and(|h| h.number > number))
 }

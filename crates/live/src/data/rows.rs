@@ -1,16 +1,16 @@
-//! The tables of the database, and how a block's slots stand in a row.
+//! The tables of the database, and how the slots of a block are written in a row.
 
 use wordline_ftl::SlotFound;
 use wordline_units::CellMode;
 
-/// What makes a file ours: "WLDR".
+/// The application id of the database: "WLDR".
 pub(crate) const APPLICATION: i32 = 0x574c_4452;
-/// The format, which another version may change.
+/// The version of the format.
 pub(crate) const FORMAT: i32 = 2;
-/// The first, whose rows have no sums and whose changes are all in the database.
+/// The first version of the format: rows have no checksums, and all changes are in the database.
 pub(crate) const FIRST_FORMAT: i32 = 1;
 
-/// The tables, and a view for people: what the spare area of each page says.
+/// The tables, and a view for people that shows the spare area of each page.
 pub(crate) const TABLES: &str = "
 CREATE TABLE drive (key TEXT PRIMARY KEY, value ANY) STRICT;
 CREATE TABLE page (
@@ -51,7 +51,7 @@ CREATE VIEW spare_area AS
   FROM page;
 ";
 
-/// Tables that came later: what a power cut left otherwise than the pages have it, and sectors whose data are damaged.
+/// Tables added later: sectors that a power cut left different from their pages, and damaged sectors.
 pub(crate) const LATER: &str = "
 CREATE TABLE IF NOT EXISTS after_cut (sector INTEGER PRIMARY KEY, checksum INTEGER NOT NULL, data BLOB NOT NULL) STRICT;
 CREATE TABLE IF NOT EXISTS damaged (sector INTEGER PRIMARY KEY) STRICT;
@@ -68,7 +68,7 @@ pub(crate) fn runs(slots: &[SlotFound]) -> String {
     runs.collect::<Vec<_>>().join(" ")
 }
 
-/// The slots of runs; nothing where they are none, or more than `most`.
+/// Parse runs of slots. Nothing if the text is invalid or has more than `most` slots.
 pub(crate) fn slots(runs: &str, most: usize) -> Option<Vec<SlotFound>> {
     let mut slots = vec![];
     for run in runs.split_whitespace() {
@@ -88,7 +88,7 @@ pub(crate) fn slots(runs: &str, most: usize) -> Option<Vec<SlotFound>> {
     Some(slots)
 }
 
-/// The mode that a row names.
+/// The cell mode with this name.
 pub(crate) fn mode(key: &str) -> Option<CellMode> {
     CellMode::ALL.into_iter().find(|mode| mode.key() == key)
 }

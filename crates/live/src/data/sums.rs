@@ -1,5 +1,5 @@
-//! A sum over the rows of each table of the database, so that a row which is missing or says something else is noticed when the drive
-//! starts. The bytes of pages and sectors have checksums of their own.
+//! A checksum over the rows of each table of the database, so that a missing or modified row is detected when
+//! the drive starts. The bytes of pages and sectors have checksums of their own.
 
 use rusqlite::types::{FromSql, ValueRef};
 use rusqlite::{Connection, OptionalExtension, Params, params};
@@ -10,9 +10,9 @@ use wordline_hash::fnv1a;
 #[derive(Debug)]
 pub(crate) struct Table {
     pub name: &'static str,
-    /// The column of the number.
+    /// The column with the row number.
     key: &'static str,
-    /// What is summed of a row: each of its values, or what says the same of it.
+    /// The columns that the checksum covers: each value of a row, or a checksum in its place.
     columns: &'static str,
 }
 
@@ -42,18 +42,18 @@ const ALL: [&Table; 7] = [&PAGE, &BLOCK, &TRIM_PAGE, &PROTECTED_WRITE, &PROTECTE
 const SUMMED: [&str; 4] = ["drive", "wear", "now_ns", "folded"];
 
 impl Table {
-    /// The version of a row, if there is such a row.
+    /// The version of a row, if it exists.
     pub(crate) fn version(&self, t: &Connection, key: u64) -> rusqlite::Result<Option<u64>> {
         let sql = format!("SELECT version FROM {} WHERE {} = ?1", self.name, self.key);
         t.prepare_cached(&sql)?.query_row([key], |row| row.get(0)).optional()
     }
 }
 
-/// Rows of each table: how many, and the sum of their hashes.
+/// The number of rows of each table, and the sum of their hashes.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Sums(BTreeMap<String, (u64, u64)>);
 
-/// FNV-1a over the values of a row, which begins with the name of its table.
+/// FNV-1a over the name of the table and the values of a row.
 fn hash_of(table: &str, row: &rusqlite::Row<'_>) -> rusqlite::Result<u64> {
     let mut bytes = table.as_bytes().to_vec();
     for at in 0..row.as_ref().column_count() {
@@ -78,7 +78,7 @@ fn hash_of(table: &str, row: &rusqlite::Row<'_>) -> rusqlite::Result<u64> {
 }
 
 impl Sums {
-    /// Those that were noted.
+    /// The recorded sums.
     pub(crate) fn noted(t: &Connection) -> rusqlite::Result<Sums> {
         let text: String = noted(t, "rows")?.unwrap_or_default();
         let mut sums = Sums::default();
@@ -93,7 +93,7 @@ impl Sums {
         Ok(sums)
     }
 
-    /// Those of the rows that are there.
+    /// The sums of the rows as found.
     pub(crate) fn found(t: &Connection) -> rusqlite::Result<Sums> {
         let mut sums = Sums::default();
         for table in ALL {
@@ -107,7 +107,7 @@ impl Sums {
         Ok(sums)
     }
 
-    /// Note them, with a sum of the other notes.
+    /// Record the sums, with a checksum of the other notes.
     pub(crate) fn note(&self, t: &Connection) -> rusqlite::Result<()> {
         let line = |(name, (rows, sum)): (&String, &(u64, u64))| format!("{name} {rows} {sum}\n");
         let text: String = self.0.iter().map(line).collect();
@@ -115,7 +115,7 @@ impl Sums {
         note(t, "check", &Sums::of_notes(t)?)
     }
 
-    /// A sum of what else is noted.
+    /// A checksum of the other notes.
     fn of_notes(t: &Connection) -> rusqlite::Result<i64> {
         let mut sum = 0u64;
         for key in SUMMED.into_iter().chain(["rows"]) {
@@ -126,7 +126,7 @@ impl Sums {
         Ok(sum as i64)
     }
 
-    /// What of the database is not as it was written, in words.
+    /// What in the database differs from what was written, in words.
     pub(crate) fn wrong(t: &Connection) -> rusqlite::Result<Option<String>> {
         if noted::<i64>(t, "check")? != Some(Sums::of_notes(t)?) {
             return Ok(Some("the description of the drive is damaged".to_string()));
@@ -135,7 +135,7 @@ impl Sums {
         let wrong = ALL.into_iter().find(|table| noted.of(table) != found.of(table));
         Ok(wrong.map(|table| {
             let (then, now) = (noted.of(table).0, found.of(table).0);
-            format!("table {}: {now} rows are not the {then} that were written", table.name)
+            format!("table {}: {now} rows, but {then} were written", table.name)
         }))
     }
 
@@ -148,7 +148,7 @@ impl Sums {
         (*rows, *sum) = (*rows + 1, sum.wrapping_add(hash));
     }
 
-    /// Remove the rows of these numbers, the last among them.
+    /// Remove the rows with these numbers; the last number is included.
     pub(crate) fn remove(
         &mut self,
         t: &Connection,
@@ -174,7 +174,7 @@ impl Sums {
         Ok(())
     }
 
-    /// Put a row where its number says, in place of what is there.
+    /// Insert or replace a row.
     pub(crate) fn put(
         &mut self,
         t: &Connection,
@@ -193,12 +193,12 @@ impl Sums {
     }
 }
 
-/// What was noted under a key.
+/// The note under a key.
 pub(crate) fn noted<T: FromSql>(t: &Connection, key: &str) -> rusqlite::Result<Option<T>> {
     t.prepare_cached("SELECT value FROM drive WHERE key = ?1")?.query_row([key], |row| row.get(0)).optional()
 }
 
-/// Note something under a key.
+/// Write a note under a key.
 pub(crate) fn note(t: &Connection, key: &str, value: &dyn rusqlite::ToSql) -> rusqlite::Result<()> {
     t.prepare_cached("REPLACE INTO drive VALUES (?1, ?2)")?.execute(params![key, value]).map(drop)
 }

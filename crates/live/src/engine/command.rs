@@ -1,4 +1,4 @@
-//! What clients have asked and not been answered, and the answers.
+//! Outstanding commands of clients, and their replies.
 
 use crate::data::not_written::NotWritten;
 use crate::pieces::{Piece, Rest};
@@ -15,67 +15,67 @@ use wordline_ftl::HeldData;
 use wordline_units::SimTime;
 use wordline_volatile::{Content, Op};
 
-/// A command under way.
+/// An outstanding command.
 pub(crate) struct Command {
     pub reply_queue: Arc<ReplyQueue>,
     pub request: Request,
     pub verb: Verb,
-    /// What is to be written.
+    /// The data to write.
     pub data: HeldData,
     pub arrived: Instant,
-    /// Its arrival in the drive's time.
+    /// Its arrival, in the drive's time.
     pub arrival: SimTime,
     pub rest: Rest,
-    /// A piece that waits for a sector that another command completes.
+    /// A piece that waits until another command has completed a sector.
     pub waiting: Option<Piece>,
     pub fill: Option<Fill>,
-    /// What a power cut left in sectors of a read otherwise than the flash has them.
+    /// Sectors of a read whose contents a power cut left different from the flash.
     pub left: Vec<(u64, Content)>,
-    /// What a read has brought, and where in it lies what was asked for.
+    /// The data of a read, and the requested range within them.
     pub brought: Option<(Vec<u8>, Range<usize>)>,
     pub error: Option<(NbdError, String)>,
-    /// The client has its answer already: of a volatile cache.
+    /// The volatile cache has already acknowledged it.
     pub answered: bool,
 }
 
-/// Sectors that are completed before they are written.
+/// A write whose partly written sectors are completed first.
 pub(crate) struct Fill {
-    /// What is written, in bytes of the drive.
+    /// The range to write, in bytes of the drive.
     pub outer: Range<u64>,
-    /// The part of it that the command brings.
+    /// The part of it for which the command has data.
     pub inner: Range<u64>,
     pub bytes: Vec<u8>,
     /// Sectors that are being read.
     pub awaited: Vec<u64>,
 }
 
-/// What a request of the drive is for.
+/// The purpose of a request to the drive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Role {
-    /// The piece of a command itself.
+    /// A piece of the command.
     Body,
-    /// To complete the sector that begins at a byte.
+    /// A read that completes the sector that begins at a byte.
     Fill(u64),
 }
 
-/// An answer that is to leave.
+/// A reply to send.
 pub(crate) struct Delivery {
     pub reply_queue: Arc<ReplyQueue>,
     pub reply: Reply,
-    /// Bytes that the request counts for while it is under way.
+    /// Bytes of the request that count towards the limit of outstanding data.
     pub bytes: usize,
     pub served: Served,
-    /// It says that data are safe whatever happens.
+    /// The reply guarantees that data survive a crash of the server's machine.
     pub synced: bool,
 }
 
 impl Delivery {
-    /// Whether it says that something will be so from now on.
+    /// Whether the reply guarantees something for later, such as that data are written.
     pub(crate) fn is_promise(&self) -> bool {
         matches!(self.served.verb, Verb::Write | Verb::WriteZeroes | Verb::Trim | Verb::Flush)
     }
 
-    /// What it promises has not come about.
+    /// Turn the reply into an error, because its guarantee could not be kept.
     pub(crate) fn fail(&mut self, failed: &NotWritten) {
         if self.is_promise() {
             let error = if failed.is_full { NbdError::NoSpace } else { NbdError::Io };
@@ -85,17 +85,17 @@ impl Delivery {
     }
 }
 
-/// Writes that a volatile cache answers before they are on flash.
+/// Writes that a volatile cache acknowledges before they are on flash.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct WriteCache {
-    /// Bytes of them, at most and now.
+    /// Maximum and current number of bytes.
     pub bytes: u64,
     pub used: u64,
-    /// Writes that failed after they had been answered.
+    /// Number of writes that failed after they were acknowledged.
     pub failed_behind: u64,
 }
 
-/// Lines for the log, and those on damaged data, of which a client can cause as many as it likes.
+/// Lines for the log. Those on damaged data are separate, since a client can cause any number of them.
 #[derive(Debug, Default)]
 pub(crate) struct Notes {
     pub lines: Vec<String>,
@@ -108,14 +108,14 @@ impl Notes {
     }
 }
 
-/// Sectors that are being completed, by their first bytes, and commands that wait for them.
+/// Sectors that are being completed, by their first byte, and the commands that wait for them.
 #[derive(Default)]
 pub(crate) struct Fills {
     pub sectors: Vec<u64>,
     pub waiting: VecDeque<u64>,
 }
 
-/// A request that waits.
+/// A request that waits for the end of a recovery.
 pub(crate) struct Held {
     pub reply_queue: Arc<ReplyQueue>,
     pub request: Request,
@@ -123,7 +123,7 @@ pub(crate) struct Held {
     pub arrived: Instant,
 }
 
-/// What a command does to its sectors.
+/// The operation of a command on its sectors.
 pub(crate) fn op(verb: Verb) -> Op {
     match verb {
         Verb::Trim => Op::Trim,
@@ -132,7 +132,8 @@ pub(crate) fn op(verb: Verb) -> Op {
     }
 }
 
-/// Put what a power cut left over sectors that the flash brought, which begin at a byte.
+/// Replace sectors of a read, which begins at a byte, by those that a power cut left different from the
+/// flash.
 pub(crate) fn patch(data: &mut [u8], from: u64, left: &[(u64, Content)], sector: u64) {
     for (at, content) in left {
         let place = (at * sector).checked_sub(from).map(|at| at as usize);
@@ -141,7 +142,7 @@ pub(crate) fn patch(data: &mut [u8], from: u64, left: &[(u64, Content)], sector:
     }
 }
 
-/// What the log is told of a read of damaged data.
+/// Lines for the log about a read of damaged data.
 pub(crate) fn damage_told(at: u64, found: Vec<String>) -> Vec<String> {
     let until = "reads of it fail with EIO until it is written again";
     if found.is_empty() {
@@ -150,7 +151,7 @@ pub(crate) fn damage_told(at: u64, found: Vec<String>) -> Vec<String> {
     found.into_iter().map(|place| format!("{place}: the data at byte {at} are damaged: {until}")).collect()
 }
 
-/// Bytes that a request counts for while it is under way: those of its data and of its answer's.
+/// Bytes of a request that count towards the limit: its data and those of its reply.
 pub(crate) fn weight(request: &Request) -> usize {
     match request.verb {
         Some(Verb::Read | Verb::Write) => request.length as usize,
@@ -159,7 +160,7 @@ pub(crate) fn weight(request: &Request) -> usize {
 }
 
 impl Fill {
-    /// A sector has been read: what the command does not bring of it is taken.
+    /// Complete a sector that has been read: bytes that the command does not write are taken from it.
     pub(crate) fn take(&mut self, sector: u64, data: &[u8]) {
         let end = sector + data.len() as u64;
         for kept in [sector..self.inner.start.min(end), self.inner.end.max(sector)..end] {

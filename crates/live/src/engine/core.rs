@@ -1,5 +1,5 @@
-//! The drive at work for its clients, under one lock: what they ask goes in, time goes on, answers come out. Nothing here
-//! waits or touches a socket.
+//! The running drive, under one lock: requests of clients enter, time advances, and replies leave. Nothing
+//! here blocks or uses a socket.
 
 use crate::clock::{Clock, TimeScale};
 use crate::data::folder::Folder;
@@ -28,37 +28,38 @@ use wordline_run::Filled;
 use wordline_sim::Completion;
 use wordline_units::{SimDuration, SimTime};
 
-/// How soon to look again at a drive on which nothing is due and requests wait: only time that passes ends them.
+/// How soon to look again at a drive with waiting requests but no due event: they complete as time passes.
 const LOOK_AGAIN: Duration = Duration::from_millis(1);
 
-/// For how long a drive that takes no time goes on before others may ask it something, and how often that is looked at.
+/// How long a drive that takes no time works before other threads get the lock. The clock is checked after
+/// each batch of events.
 const AT_ONCE: Duration = Duration::from_millis(2);
 const TOGETHER: u32 = 16;
 
-/// Changes of the drive, in pages, that are written into its folder even if nobody waits for that.
+/// Number of changed pages above which changes are written to the folder although no reply waits for them.
 const UNWRITTEN: usize = 256;
 
-/// The drive at work.
+/// The running drive.
 pub(crate) struct Engine {
     pub drive: Drive,
     pub clock: Clock,
     pub units: Units,
-    /// Where the drive is written before its answers leave.
+    /// The folder to which changes are written before replies are sent.
     pub folder: Option<Folder>,
-    /// Bytes of the drive.
+    /// Size of the drive in bytes.
     pub size: u64,
-    /// Nobody may write to it.
+    /// Clients cannot write to the drive.
     pub read_only: bool,
-    /// Bytes of data in RAM, at most.
+    /// Maximum bytes of data in RAM.
     pub memory: Option<u64>,
     pub commands: FxHashMap<u64, Command>,
     pub next_command: u64,
-    /// What each request of the drive is for, by its number.
+    /// The command and the purpose of each request of the drive, by request number.
     pub asked: FxHashMap<u64, (u64, Role)>,
-    /// Sectors that are being completed, by their first bytes, and commands that wait for them.
+    /// Sectors that are being completed, by their first byte, and the commands that wait for them.
     pub fills: Fills,
     pub faults: Faults,
-    /// Writes that are answered before they are on flash.
+    /// Writes that are acknowledged before they are on flash.
     pub cache: WriteCache,
     pub power: Power,
     /// Requests that wait for the end of a recovery.
@@ -68,9 +69,9 @@ pub(crate) struct Engine {
     /// Why the drive takes no more requests.
     pub stopped: Option<Stopped>,
     pub out: Vec<Delivery>,
-    /// What the log has to be told.
+    /// Lines for the log.
     pub notes: Notes,
-    /// Until when the thread that paces sleeps, where no connection's does that.
+    /// Until when the pacing thread sleeps, if it has the watch.
     pub sleeps_until: Option<Instant>,
 }
 
@@ -105,13 +106,13 @@ impl Engine {
         }
     }
 
-    /// Power cuts so far that have ended connections.
+    /// Number of power cuts that have ended connections.
     pub(crate) fn epoch(&self) -> u64 {
         self.power.cuts.len() as u64 - self.power.resets
     }
 
-    /// Submit a request of a client, with the data of a write. Returns whether its connection is still one of this
-    /// drive's.
+    /// Submit a client's request, with the data of a write. Returns whether its connection still belongs to
+    /// this drive.
     pub(crate) fn submit(
         &mut self,
         reply_queue: &Arc<ReplyQueue>,
@@ -234,7 +235,7 @@ impl Engine {
         self.go_on(id);
     }
 
-    /// Answer what takes the drive no time.
+    /// Complete a command that takes the drive no time.
     fn answer_at_once(
         &mut self,
         reply_queue: &Arc<ReplyQueue>,
@@ -274,7 +275,7 @@ impl Engine {
             if self.stopped.is_some() || until.is_none() && self.asked.is_empty() {
                 break;
             }
-            // Where the drive takes no time one client may ask for much: others come in between.
+            // If the drive takes no time, one client may submit much: let other threads run in between.
             ended += 1;
             if until.is_none() && ended.is_multiple_of(TOGETHER) && wall.elapsed() > AT_ONCE {
                 self.power.is_behind = true;
@@ -312,7 +313,7 @@ impl Engine {
         cuts != self.epoch()
     }
 
-    /// Whether the folder still exists; if not, the service ends.
+    /// Check that the folder still exists. If not, the server ends.
     pub(crate) fn look_at_folder(&mut self) {
         let folder = self.folder.as_mut().filter(|_| self.stopped.is_none());
         if let Some(Err(failed)) = folder.map(Folder::look) {
@@ -320,7 +321,7 @@ impl Engine {
         }
     }
 
-    /// Changes of the drive cannot be written: it stops.
+    /// Stop the drive, because its changes cannot be written.
     pub(crate) fn fail(&mut self, failed: NotWritten) {
         if failed.is_gone {
             self.power.gone = Some(failed.why.clone());
@@ -349,7 +350,7 @@ impl Engine {
         }
     }
 
-    /// When something is due next.
+    /// When the next event is due.
     pub(crate) fn next_due(&self) -> Option<Instant> {
         if let Some(due) = self.power.recovery_due() {
             return Some(due);
@@ -363,7 +364,7 @@ impl Engine {
         if waits && self.clock.scale() != TimeScale::NONE { Some(Instant::now() + LOOK_AGAIN) } else { due }
     }
 
-    /// A request of the drive has ended.
+    /// Process the end of a request of the drive.
     fn ended(&mut self, mut completion: Completion) {
         let Some((id, role)) = self.asked.remove(&completion.number) else { return };
         let failed = match completion.outcome {
@@ -429,7 +430,7 @@ impl Engine {
         self.answer(command);
     }
 
-    /// Answer a command now, in the drive's time.
+    /// Complete a command now, in the drive's time.
     pub(crate) fn answer(&mut self, mut command: Command) {
         let (agreed, request) = (command.reply_queue.agreed, command.request);
         let failed = command.error.is_some();
@@ -477,7 +478,7 @@ impl Engine {
         }
     }
 
-    /// The drive has stopped: all requests fail, now and from now on.
+    /// Stop the drive: all requests fail from now on.
     pub(crate) fn stop(&mut self, why: Stopped) {
         self.notes.lines.push(format!("the drive has stopped and fails every request: {why}"));
         self.stopped = Some(why);
@@ -492,7 +493,7 @@ impl Engine {
     }
 }
 
-/// Number of served bytes: whole logical pages, or the requested number.
+/// Size of the export: whole logical pages, or the requested size.
 fn served_bytes(drive: &Drive, spec: &ServeSpec) -> u64 {
     let whole = drive.setup().device.logical_bytes();
     spec.size.map_or(whole, |size| size.min(whole))

@@ -1,4 +1,4 @@
-//! The drive at work for its clients.
+//! The running drive, as its clients see it.
 
 pub(crate) mod command;
 pub(crate) mod core;

@@ -1,4 +1,4 @@
-//! The power is cut and comes back.
+//! Power cuts and power-on.
 
 use crate::clock::{Clock, TimeScale};
 use crate::drive::Cut;
@@ -54,7 +54,7 @@ impl Engine {
         }
     }
 
-    /// Cut the power, as its time has come.
+    /// Cut the power at its due time.
     pub(crate) fn cut_at(&mut self, at: SimTime) {
         let due = self.power.armed.iter().find(|a| a.due == Due::At(at));
         let seed = due.and_then(|armed| armed.seed);
@@ -130,8 +130,8 @@ impl Engine {
         Some(cut)
     }
 
-    /// The recovery ends if its time has come: requests that waited for it are submitted now. Returns whether one is
-    /// under way.
+    /// End the recovery if its time has come, and submit the requests that waited for it. Returns whether a
+    /// recovery is still in progress.
     pub(crate) fn is_recovering(&mut self, wall: Instant) -> bool {
         while let Some(recovery) = self.power.recovery {
             let cut = self.power.next_cut().filter(|at| *at < recovery.ready && *at <= recovery.time(wall));

@@ -19,11 +19,11 @@ pub(crate) struct Power {
     pub recovery: Option<Recovery>,
     /// Share of the modelled recovery time that passes.
     pub recovery_scale: f64,
-    /// A drive that takes no time has work left, since other threads were let in between.
+    /// A drive that takes no time has work left, because other threads were let in.
     pub is_behind: bool,
     /// The server ends.
     pub ends: bool,
-    /// Why the server must end, for a reason outside its drive: the folder is gone.
+    /// Why the server must end for a reason other than its drive: the folder is gone.
     pub gone: Option<String>,
 }
 
@@ -35,7 +35,7 @@ pub(crate) struct Recovery {
     /// Time of the power cut, and end of the recovery.
     pub cut: SimTime,
     pub ready: SimTime,
-    /// Requests fail meanwhile instead of waiting.
+    /// Requests fail during the recovery instead of waiting.
     pub fails: bool,
 }
 
@@ -48,7 +48,7 @@ impl Recovery {
         SimTime(self.cut.0 + (self.ready.since(self.cut).0 as f64 * share) as u64)
     }
 
-    /// The instant of a time of the drive within it.
+    /// The instant of a time of the drive during the recovery.
     pub(crate) fn instant(&self, at: SimTime) -> Instant {
         let all = self.ready.since(self.cut).0 as f64;
         let share = if all > 0.0 { at.since(self.cut.min(at)).0 as f64 / all } else { 1.0 };
@@ -76,7 +76,7 @@ impl Power {
         self.armed.iter().filter_map(|a| if let Due::At(at) = a.due { Some(at) } else { None }).min()
     }
 
-    /// When something is due of a recovery.
+    /// When the recovery is due to end, or the next cut during it.
     pub(crate) fn recovery_due(&self) -> Option<Instant> {
         let recovery = self.recovery?;
         let cut = self.next_cut().filter(|at| *at < recovery.ready).map(|at| recovery.instant(at));

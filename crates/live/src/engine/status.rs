@@ -94,7 +94,7 @@ fn causes_to_json(engine: &Engine) -> Value {
     })
 }
 
-/// Cuts that are waited for.
+/// Armed power cuts, as JSON.
 pub(crate) fn armed_to_json(engine: &Engine) -> Vec<Value> {
     let told = |armed: &Armed| {
         let mut told = json!({ "number": armed.number, "seed": armed.seed });

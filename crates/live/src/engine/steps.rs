@@ -1,5 +1,6 @@
-//! A command, piece by piece. A sector that is written in part is read first, and completed; other writes and trims of
-//! it wait until its write is submitted, so that no two complete it from the same old data.
+//! Executes a command piece by piece. A sector that is written in part is read first and completed. Other
+//! writes and trims of the sector wait until its write is submitted, so that no two commands complete it from
+//! the same old data.
 
 use crate::engine::command::{Delivery, Fill, Role, op};
 use crate::engine::core::Engine;
@@ -13,19 +14,20 @@ use wordline_ftl::{HeldData, HostData};
 use wordline_units::{Attributes, HostOp, HostRequest, Lpn};
 use wordline_volatile::Request;
 
-/// Maximum number of logical pages examined for one block status, to limit delays of others: it may report less than
-/// requested.
+/// Maximum number of logical pages examined for one block status. A status may cover less than requested, so
+/// that other commands are not delayed.
 const LOOKED_AT: u64 = 1 << 13;
 
 /// Maximum number of extents in one block status, so that unread replies stay small.
 const TOLD: usize = 1 << 12;
 
 impl Engine {
-    /// Submit the next piece of a command, or end the command if there is none, or one has failed.
+    /// Submit the next piece of a command. End the command if no piece is left, or if one has failed.
     pub(crate) fn go_on(&mut self, id: u64) {
         let units = self.units;
         let Some(command) = self.commands.get_mut(&id) else { return };
-        // A read that is to fail takes its time like any other. What has no client any more stops between two pieces.
+        // A read that will fail takes as long as any other. A command whose client has disconnected stops
+        // between two pieces.
         let over = command.error.is_some() && command.verb != Verb::Read || command.reply_queue.is_closed();
         match if over { None } else { command.rest.next(units) } {
             Some(piece) => self.begin(id, piece),
@@ -118,7 +120,7 @@ impl Engine {
         }
     }
 
-    /// Whole sectors enter the volatile cache, or become zeroes there.
+    /// Put whole sectors into the volatile cache; without data they become zeroes.
     fn remember(&mut self, id: u64, range: Range<u64>, data: Option<&[u8]>) {
         let Some(command) = self.commands.get(&id).filter(|_| range.start < range.end) else { return };
         let asked = command.request;
@@ -137,8 +139,8 @@ impl Engine {
         );
     }
 
-    /// Write whole sectors. A volatile cache with room acknowledges at once, without FUA; reads find the data from
-    /// here on.
+    /// Write whole sectors. A volatile cache with room acknowledges them immediately, unless FUA is set.
+    /// Reads return the new data from now on.
     fn put(&mut self, id: u64, outer: &Range<u64>, data: HostData<'_>) {
         if !self.drive.volatile().is_idle() {
             self.remember(id, outer.clone(), Some(&data.to_vec()));
@@ -189,7 +191,7 @@ impl Engine {
         let view = device.ftl.view();
         let mut at = range.start;
         let mut left = LOOKED_AT;
-        // The part that is looked at, as long as nothing has been found in it.
+        // The empty part under examination.
         let mut part: Option<Range<u64>> = None;
         while at < range.end && left > 0 {
             let hole = if self.drive.volatile().has_left() { 0 } else { self.holes.from(&(at..range.end)) };

@@ -1,5 +1,5 @@
-//! What a server hears of a client that sends some bytes and leaves, without a drive behind it: the way in for whoever wants
-//! to know what bytes can do to it.
+//! How a server parses the bytes of a client that sends them and disconnects, without a drive: the entry
+//! point for fuzzing.
 
 use crate::error::Broken;
 use crate::protocol::handshake::{self, Agreed, Export, handshake};
@@ -8,16 +8,16 @@ use crate::spec::Encryption;
 use std::io::{self, Read, Write};
 use std::ops::Range;
 
-/// What was heard, and what it was answered in the handshake.
+/// The parsed requests, and the size of the handshake's replies.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Heard {
-    /// Bytes of the answers in the handshake.
+    /// Bytes of the replies in the handshake.
     pub answered: usize,
-    /// Requests that a drive would be asked: what they cover of it, in bytes, empty for a FLUSH.
+    /// Valid requests: the byte range of each, empty for a FLUSH.
     pub asked: Vec<Range<u64>>,
-    /// Why others are refused, as the client is told.
+    /// Error messages of the rejected requests, as the client gets them.
     pub refused: Vec<String>,
-    /// Why the connection is closed, unless the client leaves.
+    /// Why the connection is closed, unless the client disconnects.
     pub broken: Option<String>,
 }
 
@@ -49,7 +49,7 @@ impl handshake::Client for Client<'_> {
     }
 }
 
-/// What a server of a drive of so many bytes hears of a client that sends `sent`, from the handshake on.
+/// Parse what a client sends, from the handshake on, to a server of a drive of `size` bytes.
 pub fn hear(sent: &[u8], size: u64) -> Heard {
     let export = Export {
         name: "drive".into(),

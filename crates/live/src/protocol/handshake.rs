@@ -9,18 +9,18 @@ use crate::protocol::options;
 use crate::spec::Encryption;
 use std::io::{self, Read, Write};
 
-/// The export, under one name and as the default.
+/// The export, served under one name and as the default.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Export {
-    /// Its name; the empty name refers to it, too.
+    /// Its name. An empty name also refers to it.
     pub name: String,
-    /// What it is, in a line.
+    /// Its description, in one line.
     pub description: String,
-    /// Its bytes.
+    /// Its size in bytes.
     pub size: u64,
     /// Preferred size of reads and writes, in bytes: a power of two.
     pub preferred: u32,
-    /// Nobody may write to it.
+    /// Clients cannot write to it.
     pub read_only: bool,
     /// Whether connections are encrypted.
     pub encryption: Encryption,
@@ -28,23 +28,24 @@ pub(crate) struct Export {
 
 /// A client's stream.
 pub(crate) trait Client: Read + Write {
-    /// From here on both sides speak TLS.
+    /// Start TLS on both sides.
     fn begin_tls(&mut self) -> io::Result<()>;
 }
 
 /// Result of the negotiation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Agreed {
-    /// Reads are answered in structured chunks, and errors with a message.
+    /// Reads are answered in structured chunks, and errors have a message.
     pub structured: bool,
-    /// `base:allocation` may be asked for.
+    /// The client may request `base:allocation`.
     pub allocation: bool,
 }
 
 const OPTIONS: &str = "Option haggling";
 const TLS: &str = "TLS support";
 
-/// Greet a client and go through its options. Returns the result of the negotiation, or nothing if the client ends it.
+/// Greet a client and process its options. Returns the result of the negotiation, or nothing if the client
+/// ends it.
 ///
 /// # Errors
 /// If the client violates the protocol, or the socket fails.
@@ -69,7 +70,7 @@ pub(crate) fn handshake<S: Client>(stream: &mut S, export: &Export) -> Result<Op
         match kind {
             option::STARTTLS => {
                 if export.begin_tls((stream, &mut say), data.is_empty(), encrypted)? {
-                    // Whatever was agreed on before may have come from somebody else.
+                    // Discard what was negotiated before TLS, which another party may have sent.
                     (encrypted, agreed) = (true, Agreed::default());
                 }
                 continue;
@@ -98,7 +99,7 @@ pub(crate) fn handshake<S: Client>(stream: &mut S, export: &Export) -> Result<Op
                 return Ok(Some(agreed));
             }
             option::ABORT => {
-                // A client that aborts may not wait for the answer.
+                // A client that aborts may not wait for the reply.
                 say.add(answer::ACK, &[]);
                 let _ = stream.write_all(&say.bytes);
                 return Ok(None);
@@ -172,7 +173,7 @@ fn next_option<S: Read>(stream: &mut S) -> Result<Option<(u32, Vec<u8>)>, Broken
     Ok(Some((kind, data)))
 }
 
-/// Answers to an option, as they are sent.
+/// Replies to an option.
 struct Answers {
     option: u32,
     bytes: Vec<u8>,
@@ -202,7 +203,7 @@ impl Export {
         name.is_some_and(|name| name.is_empty() || name == self.name)
     }
 
-    /// Begin TLS where the client may ask for that. Returns whether it has begun.
+    /// Start TLS if the client may request it. Returns whether it has started.
     fn begin_tls<S: Client>(
         &self,
         (stream, say): (&mut S, &mut Answers),
@@ -232,7 +233,7 @@ impl Export {
         always | writes | if agreed.structured { can::DF } else { 0 }
     }
 
-    /// Everything that was asked of the export, and what is always told.
+    /// Send the requested information on the export, and what is always sent.
     fn tell(&self, asked: &[u16], agreed: Agreed, say: &mut Answers) {
         let of = |kind: u16, data: &[u8]| [&kind.to_be_bytes(), data].concat();
         let mut export = self.size.to_be_bytes().to_vec();
@@ -251,7 +252,7 @@ impl Export {
     }
 }
 
-/// Where a text may be cut.
+/// Finds where a text may be cut.
 trait Boundary {
     fn floor_char_boundary_at(&self, most: usize) -> usize;
 }

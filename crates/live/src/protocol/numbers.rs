@@ -1,6 +1,6 @@
-//! The numbers of the protocol document ("Values"), by its names.
+//! The numbers of the protocol document ("Values"), under its names.
 
-/// `NBDMAGIC`, with which a server begins.
+/// `NBDMAGIC`, the first bytes that a server sends.
 pub(crate) const NBDMAGIC: u64 = 0x4e42_444d_4147_4943;
 /// `IHAVEOPT`, before each option.
 pub(crate) const IHAVEOPT: u64 = 0x4948_4156_454f_5054;
@@ -13,7 +13,7 @@ pub(crate) const SIMPLE_REPLY: u32 = 0x6744_6698;
 /// Before each chunk of a structured reply.
 pub(crate) const STRUCTURED_REPLY: u32 = 0x668e_33ef;
 
-/// Handshake flags, of server and client alike.
+/// Handshake flags of both server and client.
 pub(crate) const FIXED_NEWSTYLE: u16 = 1;
 /// See [`FIXED_NEWSTYLE`].
 pub(crate) const NO_ZEROES: u16 = 2;
@@ -31,7 +31,7 @@ pub(crate) mod option {
     pub(crate) const SET_META_CONTEXT: u32 = 10;
 }
 
-/// Replies to options; those with the highest bit are errors.
+/// Replies to options. Errors have the highest bit set.
 pub(crate) mod answer {
     pub(crate) const ACK: u32 = 1;
     pub(crate) const SERVER: u32 = 2;
@@ -44,7 +44,7 @@ pub(crate) mod answer {
     pub(crate) const ERR_UNKNOWN: u32 = 1 << 31 | 6;
 }
 
-/// What `NBD_OPT_INFO` and `NBD_OPT_GO` tell.
+/// Information in reply to `NBD_OPT_INFO` and `NBD_OPT_GO`.
 pub(crate) mod info {
     pub(crate) const EXPORT: u16 = 0;
     pub(crate) const NAME: u16 = 1;
@@ -52,7 +52,7 @@ pub(crate) mod info {
     pub(crate) const BLOCK_SIZE: u16 = 3;
 }
 
-/// Transmission flags: what an export can do.
+/// Transmission flags: what an export supports.
 pub(crate) mod can {
     pub(crate) const HAS_FLAGS: u16 = 1;
     pub(crate) const READ_ONLY: u16 = 1 << 1;
@@ -87,7 +87,7 @@ pub(crate) mod flag {
     pub(crate) const FAST_ZERO: u16 = 16;
 }
 
-/// Kinds of chunks of a structured reply.
+/// Types of chunks of a structured reply.
 pub(crate) mod chunk {
     pub(crate) const NONE: u16 = 0;
     pub(crate) const OFFSET_DATA: u16 = 1;
@@ -99,34 +99,34 @@ pub(crate) mod chunk {
 
 /// States of `base:allocation`.
 pub(crate) const HOLE_AND_ZERO: u32 = 3;
-/// The number that this server gives to `base:allocation`.
+/// The number that this server assigns to `base:allocation`.
 pub(crate) const ALLOCATION: u32 = 1;
-/// The one metadata context.
+/// The only metadata context.
 pub(crate) const BASE_ALLOCATION: &str = "base:allocation";
 
-/// Why a request failed ("Error values").
+/// Error codes of replies ("Error values").
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u32)]
 pub(crate) enum NbdError {
-    /// The export cannot be written to.
+    /// The export is read-only.
     NotPermitted = 1,
-    /// The drive cannot bring or keep the data.
+    /// The drive cannot read or store the data.
     Io = 5,
-    /// The request is wrong.
+    /// The request is invalid.
     Invalid = 22,
     /// A write beyond the end, or on a drive without space.
     NoSpace = 28,
     /// Zeroing would be no faster than writing.
     NotSupported = 95,
-    /// The server ends.
+    /// The server is shutting down.
     Shutdown = 108,
 }
 
-/// The most bytes of a read or a write: what `NBD_INFO_BLOCK_SIZE` tells.
+/// Maximum bytes of a read or a write, as in `NBD_INFO_BLOCK_SIZE`.
 pub(crate) const MAX_PAYLOAD: u32 = 64 << 20;
-/// The most bytes of a name ("a client MUST NOT send a string longer than 4096 bytes").
+/// Maximum bytes of a name ("a client MUST NOT send a string longer than 4096 bytes").
 pub(crate) const MAX_STRING: usize = 4096;
-/// The most bytes of an option's data.
+/// Maximum bytes of an option's data.
 pub(crate) const MAX_OPTION: u32 = 16 << 10;
-/// The most options of one handshake.
+/// Maximum number of options of a handshake.
 pub(crate) const MAX_OPTIONS: u32 = 256;

@@ -1,8 +1,8 @@
-//! The data of options ("Option types"): read out of what a client sent, of which nothing is believed.
+//! Parses the data of options ("Option types"). They come from a client and are not trusted.
 
 use crate::protocol::numbers::{BASE_ALLOCATION, MAX_STRING};
 
-/// A part of a client's bytes that is read from the front.
+/// Bytes of a client, read from the front.
 pub(crate) struct Reader<'a>(pub &'a [u8]);
 
 impl<'a> Reader<'a> {
@@ -20,7 +20,7 @@ impl<'a> Reader<'a> {
         Some(u32::from_be_bytes(self.take(4)?.try_into().ok()?))
     }
 
-    /// A string behind its length.
+    /// A string, which follows its length.
     fn string(&mut self) -> Option<&'a str> {
         let length = self.u32()? as usize;
         if length > MAX_STRING {
@@ -30,21 +30,21 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// What `NBD_OPT_INFO` and `NBD_OPT_GO` ask.
+/// The request of `NBD_OPT_INFO` and `NBD_OPT_GO`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct InfoAsked {
     /// The export's name.
     pub name: String,
-    /// What is asked of it, by number.
+    /// The requested information, by number.
     pub infos: Vec<u16>,
 }
 
-/// The data of `NBD_OPT_INFO` or `NBD_OPT_GO`; nothing where they are not whole.
+/// Parse the data of `NBD_OPT_INFO` or `NBD_OPT_GO`. Nothing if they are incomplete.
 pub(crate) fn info(data: &[u8]) -> Option<InfoAsked> {
     let mut reader = Reader(data);
     let name = reader.string()?.to_string();
     let count = reader.u16()?;
-    // No more than there are bytes of.
+    // The count must match the number of bytes.
     if reader.0.len() != usize::from(count) * 2 {
         return None;
     }
@@ -52,7 +52,7 @@ pub(crate) fn info(data: &[u8]) -> Option<InfoAsked> {
     Some(InfoAsked { name, infos })
 }
 
-/// What `NBD_OPT_LIST_META_CONTEXT` and `NBD_OPT_SET_META_CONTEXT` ask.
+/// The request of `NBD_OPT_LIST_META_CONTEXT` and `NBD_OPT_SET_META_CONTEXT`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct ContextsAsked {
     /// The export's name.
@@ -61,8 +61,8 @@ pub(crate) struct ContextsAsked {
     pub allocation: bool,
 }
 
-/// Their data; nothing where they are not whole. A list is `lists`, in which no query asks for all there is, and `base:`
-/// for all of that namespace.
+/// Parse their data. Nothing if they are incomplete. With `lists`, an empty list of queries requests all
+/// contexts, and `base:` requests those of this namespace.
 pub(crate) fn contexts(data: &[u8], lists: bool) -> Option<ContextsAsked> {
     let mut reader = Reader(data);
     let name = reader.string()?.to_string();

@@ -1,18 +1,18 @@
-//! Replies ("Simple reply message", "Structured reply chunk message"): a head of few bytes, and behind it the data of a
-//! read, which are sent from where they lie.
+//! Replies ("Simple reply message", "Structured reply chunk message"): a short head, followed by the data of
+//! a read, which are sent without a copy.
 
 use crate::protocol::handshake::Agreed;
 use crate::protocol::numbers::{ALLOCATION, NbdError, SIMPLE_REPLY, STRUCTURED_REPLY, chunk};
 use std::ops::Range;
 
-/// A reply as it is sent.
+/// A reply to send.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Reply {
-    /// What comes first.
+    /// The head.
     head: Vec<u8>,
-    /// What a read has brought, more than was asked at both ends.
+    /// The data of a read, which may extend beyond the requested range at both ends.
     body: Vec<u8>,
-    /// Which part of it was asked for.
+    /// The requested part of the data.
     asked: Range<usize>,
 }
 
@@ -31,7 +31,7 @@ fn simple(cookie: u64, error: u32) -> Vec<u8> {
     head
 }
 
-/// The head of the only chunk, or the last.
+/// The head of the only or last chunk.
 fn chunked(cookie: u64, kind: u16, length: usize) -> Vec<u8> {
     let mut head = Vec::with_capacity(28);
     head.extend(STRUCTURED_REPLY.to_be_bytes());
@@ -43,13 +43,13 @@ fn chunked(cookie: u64, kind: u16, length: usize) -> Vec<u8> {
 }
 
 impl Reply {
-    /// All went well, with nothing to bring.
+    /// Success, without data.
     pub(crate) fn done(agreed: Agreed, cookie: u64) -> Reply {
         let head = if agreed.structured { chunked(cookie, chunk::NONE, 0) } else { simple(cookie, 0) };
         Reply { head, ..Reply::default() }
     }
 
-    /// What a read from an offset has brought: the part `asked` of a body.
+    /// The data of a read from an offset: the part `asked` of a body.
     pub(crate) fn data(
         agreed: Agreed,
         cookie: u64,
@@ -67,7 +67,7 @@ impl Reply {
         Reply { head, body, asked }
     }
 
-    /// The states of a range, from its first byte on.
+    /// The states of a range, from its first byte.
     pub(crate) fn extents(cookie: u64, extents: &[Extent]) -> Reply {
         let mut head = chunked(cookie, chunk::BLOCK_STATUS, 4 + 8 * extents.len());
         head.extend(ALLOCATION.to_be_bytes());
@@ -78,7 +78,7 @@ impl Reply {
         Reply { head, ..Reply::default() }
     }
 
-    /// It failed, and why.
+    /// An error, and the reason.
     pub(crate) fn error(agreed: Agreed, cookie: u64, error: NbdError, why: &str) -> Reply {
         let head = if agreed.structured {
             let why = &why.as_bytes()[..why.len().min(1024)];
@@ -93,13 +93,13 @@ impl Reply {
         Reply { head, ..Reply::default() }
     }
 
-    /// The cookie of the request that it answers, which has the same place in both kinds of replies.
+    /// The cookie of the request, which has the same offset in both kinds of replies.
     pub(crate) fn cookie(&self) -> u64 {
         let bytes = self.head.get(8..16).and_then(|bytes| bytes.try_into().ok());
         bytes.map_or(0, u64::from_be_bytes)
     }
 
-    /// The two parts, one behind the other.
+    /// Head and data.
     pub(crate) fn parts(&self) -> [&[u8]; 2] {
         [&self.head, self.body.get(self.asked.clone()).unwrap_or(&[])]
     }

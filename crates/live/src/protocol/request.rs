@@ -1,4 +1,4 @@
-//! Requests ("Request message"): 28 bytes, and the data of a write behind them.
+//! Requests ("Request message"): 28 bytes, followed by the data of a write.
 
 use crate::error::Broken;
 use crate::protocol::handshake::Agreed;
@@ -7,7 +7,7 @@ use crate::protocol::numbers::{MAX_PAYLOAD, NbdError, REQUEST, command, flag};
 /// Bytes of a request without its data.
 pub(crate) const HEAD: usize = 28;
 
-/// What is asked.
+/// The kind of a request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Verb {
     Read,
@@ -20,22 +20,23 @@ pub(crate) enum Verb {
     Cache,
 }
 
-/// A request as it was sent. `offset` and `length` are in bytes, and not checked against any drive.
+/// A request as it was sent. `offset` and `length` are in bytes, and not yet checked against the drive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Request {
-    /// What is asked; nothing where the protocol of this server does not have it.
+    /// The kind of the request. Nothing if this server does not support it.
     pub verb: Option<Verb>,
     pub flags: u16,
-    /// With which the reply is told from others.
+    /// Identifies the reply.
     pub cookie: u64,
     pub offset: u64,
     pub length: u32,
 }
 
-/// Read the head of a request.
+/// Parse the head of a request.
 ///
 /// # Errors
-/// When the stream is out of step, or the data behind it are more than the server takes: what follows cannot be told then.
+/// If the stream is out of step, or announces more data than the server takes: the next request can then not
+/// be found.
 pub(crate) fn request(head: &[u8; HEAD]) -> Result<Request, Broken> {
     let u16_at = |at: usize| u16::from_be_bytes([head[at], head[at + 1]]);
     let u32_at = |at: usize| u32::from_be_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
@@ -66,7 +67,7 @@ pub(crate) fn request(head: &[u8; HEAD]) -> Result<Request, Broken> {
 }
 
 impl Request {
-    /// Bytes of data that follow.
+    /// Number of data bytes that follow.
     pub(crate) fn payload(&self) -> usize {
         if self.verb == Some(Verb::Write) { self.length as usize } else { 0 }
     }
@@ -75,10 +76,10 @@ impl Request {
         self.flags & flag != 0
     }
 
-    /// What is wrong with it on a drive of so many bytes, which perhaps nobody may write to, in words for the client.
+    /// Check the request against a drive of `size` bytes.
     ///
     /// # Errors
-    /// The error for the client, and why.
+    /// Why the request is invalid: the error code and a message for the client.
     pub(crate) fn check(&self, size: u64, read_only: bool, agreed: Agreed) -> Result<Verb, Refused> {
         let Some(verb) = self.verb else {
             return Err((NbdError::Invalid, "unknown request type".into()));
@@ -121,7 +122,7 @@ impl Request {
     }
 }
 
-/// An error for the client, and why.
+/// An error code and a message for the client.
 pub(crate) type Refused = (NbdError, String);
 
 #[cfg(test)]

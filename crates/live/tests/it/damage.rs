@@ -192,7 +192,10 @@ fn a_missing_or_empty_database_is_no_blank_drive() {
             std::fs::write(&database, []).unwrap()
         }
         let said = look("conventional", left.path()).unwrap_err();
-        assert!(said.contains("drive.sqlite is missing or empty, and the folder held a drive"), "{said}");
+        assert!(
+            said.contains("drive.sqlite is missing or empty, although the folder held a drive"),
+            "{said}"
+        );
     }
     let left = killed("conventional");
     for file in files(left.path()).iter().filter(|file| file.to_string_lossy().contains("drive.log.")) {

@@ -19,17 +19,17 @@ use crate::words::{number, reach, rows, steady};
 /// `docs/not-modelled.md`, for every report.
 pub const NOT_MODELLED: &str = include_str!("../../../../docs/not-modelled.md");
 
-/// What stands before the data that a page carries.
+/// The start of the data element of a page.
 const DATA: &str = "<script type=\"application/json\" id=\"data\">";
 
-/// The data that a page of a comparison or of a run carries, a report or a comparison as JSON; `None` in other pages.
+/// The data in a page of a comparison or a run: the comparison or report as JSON. `None` for other pages.
 pub fn data_of(page: &str) -> Option<&str> {
     let (_, data) = page.split_once(DATA)?;
     Some(data.split_once("</script>")?.0)
 }
 
-/// Points of one curve in a page of one or two runs; more runs share as many, so that the page
-/// stays small. The figures as files have them all.
+/// Maximum points of a curve on a page of one or two runs. More runs share this number, so that the page
+/// stays small. Figures saved as files have all points.
 const POINTS: usize = 256;
 
 /// The page of a comparison, or of one run.
@@ -93,7 +93,7 @@ impl Page {
         self.text.push_str("</header>\n");
     }
 
-    /// What the schemes are, and which the device does not admit.
+    /// The schemes of the runs, and which of them the device does not admit.
     fn schemes(&mut self, comparison: &Comparison, cast: &Cast) {
         if cast.labels.len() < 2 && comparison.refused.is_empty() {
             return;
@@ -117,7 +117,7 @@ impl Page {
         self.end_section();
     }
 
-    /// Whether these figures may be believed: steadiness, conditions, hints.
+    /// Whether the figures can be trusted: steadiness, conditions, hints.
     fn trust(&mut self, comparison: &Comparison, cast: &Cast) {
         self.section("Steadiness and conditions", "steadiness", &findings::trust(comparison));
         self.states(comparison, cast);
@@ -127,7 +127,7 @@ impl Page {
         self.end_section();
     }
 
-    /// How to ask for the slowest requests one by one.
+    /// The command that explains the slowest requests.
     fn ask_why(&mut self, cast: &Cast) {
         let scheme = match cast.labels.len() {
             1 => String::new(),
@@ -161,7 +161,7 @@ impl Page {
         self.end_section();
     }
 
-    /// Whether runs have settled, how their drives began, and what their twins are worth.
+    /// Whether runs are steady, how their drives started, and how well twins match their traces.
     fn states(&mut self, comparison: &Comparison, cast: &Cast) {
         let (reports, labels) = (&comparison.reports, &cast.labels);
         let capital = |said: Said, before: &str| Said { text: format!("{before}{}", said.text), ..said };
@@ -189,7 +189,7 @@ impl Page {
         self.notes("Steady state", "plain", &notes);
     }
 
-    /// The page of what is not modelled.
+    /// The page of what is not modeled.
     fn not_modelled(&mut self) {
         let finding = "What a real drive does and this model does not.";
         self.section("What is not modelled", "not-modelled", finding);

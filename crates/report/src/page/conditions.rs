@@ -1,4 +1,4 @@
-//! The conditions of the runs: alike, or a comparison of them is not fair.
+//! The conditions of the runs. A comparison is only fair if they are equal.
 
 use crate::page::parts::{soft, table};
 use crate::pictures::cast::Cast;

@@ -1,5 +1,5 @@
-//! The configuration on the page: first the keys in which the runs differ, then, folded away, all
-//! of them. Keys are dotted paths, as the command line spells them.
+//! The configuration on the page: first the keys in which the runs differ, then, folded, all keys. Keys are
+//! dotted paths, spelled as on the command line.
 
 use crate::page::parts::{Page, soft, table};
 use crate::pictures::cast::Cast;
@@ -9,9 +9,9 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// More keys than anybody reads: the rest is in the JSON.
+/// Maximum number of keys on the page. The JSON has all of them.
 const KEYS_MAX: usize = 1500;
-/// A longer value is cut.
+/// Maximum length of a value; longer ones are cut.
 const VALUE_MAX: usize = 240;
 
 pub(crate) fn write(page: &mut Page, comparison: &Comparison, cast: &Cast) {
@@ -75,7 +75,7 @@ fn row(out: &mut String, key: &str, values: &[String]) {
     out.push_str("</tr>\n");
 }
 
-/// A path of keys, which may break behind its dots.
+/// A dotted path that may break after each dot.
 fn dotted(path: &str) -> String {
     path.split_inclusive(['.', '_']).map(escape).collect::<Vec<_>>().join("<wbr>")
 }
@@ -96,7 +96,7 @@ fn flatten(path: &str, value: &Value, leaf: &mut impl FnMut(&str, String)) {
                 flatten(&path, value, leaf);
             }
         }
-        // A list of plain values is one value.
+        // A list of plain values is shown as one value.
         Value::Array(list) if list.iter().any(|v| v.is_object() || v.is_array()) => {
             for (i, value) in list.iter().enumerate() {
                 flatten(&format!("{path}[{i}]"), value, leaf);

@@ -1,4 +1,4 @@
-//! The head of a comparison: the measures that decide, a row each, and beside them what is gained against its cost.
+//! The head of a comparison: one row per measure that decides, and the trade-off of benefit against cost.
 
 use crate::page::parts::{Page, prose, soft, table};
 use crate::pictures::cast::{Cast, Roles, inks};
@@ -14,10 +14,10 @@ use crate::words::row::Row;
 use crate::words::steadiness::{Settled, short_advice};
 use std::fmt::Write;
 
-/// More of the best than these are counted, not named.
+/// Up to this many best runs are named; more are only counted.
 const NAMED: usize = 2;
 
-/// Measures, trade-off, and how sure they are.
+/// Write the measures, the trade-off, and their certainty.
 pub(crate) fn write(page: &mut Page, comparison: &Comparison, cast: &Cast, leading: &Leading) {
     if leading.rows.is_empty() {
         return;
@@ -38,7 +38,8 @@ pub(crate) fn write(page: &mut Page, comparison: &Comparison, cast: &Cast, leadi
     page.text.push_str("</div>\n");
 }
 
-/// The same of lives; beside it `or`, where no two measures differ. Returns whether it took that.
+/// Write the same for lifetimes. If no two measures differ, the figures `or` take the place of the trade-off.
+/// Returns whether they did.
 pub(crate) fn write_of_lives(page: &mut Page, lifetimes: &Lifetimes, or: &[Figure]) -> bool {
     let leading = leading_of_lives(lifetimes);
     let labels: Vec<String> = lifetimes.schemes.iter().map(|s| s.scheme.name.clone()).collect();
@@ -47,7 +48,7 @@ pub(crate) fn write_of_lives(page: &mut Page, lifetimes: &Lifetimes, or: &[Figur
     let roles =
         Roles { labels: &labels, inks: &inks, baseline: 0, winner: leading.winner, first: "lasts longest" };
     page.text.push_str("<div id=\"decision\">\n<h2 class=\"away\">Decision</h2>\n<div>\n");
-    // Of what is not known nothing is the best.
+    // No value is marked as best if the lifetimes are not known.
     let known = vec![lifetimes.is_known(); labels.len()];
     measures(&mut page.text, &roles, &leading, &known);
     let lives = lifetimes.schemes.iter().map(|s| s.lives.len()).max().unwrap_or(0);
@@ -62,7 +63,7 @@ pub(crate) fn write_of_lives(page: &mut Page, lifetimes: &Lifetimes, or: &[Figur
     scatter.is_none()
 }
 
-/// How much may be believed of it, in a sentence or two.
+/// How certain the decision is, in a sentence or two.
 fn certainty(comparison: &Comparison, cast: &Cast) -> String {
     let reports = &comparison.reports;
     let settled = Settled::of(reports).words();
@@ -154,7 +155,7 @@ fn measures(out: &mut String, roles: &Roles, leading: &Leading, ok: &[bool]) {
     });
 }
 
-/// A value with its interval, and how it stands against the baseline's.
+/// A value with its interval, and its ratio to the baseline.
 fn cell(row: &Row, run: usize, baseline: usize, is_best: bool) -> String {
     let (value, half) = &row.spread_texts()[run];
     let half = if half.is_empty() { String::new() } else { format!("\u{a0}±\u{a0}{}", escape(half)) };
@@ -167,7 +168,7 @@ fn cell(row: &Row, run: usize, baseline: usize, is_best: bool) -> String {
     }
 }
 
-/// Who is best; with the value where no column before has it.
+/// The best run, with its value if no earlier column shows it.
 fn who(row: &Row, best: &[usize], roles: &Roles, shown: &[usize]) -> String {
     let Some(first) = best.first() else {
         let is_chance = !row.is_alike() && (0..row.values.len()).any(|run| row.half_width(run).is_some());
@@ -188,7 +189,7 @@ fn who(row: &Row, best: &[usize], roles: &Roles, shown: &[usize]) -> String {
     }
 }
 
-/// All values on one line: the baseline a bar, the winner a large dot, the others small ones.
+/// All values on one line: the baseline as a bar, the winner as a large dot, the others as small dots.
 fn dots(row: &Row, roles: &Roles) -> String {
     const WIDE: f64 = 84.0;
     let values: Vec<(usize, f64)> =

@@ -1,4 +1,4 @@
-//! What each section of a comparison's page has found, in a line that stands beside its folded title.
+//! The result of each section of a comparison's page, as a line next to the title of the folded section.
 
 use crate::pictures::cast::Cast;
 use crate::pictures::sections::Section;
@@ -15,10 +15,10 @@ use crate::words::steadiness::Settled;
 use crate::words::verdict::writes_decide;
 use std::collections::BTreeMap;
 
-/// A part of a whole that is smaller than this share is not named.
+/// Parts below this share of a whole are not named.
 const NAMED: f64 = 0.1;
 
-/// What the pictures of a section show; empty where a line cannot say it.
+/// The result of a section's figures. Empty if it does not fit in a line.
 pub(crate) fn of(section: Section, cast: &Cast) -> String {
     match section {
         Section::Why => why(cast),
@@ -28,7 +28,7 @@ pub(crate) fn of(section: Section, cast: &Cast) -> String {
     }
 }
 
-/// The runs that a line speaks of: the baseline, and the winner, or else the run with the largest value.
+/// The runs to name: the baseline, and the winner or else the run with the largest value.
 fn spoken_of(cast: &Cast, value: impl Fn(usize) -> Option<f64>) -> Vec<usize> {
     let runs = 0..cast.reports.len();
     let others = runs.filter(|run| *run != cast.baseline && value(*run).is_some());
@@ -37,7 +37,7 @@ fn spoken_of(cast: &Cast, value: impl Fn(usize) -> Option<f64>) -> Vec<usize> {
     std::iter::once(cast.baseline).chain(other).collect()
 }
 
-/// The largest parts of a whole, each with its share: `97 % waiting for GC`.
+/// The largest parts of a whole, each with its share, such as `97 % waiting for GC`.
 fn largest(parts: &[(String, f64)]) -> String {
     let whole: f64 = parts.iter().map(|p| p.1).sum();
     let mut named: Vec<&(String, f64)> = parts.iter().filter(|p| p.1 >= NAMED * whole && p.1 > 0.0).collect();
@@ -46,7 +46,7 @@ fn largest(parts: &[(String, f64)]) -> String {
     named.iter().take(2).map(share).collect::<Vec<_>>().join(", ")
 }
 
-/// Where the mean latency goes, of writes, or of reads where nothing is written.
+/// The largest parts of the mean write latency, or of the mean read latency if nothing is written.
 fn why(cast: &Cast) -> String {
     let written = writes_decide(cast.reports);
     let what = if written { "write" } else { "read" };
@@ -86,7 +86,7 @@ fn programs(cast: &Cast) -> String {
     if each.is_empty() { String::new() } else { format!("WAF: {}.", each.join("; ")) }
 }
 
-/// Median and tail.
+/// Median and tail latency.
 fn tails(cast: &Cast) -> String {
     let written = writes_decide(cast.reports);
     let what = if written { "Writes" } else { "Reads" };
@@ -101,13 +101,13 @@ fn tails(cast: &Cast) -> String {
     if each.is_empty() { String::new() } else { format!("{what}, p50 and p99.9: {}.", each.join("; ")) }
 }
 
-/// How many measures there are.
+/// The number of measures.
 pub(crate) fn measures(groups: &[Group]) -> String {
     let rows = groups.iter().map(|group| group.rows.len()).sum::<usize>();
     format!("{rows} measures of every run.")
 }
 
-/// Steadiness, conditions that differ, and how many hints.
+/// Steadiness, conditions that differ, and the number of hints.
 pub(crate) fn trust(comparison: &Comparison) -> String {
     let reports = &comparison.reports;
     let mut said = vec![Settled::of(reports).words()];

@@ -1,4 +1,4 @@
-//! The jobs of a job file and the queues of a host on the page: a row for each kind of request of each, by run.
+//! The jobs of a job file and the queues of a host on the page, with one row per kind of request and run.
 
 use crate::page::parts::{self, Page, named, soft};
 use crate::pictures::cast::Cast;
@@ -9,12 +9,12 @@ use crate::schema::report::Report;
 use crate::words::number::{Quantity, bytes, count, significant};
 use std::fmt::Write;
 
-/// More than anybody reads: the rest is in the JSON.
+/// Maximum number of rows on the page. The JSON has all of them.
 const ROWS_MAX: usize = 200;
 
 const COLUMNS: [&str; 8] = ["kind", "requests", "failed", "data", "IOPS", "MB/s", "mean latency", "p99"];
 
-/// One who asked: what stands before the figures, how long they were taken, and the requests by kind.
+/// A job or queue: its name columns, the time over which it ran, and its requests by kind.
 struct Asker<'a> {
     head: Vec<String>,
     span_s: f64,
@@ -103,7 +103,8 @@ fn rows(out: &mut String, asker: &Asker) {
     }
 }
 
-/// Names and kinds stand at the left, figures at the right: `head` columns of names, then the kind.
+/// Alignment of a column: names and kinds left, figures right. The first `head` columns are names, followed
+/// by the kind.
 fn class_of(column: usize, head: usize) -> &'static str {
     if column <= head { " class=\"word\"" } else { "" }
 }

@@ -1,4 +1,4 @@
-//! The page of lifetimes: the same sheet as a run's.
+//! The page of lifetimes, in the style of a run's page.
 
 use crate::page::decision;
 use crate::page::parts::{Heading, Page, soft, table};
@@ -49,7 +49,7 @@ pub fn lifetime_html(lifetimes: &Lifetimes) -> String {
     page.end(&[format!("Wordline {}", escape(&lifetimes.version))])
 }
 
-/// The command, and the hash of each life.
+/// The command, and the hash of each lifetime.
 fn again(page: &mut Page, lifetimes: &Lifetimes) {
     let row = |s: &SchemeLife, life: &Life| {
         let hash = format!("<code>{}</code>", escape(&life.result_hash));
@@ -62,7 +62,7 @@ fn again(page: &mut Page, lifetimes: &Lifetimes) {
     page.end_section();
 }
 
-/// A row a scheme, a column a measure.
+/// A table with one row per scheme and one column per measure.
 fn measures(out: &mut String, lifetimes: &Lifetimes) {
     let columns: Vec<_> = FIGURES
         .iter()

@@ -1,5 +1,5 @@
-//! The measures on the page. A few runs stand beside each other, decimal points in line, each with its ratio to
-//! the baseline; many stand below each other with the figures that matter most, and every measure is folded below.
+//! The measures on the page. A few runs are shown in columns, with aligned decimal points and ratios to the
+//! baseline. Many runs are shown in rows with the most important figures, and all measures are folded below.
 
 use crate::page::parts::{named, soft, table};
 use crate::pictures::cast::Cast;
@@ -11,7 +11,7 @@ use crate::words::row::{Group, Row};
 use crate::words::rows;
 use std::fmt::Write;
 
-/// Runs beside each other that leave room for a ratio as a bar.
+/// Maximum number of runs for which there is room to show ratios as bars.
 const LEVERS: usize = 3;
 
 pub(crate) fn write(out: &mut String, comparison: &Comparison, cast: &Cast) {
@@ -40,7 +40,7 @@ fn caption_of(out: &mut String, said: &[String]) {
     }
 }
 
-/// The rows that tell runs apart, and in sentences what the others say: zero in every run, or the same in all.
+/// The rows in which runs differ, and sentences about the others: zero in every run, or equal in all.
 fn telling(mut groups: Vec<Group>) -> (Vec<Group>, Vec<String>) {
     let (mut zero, mut same) = (vec![], vec![]);
     for group in &mut groups {
@@ -84,7 +84,8 @@ pub(crate) fn refused(out: &mut String, comparison: &Comparison) {
     out.push_str("</dl>\n");
 }
 
-/// What each figure is, once: folded on a screen, where pointing at a figure tells it too, and open in print.
+/// The definition of each figure, once: folded on a screen, where a hover note also shows it, and open in
+/// print.
 fn explained(out: &mut String, groups: &[Group]) {
     out.push_str("<details class=\"explained\">\n<summary>What these figures are</summary>\n<dl>\n");
     for group in groups {
@@ -117,7 +118,7 @@ fn caption(out: &mut String, comparison: &Comparison, cast: &Cast) {
     }
 }
 
-/// A column a run, a row a measure.
+/// A table with one column per run and one row per measure.
 fn beside(out: &mut String, comparison: &Comparison, cast: &Cast, groups: &[Group]) {
     let baseline = comparison.baseline_index();
     let eligible = eligible(&comparison.reports);
@@ -162,7 +163,7 @@ fn beside(out: &mut String, comparison: &Comparison, cast: &Cast, groups: &[Grou
     });
 }
 
-/// A measure's name with the unit of its row.
+/// The name of a measure, with the unit of its row.
 fn labelled(row: &Row) -> String {
     match row.unit().sign {
         "" => escape(&row.label),
@@ -180,7 +181,7 @@ fn value(text: &str, spread: &str, with_spread: bool) -> String {
     format!("{}<span class=\"rest\">{}</span>{spread}", escape(whole), escape(rest))
 }
 
-/// The figures that a reader of many schemes wants first, by the paths that their groups begin with.
+/// The most important figures when there are many schemes, by the first parts of their groups' paths.
 const KEY: [&[&str]; 5] = [
     &["latency_us.write.mean", "latency_us.write.p99", "latency_us.write.p999"],
     &["latency_us.read.mean", "latency_us.read.p99", "latency_us.read.p999"],
@@ -189,7 +190,7 @@ const KEY: [&[&str]; 5] = [
     &["host.failed"],
 ];
 
-/// A row a run, a column a measure.
+/// A table with one row per run and one column per measure.
 fn by_scheme(out: &mut String, comparison: &Comparison, cast: &Cast, groups: &[Group]) {
     let baseline = comparison.baseline_index();
     let eligible = eligible(&comparison.reports);
@@ -247,12 +248,12 @@ fn by_scheme(out: &mut String, comparison: &Comparison, cast: &Cast, groups: &[G
     });
 }
 
-/// The rows of a group, the first of which stands apart from the group before it.
+/// The rows of a group. The first row is separated from the group before.
 fn firsts<'a>(rows: &'a [&'a Row]) -> impl Iterator<Item = (&'static str, &'a Row)> {
     rows.iter().enumerate().map(|(i, row)| (if i == 0 { " class=\"first\"" } else { "" }, *row))
 }
 
-/// A ratio as a small bar from 1× in the middle to 4× either way, the better side in green.
+/// A ratio as a small bar, from 1× in the middle to 4× in either direction. The better side is green.
 fn lever(ratio: f64, better: Better) -> String {
     let reach = (ratio.max(1e-3).log2() / 2.0).clamp(-1.0, 1.0) * 30.0;
     if reach.abs() < 0.3 {

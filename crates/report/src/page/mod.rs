@@ -1,7 +1,7 @@
-//! The pages: one file each that needs nothing else, neither network nor script, to be read. The
-//! pictures are in it as they were drawn; the script adds what only a browser can (a crosshair with
-//! values, downloads), and the style gives it a dark side, a narrow one and a printed one. Every
-//! text from a report is escaped, and a content policy forbids all requests.
+//! The pages: each is a single file that can be read without network or scripts. Pictures are included as
+//! drawn. The script adds only what needs a browser (a crosshair with values, downloads), and the style
+//! supports dark mode, narrow screens and print. Text from reports is escaped, and a content security policy
+//! forbids all requests.
 
 pub(crate) mod comparison;
 pub(crate) mod conditions;

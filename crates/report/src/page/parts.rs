@@ -1,5 +1,5 @@
-//! The parts that every page is made of, whoever writes it: head, heading block, notes, tables in their boxes,
-//! figures, commands to copy, footer. Pages from Markdown come here through [`page`].
+//! The parts of every page: head, heading block, notes, tables, figures, commands to copy, footer. Pages from
+//! Markdown are created by [`page`].
 
 use crate::pictures::cast::Cast;
 use crate::pictures::figure::Figure;
@@ -12,25 +12,26 @@ use std::fmt::Write;
 const STYLE: &str = include_str!("../../assets/page.css");
 const SCRIPT: &str = include_str!("../../assets/page.js");
 
-/// A value longer than this many characters has a line to itself in the heading.
+/// A value with more characters than this gets a line of its own in the heading.
 const LONG: usize = 48;
-/// A title longer than this many characters stands in the list of contents by its id.
+/// A title with more characters than this is listed by its id in the table of contents.
 const BRIEF: usize = 14;
 
-/// What stands at the head of a page.
+/// The heading of a page.
 #[derive(Clone, Debug, Default)]
 pub struct Heading {
-    /// The page's title, whole.
+    /// The full title of the page.
     pub title: String,
-    /// What came out, in a sentence or two.
+    /// The result, in a sentence or two.
     pub lead: String,
-    /// What was run on what: a word and its value, as long as they are.
+    /// What was run on what, as labels and values of any length.
     pub facts: Vec<(String, String)>,
-    /// The command that makes it again.
+    /// The command that generates the page again.
     pub command: Option<String>,
 }
 
-/// A page of any kind: the heading, a body in HTML that the caller has made safe, and lines of the footer as text.
+/// A page of any kind: the heading, a body in HTML that the caller has sanitized, and lines of the footer as
+/// text.
 pub fn page(heading: &Heading, body: &str, footer: &[String]) -> String {
     let mut page = Page::begin(&heading.title);
     page.open_heading(heading);
@@ -41,14 +42,14 @@ pub fn page(heading: &Heading, body: &str, footer: &[String]) -> String {
     page.end(&lines)
 }
 
-/// A page while it is written.
+/// A page under construction.
 pub(crate) struct Page {
     pub(crate) text: String,
-    /// The id of each section with its name in the list of contents.
+    /// The id of each section, and its name in the table of contents.
     contents: Vec<(String, String)>,
-    /// Where the list of contents belongs, and what it calls the head of the page.
+    /// Where to insert the table of contents, and its name for the head of the page.
     contents_at: Option<(usize, &'static str)>,
-    /// Sentences of captions that the section has had.
+    /// Sentences of captions already used in the section.
     said: Vec<String>,
 }
 
@@ -77,7 +78,7 @@ impl Page {
         let _ = self.text.write_fmt(args);
     }
 
-    /// The heading block, open for what a kind of page adds to it.
+    /// Open the heading block, to which each kind of page adds its own parts.
     pub(crate) fn open_heading(&mut self, heading: &Heading) {
         self.push(format_args!(
             "<header id=\"top\">\n<p class=\"brand\">{MARK}Wordline</p>\n<h1>{}</h1>\n",
@@ -100,7 +101,7 @@ impl Page {
         }
     }
 
-    /// The command that makes the page again.
+    /// The command that generates the page again.
     pub(crate) fn made_again(&mut self, command: &str) {
         self.command("Command:", command);
         if let Some(says) = class_without_file(command) {
@@ -143,7 +144,7 @@ impl Page {
         ));
     }
 
-    /// What a reader should know, a line each: class (`warn`, `yes`, `no`, `info`) and sentence.
+    /// Notes for the reader, one per line: class (`warn`, `yes`, `no`, `info`) and sentence.
     pub(crate) fn notes(&mut self, says: &str, kind: &str, notes: &[(&str, Said)]) {
         if notes.is_empty() {
             return;
@@ -157,7 +158,7 @@ impl Page {
         self.text.push_str("</ul>\n");
     }
 
-    /// Pictures side by side, as many as there is room for.
+    /// Pictures next to each other, as many as fit.
     pub(crate) fn figures(&mut self, figures: &[Figure]) {
         if figures.is_empty() {
             return;
@@ -192,7 +193,7 @@ impl Page {
         ));
     }
 
-    /// The sentences of a caption that its section has not had yet.
+    /// The sentences of a caption that its section has not used yet.
     fn caption(&mut self, caption: &str) -> String {
         let mut kept: Vec<&str> = vec![];
         let sentences = caption.split_inclusive(". ").map(str::trim).filter(|sentence| !sentence.is_empty());
@@ -205,12 +206,12 @@ impl Page {
         kept.join(" ")
     }
 
-    /// Where the list of contents will stand, once the sections are known, and what it calls the head of the page.
+    /// Insert the table of contents here, once the sections are known. `head` names the head of the page.
     pub(crate) fn contents(&mut self, head: &'static str) {
         self.contents_at = Some((self.text.len(), head));
     }
 
-    /// A section, folded but for the first of the page, with what it has found beside its title.
+    /// A section, with its result next to the title. All sections but the first are folded.
     pub(crate) fn section(&mut self, title: &str, id: &str, finding: &str) {
         self.said.clear();
         let open = if self.contents.is_empty() { " open" } else { "" };
@@ -243,7 +244,7 @@ impl Page {
         self.text.insert_str(at, &nav);
     }
 
-    /// The footer, of lines in HTML, and the end of the page.
+    /// The footer, from lines in HTML, and the end of the page.
     pub(crate) fn end(mut self, lines: &[String]) -> String {
         self.insert_contents();
         self.text.push_str("<footer>\n");
@@ -255,7 +256,7 @@ impl Page {
     }
 }
 
-/// A table in a box of its own, which scrolls where it is wider than the page. `write` makes head and bodies.
+/// A table in its own box, which scrolls if it is wider than the page. `write` writes head and bodies.
 pub(crate) fn table(out: &mut String, class: &str, says: &str, write: impl FnOnce(&mut String)) {
     let _ = write!(
         out,
@@ -266,7 +267,7 @@ pub(crate) fn table(out: &mut String, class: &str, says: &str, write: impl FnOnc
     out.push_str("</table>\n</div>\n");
 }
 
-/// A row of cells on their line.
+/// An icon of cells on a wordline.
 const MARK: &str = concat!(
     "<svg viewBox=\"0 0 44 14\" width=\"44\" height=\"14\" aria-hidden=\"true\">",
     "<path class=\"wire\" d=\"M0 7h44\" stroke=\"#9aa3ad\" stroke-width=\"1.5\"/>",
@@ -290,14 +291,14 @@ pub(crate) fn soft(name: &str) -> String {
     pieces(name).map(escape).collect::<Vec<_>>().join("<wbr>")
 }
 
-/// A run's name behind its colour, which stays with the name's first piece.
+/// A run's name after its color mark, which stays with the first part of the name.
 pub(crate) fn named(cast: &Cast, run: usize) -> String {
     let name = soft(&cast.labels[run]);
     let (first, rest) = name.split_once("<wbr>").unwrap_or((&name, ""));
     format!("<span class=\"tag\">{}{first}</span><wbr>{rest}", swatch(cast, run))
 }
 
-/// The square of a run's colour, which others than baseline and winner do not have: their names stand alone.
+/// The color mark of a run. Only baseline and winner have one.
 fn swatch(cast: &Cast, run: usize) -> String {
     let ink = &cast.inks[run];
     if ink.class == "other" {

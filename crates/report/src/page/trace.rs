@@ -1,4 +1,4 @@
-//! The page of a trace: the same sheet as a run's, with what `trace inspect` found at its head.
+//! The page of a trace, in the style of a run's page, with the result of `trace inspect` in its heading.
 
 use crate::page::parts::{Heading, Page};
 use crate::pictures::svg::escape;
@@ -35,7 +35,7 @@ pub fn trace_html(inspection: &Inspection, profile: &Profile) -> String {
     ])
 }
 
-/// The pictures, under their headings.
+/// The pictures, by heading.
 const SECTIONS: [(&str, &str, &[&str]); 4] = [
     ("Footprint", "touched", &["footprint-over-time", "hot-spots-over-time"]),
     ("Arrivals", "arrivals", &["arrivals-over-time", "interarrival-cdf"]),

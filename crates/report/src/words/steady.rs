@@ -12,7 +12,7 @@ pub(crate) fn sentences(reports: &[Report], labels: &[String]) -> Vec<Said> {
     phrases::once(said.collect(), labels, TOGETHER)
 }
 
-/// One sentence about the steady state of a report, replicas and all; `None` where it was not judged.
+/// One sentence about the steady state of a report with its repeats; `None` if it was not judged.
 pub(crate) fn sentence(report: &Report) -> Option<String> {
     let runs: Vec<&Report> = match &report.replicas {
         Some(r) if !r.are_identical() => r.runs.iter().collect(),
@@ -21,7 +21,7 @@ pub(crate) fn sentence(report: &Report) -> Option<String> {
     let states: Option<Vec<&SteadyState>> = runs.iter().map(|r| r.steady_state.as_ref()).collect();
     let states = states?;
     let count = states.len();
-    // The first that says no, or else that says nothing, speaks for all.
+    // The worst verdict stands for all.
     let worst = [Reached::No, Reached::TooShort];
     let worst = worst.iter().find_map(|w| states.iter().position(|s| s.reached == *w));
     if let Some(at) = worst {

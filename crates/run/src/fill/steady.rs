@@ -1,8 +1,8 @@
 //! The steady-state verdict: checkpoints of the device as series, and their evaluation for the report.
 //!
-//! The criteria are WAF, write and read latency, throughput in a closed loop (an open loop completes what arrives), and
-//! the ratio of erased to filled blocks: before GC has started, everything is constant, including a WAF of 1, and says
-//! nothing about the future.
+//! The criteria are WAF, write and read latency, throughput in a closed loop (an open loop completes what
+//! arrives), and the ratio of erased to filled blocks. Before GC has started, everything is constant,
+//! including a WAF of 1, and nothing can be concluded.
 //!
 //! A flat series is not enough if the host writes. The stretch must be long enough for blocks to have been recycled
 //! ([`DRIVE_WRITES_MIN`], [`COLLECTED_MIN`]), the number of free blocks must not change ([`FREE_BLOCKS_MAX`]), and a
@@ -160,7 +160,7 @@ fn judged(run: &Outcome) -> Result<Steady, Against> {
     Ok(Steady { from, after, why: format!("no trend in {} from there on", list(&names)) })
 }
 
-/// The observation from which on no measure moves.
+/// The observation from which on no measure changes.
 fn flat_from(measures: &[Measure], judgement: Steadiness) -> Result<usize, Against> {
     match judgement {
         Steadiness::From(at) => Ok(at),
@@ -184,7 +184,7 @@ fn flat_from(measures: &[Measure], judgement: Steadiness) -> Result<usize, Again
         Steadiness::Gaps { series } => {
             Err(too_short(format!("parts of the second half of the run have no {}", measures[series].what)))
         }
-        // Not with this many requests.
+        // Not with fewer requests than this.
         Steadiness::TooShort => Err(too_short("too few samples".to_string())),
     }
 }
@@ -201,7 +201,7 @@ fn came_round(run: &Outcome, cut: &Checkpoint, end: &Checkpoint) -> Result<(), A
     let each = run.setup.device.wear.acceleration.max(1) as u64;
     let erased = plane_erases(run.device.ftl).into_iter().zip(&run.plane_erases);
     let erased: Vec<u64> = erased.map(|(now, before)| (now - before) / each).collect();
-    // A plane of a medium that the scheme hardly uses need not collect at all.
+    // A plane of a medium that the scheme hardly uses need not collect.
     let collecting = || erased.iter().copied().filter(|n| *n > 0);
     match collecting().min() {
         Some(least) if least >= COLLECTED_MIN => Ok(()),

@@ -166,7 +166,7 @@ fn a_rest_without_a_rate_migrates_as_fast_as_the_flash_and_without_a_delay_not_a
 }
 
 #[test]
-fn a_cache_takes_free_flash_and_shrinks_as_data_come_to_rest() {
+fn a_cache_takes_free_flash_and_shrinks_as_data_fill_the_drive() {
     // Two static blocks of each plane, and what is free but for a fifth: 64 - 2 - 13 = 49 blocks, less those of data at
     // rest, of which a row of TLC blocks over the planes holds three times as many pages as one of SLC blocks.
     let row = 3 * WORDLINES * PLANES;

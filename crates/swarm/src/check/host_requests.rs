@@ -1,4 +1,4 @@
-//! What the host has asked of the drive, and what has come back.
+//! Requests of the host, and their completions.
 
 use crate::case::Case;
 use crate::check::model::{Expected, Model};
@@ -8,13 +8,13 @@ use wordline_ftl::{Counters, Initial, Outcome};
 use wordline_sim::{Arrivals, Completion, Host, HostTurn};
 use wordline_units::{HostOp, HostRequest, SimTime};
 
-/// What the host has asked of the drive, and what it may expect.
+/// Requests of the host, and their expected results.
 pub(crate) struct Asked<'a> {
     pub(crate) case: &'a Case,
     pub(crate) model: Model,
-    /// Of each read under way.
+    /// Expected data of each outstanding read.
     expected: HashMap<u64, Expected>,
-    /// Number of a read, what it may find, and what it found in each sector.
+    /// Each completed read: its number, its expected data, and the stamp that it found in each sector.
     reads: Vec<(u64, Expected, Vec<u64>)>,
     pub(crate) asked: u64,
     pub(crate) ended: u64,
@@ -28,7 +28,7 @@ pub(crate) struct Asked<'a> {
 }
 
 impl<'a> Asked<'a> {
-    /// Nothing yet, of a drive that begins so.
+    /// No requests yet, on a drive in this initial state.
     pub(crate) fn new(case: &'a Case, initial: &Initial) -> Asked<'a> {
         Asked {
             case,
@@ -45,7 +45,7 @@ impl<'a> Asked<'a> {
         }
     }
 
-    /// The drive takes a request. Returns the data of a write.
+    /// Note that the drive takes a request. Returns the data of a write.
     pub(crate) fn ask(&mut self, r: &HostRequest) -> Vec<u8> {
         let number = self.asked;
         self.asked += 1;
@@ -68,12 +68,12 @@ impl<'a> Asked<'a> {
         data
     }
 
-    /// A request has ended.
+    /// Note that a request has completed.
     pub(crate) fn ended(&mut self, c: &Completion) -> Result<(), String> {
         self.ended += 1;
         if c.at < self.last_end || c.at < c.request.arrival {
             return Err(format!(
-                "request {} ends at {} ns, which is past at {} ns",
+                "request {} completes at {} ns, although it is already {} ns",
                 c.number, c.at.0, self.last_end.0
             ));
         }
@@ -83,7 +83,7 @@ impl<'a> Asked<'a> {
         if c.request.op == HostOp::Flush
             && let Some(write) = self.open_writes.iter().find(|write| **write < c.number)
         {
-            return Err(format!("flush {} ends before write {write}, which came first", c.number));
+            return Err(format!("flush {} completes before the earlier write {write}", c.number));
         }
         match self.expected.remove(&c.number) {
             Some(expected) => self.returned(c, expected),
@@ -96,9 +96,9 @@ impl<'a> Asked<'a> {
         let needs_a_place = matches!(c.request.op, HostOp::Write | HostOp::Flush);
         match c.outcome {
             Outcome::Done => {}
-            // The data are there to be seen here, though the drive cannot correct them.
+            // The drive cannot correct the data, but they are visible here.
             Outcome::Uncorrectable if c.request.op == HostOp::Read && has_errors => {}
-            // A full drive has no place for a write, nor for the trims that a flush would log.
+            // A full drive has no space for a write, nor for the trims that a flush would log.
             _ if needs_a_place && !self.case.drive.roomy => _ = self.model.failed.insert(c.number),
             outcome => return Err(format!("request {} ends {outcome:?}", c.number)),
         }
@@ -114,7 +114,8 @@ impl<'a> Asked<'a> {
         Ok(())
     }
 
-    /// Whether every read has found what it may. Told at the end, since which writes fail is known then.
+    /// Whether every read has found expected data. This is checked at the end, when it is known which writes
+    /// have failed.
     pub(crate) fn judge(&self) -> Result<(), String> {
         if !self.expected.is_empty() {
             return Err("a read never ended".into());
@@ -125,7 +126,7 @@ impl<'a> Asked<'a> {
         Ok(())
     }
 
-    /// Whether the drive has counted the requests that were asked.
+    /// Whether the drive's counters match the requests.
     pub(crate) fn agrees(&self, counters: &Counters) -> Result<(), String> {
         for op in [HostOp::Read, HostOp::Write, HostOp::Trim, HostOp::Flush] {
             let counted = (counters.host_requests[op as usize], counters.host_bytes[op as usize]);
@@ -140,13 +141,13 @@ impl<'a> Asked<'a> {
     }
 }
 
-/// The stamp with which each sector begins.
+/// The stamp at the beginning of each sector.
 fn stamps(data: &[u8], sector: usize) -> Vec<u64> {
     let begins = data.chunks(sector).filter_map(|sector| sector.first_chunk());
     begins.map(|stamp| u64::from_le_bytes(*stamp)).collect()
 }
 
-/// The same host where its requests are in queues: what it asks when, and what the drive took and ended.
+/// The same host with queues: which requests it submits when, and which the drive takes and completes.
 pub(crate) struct InQueues<'a, 'b, I> {
     next: Arrivals<I>,
     asked: &'a mut Asked<'b>,
@@ -159,7 +160,7 @@ impl<'a, 'b, I> InQueues<'a, 'b, I> {
         InQueues { next, asked, data: vec![], wrong: Ok(()) }
     }
 
-    /// The first thing that was wrong.
+    /// The first error found.
     pub(crate) fn finish(self) -> Result<(), String> {
         self.wrong
     }

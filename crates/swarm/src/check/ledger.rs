@@ -1,5 +1,5 @@
-//! Watches the flash at work and keeps its own books: what was programmed where, what moved over
-//! which bus, and whether a resource did two things at once.
+//! Observes the flash and keeps accounts of its own: what was programmed where, what was transferred over
+//! which bus, and whether a resource did two things at the same time.
 
 use crate::check::effort::Effort;
 use std::collections::{HashMap, HashSet};
@@ -9,34 +9,34 @@ use wordline_ftl::{Cause, Counters, OpKind, Part, RegionId};
 use wordline_sim::{Begin, Event, Probe};
 use wordline_units::{CellMode, PlaneId, Ppn, SimTime};
 
-/// A block as far as the operations tell.
+/// State of a block, as far as the observed operations determine it.
 #[derive(Clone, Copy, Default)]
 struct Block {
-    /// Slots programmed since the last erase, a bit each.
+    /// Slots programmed since the last erase, one bit each.
     programmed: u128,
-    /// Whether it began with what the initial state put there, which is not known here.
+    /// Whether its contents stem from the initial state, which is not known here.
     from_before: bool,
 }
 
-/// What a ledger is told of the drive.
+/// What the ledger knows of the drive.
 pub(crate) struct Drive {
     pub(crate) geometry: Geometry,
     pub(crate) parallel_unit: ParallelUnit,
     pub(crate) multiplane: Multiplane,
     pub(crate) multiplane_pages: MultiplanePages,
-    /// Whether every block is programmed from its first page to its last.
+    /// Whether every block is programmed in page order.
     pub(crate) in_order: bool,
-    /// Wordlines of a window and bits of a wordline, by region, where the rule is that of windows.
+    /// Wordlines per window and bits per wordline of each region with the window rule.
     pub(crate) windows: Vec<Option<(u32, u32)>>,
     /// Whether there may be data from before the first operation.
     pub(crate) holds_data: bool,
 }
 
-/// What an array does at once: in one plane, or with multi-plane commands in several.
+/// The current command of an array, in one plane or, as a multi-plane command, in several.
 struct Command {
     kind: OpKind,
     mode: CellMode,
-    /// Number of its page, where those that go together must have the same.
+    /// Its page number, if the planes of a command must have the same.
     page: Option<u32>,
     start: SimTime,
     end: SimTime,
@@ -47,15 +47,15 @@ struct Command {
 pub(crate) struct Ledger {
     drive: Option<Drive>,
     blocks: Vec<Block>,
-    /// The region of the operation that each plane is at.
+    /// The region of the current operation of each plane.
     regions: HashMap<u32, RegionId>,
-    /// When each array and each bus is free again.
+    /// When each array and each bus is free.
     arrays: HashMap<u32, SimTime>,
     /// The last command of each array.
     commands: HashMap<u32, Command>,
     buses: HashMap<u32, SimTime>,
     moved: HashMap<u64, u64>,
-    /// Slots that each program under way covers.
+    /// Number of slots covered by each program in flight.
     slots: HashMap<u64, u32>,
     /// The last read of each plane, which may use the array several times.
     sensed: HashMap<u32, u64>,
@@ -64,18 +64,18 @@ pub(crate) struct Ledger {
     copies: u64,
     programmed_bytes: u64,
     erases: [u64; 4],
-    /// Programs and erases that an array has begun.
+    /// Programs and erases that have started in the array.
     begun: HashSet<u64>,
-    /// How often one has gone on.
+    /// How often an operation was resumed.
     pub(crate) continued: u64,
-    /// Operations that went along with another.
+    /// Operations that were part of a multi-plane command with others.
     pub(crate) together: u64,
     effort: Effort,
-    /// The first thing that was wrong.
+    /// The first error found.
     pub(crate) wrong: Option<String>,
 }
 
-/// More programs and erases than any case has, and more events of all.
+/// Limit on programs and erases, above that of any case; and on all events.
 const MOST_WORK: u64 = 1_000_000;
 const MOST_EVENTS: u64 = 30_000_000;
 
@@ -122,7 +122,7 @@ impl Ledger {
                     alone(&mut self.arrays, die, start, end).map_err(|at| format!("array {die} {at}"))?;
                     self.commands.insert(die, Command { kind, mode, page, start, end, planes: vec![plane] });
                 }
-                // The rest of what has been suspended.
+                // The rest of a suspended operation.
                 if kind != OpKind::Read && !self.begun.insert(op) {
                     self.continued += 1;
                     return Ok(());
@@ -137,7 +137,7 @@ impl Ledger {
                         let moved = self.moved.remove(&op).ok_or("a program whose data never moved")?;
                         let slots = self.slots.remove(&op).ok_or("a program that never began")?;
                         let bytes = slots as u64 * self.geometry().unit;
-                        // The flash copies within a plane by itself.
+                        // A copy-back stays within its plane.
                         self.copies += u64::from(moved == 0);
                         if moved > 0 && moved != bytes {
                             return Err(format!("a program of {bytes} bytes moves {moved}"));
@@ -173,15 +173,15 @@ impl Ledger {
         }
     }
 
-    /// The number of a page in its block, where the planes of one command must work on the same.
+    /// Number of a page in its block, if the planes of a command must work on the same page.
     fn page_asked_for(&self, kind: OpKind, ppn: Ppn, plane: PlaneId) -> Option<u32> {
         let same = self.drive.as_ref().is_some_and(|d| d.multiplane_pages == MultiplanePages::Same);
         let g = self.geometry();
         (same && kind != OpKind::Erase).then(|| g.slot_of(ppn) / g.units_per_page(g.medium_index(plane)))
     }
 
-    /// Whether an operation is part of the command that an array is at: from and until the same time, of the
-    /// same kind in the same mode, in another plane.
+    /// Whether an operation belongs to the current command of an array: same start and end, same kind and
+    /// mode, another plane.
     fn joins(
         &mut self,
         array: u32,
@@ -220,14 +220,16 @@ impl Ledger {
         }
         let next = 128 - b.programmed.leading_zeros();
         if in_order && slot != next && !(b.from_before && b.programmed == 0) {
-            return Err(format!("slot {slot} of block {block} is programmed, and {next} is the next"));
+            return Err(format!(
+                "slot {slot} of block {block} is programmed out of order: the next slot is {next}"
+            ));
         }
         b.programmed |= these;
         Ok(())
     }
 
-    /// Whether a page just programmed lies in the current window of its block: all below it is whole, all
-    /// above it blank. Since no page is programmed twice, no wordline is then reprogrammed too often.
+    /// Check that a page just programmed lies in the current window of its block: all slots below it are
+    /// full, all above it blank. No page is programmed twice, so no wordline is reprogrammed too often.
     fn in_window(&self, plane: PlaneId, ppn: Ppn) -> Result<(), String> {
         let (Some(drive), Some(region)) = (&self.drive, self.regions.get(&plane.0)) else { return Ok(()) };
         let Some((window, bits)) = drive.windows[region.0 as usize] else { return Ok(()) };
@@ -243,7 +245,7 @@ impl Ledger {
         Ok(())
     }
 
-    /// Whether the drive's own counts are what was seen.
+    /// Whether the drive's counters match what was observed.
     pub(crate) fn agrees(&self, counters: &Counters) -> Result<(), String> {
         let mut reads = [0; Cause::COUNT];
         for region in &counters.regions {
@@ -271,10 +273,10 @@ impl Ledger {
     }
 }
 
-/// A resource is taken from `start` to `end`, after whatever it did before.
+/// Occupy a resource from `start` to `end`. It must be free.
 fn alone(free: &mut HashMap<u32, SimTime>, which: u32, start: SimTime, end: SimTime) -> Result<(), String> {
     match free.insert(which, end) {
-        Some(busy) if start < busy => Err(format!("does two things at {} ns", start.0)),
+        Some(busy) if start < busy => Err(format!("is occupied twice at {} ns", start.0)),
         _ => Ok(()),
     }
 }

@@ -1,4 +1,4 @@
-//! A case run, and what is checked of it.
+//! The run of a case, and its checks.
 
 pub(crate) mod effort;
 pub(crate) mod host_requests;

@@ -5,18 +5,18 @@ use std::collections::HashSet;
 use wordline_ftl::{Initial, Mapped};
 use wordline_units::{HostOp, HostRequest};
 
-/// One value that a sector has had, and the request that gave it.
+/// A value that a sector has had, and the request that wrote it.
 #[derive(Clone, Copy)]
 pub(crate) struct Value {
     pub(crate) stamp: u64,
     pub(crate) request: u64,
 }
 
-/// What the host may expect: of each sector every value it was given, in order of arrival, which is
-/// the order of linearisation.
+/// What the host may expect: every value that each sector was given, in order of arrival, which is the order
+/// of linearization.
 pub(crate) struct Model {
     pub(crate) sectors: Vec<Vec<Value>>,
-    /// Whether a unit (page map) or a sector holds data.
+    /// Whether each unit (under a page map) or sector (under a sector map) holds data.
     pub(crate) held: Vec<bool>,
     per_unit: u64,
     pub(crate) per_sector: u64,
@@ -24,14 +24,14 @@ pub(crate) struct Model {
     pub(crate) failed: HashSet<u64>,
 }
 
-/// A read as it was submitted: its first sector, and how many values each sector had then.
+/// A read when it was submitted: its first sector, and the number of values of each sector at that time.
 pub(crate) struct Expected {
     first: u64,
     pub(crate) values: Vec<usize>,
 }
 
 impl Model {
-    /// Of a case whose drive begins so.
+    /// The model of a case whose drive begins in this state.
     pub(crate) fn new(case: &Case, initial: &Initial) -> Model {
         let per_unit = case.drive.geometry.sectors_per_unit as u64;
         let sectors = case.drive.spec.logical_bytes() / case.drive.spec.sector.0;
@@ -70,7 +70,7 @@ impl Model {
         }
     }
 
-    /// Pages, where each has a place to itself, or sectors that the host gave.
+    /// Number of mapped pages, if each has a place of its own; otherwise of sectors with data.
     pub(crate) fn mapped(&self, by_page: bool) -> u64 {
         let each = if by_page && !self.by_page { self.per_unit as usize } else { 1 };
         self.held.chunks(each).filter(|sectors| sectors.contains(&true)).count() as u64
@@ -107,8 +107,8 @@ impl Model {
         Expected { first, values }
     }
 
-    /// Whether a read may have found this. A write that ended without a place may have left its data
-    /// or not; every other stands.
+    /// Check the data of a read. A write that failed for lack of space may have left its data or not; all
+    /// others must have.
     pub(crate) fn judge(&self, expected: &Expected, found: &[u64]) -> Result<(), String> {
         for (i, (found, count)) in found.iter().zip(&expected.values).enumerate() {
             let sector = expected.first + i as u64;
@@ -118,7 +118,7 @@ impl Model {
             let may = given[stands.unwrap_or(0)..].iter().map(|v| v.stamp).chain(before);
             if !may.clone().any(|stamp| stamp == *found) {
                 let newest = may.max().unwrap_or(0);
-                return Err(format!("sector {sector} is read as {found}, which is {newest}"));
+                return Err(format!("sector {sector} is read as {found} instead of {newest}"));
             }
         }
         Ok(())

@@ -1,4 +1,5 @@
-//! A case run on a drive that is watched, and twice on one that is not: all give the same result.
+//! Runs a case on an observed drive, and twice on a drive without observers. All runs must give the same
+//! result.
 
 use crate::case::Case;
 use crate::check::host_requests::{Asked, InQueues};
@@ -9,7 +10,7 @@ use wordline_ftl::{BoxedMedia, Bytes, Initial};
 use wordline_sim::{Arrivals, Device, NoProbe, Probe, drive_host};
 use wordline_units::{HostOp, HostRequest, SimTime};
 
-/// Run a case with every check on. Returns the hash of its result.
+/// Run a case with all checks. Returns the result hash.
 ///
 /// # Errors
 /// The first thing that is wrong.
@@ -20,13 +21,15 @@ pub(crate) fn run(case: &Case) -> Result<String, String> {
     for looks in [Looks::Never, Looks::AtRandom] {
         let alone = plain(case, looks)?;
         if watched != alone {
-            return Err(format!("the result is {watched} when watched, and {alone} looking {looks:?}"));
+            return Err(format!(
+                "the result hash is {watched} with observers but {alone} without ({looks:?})"
+            ));
         }
     }
     Ok(watched)
 }
 
-/// A drive at work beside its model.
+/// A running drive with its model.
 struct Run<'a> {
     device: Device<Ledger>,
     host: Asked<'a>,
@@ -40,7 +43,7 @@ impl<'a> Run<'a> {
         Ok(Run { device, host: Asked::new(case, &initial) })
     }
 
-    /// One request, and whatever ends until it arrives.
+    /// Submit a request, and process all completions up to its arrival.
     fn step(&mut self, r: HostRequest) -> Result<(), String> {
         let number = self.host.asked;
         let data = self.host.ask(&r);
@@ -51,8 +54,8 @@ impl<'a> Run<'a> {
         self.collect(r.arrival)
     }
 
-    /// All that ends until a time. On some of the smallest drives all counts are taken again after each
-    /// event.
+    /// Process all completions up to a time. On some of the smallest drives, all counters are recomputed
+    /// after each event.
     fn collect(&mut self, until: SimTime) -> Result<(), String> {
         let case = self.host.case;
         if case.seed.is_multiple_of(8) && case.drive.geometry.blocks <= 64 {
@@ -77,7 +80,7 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Every request of the case, and let everything end.
+    /// Submit all requests of the case, and wait for their completion.
     fn perform(&mut self) -> Result<(), String> {
         let case = self.host.case;
         if let Some(queues) = case.drive.queues() {
@@ -89,7 +92,7 @@ impl<'a> Run<'a> {
             let (all, taken) = (case.requests.len() as u64, self.host.asked);
             return if all == taken { Ok(()) } else { Err(format!("of {all} requests {taken} were taken")) };
         }
-        // A recount in mid-flight is slow, so it is for some.
+        // Recomputing counters during a run is slow, so only some cases do it.
         let recounts = case.seed.is_multiple_of(4);
         for (i, r) in case.requests.iter().enumerate() {
             self.step(*r)?;
@@ -102,7 +105,7 @@ impl<'a> Run<'a> {
         self.collect(SimTime::NEVER)
     }
 
-    /// Compare everything, when all has ended. Returns the hash of the run.
+    /// Compare everything after the last completion. Returns the result hash.
     fn finish(mut self) -> Result<String, String> {
         self.nothing_is_left()?;
         self.device.ftl.check().map_err(|e| e.to_string())?;
@@ -119,9 +122,9 @@ impl<'a> Run<'a> {
     fn nothing_is_left(&self) -> Result<(), String> {
         let (submitted, ended) = (self.device.submitted(), self.host.ended);
         if ended != submitted {
-            return Err(format!("{submitted} requests went in and {ended} came out"));
+            return Err(format!("{submitted} requests were submitted but {ended} completed"));
         }
-        // In a full drive a collection may wait for ever for a place.
+        // On a full drive, garbage collection may wait for space that never comes.
         let waits = !self.host.case.drive.roomy && self.device.outstanding() == 0;
         if !waits && (self.device.outstanding() > 0 || !self.device.ftl.is_quiet()) {
             return Err(format!("{} are left", self.device.ftl.leftovers()));
@@ -137,7 +140,7 @@ impl<'a> Run<'a> {
         self.device.probe.agrees(counters)?;
         self.host.agrees(counters)?;
         let (counted, written) = (counters.host.write_page_bytes, self.host.page_bytes);
-        // What a worn-out drive refuses at once is not counted.
+        // Requests that a worn-out drive refuses immediately are not counted.
         let refused = self.device.metrics.worn_out > 0 && counted < written;
         if counted != written && !refused {
             return Err(format!("{counted} bytes of written units are counted, {written} were"));
@@ -151,7 +154,7 @@ impl<'a> Run<'a> {
     }
 }
 
-/// A drive in its initial state. A state that does not fit is refused, and the drive is fresh.
+/// A drive in its initial state. If the state does not fit, it is rejected and the drive is fresh.
 fn prepared<P: Probe>(
     case: &Case,
     media: fn() -> BoxedMedia,
@@ -186,15 +189,15 @@ fn hash<P: Probe>(device: &Device<P>) -> String {
     device.metrics.result_hash(&device.ftl.counters().integers())
 }
 
-/// When somebody looks at a drive, besides when it gets a request.
+/// When a drive is looked at, apart from each arrival.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Looks {
     Never,
     AtRandom,
 }
 
-/// The same case on a drive that nothing watches and that keeps nothing, as in a simulation. Who asks
-/// for completions, and when, changes nothing.
+/// Run the same case on a drive without observers that stores no data, as in a simulation. When completions
+/// are taken makes no difference.
 fn plain(case: &Case, looks: Looks) -> Result<String, String> {
     let (mut device, _) = prepared(case, BoxedMedia::none, |_| NoProbe)?;
     if let Some(queues) = case.drive.queues() {
@@ -227,7 +230,7 @@ fn look_until(device: &mut Device<NoProbe>, end: SimTime, random: &mut Rng) -> R
     Ok(())
 }
 
-/// A swarm that cannot fail finds nothing.
+/// A swarm that cannot fail would find nothing.
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,4 +1,4 @@
-//! Any device: whatever a device file may say.
+//! Any device that a device file can describe.
 
 use crate::draw::{flash, settings};
 use crate::drive::{Drive, Room, Wanted, give_room};
@@ -10,7 +10,7 @@ use wordline_device::{
 use wordline_flash::Medium;
 use wordline_units::{Bytes, CellMode, Rate, SimDuration};
 
-/// Any device of one medium or two under a scheme.
+/// Any device with one or two media, under a scheme.
 ///
 /// # Errors
 /// When the scheme refuses it, with the reason.
@@ -27,7 +27,7 @@ pub(crate) fn any(rng: &mut Rng, wanted: &Wanted) -> Result<Drive, String> {
     Drive::of(spec, wanted.scheme, roomy)
 }
 
-/// One medium or two, of any modes.
+/// One or two media with any cell modes.
 fn media(rng: &mut Rng, unit: u64, two_media: bool) -> Vec<Medium> {
     let dense = rng.pick(&[CellMode::Mlc, CellMode::Tlc, CellMode::Tlc, CellMode::Qlc]);
     let modes: Vec<CellMode> = match rng.below(8) {
@@ -45,7 +45,7 @@ fn media(rng: &mut Rng, unit: u64, two_media: bool) -> Vec<Medium> {
 
 fn device(rng: &mut Rng, sector: Bytes, unit: Bytes, media: Vec<Medium>) -> DeviceSpec {
     let blocks = media.iter().map(|m| m.blocks_per_plane).min().unwrap_or(0);
-    // Not shorter: a group that waits for a collection is looked at again each time.
+    // Not shorter: while data wait for garbage collection, the timer restarts each time.
     let pad_after = match rng.below(4) {
         0 => None,
         1 => Some(rng.time(1, 3)),

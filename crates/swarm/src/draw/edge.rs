@@ -1,4 +1,5 @@
-//! Drives at the edge: few blocks, all full, as much of them the host's as it can have, and hosts that come in bursts.
+//! Drives at the edge: few blocks, all full, with the largest possible logical capacity, and hosts that send
+//! bursts.
 
 use crate::draw::{flash, settings};
 use crate::drive::{Drive, Room, Wanted, give_room};
@@ -9,10 +10,10 @@ use wordline_device::{Ack, Allocation, GcClass};
 use wordline_ftl::{Initial, Mapped, Order};
 use wordline_units::{Fraction, HostOp, HostRequest, SimTime};
 
-/// The least device of one medium or two that a scheme takes: blocks are added until it does.
+/// The smallest device with one or two media that a scheme accepts. Blocks are added until it does.
 ///
 /// # Errors
-/// When it takes none, with the reason of the last refusal.
+/// If it accepts none, with the reason of the last refusal.
 pub(crate) fn drive(rng: &mut Rng, wanted: &Wanted) -> Result<Drive, String> {
     let least = tiny(rng, wanted.two_media);
     let errs = rng.once_in(4).then(|| flash::errors(rng));
@@ -53,7 +54,7 @@ fn tiny(rng: &mut Rng, two_media: bool) -> Tiny {
     }
 }
 
-/// Full, in any order.
+/// A full drive, with its data in any order.
 pub(crate) fn initial(rng: &mut Rng, drive: &Drive) -> Initial {
     let mapped = Mapped::First(drive.logical_pages());
     let order = rng.pick(&[Order::Sequential, Order::Random]);
@@ -61,16 +62,16 @@ pub(crate) fn initial(rng: &mut Rng, drive: &Drive) -> Initial {
     Initial { order, valid, data_apart: rng.once_in(2), ..Initial::holding(mapped) }
 }
 
-/// What a burst asks.
+/// The requests of a burst.
 #[derive(Clone, Copy)]
 enum Burst {
     /// Writes of parts of pages, anywhere.
     Parts,
-    /// Whole pages, one after the other.
+    /// Sequential writes of whole pages.
     Run,
-    /// Whole pages of a few.
+    /// Writes of a few whole pages.
     Hot,
-    /// Trims, after what was written last.
+    /// Trims of what was written last.
     Trims,
     /// Reads.
     Reads,
@@ -79,8 +80,8 @@ enum Burst {
 const BURSTS: [Burst; 8] =
     [Burst::Parts, Burst::Parts, Burst::Run, Burst::Run, Burst::Hot, Burst::Hot, Burst::Trims, Burst::Reads];
 
-/// The requests of a host that comes in bursts: all of one kind, at once or nearly, and then a pause. They are drawn one
-/// after the other, so that a shorter list is the beginning of a longer one.
+/// Requests of a host that sends bursts: requests of one kind at the same time or nearly so, followed by a
+/// pause. They are drawn one by one, so that a shorter list is the beginning of a longer one.
 pub(crate) fn requests(rng: &mut Rng, drive: &Drive, length: u64) -> Vec<HostRequest> {
     let (blocks, unit) = (drive.spec.logical_bytes() / 512, drive.spec.unit.0 / 512);
     let pages = blocks / unit;

@@ -7,7 +7,7 @@ use wordline_flash::{
 };
 use wordline_units::{Bytes, CellMode, Rate, SimDuration};
 
-/// A medium with cells of these modes, whose pages have one or several units.
+/// A medium with these cell modes and one or several units per page.
 pub(crate) fn medium(rng: &mut Rng, name: &str, modes: &[CellMode], unit: u64) -> Medium {
     Medium {
         name: name.into(),
@@ -59,7 +59,7 @@ fn timings(rng: &mut Rng, modes: &[CellMode]) -> [Option<ModeTiming>; 4] {
     timings
 }
 
-/// The times of a mode: page by page, perhaps with copies within a plane, or a wordline at once.
+/// Times of a mode: page by page, perhaps with copy-back, or one-shot.
 fn timing(rng: &mut Rng, mode: CellMode, instant: bool, endurance: u32) -> ModeTiming {
     let bits = mode.bits() as usize;
     let mut time = |low, high| if instant { SimDuration::ZERO } else { rng.time(low, high) };
@@ -92,13 +92,13 @@ fn command(rng: &mut Rng) -> CommandOverhead {
     }
 }
 
-/// Mostly none, else one of the ways to use it.
+/// Usually no cache register, otherwise one of the ways to use it.
 pub(crate) fn cache_register(rng: &mut Rng) -> CacheRegister {
     let (_, used) = rng.pick(&CacheRegister::WORDS);
     if rng.once_in(2) { used } else { CacheRegister::Off }
 }
 
-/// Thresholds so low that blocks are rewritten again and again.
+/// Thresholds so low that blocks are refreshed repeatedly.
 fn refresh(rng: &mut Rng) -> Refresh {
     Refresh {
         age: rng.once_in(4).then(|| SimDuration(rng.within(1, 800) * 3_600_000_000_000)),
@@ -107,7 +107,7 @@ fn refresh(rng: &mut Rng) -> Refresh {
     }
 }
 
-/// Any error model, with something for the modes of which it says nothing.
+/// Any error model, completed for modes that it leaves out.
 pub(crate) fn errors(rng: &mut Rng) -> ErrorModel {
     let models: Vec<ErrorModel> =
         ErrorModel::NAMES.iter().filter_map(|name| ErrorModel::builtin(name)).collect();

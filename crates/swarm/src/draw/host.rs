@@ -1,11 +1,11 @@
-//! What the host does in a case, and what the drive holds before.
+//! The host of a case, and the initial contents of the drive.
 
 use crate::drive::Drive;
 use crate::rng::Rng;
 use wordline_ftl::{Initial, Mapped, Order};
 use wordline_units::{Fraction, HostOp, HostRequest, Lpn, SectorMask, SimDuration, SimTime};
 
-/// What a drive is before its first request.
+/// The state of a drive before its first request.
 pub(crate) fn initial(rng: &mut Rng, drive: &Drive) -> Initial {
     let mapped = mapped(rng, drive.logical_pages());
     Initial {
@@ -39,7 +39,7 @@ fn mapped(rng: &mut Rng, pages: u32) -> Mapped {
     }
 }
 
-/// Sectors that some of the mapped pages do not hold, where the map knows sectors.
+/// Sectors that some of the mapped pages lack, under a sector map.
 fn lacking(rng: &mut Rng, drive: &Drive, mapped: &Mapped) -> Vec<(Lpn, SectorMask)> {
     let sectors = drive.geometry.sectors_per_unit;
     let pages: Vec<Lpn> = match mapped {
@@ -52,23 +52,23 @@ fn lacking(rng: &mut Rng, drive: &Drive, mapped: &Mapped) -> Vec<(Lpn, SectorMas
     some.filter(|(_, mask)| !mask.is_empty() && *mask != all).collect()
 }
 
-/// What the host does in a case.
+/// Traits of a host.
 struct Traits {
-    /// Longest gaps between requests in ns, of which each request takes one.
+    /// Longest gaps between requests in nanoseconds. Each request draws one of them.
     gaps: Vec<u64>,
-    /// Most sectors of a request.
+    /// Maximum number of sectors per request.
     longest: u64,
-    /// Sectors at the drive's start that get half of the requests.
+    /// Number of sectors at the beginning of the drive that get half of the requests.
     hot: u64,
-    /// Whether requests begin and end within sectors too.
+    /// Whether requests may begin and end within sectors.
     ragged: bool,
-    /// Of 20 requests, those that write, read and trim; the rest flush.
+    /// How many of 20 requests write, read and trim. The rest flush.
     kinds: [u64; 3],
 }
 
 impl Traits {
     fn draw(rng: &mut Rng) -> Traits {
-        // From all at once, over gaps that let things happen, to gaps in which everything ends.
+        // From no gap, through gaps that let some work complete, to gaps in which everything completes.
         const GAPS: [u64; 4] = [1, 5_000, 400_000, 20_000_000];
         Traits {
             gaps: (0..3).map(|_| GAPS[rng.below(4) as usize]).collect(),
@@ -87,7 +87,7 @@ impl Traits {
     }
 }
 
-/// The requests of a host. They are drawn one after the other, so that a shorter list is the beginning of a longer one.
+/// Requests of a host. They are drawn one by one, so that a shorter list is the beginning of a longer one.
 pub(crate) fn requests(rng: &mut Rng, drive: &Drive, length: u64) -> Vec<HostRequest> {
     let traits = Traits::draw(rng);
     let queues = drive.spec.arbitration.as_ref().map_or(1, |turns| turns.queues.len() as u64);
@@ -104,7 +104,7 @@ pub(crate) fn requests(rng: &mut Rng, drive: &Drive, length: u64) -> Vec<HostReq
 fn request(rng: &mut Rng, traits: &Traits, drive: &Drive) -> HostRequest {
     let per_sector = drive.spec.sector.0 / 512;
     let all = drive.spec.logical_bytes() / drive.spec.sector.0;
-    // Half of the requests meet in a few places, so that they overtake one another.
+    // Half of the requests go to a few places, so that they overtake one another.
     let first = if rng.once_in(2) { rng.below(all) } else { rng.below(all.min(traits.hot)) };
     let last = (first + 1 + rng.below(traits.longest)).min(all);
     let kind = rng.below(20);

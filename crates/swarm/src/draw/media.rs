@@ -1,4 +1,5 @@
-//! How many media a scheme wants. It is asked on small drives that have all else, so that few drives are drawn in vain.
+//! How many media a scheme needs. It is tried on small drives with all other features, so that few draws are
+//! refused.
 
 use crate::drive::Spelled;
 use crate::rng::Rng;
@@ -6,7 +7,7 @@ use crate::tiny::{QLC, Tiny};
 use wordline_device::DeviceSpec;
 use wordline_ftl::DriveInfo;
 
-/// Drives with every mode, programmed page by page or a wordline at once: those of one medium, and those of two.
+/// Drives with every cell mode, page by page or one-shot: those with one medium, and those with two.
 #[derive(Clone, Debug)]
 pub(crate) struct Media([Vec<DeviceSpec>; 2]);
 
@@ -19,7 +20,8 @@ impl Media {
         Media([drive(0), drive(8)])
     }
 
-    /// Whether the drives drawn for a scheme have two media: one in four has, if the scheme takes either.
+    /// Whether drives drawn for a scheme have two media. If the scheme accepts one or two, one drive in four
+    /// has two.
     pub(crate) fn are_two(&self, rng: &mut Rng, scheme: &Spelled) -> bool {
         match self.0.each_ref().map(|drives| drives.iter().any(|spec| takes(scheme, spec))) {
             [true, false] => false,

@@ -1,4 +1,4 @@
-//! How a case is drawn: a scheme, a device that it takes, and a host.
+//! Draws a case: a scheme, a device that it accepts, and a host.
 
 pub(crate) mod any;
 pub(crate) mod edge;

@@ -1,4 +1,4 @@
-//! What a device file says besides its flash, drawn at random.
+//! Random settings of a device file other than the flash.
 
 use crate::rng::Rng;
 use wordline_device::{
@@ -9,7 +9,8 @@ use wordline_device::{
 use wordline_flash::CacheRegister;
 use wordline_units::{Bytes, Rate, SimDuration};
 
-/// How operations are served: planes together or alone, the order, what reads interrupt; a cache of reads, a host link.
+/// Vary how operations are served: multi-plane operations, the order of service, what reads interrupt, a read
+/// cache, a host link.
 pub(crate) fn vary_service(rng: &mut Rng, spec: &mut DeviceSpec) {
     spec.parallel_unit = rng.pick(&[ParallelUnit::Die, ParallelUnit::Plane]);
     let may_share = spec.parallel_unit == ParallelUnit::Die;
@@ -22,13 +23,13 @@ pub(crate) fn vary_service(rng: &mut Rng, spec: &mut DeviceSpec) {
     spec.host = host_link(rng);
 }
 
-/// In which order a drive serves, and what its reads interrupt.
+/// The order of service, and what reads interrupt.
 fn service(rng: &mut Rng, spec: &DeviceSpec) -> Service {
     let caches = spec.media.iter().any(|m| m.cache_register != CacheRegister::Off);
     if !caches && rng.once_in(2) {
         return Service { suspension: Some(suspension(rng)), ..Service::default() };
     }
-    // Planes that work together serve several kinds of work at once.
+    // Planes in a multi-plane operation serve several kinds of work at the same time.
     if rng.once_in(4) && spec.multiplane == Multiplane::Off {
         let shares = std::array::from_fn(|_| rng.pick(&[1, 1, 2, 7, 1000]));
         return Service { order: ServiceOrder::Shares, shares: Some(Shares(shares)), suspension: None };
@@ -62,7 +63,7 @@ fn host_link(rng: &mut Rng) -> HostLink {
     }
 }
 
-/// Any of the 24 orders, or none.
+/// Any of the 24 allocation orders, or none.
 pub(crate) fn allocation(rng: &mut Rng) -> Allocation {
     let mut levels = [Level::Channel, Level::Chip, Level::Die, Level::Plane];
     for i in (1..4).rev() {
@@ -83,7 +84,7 @@ pub(crate) fn merge(rng: &mut Rng) -> MergeBuffer {
     MergeBuffer { pages: rng.count(1, 5), after: rng.time(1, 700), idle: rng.time(1, 30_000) }
 }
 
-/// Collection on planes of this many blocks.
+/// Garbage collection on planes of this many blocks.
 pub(crate) fn gc(rng: &mut Rng, blocks: u32) -> GcSpec {
     GcSpec {
         trigger: trigger(rng),

@@ -1,4 +1,5 @@
-//! Small devices: a few hundred pages, round times, so that a short run fills them and a scheme comes to all that it does.
+//! Small devices: a few hundred pages and round times, so that a short run fills them and exercises all of a
+//! scheme.
 
 use crate::draw::{flash, settings};
 use crate::drive::{Drive, Room, Wanted, give_room};
@@ -6,8 +7,8 @@ use crate::rng::Rng;
 use crate::tiny::{QLC, Tiny};
 use wordline_device::{Ack, Allocation, GcClass};
 
-/// A small device of one medium or two under a scheme, with room enough, of whose space the host has this many per cent
-/// at most.
+/// A small device with one or two media under a scheme. The logical capacity is at most `percent` per cent of
+/// what the home region holds.
 ///
 /// # Errors
 /// When the scheme refuses it, with the reason.
@@ -25,7 +26,7 @@ pub(crate) fn small(rng: &mut Rng, wanted: &Wanted, percent: u64) -> Result<Driv
     Drive::of(spec, wanted.scheme, true)
 }
 
-/// A small device, more varied in what costs no space.
+/// A small device that varies more, in settings that cost no space.
 ///
 /// # Errors
 /// As [`small`].

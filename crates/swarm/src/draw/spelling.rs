@@ -1,19 +1,19 @@
-//! Schemes drawn from a registry, with parameters.
+//! Draws schemes with parameters from a registry.
 
 use crate::draw::media::Media;
 use crate::drive::Spelled;
 use crate::rng::Rng;
 use wordline_schemes::{Entry, Registry};
 
-/// A key, and values that its scheme takes.
+/// A key, and the values that its scheme accepts.
 type Tried = (String, Vec<String>);
 
-/// A registry, and for each parameter of each of its schemes the values that are tried.
+/// A registry, and for each parameter of its schemes the values to try.
 #[derive(Clone, Debug)]
 pub(crate) struct Spellings {
     registry: Registry,
     tried: Vec<Vec<Tried>>,
-    /// How many media its schemes want.
+    /// How many media its schemes need.
     pub(crate) media: Media,
 }
 
@@ -28,7 +28,8 @@ impl Spellings {
         Spellings { registry: registry.clone(), tried, media: Media::new() }
     }
 
-    /// A scheme for a small drive, with parameters of its entry's list, or for any; by itself or over another.
+    /// Draw a scheme, alone or over another: for a small drive with parameters of its entry's list, otherwise
+    /// with any.
     ///
     /// # Errors
     /// When the registry is empty, or a scheme cannot be made of its defaults.
@@ -44,7 +45,7 @@ impl Spellings {
         Ok(Spelled { spelling, scheme })
     }
 
-    /// One scheme by itself.
+    /// Draw a single scheme.
     fn one(&self, rng: &mut Rng, small: bool) -> String {
         let which = rng.below(self.tried.len() as u64) as usize;
         let entry = &self.registry.all()[which];
@@ -54,7 +55,7 @@ impl Spellings {
             some_of(rng, &self.tried[which])
         };
         let spelling = spelled(entry, &parameters);
-        // Values that are right alone may be wrong together.
+        // Values that are valid alone may be invalid together.
         if self.registry.build(&spelling).is_ok() { spelling } else { entry.name.to_string() }
     }
 }
@@ -74,8 +75,8 @@ fn some_of(rng: &mut Rng, tried: &[Tried]) -> String {
     given.join(",")
 }
 
-/// The values that a parameter takes, out of small numbers and the words with which it describes itself and answers a
-/// wrong value: so that those of a new scheme are drawn too.
+/// Values that a parameter accepts, among small numbers and the words of its description and of its error
+/// messages. This also covers the parameters of new schemes.
 fn values(registry: &Registry, entry: &Entry, key: &str, what: &str) -> Vec<String> {
     let with = |value: &str| registry.build(&spelled(entry, &format!("{key}={value}")));
     let answer = with("?").err().map(|e| e.to_string()).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Devices changed where their schemes take the change: worn soon, with superblocks, queues, a map on flash.
+//! Varies devices where their schemes accept it: early wear, superblocks, queues, a mapping table on flash.
 
 use crate::drive::Drive;
 use crate::rng::Rng;
@@ -8,8 +8,8 @@ use wordline_device::{
 };
 use wordline_units::{Bytes, Fraction, QueueClass, Rate};
 
-/// Put the map of a device on flash, with this many of its pages in RAM and room for this many changes (0 for all); the
-/// host has this much less of the device.
+/// Put the mapping table of a device on flash, with this many of its pages in RAM and room for this many
+/// changes (0 for all). The logical capacity shrinks accordingly.
 pub fn map_on_flash(spec: &mut DeviceSpec, cached: u64, changes: u64) {
     let unit = spec.unit.0;
     let units = spec.logical_bytes() / unit;
@@ -19,7 +19,7 @@ pub fn map_on_flash(spec: &mut DeviceSpec, cached: u64, changes: u64) {
     spec.dram.map_journal = (changes > 0).then_some(Bytes(changes * JOURNAL_ENTRY));
 }
 
-/// The same drive with its map on flash, one time in three.
+/// The drive with its mapping table on flash, in one case of three.
 pub(crate) fn perhaps_mapped_on_flash(rng: &mut Rng, drive: Drive) -> Drive {
     if !rng.once_in(3) {
         return drive;
@@ -28,7 +28,7 @@ pub(crate) fn perhaps_mapped_on_flash(rng: &mut Rng, drive: Drive) -> Drive {
     drive.changed(|spec| map_on_flash(spec, cached, changes))
 }
 
-/// The same drive with blocks that wear out soon, or with one of the other keys of wear, one time in four.
+/// The drive with blocks that wear out early, or with one of the other keys of wear, in one case of four.
 pub(crate) fn perhaps_wearing(rng: &mut Rng, drive: Drive) -> Drive {
     if !rng.once_in(4) {
         return drive;
@@ -51,8 +51,8 @@ pub(crate) fn perhaps_wearing(rng: &mut Rng, drive: Drive) -> Drive {
     Drive::of(spec, &drive.scheme, false).unwrap_or(drive)
 }
 
-/// The same drive with a write buffer that keeps pages back, if it has one and the scheme takes whole pages, one time in
-/// two.
+/// The drive with a write buffer that delays its flushing, in one case of two, if it has a buffer and the
+/// scheme takes whole pages.
 pub(crate) fn perhaps_keeping_back(rng: &mut Rng, drive: Drive) -> Drive {
     if !drive.spec.ack.is_buffer() || rng.once_in(2) {
         return drive;
@@ -64,8 +64,8 @@ pub(crate) fn perhaps_keeping_back(rng: &mut Rng, drive: Drive) -> Drive {
     drive.changed(|spec| spec.flush = Some(flush))
 }
 
-/// The same drive with pages that writes share, if these hold several units and the scheme takes that, one time in two.
-/// Drawn aside, so that a seed means the same case but for this.
+/// The drive with pages shared by several writes, in one case of two, if a page holds several units and the
+/// scheme accepts it. Drawn from a separate stream, so that a seed gives the same case apart from this.
 pub(crate) fn perhaps_packed(rng: &Rng, drive: Drive) -> Drive {
     let media = 0..drive.geometry.media.len();
     let has_several = media.into_iter().any(|medium| drive.geometry.units_per_page(medium) > 1);
@@ -75,7 +75,8 @@ pub(crate) fn perhaps_packed(rng: &Rng, drive: Drive) -> Drive {
     drive.changed(|spec| spec.packing = Packing::Page)
 }
 
-/// The same drive with a controller that takes its time beside the link, one time in three. Drawn aside, too.
+/// The drive with controller latency in addition to the link, in one case of three. Drawn from a separate
+/// stream.
 pub(crate) fn perhaps_with_a_controller(rng: &Rng, drive: Drive) -> Drive {
     let mut aside = Rng(rng.0 ^ 0x0063_7472_6c74_696d);
     if !aside.once_in(3) {
@@ -88,7 +89,8 @@ pub(crate) fn perhaps_with_a_controller(rng: &Rng, drive: Drive) -> Drive {
     })
 }
 
-/// The same drive with an SLC cache that idle time empties, or that takes free blocks, if it has one. Drawn aside, too.
+/// The drive with an SLC cache that is emptied in idle time or takes free blocks, if it has a cache. Drawn
+/// from a separate stream.
 pub(crate) fn perhaps_with_a_resting_cache(rng: &Rng, drive: Drive) -> Drive {
     let mut aside = Rng(rng.0 ^ 0x0072_6573_7469_6e67);
     let Some(mut cache) = drive.spec.slc_cache else { return drive };
@@ -114,12 +116,12 @@ pub(crate) fn perhaps_in_superblocks(rng: &mut Rng, drive: Drive) -> Drive {
     }
     let superblock = rng.pick(&[Superblock::Die, Superblock::Chip, Superblock::Channel, Superblock::Drive]);
     let spec = DeviceSpec { superblock, ..drive.spec.clone() };
-    // A region that begins takes a block of every plane, and reserves are for the regions that there are.
+    // A new region takes a block of every plane, and the reserves are only for existing regions.
     let roomy = drive.roomy && drive.layout.regions.len() == 1;
     Drive::of(spec, &drive.scheme, roomy).unwrap_or(drive)
 }
 
-/// The same drive with several queues before it, of which it works on few requests at once, one time in three.
+/// The drive with several host queues and few requests in parallel, in one case of three.
 pub(crate) fn perhaps_taking_turns(rng: &mut Rng, drive: Drive) -> Drive {
     if !rng.once_in(3) {
         return drive;

@@ -1,4 +1,4 @@
-//! The power is cut and comes back: what is found is compared with what may be.
+//! Cuts and restores the power, and compares what is found with what is allowed.
 
 use crate::power::run::{Run, stamps};
 use crate::power::watch::{Cell, Change};
@@ -13,10 +13,11 @@ impl Run {
         (0..end).map(|lpn| self.device.ftl.locate(Lpn(lpn))).collect()
     }
 
-    /// Cut the power now, let it come back, and compare what is found with what may be.
+    /// Cut and restore the power now, and compare what is found with what is allowed.
     ///
     /// # Errors
-    /// What is lost that was acknowledged or flushed, what is found that never was, or what contradicts itself.
+    /// If acknowledged or flushed data are lost, if data are found that were never written, or if the drive
+    /// contradicts itself.
     pub fn cut(mut self) -> Result<Run, String> {
         self.collect(self.device.now())?;
         let committed = self.places();
@@ -62,8 +63,8 @@ impl Run {
         self.read_everything()
     }
 
-    /// The recovered map against the committed one. A page that was trimmed and not flushed may be
-    /// mapped again; one in protected RAM may still be found at the place that it left.
+    /// Compare the recovered mapping table with the committed one. A page that was trimmed but not flushed
+    /// may be mapped again. A page in protected RAM may be found at the place that it left.
     fn compare_maps(
         &mut self,
         committed: &[Vec<Located>],
@@ -119,8 +120,8 @@ impl Run {
         self.cells[cell].changes.iter().any(|c| c.is_trim && c.number >= self.flushed)
     }
 
-    /// Every cell may be as the last change left it that is sure to have lasted, or as any later one
-    /// did. What is found is what holds from now on.
+    /// Read every cell. It may hold the state after the last change that is certainly durable, or after any
+    /// later change. From now on it must keep what was found.
     fn read_everything(mut self) -> Result<Run, String> {
         let request = HostRequest::new(HostOp::Read, 0, self.sectors() as u32).at(self.device.now());
         if let Err(e) = self.device.submit(request, self.device.now()) {

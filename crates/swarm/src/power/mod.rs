@@ -1,5 +1,5 @@
-//! What survives a power cut? Drives that are cut at random instants: every acknowledged or flushed write is found again,
-//! and the map that recovery builds from page metadata is the committed one.
+//! What survives a power cut? Power is cut at random times. Every acknowledged or flushed write must be found
+//! again, and the mapping table that recovery builds from page metadata must be the committed one.
 
 mod cut;
 mod run;
@@ -13,7 +13,7 @@ pub use watch::{Tally, Watch};
 use wordline_device::Flush;
 use wordline_units::{Fraction, SimTime};
 
-/// Half of the buffers keep pages back, under schemes that take whole pages.
+/// Half of the write buffers delay flushing, under schemes that take whole pages.
 fn keeping_back(rng: &mut Rng, drive: Drive) -> Drive {
     if !drive.spec.ack.is_buffer() || rng.once_in(2) {
         return drive;
@@ -23,15 +23,16 @@ fn keeping_back(rng: &mut Rng, drive: Drive) -> Drive {
 }
 
 impl Swarm {
-    /// How many requests the case of power cuts of a seed has when it is not cut short.
+    /// Number of requests of a seed's full power-cut case.
     pub fn length_of_cuts(seed: u64) -> u64 {
         Rng(seed ^ 0x6375_7473).below(700)
     }
 
-    /// Draw a small drive, a scheme and requests, and cut the power now and then. Returns what the cuts came across.
+    /// Draw a small drive, a scheme and requests, and cut the power from time to time. Returns what the cuts
+    /// met.
     ///
     /// # Errors
-    /// The first thing that is wrong, also where it is told by a panic.
+    /// The first error found, or the message of a panic.
     pub fn power_cuts(&self, seed: u64, length: u64) -> Result<Tally, Failure> {
         let mut rng = Rng(seed);
         let drive = self.small_drive(&mut rng)?;

@@ -1,4 +1,4 @@
-//! A drive at work beside what its host may expect of it.
+//! A running drive, and what its host may expect.
 
 use crate::power::watch::{Cell, Change, Tally, Watch};
 use crate::rng::Rng;
@@ -10,33 +10,33 @@ use wordline_units::{HostOp, HostRequest, SimTime};
 
 const SECTOR: usize = 512;
 
-/// A drive at work beside what its host may expect.
+/// A running drive, and what its host may expect.
 pub struct Run {
     /// The drive.
     pub device: Device<Watch>,
-    /// How it is called where something is wrong.
+    /// Its name in error messages.
     pub name: String,
     pub(crate) spec: DeviceSpec,
     pub(crate) scheme: Box<dyn Scheme>,
     pub(crate) cells: Vec<Cell>,
-    /// Sectors of a cell.
+    /// Sectors per cell.
     pub(crate) per_cell: usize,
     pub(crate) per_unit: u64,
-    /// What reads under way shall find.
+    /// The expected data of outstanding reads.
     pub(crate) expected: HashMap<u64, Vec<u64>>,
     pub(crate) under_way: BTreeMap<u64, HostOp>,
     pub(crate) acknowledged: HashSet<u64>,
-    /// Everything before this request is flushed.
+    /// All requests before this one are flushed.
     pub(crate) flushed: u64,
     stamp: u64,
     pub(crate) tally: Tally,
 }
 
 impl Run {
-    /// A scheme on a device, of which the drive holds nothing yet.
+    /// A scheme on an empty drive.
     ///
     /// # Errors
-    /// Why there is no such drive.
+    /// Why the drive cannot be created.
     pub fn new(spec: DeviceSpec, scheme: Box<dyn Scheme>) -> Result<Run, String> {
         let geometry = spec.geometry().map_err(|e| e.to_string())?;
         let watch = Watch::new(geometry.slot_shift);
@@ -66,19 +66,19 @@ impl Run {
     /// Fill the drive: every page is mapped before the first request.
     ///
     /// # Errors
-    /// When it does not take them.
+    /// If the drive does not accept the pages.
     pub fn fill(&mut self, seed: u64) -> Result<(), String> {
         let units = self.pages() as u32;
         let initial = Initial::holding(Mapped::First(units));
         self.device.ftl.precondition(&initial, seed).map_err(|e| e.to_string())
     }
 
-    /// Logical pages of the host.
+    /// Logical capacity in pages.
     pub fn pages(&self) -> u64 {
         self.sectors() / self.per_unit
     }
 
-    /// Sectors of the host.
+    /// Logical capacity in sectors.
     pub fn sectors(&self) -> u64 {
         (self.cells.len() * self.per_cell) as u64
     }
@@ -87,10 +87,10 @@ impl Run {
         Err(format!("{}: {what}", self.name))
     }
 
-    /// Submit a request over some sectors at a time in nanoseconds, and note what it changes.
+    /// Submit a request for some sectors at a time in nanoseconds, and note what it changes.
     ///
     /// # Errors
-    /// What is wrong until then.
+    /// The first error up to that time.
     pub fn submit(&mut self, op: HostOp, first: u64, last: u64, at: u64) -> Result<(), String> {
         let range = first as usize..last as usize;
         let mut data = vec![];
@@ -100,7 +100,7 @@ impl Run {
         if op == HostOp::Write {
             data = self.stamp.to_le_bytes().repeat(SECTOR / 8 * range.len());
         }
-        // What has ended by then has ended before the request.
+        // Requests that have completed by then precede this one.
         self.collect(SimTime(at))?;
         let number = match self.device.submit_with(request, SimTime(at), &data) {
             Ok(number) => number,
@@ -131,15 +131,15 @@ impl Run {
         Ok(())
     }
 
-    /// Submit a request that is drawn.
+    /// Submit a random request.
     ///
     /// # Errors
-    /// What is wrong until then.
+    /// The first error up to that time.
     pub fn step(&mut self, rng: &mut Rng) -> Result<(), String> {
         let longest = [1, 5_000, 400_000][rng.below(3) as usize];
         let at = self.device.now().0 + rng.below(longest);
         let all = self.sectors();
-        // Half of the requests meet in a few places, so that they overtake one another.
+        // Half of the requests go to a few places, so that they overtake one another.
         let first = if rng.below(2) == 0 { rng.below(all) } else { rng.below(all.min(12)) };
         let last = (first + 1 + rng.below(11)).min(all);
         let op = match rng.below(20) {
@@ -151,10 +151,10 @@ impl Run {
         self.submit(op, first, last, at)
     }
 
-    /// Take in what ends until a time.
+    /// Process completions up to a time.
     ///
     /// # Errors
-    /// A read of other data than the newest, a request that fails, or an operation against the rules.
+    /// If a read returns other than the newest data, a request fails, or an operation violates the rules.
     pub fn collect(&mut self, until: SimTime) -> Result<(), String> {
         loop {
             match self.device.next_completion(until) {
@@ -185,17 +185,17 @@ impl Run {
         if let Some(i) = (0..found.len()).find(|i| found[*i] != expected[*i]) {
             let (sector, found, expected) = (c.request.lba.0 + i as u64, found[i], expected[i]);
             return self.error(format!(
-                "request {} reads sector {sector} as {found}, which is {expected}",
+                "request {} reads sector {sector} as {found} instead of {expected}",
                 c.number
             ));
         }
         Ok(())
     }
 
-    /// Let everything end, and read all of it.
+    /// Wait until everything has completed, and read all data.
     ///
     /// # Errors
-    /// What is wrong or left over.
+    /// If something is wrong or left over.
     pub fn finish(mut self) -> Result<Tally, String> {
         self.collect(SimTime::NEVER)?;
         if let Err(e) = self.device.drain() {

@@ -1,4 +1,4 @@
-//! What is seen of the flash, and what a cell may be found as.
+//! Observes the flash, and keeps the states that a cell may be found in.
 
 use crate::check::effort::Effort;
 use std::collections::HashSet;
@@ -6,23 +6,23 @@ use wordline_ftl::OpKind;
 use wordline_sim::{Event, Probe};
 use wordline_units::Ppn;
 
-/// Sees that no torn slot is read and none programmed before its block has been erased, and when
-/// anything happens.
+/// Checks that no torn slot is read or programmed before its block has been erased, and records when events
+/// happen.
 #[derive(Default)]
 pub struct Watch {
-    /// Slots whose program a cut has torn.
+    /// Slots whose program was torn by a power cut.
     pub(crate) torn: HashSet<Ppn>,
-    /// Bits of a place on flash below its block's.
+    /// Number of bits of a physical page number below its block number.
     pub(crate) slot_shift: u32,
     effort: Effort,
-    /// When anything has happened, in nanoseconds.
+    /// Times of all events, in nanoseconds.
     pub moments: Vec<u64>,
-    /// What is against the rules, if anything has been.
+    /// The first violation of the rules.
     pub(crate) wrong: Option<String>,
 }
 
 impl Watch {
-    /// What sees a drive whose blocks have this many bits of a place.
+    /// An observer of a drive whose physical page numbers have this many bits below the block number.
     pub(crate) fn new(slot_shift: u32) -> Watch {
         Watch { slot_shift, ..Watch::default() }
     }
@@ -36,7 +36,7 @@ impl Probe for Watch {
             Event::Array { kind, ppn, start, end, .. } => {
                 self.moments.extend([start.0, end.0]);
                 if kind == OpKind::Erase {
-                    // Nothing is read or programmed in the block until the erase has ended.
+                    // Nothing in the block is read or programmed until the erase has ended.
                     self.torn.retain(|t| t.0 >> self.slot_shift != ppn.0 >> self.slot_shift);
                 } else if self.torn.contains(&ppn) {
                     self.wrong = Some(format!("{kind:?} of the torn place {ppn}"));
@@ -48,20 +48,20 @@ impl Probe for Watch {
     }
 }
 
-/// A request changed a cell: a logical page under a page map, which is written as a whole, or a
-/// sector under a sector map.
+/// A change of a cell by a request. A cell is a logical page under a page map, which is written as a whole,
+/// or a sector under a sector map.
 pub(crate) struct Change {
     pub number: u64,
     pub is_trim: bool,
     pub after: Vec<u64>,
 }
 
-/// What the host may expect of a cell.
+/// The states that a cell may be found in.
 #[derive(Default)]
 pub(crate) struct Cell {
-    /// As it was found when the power last came.
+    /// The state found at the last power-on.
     pub found: Vec<u64>,
-    /// What has changed it since.
+    /// Its changes since then.
     pub changes: Vec<Change>,
 }
 
@@ -71,29 +71,29 @@ impl Cell {
     }
 }
 
-/// What the cases came across, so that a suite can tell that it tried what it claims.
+/// What the cases have met, so that a test suite can check that it covers what it claims.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Tally {
-    /// Times that the power was cut.
+    /// Number of power cuts.
     pub cuts: u64,
-    /// Programs that a cut tore.
+    /// Programs torn by a cut.
     pub torn_programs: u64,
-    /// Erases that a cut tore.
+    /// Erases torn by a cut.
     pub torn_erases: u64,
-    /// Requests under way that a cut lost.
+    /// Requests in flight lost in a cut.
     pub lost_requests: u64,
     /// Pages in protected RAM at a cut.
     pub protected: u64,
-    /// Trims, not flushed, that a cut undid.
+    /// Trims without a flush that a cut has undone.
     pub undone_trims: u64,
-    /// Pages of the log of trims at a cut.
+    /// Pages of the trim log at a cut.
     pub logged: u64,
     /// Pages found at another copy of the same version, programmed later than the committed one.
     pub twins: u64,
 }
 
 impl Tally {
-    /// Count another's too.
+    /// Add another tally.
     pub fn add(&mut self, other: Tally) {
         self.cuts += other.cuts;
         self.torn_programs += other.torn_programs;

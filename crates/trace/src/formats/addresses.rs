@@ -1,5 +1,5 @@
-//! A plain list of addresses, one a line: what cache simulators and home-made tools write. It has no
-//! clock, so it is replayed as a closed loop.
+//! A plain list of addresses, one per line, as cache simulators and ad-hoc tools write it. It has no times,
+//! so it is replayed as a closed loop.
 
 use crate::reading::detection::{Confidence, Detection, Miss, OptionFault, Sample, Settings};
 use crate::reading::example::{Body, Example};
@@ -56,7 +56,7 @@ with # are set aside.",
     },
 };
 
-/// Bytes of every request.
+/// Length of every request in bytes.
 fn length(settings: &Settings) -> u64 {
     settings.get("size").and_then(|s| s.parse::<Bytes>().ok()).map_or(4_096, |b| b.0)
 }

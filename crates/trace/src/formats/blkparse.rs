@@ -1,4 +1,4 @@
-//! The text that `blkparse` prints of a block trace.
+//! The text output of `blkparse` for a block trace.
 
 use crate::reading::detection::{Confidence, Detection, Miss, Sample, Settings};
 use crate::reading::example::{Body, Example};
@@ -54,7 +54,7 @@ a clock that was not set yet when the event was logged; the line cannot be used.
     },
 };
 
-/// No trace is longer.
+/// Maximum length of a trace.
 const LONGEST_TRACE_NS: u64 = 10 * 365 * 86_400 * 1_000_000_000;
 
 const UNITS: Units = Units::stated(SECOND, 512, 512);
@@ -72,7 +72,7 @@ impl Blkparse {
     }
 }
 
-/// Every action that `blkparse` knows, and `m` for a message.
+/// All actions of `blkparse`, and `m` for a message.
 const ACTIONS: &[u8] = b"QMFGSRDCPUTIXBAm";
 
 impl LineFormat for Blkparse {
@@ -104,7 +104,7 @@ impl LineFormat for Blkparse {
         let flags = Flags::of_letters(letters).ok_or_else(|| Flags::fault(letters))?;
         let volume = volumes.number_of(device)?;
         if plus != b"+" {
-            // A flush may come without sectors; a SCSI command has its bytes here.
+            // A flush may have no sectors. For a SCSI command, this field holds its bytes.
             let empty = count == 7 || sector.starts_with(b"[");
             return Ok(if empty { flags.request(time, 0, 0, volume) } else { Parsed::Aside });
         }
@@ -115,7 +115,7 @@ impl LineFormat for Blkparse {
 }
 
 impl Blkparse {
-    /// The summary goes from `CPU0 (sdb):` to the end.
+    /// The summary extends from `CPU0 (sdb):` to the end.
     fn not_an_event(&mut self, line: &[u8]) -> Result<Parsed, String> {
         let line = line.trim_ascii();
         self.summary |= line.ends_with(b"):") && (line.starts_with(b"CPU") || line.starts_with(b"Total"));

@@ -1,6 +1,6 @@
-//! Raw blktrace: what the Linux kernel logs, one file a CPU, without an outside program. The files of a
-//! folder or of a tar archive are merged by time; a missing CPU is not a fault, since one that issued nothing
-//! leaves none.
+//! Raw blktrace, as the Linux kernel logs it, with one file per CPU; no external program is needed. The files
+//! of a folder or tar archive are merged by time. A missing CPU is not an error, since a CPU that issued
+//! nothing has no file.
 
 use crate::reading::detection::{Confidence, Detection, Miss, Sample, Settings};
 use crate::reading::example::{Body, Example};
@@ -61,10 +61,10 @@ Give the folder or the tar archive of sdb.blktrace.0, sdb.blktrace.1, ...: they 
     },
 };
 
-/// The flag of a write, in an action.
+/// The flag of a write in an action.
 const WRITE: u32 = 1 << 17;
 
-/// A record of CPU 0 on device 8,16 with this many bytes behind it.
+/// A record of CPU 0 on device 8,16, followed by `behind` bytes.
 fn record(time: u64, sector: u64, bytes: u32, action: u32, behind: u16) -> Vec<u8> {
     let words = |words: &[u32]| words.iter().flat_map(|w| w.to_le_bytes()).collect::<Vec<u8>>();
     let place = [time.to_le_bytes(), sector.to_le_bytes()].concat();
@@ -79,14 +79,14 @@ const HEADER_OF_8: usize = 64;
 const MAGIC: u32 = 0x6561_7400;
 const VERSION: u32 = 7;
 
-/// How the numbers of a file lie.
+/// Byte order of a file.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Endian {
     Little,
     Big,
 }
 
-/// How a record lies: its numbers and its version's fields.
+/// Byte order and version of a record.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Shape {
     endian: Endian,
@@ -94,7 +94,7 @@ struct Shape {
 }
 
 impl Shape {
-    /// As the magic at the start of a record says.
+    /// The shape that the magic at the start of a record states.
     #[inline]
     fn of(record: &[u8]) -> Option<Shape> {
         let magic: [u8; 4] = record.get(..4)?.try_into().ok()?;
@@ -107,7 +107,7 @@ impl Shape {
         }
     }
 
-    /// Bytes of the record, with what stands behind it.
+    /// Length of the record in bytes, including what follows it.
     #[inline]
     fn length(self, record: &[u8]) -> Option<usize> {
         let (header, at) = if self.is_8 { (HEADER_OF_8, 50) } else { (HEADER, 46) };
@@ -146,25 +146,25 @@ impl Endian {
 
 const QUEUED: u32 = 1;
 const ISSUED: u32 = 7;
-/// What stands above the low 16 bits of an action.
+/// Bits of an action above its low 16 bits.
 const SCSI_COMMAND: u64 = 1 << 9;
 const NOTICE: u64 = 1 << 10;
 
 /// Whether an action is an event of a request.
 #[inline]
 fn is_event(action: u64, event: u32) -> bool {
-    // The cgroup's bit says what stands behind the record.
+    // The cgroup bit only says what follows the record.
     action & 0xfeff == event as u64 && action >> 16 & (NOTICE | SCSI_COMMAND) == 0
 }
 
 struct Blktrace {
     window: Window,
     event: u32,
-    /// Byte of the file at which the thing last returned begins.
+    /// Start of the item last returned, as a byte of the file.
     at: u64,
     volumes: Volumes,
     device: Option<(u32, u16)>,
-    /// The request behind the FLUSH that was returned last.
+    /// The request after the FLUSH that was last returned.
     kept: Option<Record>,
 }
 
@@ -173,13 +173,13 @@ fn event_of(settings: &Settings) -> u32 {
     if settings.get("event").is_some_and(|e| e == "Q") { QUEUED } else { ISSUED }
 }
 
-/// What is at a place of the file.
+/// What is found at a place of the file.
 enum Found {
     /// A record: its header and its length with what follows it.
     Record(Shape, usize),
-    /// The end, in the middle of a record of which this many bytes are there.
+    /// The end of the file, within a record of which only this many bytes exist.
     Cut(usize),
-    /// Bytes that are no record.
+    /// Bytes that are not a record.
     Damage,
     End,
 }
@@ -203,7 +203,7 @@ impl Blktrace {
         Ok(number)
     }
 
-    /// The request in a record whose event is the one asked for.
+    /// The request in a record, if it is of the requested event.
     fn request(&mut self, shape: Shape, header: &[u8; HEADER]) -> Event {
         let parsed = self.parse(shape, header);
         match parsed {
@@ -229,7 +229,7 @@ impl Blktrace {
         Ok(flags.request(endian.u64(header, 8), offset, endian.u32(header, 24) as u64, volume))
     }
 
-    /// Steps over damage to the next magic, or to the end.
+    /// Skips damage up to the next magic or the end.
     #[cold]
     fn step_over(&mut self) -> io::Result<Event> {
         let mut bytes = 0;
@@ -261,7 +261,7 @@ fn look(content: &[u8]) -> Found {
     }
 }
 
-/// The longest record: a header and what 16 bits can count.
+/// Maximum length of a record: a header, and what 16 bits can count.
 const LONGEST: usize = HEADER_OF_8 + u16::MAX as usize;
 
 impl RecordReader for Blktrace {
@@ -285,7 +285,7 @@ impl RecordReader for Blktrace {
                     return Ok(Some(self.request(*shape, &header)));
                 }
             }
-            // What was found is there still for the next call.
+            // What was found is kept for the next call.
             if asides > 0 {
                 return Ok(Some(Event::Aside(asides)));
             }
@@ -314,7 +314,7 @@ impl RecordReader for Blktrace {
 const KEEPS: Keeps =
     Keeps { unit: 512, longest: u32::MAX as u64 / 512 * 512, volumes: Naming::MajorMinor, ..Keeps::STATED };
 
-/// The log of one CPU, being written.
+/// Writes the log of one CPU.
 struct Kernel {
     event: u32,
     sequence: u32,
@@ -344,7 +344,7 @@ impl RecordWriter for Kernel {
     }
 }
 
-/// What is wrong with content that begins with no record that is known.
+/// What is wrong with content that does not begin with a known record.
 fn other_version(bytes: &[u8]) -> Miss {
     let magic = bytes.first_chunk::<4>().map(|m| [u32::from_le_bytes(*m), u32::from_be_bytes(*m)]);
     match magic.into_iter().flatten().find(|n| n & !0xff == MAGIC) {
@@ -427,7 +427,7 @@ mod tests {
         assert_eq!(asides.sum::<u64>(), 2);
     }
 
-    /// A record of protocol 2: the process before an action of 64 bits, and padding.
+    /// A record of protocol 2: the process, an action of 64 bits, and padding.
     fn record_of_8(time: u64, sector: u64, bytes: u32, action: u64, behind: u16) -> Vec<u8> {
         let seven = record(time, sector, bytes, 0, behind);
         let magic = (MAGIC | 8).to_le_bytes();

@@ -109,7 +109,7 @@ impl LineFormat for Etw {
     }
 }
 
-/// Whether a word could be the name of an event: letters and digits, beginning with a capital.
+/// Whether a word may be the name of an event: letters and digits, beginning with a capital.
 fn is_event(word: &[u8]) -> bool {
     word.first().is_some_and(u8::is_ascii_uppercase)
         && word.iter().all(|c| c.is_ascii_alphanumeric() || matches!(c, b'-' | b'_' | b'/'))
@@ -126,7 +126,7 @@ BeginHeader
 EndHeader
 ";
 
-/// Who asked and how long it took is not known.
+/// Process and response time are not known.
 fn row(r: &Record, volume: &str, out: &mut Vec<u8>) {
     let kind = match r.op {
         HostOp::Read => "DiskRead, ",

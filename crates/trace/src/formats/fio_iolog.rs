@@ -63,15 +63,15 @@ the pace of the drive.",
     },
 };
 
-/// Where a log stands.
+/// Default units of a log.
 const UNITS: Units = Units::stated(1_000, 1, 1);
 
 struct Fio {
     units: Units,
     version: Version,
-    /// Whether a wait counts from the previous request instead of the start.
+    /// Whether a wait counts from the previous request instead of the start of the log.
     between: bool,
-    /// Nanoseconds at which the next request comes by the waits.
+    /// When the next request is due according to the waits, in nanoseconds.
     waited: u64,
 }
 
@@ -126,7 +126,7 @@ impl LineFormat for Fio {
                 let count = unsigned(offset).map_err(|e| e.of("wait", offset))?;
                 let since = if self.between { self.waited } else { 0 };
                 let until = count.checked_mul(self.units.time).and_then(|ns| since.checked_add(ns));
-                // What has passed by then waits for nothing.
+                // A wait that has already passed delays nothing.
                 self.waited = until.ok_or("the wait is longer than 584 years")?.max(self.waited);
                 return Ok(Parsed::Aside);
             }
@@ -158,7 +158,7 @@ fn version(line: &[u8]) -> Result<Version, String> {
 
 const KEEPS: Keeps = Keeps { fua: false, tick: 1_000, clock: Clock::FromStart, ..Keeps::STATED };
 
-/// A log of version 3.
+/// Writes a log of version 3.
 struct Log;
 
 impl RecordWriter for Log {
@@ -231,8 +231,8 @@ mod tests {
             .collect()
     }
 
-    /// What fio 3.33 does with a log, measured with fio itself: a wait ends so many milliseconds after its
-    /// start, and one that has passed waits for nothing.
+    /// The behavior of fio 3.33, measured with fio itself: a wait ends this many milliseconds after the start
+    /// of the log, and a wait that has already passed delays nothing.
     #[test]
     fn waits_count_from_the_start_and_files_are_volumes() {
         let log = "fio version 2 iolog\n/dev/a add\n/dev/a open\n/dev/a write 4096 512\n/dev/a wait 200 0\n\

@@ -1,5 +1,5 @@
-//! FIU IODedup and SyLab traces: requests of servers with the hash of each block. Copies are often
-//! the beginning of a tar archive, whose header then stands before the first record.
+//! FIU IODedup and SyLab traces: requests of servers with the hash of each block. Copies often are the
+//! beginning of a tar archive, whose header then precedes the first record.
 
 use crate::reading::detection::{Confidence, Detection, Miss, Sample, Settings};
 use crate::reading::example::{Body, Example};
@@ -55,7 +55,7 @@ const UNITS: Units = Units::stated(1, 512, 512);
 
 struct Fiu {
     units: Units,
-    /// Whether the first record has been met, so that no header of an archive can follow.
+    /// Whether the first record has been read, so that no archive header can follow.
     begun: bool,
 }
 
@@ -83,7 +83,7 @@ impl LineFormat for Fiu {
         let ([lba, size, op, device], left) = last_fields(line).ok_or("fewer than 9 columns")?;
         let mut words = left.split(|c| *c == b' ');
         let when = words.next().unwrap_or_default();
-        // The name of a process may hold spaces; a number in it is rather a column that was torn.
+        // A process name may contain spaces. A number in it is more likely a split column.
         if words.skip(2).any(|w| w.iter().all(u8::is_ascii_digit)) {
             return Err("a number in the name of the process".to_string());
         }
@@ -115,7 +115,7 @@ fn is_pax(line: &[u8]) -> bool {
     })
 }
 
-/// Address, size, op and `major minor`, counted from the line's end, and what stands before them.
+/// Address, size, op and `major minor`, from the end of the line, and what precedes them.
 #[inline]
 fn last_fields(line: &[u8]) -> Option<([&[u8]; 4], &[u8])> {
     let mut spaces = [0; 6];
@@ -127,7 +127,7 @@ fn last_fields(line: &[u8]) -> Option<([&[u8]; 4], &[u8])> {
             break;
         }
     }
-    // ts, pid and process are left of the sixth space from the end.
+    // ts, pid and process precede the sixth space from the end.
     let left = &line[..spaces[5]];
     if found < 6 || left.iter().filter(|c| **c == b' ').count() < 2 {
         return None;
@@ -138,7 +138,7 @@ fn last_fields(line: &[u8]) -> Option<([&[u8]; 4], &[u8])> {
 
 const KEEPS: Keeps = Keeps { unit: 512, volumes: Naming::MajorMinor, ..Keeps::TRANSFERS };
 
-/// Who asked and what was written is not known: process 0, and the hash of nothing.
+/// Process and data are not known: process 0, and the hash of no data.
 fn row(r: &Record, volume: &str, out: &mut Vec<u8>) {
     let (major, minor) = volume.split_once('.').unwrap_or(("0", volume));
     let op = if r.op == HostOp::Read { " R " } else { " W " };

@@ -1,6 +1,6 @@
-//! Five columns: the form that SSDSim, MQSim, DiskSim (ASCII), Microsoft's converted production
-//! traces and block replayers share. The file says neither the unit of time nor that of addresses,
-//! so both are found by evidence (see `readings`) or told.
+//! Five columns: the format shared by SSDSim, MQSim, DiskSim (ASCII), Microsoft's converted production traces
+//! and block replayers. The file states neither the unit of time nor that of addresses, so both are inferred
+//! (see `readings`) or set by options.
 
 use crate::reading::detection::{Confidence, Detection, Miss, Sample, Settings};
 use crate::reading::example::{Body, Example};
@@ -65,7 +65,7 @@ sectors by default.",
     },
 };
 
-/// Those of SSDSim and MQSim.
+/// The units of SSDSim and MQSim.
 const UNITS: Units = Units::stated(1, 512, 512);
 
 struct FiveColumns {
@@ -84,7 +84,7 @@ impl FiveColumns {
     }
 }
 
-/// The five fields of a line, or how many there are instead.
+/// The five fields of a line, or the number of fields if it differs.
 fn fields(line: &[u8]) -> Result<[&[u8]; 5], usize> {
     let mut out: [&[u8]; 5] = [&[]; 5];
     match spaced_up_to(line, &mut out) {
@@ -106,7 +106,7 @@ impl LineFormat for FiveColumns {
     }
 }
 
-/// A number and the one space or tab after it; the number's text and the rest of the line.
+/// A number and the one space or tab after it. Returns the number and the rest of the line.
 #[inline]
 fn number_and_space(text: &[u8]) -> Option<(u64, &[u8], &[u8])> {
     let (value, length) = leading(text)?;
@@ -132,7 +132,7 @@ impl FiveColumns {
         Some((Record { time, offset, bytes, op, attributes: Attributes::NONE, volume: 0 }, device))
     }
 
-    /// Anything else: decimals, other spacing, a fault to be named.
+    /// Any other line: decimals, other spacing, or an error to report.
     fn unusual(&self, line: &[u8], volumes: &mut Volumes) -> Result<Parsed, String> {
         let [when, dev, lba, size, op] = fields(line).map_err(|n| format!("{n} columns instead of 5"))?;
         let time = time(when, self.units.time).map_err(|e| e.of("time", when))?;

@@ -82,7 +82,7 @@ const ISSUE: &[u8] = b"block_rq_issue";
 const QUEUE: &[u8] = b"block_bio_queue";
 const NVME: &[u8] = b"nvme_setup_cmd";
 
-/// The events that are read, by the words of their option.
+/// The events that can be read, by the words of their option.
 const EVENTS: [(&str, &[u8]); 3] = [("D", ISSUE), ("Q", QUEUE), ("N", NVME)];
 
 impl Ftrace {
@@ -103,7 +103,7 @@ fn is_time(word: &[u8]) -> bool {
         .is_some_and(|at| digits(&number[..at]) && digits(&number[at + 1..]))
 }
 
-/// The time, the event's name and its fields. The name of a task may have any words in it.
+/// The time, the event's name and its fields. The name of a task may contain any words.
 fn parts(line: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
     let mut at = 0;
     while at < line.len() {
@@ -123,7 +123,7 @@ fn parts(line: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
     None
 }
 
-/// The number behind `key=` in the fields of an NVMe command.
+/// The number after `key=` in the fields of an NVMe command.
 fn number_of(fields: &[u8], key: &[u8]) -> Option<u64> {
     let at = memchr::memmem::find(fields, key)? + key.len();
     let text = &fields[at..];
@@ -137,7 +137,7 @@ impl Ftrace {
     fn nvme(&self, time: u64, fields: &[u8], volumes: &mut Volumes) -> Result<Parsed, String> {
         const FUA: u64 = 1 << 14;
         if number_of(fields, b"qid=") == Some(0) {
-            // Commands of administration ask for no data.
+            // Admin commands transfer no data.
             return Ok(Parsed::Aside);
         }
         let at = memchr::memmem::find(fields, b"cmd=(").ok_or("cmd=( is missing")? + 5;
@@ -195,7 +195,7 @@ impl LineFormat for Ftrace {
             return Err("the device is not maj,min".to_string());
         }
         if flags.op.is_none() && !flags.preflush {
-            // A command of the driver, or of a zone, has no place.
+            // A command of the driver or of a zone has no address.
             return Ok(Parsed::Aside);
         }
         let volume = volumes.number_of(device)?;
@@ -203,7 +203,7 @@ impl LineFormat for Ftrace {
         let sector = &fields[..plus];
         let sector = &sector[sector.iter().rposition(|c| *c == b' ').map_or(0, |at| at + 1)..];
         let count = fields[plus + 3..].split(|c| *c == b' ').next().unwrap_or_default();
-        // A flush without data has no place.
+        // A flush without data has no address.
         if matches!(count, b"0") {
             return Ok(flags.request(time, 0, 0, volume));
         }

@@ -1,10 +1,11 @@
-//! The trace formats, one file each, and their list. A format states its grammar, says whether a sample of a file looks
-//! like it and why, turns bytes into records one at a time, and writes them; what sets it apart from others and a small
-//! file of it are in its [`Format`], too. Options, listings, tests and fuzz targets follow from the list.
+//! The trace formats, one file each, and their list. A format describes its grammar, decides whether a sample
+//! of a file matches and why, turns bytes into records one at a time, and writes them. Its [`Format`] also
+//! has the properties in which it differs from others, and a small example file. Options, listings, tests and
+//! fuzz targets are generated from the list.
 
 use crate::reading::format::Format;
 
-// A new format is its file and its two words here.
+// To add a format, add its file and two words here.
 mod addresses;
 mod alibaba;
 mod blkparse;
@@ -25,7 +26,7 @@ mod vscsi_csv;
 mod wiscsee;
 mod wordline;
 
-/// Every format that is known, in the order in which detection tries them.
+/// All formats, in the order in which detection tries them.
 pub static FORMATS: &[&Format] = &[
     &wordline::FORMAT,
     &blktrace::FORMAT,
@@ -62,7 +63,7 @@ mod tests {
 
     /// The row of a format in the table of docs/traces.md.
     fn row(format: &Format) -> String {
-        // Columns that a table has only where they are told.
+        // Columns that a table only has if options name them.
         let told = format.parameters.iter().filter(|p| ["hint", "stream"].contains(&p.key));
         let told = told.map(|p| (p.key, p.key.to_string())).collect();
         let kept = match (format.write)(&told).map(|writing| writing.keeps) {
@@ -77,7 +78,7 @@ mod tests {
         format!("| `{}` | {} | {kept} | {order} |\n", format.name, format.title)
     }
 
-    /// The table of docs/traces.md lists every format; `BLESS=1` rewrites it.
+    /// The table of docs/traces.md must list every format; `BLESS=1` rewrites it.
     #[test]
     fn the_page_lists_every_format() {
         let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/traces.md");

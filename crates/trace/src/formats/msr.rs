@@ -53,7 +53,7 @@ const UNITS: Units = Units::stated(TICK_NS, 1, 1);
 
 struct Msr {
     units: Units,
-    /// Whether a line had the response time. If one has, a line without it has been cut off.
+    /// Whether a previous line had the response time. Then a line without it is truncated.
     timed: bool,
 }
 
@@ -77,14 +77,14 @@ impl LineFormat for Msr {
     }
 }
 
-/// A number and the comma after it; the rest of the line.
+/// A number and the comma after it. Returns the number and the rest of the line.
 #[inline]
 fn number_and_comma(text: &[u8]) -> Option<(u64, &[u8])> {
     let (value, length) = leading(text)?;
     (*text.get(length)? == b',').then(|| (value, &text[length + 1..]))
 }
 
-/// A well-formed line in one pass; the request and the volume's name.
+/// A well-formed line in one pass. Returns the request and the volume's name.
 #[inline]
 fn usual(line: &[u8], units: Units) -> Option<(Record, &[u8])> {
     let (ticks, rest) = number_and_comma(line)?;
@@ -107,7 +107,7 @@ fn usual(line: &[u8], units: Units) -> Option<(Record, &[u8])> {
 }
 
 impl Msr {
-    /// Anything else: a header, an odd number of columns, a fault to be named.
+    /// Any other line: a header, an unusual number of columns, or an error to report.
     #[cold]
     fn unusual(&mut self, line: &[u8], volumes: &mut Volumes) -> Result<Parsed, String> {
         let mut commas = [0usize; 6];
@@ -120,7 +120,7 @@ impl Msr {
             commas[found] = at;
             found += 1;
         }
-        // Some copies leave out the response time.
+        // Some copies omit the response time.
         if found != 6 && (found != 5 || self.timed) {
             return Err(columns_fault(line));
         }
@@ -150,7 +150,7 @@ fn columns_fault(line: &[u8]) -> String {
     format!("{n} columns instead of 7")
 }
 
-/// The response time is not known, and written as 0.
+/// The response time is not known and written as 0.
 const KEEPS: Keeps = Keeps { tick: TICK_NS, volumes: Naming::HostAndDisk, ..Keeps::TRANSFERS };
 
 fn row(r: &Record, volume: &str, out: &mut Vec<u8>) {

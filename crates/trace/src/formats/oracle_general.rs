@@ -1,6 +1,5 @@
-//! oracleGeneral, the binary form of libCacheSim: requests of a cache for objects. It has neither
-//! operations nor addresses, so it is read as reads of objects that are laid out in the order in
-//! which they are first used.
+//! oracleGeneral, the binary format of libCacheSim: requests to an object cache. It has neither operations
+//! nor addresses, so it is read as reads of objects that are placed in the order of their first use.
 
 use crate::reading::detection::{Confidence, Detection, Miss, Sample, Settings};
 use crate::reading::example::{Body, Example};
@@ -59,19 +58,19 @@ remembered until its last access, in about 32 bytes.",
                 let words = [seconds.to_le_bytes(), bytes.to_le_bytes()];
                 [&words[0][..], &object.to_le_bytes(), &words[1], &next.to_le_bytes()].concat()
             },
-            // Nothing in a record says that it is one.
+            // Nothing in a record identifies it as one.
             faults: &[],
         },
     },
 };
 
 const RECORD: usize = 24;
-/// Objects begin at multiples of it.
+/// Objects begin at multiples of this many bytes.
 const PAGE: u64 = 4096;
-/// Objects that are remembered at a time: 4 GiB of memory at most.
+/// Maximum number of objects in memory: 4 GiB at most.
 const MOST_OBJECTS: usize = 1 << 27;
 
-/// A record as it stands in the file.
+/// A record as in the file.
 struct Access {
     seconds: u32,
     object: u64,
@@ -94,7 +93,7 @@ impl Access {
         }
     }
 
-    /// The record of the next access, unless there is none.
+    /// The record number of the next access, if there is one.
     fn next(&self) -> Option<u64> {
         u64::try_from(self.next).ok().filter(|n| *n < i64::MAX as u64)
     }
@@ -103,11 +102,11 @@ impl Access {
 struct Oracle {
     window: Window,
     op: HostOp,
-    /// Byte of the file at which the record last returned begins.
+    /// Start of the record last returned, as a byte of the file.
     at: u64,
-    /// First page and pages of the objects that will be asked for again.
+    /// First page and number of pages of each object that will be accessed again.
     objects: FxHashMap<u64, (u64, u32)>,
-    /// The first page that no object has.
+    /// The first page that is not assigned.
     free: u64,
     volumes: Volumes,
 }
@@ -185,9 +184,9 @@ impl RecordReader for Oracle {
     }
 }
 
-/// No trace has this many records.
+/// Maximum number of records of a trace.
 const MOST_RECORDS: u64 = 1 << 40;
-/// Links between records of the sample that must hold before the format is certain.
+/// Number of links between records of the sample that makes the format certain.
 const ENOUGH_LINKS: u64 = 8;
 
 fn detect(sample: &Sample, told: &Settings) -> Result<Detection, Miss> {
@@ -228,7 +227,7 @@ fn detect(sample: &Sample, told: &Settings) -> Result<Detection, Miss> {
         n if n > 0 && is_whole => Confidence::Likely,
         _ => Confidence::Possible,
     };
-    // Without links any rising numbers would do; that has to be told.
+    // Without links, any increasing numbers would match, so the format must be named.
     if confidence == Confidence::Possible && !is_told && all.len() < 2 {
         return Err(Miss::new(0, "a single record does not identify a format"));
     }

@@ -1,4 +1,4 @@
-//! SPC trace files, as the UMass repository has them: Financial1 and 2, WebSearch1 to 3.
+//! SPC trace files, as in the UMass repository: Financial1 and 2, WebSearch1 to 3.
 
 use crate::reading::detection::{Confidence, Detection, Miss, Sample, Settings};
 use crate::reading::example::{Body, Example};

@@ -1,4 +1,4 @@
-//! Systor '17 traces: virtual desktop storage, a file for each LUN and hour.
+//! Systor '17 traces: virtual desktop storage, with one file per LUN and hour.
 
 use crate::reading::detection::{Confidence, Detection, Miss, Sample, Settings};
 use crate::reading::example::{Body, Example};
@@ -81,7 +81,7 @@ impl LineFormat for Systor {
 
 const KEEPS: Keeps = Keeps { volumes: Naming::Number, ..Keeps::TRANSFERS };
 
-/// The response time is not known, and left empty.
+/// The response time is not known and left empty.
 fn row(r: &Record, volume: &str, out: &mut Vec<u8>) {
     let op = if r.op == HostOp::Read { ",,R," } else { ",,W," };
     out.fixed(r.time, 9).text(op).text(volume).text(",").number(r.offset).text(",").number(r.bytes);

@@ -1,4 +1,4 @@
-//! Tencent cloud block storage: thousands of volumes of one storage node, with a clock of seconds.
+//! Tencent cloud block storage: thousands of volumes of one storage node, with times in whole seconds.
 
 use crate::reading::detection::{Confidence, Detection, Miss, Sample, Settings};
 use crate::reading::example::{Body, Example};
@@ -42,14 +42,14 @@ No header line, though one is stepped over. Rows are not in order, so they are s
     },
 };
 
-/// Unix seconds of the years 2001 to 2065. Detection takes other numbers for another format's.
+/// Unix seconds of the years 2001 to 2065. Detection takes other numbers as another format.
 const UNIX_SECONDS: std::ops::Range<u64> = 1_000_000_000..3_000_000_000;
 
 const UNITS: Units = Units::stated(SECOND_NS, 512, 512);
 
 struct Tencent {
     units: Units,
-    /// Whether times that are no Unix time are taken.
+    /// Whether times outside this range are accepted.
     any_time: bool,
 }
 

@@ -1,5 +1,5 @@
-//! CloudPhysics vSCSI captures: fixed binary records of the commands that a hypervisor's virtual
-//! disks received. Two versions, told apart by the version byte that every record carries.
+//! CloudPhysics vSCSI captures: fixed-size binary records of the commands that a hypervisor's virtual disks
+//! received. There are two versions; every record has a version byte.
 
 use crate::reading::detection::{Confidence, Detection, Miss, Sample, Settings};
 use crate::reading::example::{Asked, Body, Example};
@@ -81,7 +81,7 @@ fn record(version: u16, r: &Asked) -> Vec<u8> {
     }
 }
 
-/// Where the fields of a record lie.
+/// Offsets of the fields of a record.
 struct Layout {
     version: u16,
     bytes: usize,
@@ -136,7 +136,7 @@ struct Vscsi {
     window: Window,
     layout: &'static Layout,
     units: Units,
-    /// Byte of the file at which the record last returned begins.
+    /// Start of the record last returned, as a byte of the file.
     at: u64,
     volumes: Volumes,
 }
@@ -177,7 +177,7 @@ impl RecordReader for Vscsi {
     }
 }
 
-/// A capture being written; the response time is not known, and 0.
+/// A capture being written. The response time is not known and written as 0.
 struct Capture {
     layout: &'static Layout,
     number: u32,

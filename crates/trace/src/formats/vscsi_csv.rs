@@ -1,4 +1,4 @@
-//! The CSV twin of CloudPhysics vSCSI traces: the same capture as text.
+//! The CSV form of CloudPhysics vSCSI traces: the same capture as text.
 
 use crate::reading::detection::{Confidence, Detection, Miss, Sample, Settings};
 use crate::reading::example::{Body, Example};

@@ -1,4 +1,4 @@
-//! Events of WiscSee, Wisconsin's workload analyser for SSDs: block requests with discards.
+//! Events of WiscSee, a workload analyzer for SSDs from Wisconsin: block requests with discards.
 
 use crate::reading::detection::{Confidence, Detection, Miss, Sample, Settings};
 use crate::reading::example::{Body, Example};

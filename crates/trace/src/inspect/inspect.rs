@@ -1,5 +1,5 @@
-//! `wordline trace inspect`: format and contents of a trace, as data and as text. Unlike a run it does not
-//! stop at lines that cannot be used: it is there to show them.
+//! `wordline trace inspect`: format and contents of a trace, as data and as text. Unlike a run, it does not
+//! stop at unusable lines, because its purpose is to show them.
 
 use crate::error::WorkloadError;
 use crate::inspect::profile::{Arrivals, HitRatio, Profile, Reuse};
@@ -30,10 +30,10 @@ pub struct VolumeInfo {
     pub base_bytes: u64,
 }
 
-/// Requests of one class of sizes.
+/// Requests in a class of sizes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct SizeClass {
-    /// Sizes up to this many bytes, and above half of it.
+    /// Upper limit of the class in bytes; the lower limit is half of it.
     pub up_to_bytes: u64,
     /// Reads in the class.
     pub reads: u64,
@@ -44,12 +44,12 @@ pub struct SizeClass {
 /// Displayed cache sizes, in percent of the footprint.
 pub(crate) const CACHE_SHARES: [u64; 6] = [1, 2, 5, 10, 20, 50];
 
-/// The hits of a cache of 4 KiB pages for reads and writes, under LRU.
+/// Hit rates of an LRU cache of 4 KiB pages for reads and writes.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct CacheInfo {
-    /// The share of pages from which it is known; 1 is exact.
+    /// The share of pages from which they are estimated; 1 is exact.
     pub sampled_pages: f64,
-    /// By size: 1, 2, 5, 10, 20 and 50 percent of the footprint.
+    /// By cache size: 1, 2, 5, 10, 20 and 50 percent of the footprint.
     pub hits: Vec<HitRatio>,
 }
 
@@ -64,17 +64,17 @@ pub struct Inspection {
     pub sha256: String,
     /// The name of the format.
     pub format: String,
-    /// How sure that is.
+    /// How certain the format is.
     pub confidence: Confidence,
-    /// Why.
+    /// The reason for it.
     pub reason: String,
-    /// The format's options, told or found.
+    /// The options of the format, given or detected.
     pub options: BTreeMap<String, String>,
-    /// Keys of the given options; the others were found in the content.
+    /// Keys of the given options. The others were detected.
     pub told: Vec<String>,
     /// How the file is compressed.
     pub compression: Compression,
-    /// Requests in all.
+    /// Total number of requests.
     pub requests: u64,
     /// Reads.
     pub reads: u64,
@@ -84,37 +84,37 @@ pub struct Inspection {
     pub trims: u64,
     /// Flushes.
     pub flushes: u64,
-    /// Writes with force unit access; a run answers them when their data are on flash.
+    /// Writes with force unit access. A run completes them when their data are on flash.
     pub fua_writes: u64,
-    /// Writes that are part of a stream, by which schemes with streams keep data apart.
+    /// Writes that belong to a stream, by which schemes with streams separate data.
     pub stream_writes: u64,
     /// Seconds from the first request to the last.
     pub span_s: f64,
-    /// Writes in reads and writes.
+    /// Share of writes in reads and writes.
     pub write_fraction: f64,
     /// Mean size of a read.
     pub mean_read_kib: f64,
     /// Mean size of a write.
     pub mean_write_kib: f64,
-    /// Read in all.
+    /// Total read.
     pub read_gib: f64,
-    /// Written in all.
+    /// Total written.
     pub write_gib: f64,
-    /// Distinct pages of 4 KiB that reads or writes touch, in GiB; volumes count separately.
+    /// Distinct 4 KiB pages touched by reads or writes, in GiB. Each volume counts separately.
     pub footprint_gib: f64,
-    /// Distinct pages of 4 KiB that writes touch.
+    /// Distinct 4 KiB pages touched by writes, in GiB.
     pub written_footprint_gib: f64,
     /// Highest address on any volume.
     pub highest_address_gib: f64,
-    /// Highest address with volumes side by side: the size of a drive that needs no fit.
+    /// Highest address with concatenated volumes: the size of a drive on which the trace needs no fit.
     pub address_space_gib: f64,
-    /// Requests a second over the span.
+    /// Mean requests per second over the span.
     pub requests_per_s: f64,
     /// The longest pause.
     pub largest_gap_s: f64,
     /// The request that ended it.
     pub largest_gap_at: Option<Position>,
-    /// The file in which that is, if the trace is several.
+    /// The file of that request, if the trace has several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub largest_gap_in: Option<String>,
     /// Requests by size, in classes of powers of two.
@@ -123,42 +123,42 @@ pub struct Inspection {
     pub volumes: Vec<VolumeInfo>,
     /// Requests that were rounded to whole blocks of 512 bytes.
     pub unaligned: u64,
-    /// Requests earlier than one before them.
+    /// Requests earlier than a previous one.
     pub backwards: Backwards,
-    /// Requests that were earlier than one before them in the file, and have been sorted.
+    /// Requests that were earlier than a previous one in the file, and have been sorted.
     pub reordered: u64,
     /// Whether the text ends without a newline, so that its last number may have been cut.
     pub open_end: bool,
     /// Files that are read as one trace.
     pub files: u64,
-    /// Files of a folder or archive that are not traces.
+    /// Files of a folder or archive that are not part of the trace.
     pub left_out: Vec<String>,
     /// Parts of the format that are not requests.
     pub asides: u64,
     /// Unusable lines.
     pub unusable: Unusable,
-    /// How even arrivals are.
+    /// How bursty arrivals are.
     pub arrivals: Arrivals,
     /// Hits of an LRU cache; absent without reads and writes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache: Option<CacheInfo>,
-    /// Assumptions of a run about what the trace does not state.
+    /// What a run assumes where the trace does not state it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<String>,
-    /// Why a run would refuse the trace unchanged; empty if it would not.
+    /// Why a run would reject the trace without options. Empty if it would not.
     pub refusals: Vec<String>,
 }
 
-/// Looks a trace through: `FILE`, `FILE:option=value,...` or `-`.
+/// Inspects a trace: `FILE`, `FILE:option=value,...` or `-`.
 ///
 /// # Errors
 ///
-/// A file that cannot be read or recognised. Unusable lines are in the result, not errors.
+/// A file that cannot be read or recognized. Unusable lines are part of the result, not errors.
 pub fn inspect(text: &str) -> Result<Inspection, WorkloadError> {
     inspect_profiled(text).map(|(inspection, _)| inspection)
 }
 
-/// The same, with the data of its pictures; these are absent without reads and writes.
+/// The same, with the data of its pictures, which are absent without reads and writes.
 ///
 /// # Errors
 ///

@@ -1,6 +1,6 @@
-//! A trace over time and in a cache: the data of the pictures of `trace inspect`. One pass over the requests,
-//! each split into the 4 KiB pages that it touches; pages are numbered by rank among all touched ones, so
-//! that counting needs arrays and no maps.
+//! A trace over time and in a cache: the data of the pictures of `trace inspect`. Requests are read in one
+//! pass, each split into the 4 KiB pages that it touches. Pages are numbered by rank among all touched pages,
+//! so that counting needs arrays instead of maps.
 
 use crate::error::WorkloadError;
 use crate::requests::pages::{PageSet, RankedPages};
@@ -14,21 +14,21 @@ use wordline_units::{HostOp, HostRequest};
 
 /// Bytes of a page.
 const PAGE: u64 = 4096;
-/// Bins of time of the curves.
+/// Number of time bins of the curves.
 const TIME_BINS: usize = 240;
 /// Bins of the heat map: time, then addresses.
 const HEAT: (usize, usize) = (120, 64);
-/// Page touches whose reuse is followed exactly; of more, a sample of pages is.
+/// Maximum page touches for which all pages are tracked. Beyond that, a sample of pages is.
 const EXACT: u64 = 1 << 24;
 /// Windows in which arrivals are counted, in seconds.
 const WINDOWS_S: [u64; 2] = [1, 60];
-/// Windows that an index of dispersion needs at least.
+/// Minimum number of windows for an index of dispersion.
 const FEWEST_WINDOWS: u64 = 10;
 
-/// How a trace behaves.
+/// Behavior of a trace.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Profile {
-    /// Width of the bins of time.
+    /// Width of a time bin in seconds.
     pub bin_s: f64,
     /// Reads of each bin.
     pub reads: Vec<u64>,
@@ -38,18 +38,18 @@ pub struct Profile {
     pub touched: Vec<u64>,
     /// Distinct pages written up to the end of each bin.
     pub written: Vec<u64>,
-    /// Times between arrivals: up to this many nanoseconds, this many.
+    /// Times between arrivals: an upper limit in nanoseconds, and the number of gaps up to it.
     pub gaps: Vec<(u64, u64)>,
     /// Arrivals in fixed windows.
     pub arrivals: Arrivals,
-    /// How pages are used again.
+    /// How pages are reused.
     pub reuse: Reuse,
     /// Page touches by time, then by address: rows from the lowest address up.
     pub heat: Vec<Vec<u64>>,
 }
 
-/// How even arrivals are: variance over mean of their number in windows. It is 1 for a Poisson process, and
-/// larger with bursts. Missing where the trace has fewer than ten windows.
+/// Index of dispersion of arrivals: the variance over the mean of their number in windows. It is 1 for a
+/// Poisson process, and larger with bursts. Absent if the trace has fewer than ten windows.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
 pub struct Arrivals {
     /// In windows of one second.
@@ -78,36 +78,37 @@ impl Hits {
     }
 }
 
-/// How often pages are used again, and how soon.
+/// How often and how soon pages are accessed again.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Reuse {
-    /// The share of pages that were followed; 1 if all were.
+    /// The share of pages that were tracked; 1 if all were.
     pub sampled: f64,
-    /// Pages touched in all; followed ones divided by their share.
+    /// Total pages touched: tracked pages divided by their share.
     pub pages: u64,
-    /// Touches of sampled pages, or as many as their share of all pages should have.
+    /// Touches of tracked pages, corrected to their share of all touches.
     pub touches: Hits,
-    /// First touches of followed pages.
+    /// First touches of tracked pages.
     pub first: Hits,
-    /// Touches again, by distance: fewer than this many pages between, this many.
+    /// Repeated touches by reuse distance: an upper limit on the number of pages in between, and the number
+    /// of touches.
     pub again: Vec<(u64, Hits)>,
 }
 
-/// The hits of one cache.
+/// The hit ratio of a cache.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct HitRatio {
-    /// Its size.
+    /// Its size in bytes.
     pub cache_bytes: u64,
-    /// Share of the page touches of reads that hit; `None` without any.
+    /// Share of the page touches of reads that hit. `None` without reads.
     pub reads: Option<f64>,
-    /// Of writes.
+    /// The same for writes.
     pub writes: Option<f64>,
-    /// Of both.
+    /// The same for reads and writes.
     pub all: Option<f64>,
 }
 
 impl Reuse {
-    /// Hit ratios under LRU of a cache for reads and writes, by its size.
+    /// Hit ratios under LRU of a cache for reads and writes, by cache size.
     pub fn hit_curve(&self) -> Vec<HitRatio> {
         let mut hits = Hits::default();
         let of = |hits: u64, touches: u64| (touches > 0).then(|| hits as f64 / touches as f64);
@@ -169,7 +170,7 @@ impl<T: Clone + Default> Classes<T> {
         &mut self.0[class]
     }
 
-    /// The classes up to the highest that counts.
+    /// The classes up to the highest with a count.
     fn listed(self) -> Vec<(u64, T)> {
         self.0.into_iter().enumerate().map(|(class, n)| (Self::past(class), n)).collect()
     }
@@ -180,7 +181,7 @@ struct Windows {
     length_ns: u64,
     window: u64,
     count: u64,
-    /// Of all windows before the current one.
+    /// Number of arrivals in all windows before the current one.
     sum: u128,
     squares: u128,
 }
@@ -200,7 +201,7 @@ impl Windows {
         self.count += 1;
     }
 
-    /// Over the windows that the trace fills: the one in which it ends is left out.
+    /// The dispersion over complete windows; the last window is left out.
     fn dispersion(&self) -> Option<f64> {
         if self.window < FEWEST_WINDOWS {
             return None;
@@ -214,10 +215,10 @@ impl Windows {
 /// The reuse of pages, or of a sample of them as in SHARDS (Waldspurger et al., FAST 2015).
 struct Follower {
     stack: LruStack,
-    /// The sampled pages, ascending; empty if all are followed.
+    /// The sampled pages, ascending. Empty if all are tracked.
     sample: Vec<u64>,
     one_in: u64,
-    /// Of all pages, sampled or not.
+    /// Touches of all pages, sampled or not.
     all: Hits,
     touches: Hits,
     first: Hits,
@@ -230,7 +231,7 @@ impl Follower {
         Follower::of_one_in(one_in, pages)
     }
 
-    /// Follows the pages whose hash is small.
+    /// Tracks the pages with a small hash: one in `one_in`.
     fn of_one_in(one_in: u64, pages: u64) -> Follower {
         let last = u64::MAX / one_in;
         let sample: Vec<u64> =
@@ -241,7 +242,7 @@ impl Follower {
         Follower { stack, sample, one_in, all, touches, first, again: Classes::default() }
     }
 
-    /// Pages in a row, touched by one request.
+    /// Track consecutive pages, touched by one request.
     fn touch(&mut self, pages: &Range<u64>, op: HostOp) {
         self.all.add(op, pages.end - pages.start);
         let place = |page: u64| {
@@ -257,8 +258,8 @@ impl Follower {
         }
     }
 
-    /// A sample that happens to hold many hot pages, or few, has touches too many or too few. These are hits
-    /// of short distance, so the difference is added there, as in SHARDS-adj.
+    /// A sample with more or fewer hot pages than its share has too many or too few touches. Most of these
+    /// are hits of short distance, so the difference is added there, as in SHARDS-adj.
     fn adjust(&mut self) {
         let counts: [fn(&mut Hits) -> &mut u64; 2] = [|h| &mut h.reads, |h| &mut h.writes];
         for count in counts {
@@ -271,7 +272,7 @@ impl Follower {
                 *count(class) -= less;
                 over -= less;
             }
-            // What is left can only be of first touches.
+            // The remainder can only be first touches.
             *count(&mut self.touches) += over;
         }
     }
@@ -291,7 +292,7 @@ impl Follower {
 }
 
 impl Profile {
-    /// Scans an inspected trace; `None` without reads and writes.
+    /// Profiles an inspected trace. `None` without reads and writes.
     pub(crate) fn of(trace: &Trace) -> Result<Option<Profile>, WorkloadError> {
         let pages = trace.compacted(PAGE_BLOCKS)?;
         if pages.count() == 0 {
@@ -361,7 +362,7 @@ impl Taking<'_> {
         }
         let first = r.lba.0 / PAGE_BLOCKS;
         let pages = (r.lba.0 + r.blocks as u64).div_ceil(PAGE_BLOCKS) - first;
-        // What one request touches has ranks in a row.
+        // The pages of a request have consecutive ranks.
         let first = self.pages.rank(first);
         let column = (time as u128 * HEAT.0 as u128 / (self.span as u128 + 1)) as usize;
         let (rows, count) = (self.heat.len() as u64, self.pages.count());

@@ -5,7 +5,7 @@ use crate::text::numbers::{grouped, readable_bytes};
 use crate::trace::scan::place;
 use std::fmt::Write;
 
-/// A figure with three digits or so.
+/// A number with about three digits.
 fn figure(x: f64) -> String {
     match x {
         0.0 => "0".to_string(),
@@ -18,12 +18,12 @@ fn figure(x: f64) -> String {
     }
 }
 
-/// A size for people.
+/// A size as text.
 fn size(gib: f64) -> String {
     readable_bytes((gib * GIB) as u64)
 }
 
-/// A time for people.
+/// A time as text.
 fn span(seconds: f64) -> String {
     match seconds {
         s if s >= 2.0 * 86_400.0 => format!("{} s ({:.1} days)", figure(s), s / 86_400.0),
@@ -35,7 +35,7 @@ fn span(seconds: f64) -> String {
     }
 }
 
-/// Breaks a sentence into lines of about 76 characters, the further ones indented.
+/// Breaks a sentence into lines of about 76 characters; all but the first are indented.
 fn wrapped(text: &str, indent: usize) -> String {
     let mut out = String::new();
     let mut width = 0;
@@ -55,13 +55,13 @@ fn wrapped(text: &str, indent: usize) -> String {
 }
 
 const INDENT: usize = 14;
-/// Volumes that the page lists.
+/// Maximum number of volumes to list.
 const SHOWN_VOLUMES: usize = 12;
 /// Characters of the longest bar.
 const BAR: u64 = 40;
 
 impl Inspection {
-    /// The page that a terminal shows.
+    /// The text for a terminal.
     pub fn render(&self) -> String {
         let mut out = String::new();
         // Writing to a string cannot fail.
@@ -86,7 +86,7 @@ impl Inspection {
         for file in &self.left_out {
             row("left out", wrapped(file, INDENT));
         }
-        // How sure the format is says nothing of what was told beside it.
+        // The confidence in the format does not apply to given options.
         for (label, is_told) in [("read with", false), ("as set", true)] {
             let of = self.options.iter().filter(|(k, _)| self.told.contains(k) == is_told);
             let options: Vec<String> = of.map(|(k, v)| format!("{k}={v}")).collect();

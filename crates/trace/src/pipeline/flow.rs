@@ -22,17 +22,17 @@ pub(crate) trait Flow: Send + Sync {
     fn open(&self) -> Result<Records, WorkloadError>;
 }
 
-/// A trace as its files state it.
+/// A trace as stated in its files.
 pub(crate) struct TraceFlow {
     trace: Trace,
-    /// The volumes that have requests.
+    /// The volumes with requests.
     volumes: Vec<String>,
-    /// Their numbers, by the numbers of the trace.
+    /// Their numbers, by their numbers in the trace.
     numbers: Vec<u16>,
 }
 
 impl TraceFlow {
-    /// Reads the trace through, so that all that is wrong with it is known before anything is written.
+    /// Reads the whole trace, so that all its errors are known before anything is written.
     pub fn load(text: &str) -> Result<TraceFlow, WorkloadError> {
         let trace = Trace::parse(text, Overrides::default())?;
         trace.refuse_replay_options()?;
@@ -46,12 +46,12 @@ impl TraceFlow {
         Ok(TraceFlow { trace, volumes, numbers })
     }
 
-    /// Time of the first request by its own clock.
+    /// Time of the first request, on the trace's own clock.
     fn first_time(&self) -> u64 {
         self.trace.first_time()
     }
 
-    /// The file's name without its folders.
+    /// The file's name without its folder.
     fn file_name(&self) -> String {
         let name = self.trace.name();
         name.rsplit('/').next().unwrap_or(name).replace([',', ' '], ".")
@@ -132,10 +132,10 @@ impl Iterator for Reading {
     }
 }
 
-/// How the clocks of several traces are set against one another.
+/// How the clocks of several traces are aligned.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Align {
-    /// As they are.
+    /// Unchanged.
     Clocks,
     /// Each trace begins at time 0.
     Starts,
@@ -147,7 +147,7 @@ pub(crate) struct Merge {
     flows: Vec<TraceFlow>,
     align: Align,
     volumes: Vec<String>,
-    /// For each trace, the number of its first volume among all.
+    /// Number of each trace's first volume among all volumes.
     bases: Vec<u16>,
 }
 
@@ -175,7 +175,7 @@ impl Merge {
                     (false, 1) => flow.file_name(),
                     (false, _) => format!("{}/{volume}", flow.file_name()),
                 };
-                // The same file twice is two volumes, too.
+                // A file given twice is two volumes.
                 let again = (2..).map(|n| format!("{name}#{n}"));
                 let free = std::iter::once(name.clone()).chain(again).find(|n| !taken.contains(n));
                 let name = free.unwrap_or(name);

@@ -13,7 +13,7 @@ use crate::text::parameter::{Options, Parameter};
 pub enum Losses {
     /// Refuse to write, and count what would be lost.
     Refuse,
-    /// Leave it out, and count it.
+    /// Drop it, and count it.
     Drop,
 }
 
@@ -27,8 +27,8 @@ pub struct Form {
 }
 
 impl Form {
-    /// For a file of this name. `to` is a format's name, perhaps with options of its own
-    /// (`five-columns:time=us`); without it the name's ending must say.
+    /// The form for a file of this name. `to` is the name of a format, with optional options
+    /// (`five-columns:time=us`); without it, the extension of the file determines the format.
     ///
     /// # Errors
     ///
@@ -44,7 +44,7 @@ impl Form {
         Ok(form)
     }
 
-    /// The writer of it.
+    /// The writer of this form.
     pub(crate) fn writing(&self) -> Result<Writing, WorkloadError> {
         (self.format.write)(&self.settings).map_err(|miss| {
             let mut problem =
@@ -72,7 +72,7 @@ fn told(to: &str) -> Result<(&'static Format, Settings), WorkloadError> {
         .into());
     };
     let mut given = Options::parse(&format!("--to {name}"), options);
-    // Units that a grammar states are told of files that differ from it, and of none that is written.
+    // Units stated in a grammar can be set for input that differs from it, but not for output.
     let is_stated =
         |p: &Parameter| matches!(format.timing, Timing::Stated { .. }) && matches!(p.key, "time" | "unit");
     let known: Vec<Parameter> = format.parameters.iter().filter(|p| !is_stated(p)).copied().collect();
@@ -85,7 +85,7 @@ fn told(to: &str) -> Result<(&'static Format, Settings), WorkloadError> {
 fn by_ending(name: &str, stem: &str) -> Result<&'static Format, WorkloadError> {
     let ending = stem.rsplit_once('.').map_or("", |(_, ending)| ending);
     let is_so = |f: &&&Format| f.name == ending || f.quirks.endings.contains(&ending);
-    // Any table ends in .csv.
+    // Any table may end in .csv.
     if let Some(format) = FORMATS.iter().find(is_so).filter(|f| !f.needs_settings()) {
         return Ok(format);
     }

@@ -11,11 +11,11 @@ use crate::reading::writing::{Clock, Keeps, Naming};
 use crate::text::numbers::{grouped, readable_bytes};
 use wordline_units::{HostOp, LatencyHint};
 
-/// Volumes are laid side by side on multiples of this.
+/// Concatenated volumes begin at multiples of this many bytes.
 const STEP: u64 = 1 << 20;
 /// Unix time 2001-09-09, the origin of clocks without Unix time.
 const UNIX_EPOCH_NS: u64 = 1_000_000_000_000_000_000;
-/// Unix times that a format with such a clock takes for its own.
+/// Unix times that a format with such a clock accepts.
 const UNIX_NS: std::ops::Range<u64> = UNIX_EPOCH_NS..3 * UNIX_EPOCH_NS;
 const HIGHEST_ADDRESS: u64 = crate::reading::record::HIGHEST_ADDRESS;
 
@@ -27,13 +27,13 @@ struct Lost {
     fua: u64,
     hints: u64,
     streams: u64,
-    /// Volumes that are one afterwards.
+    /// Volumes that were merged into one.
     volumes: u64,
-    /// Times that were cut off to the format's unit.
+    /// Times truncated to the format's unit.
     times: u64,
     /// Requests that were rounded to the format's unit.
     extents: u64,
-    /// Requests that became several.
+    /// Requests that were split.
     split: u64,
 }
 
@@ -41,9 +41,9 @@ pub(crate) struct Fitted {
     keeps: Keeps,
     volumes: Vec<String>,
     renamed: Vec<(String, String)>,
-    /// Where each volume begins, if they are laid side by side.
+    /// Start of each volume, if volumes are concatenated.
     bases: Vec<u64>,
-    /// Subtracted from and added to every time, once the first is known.
+    /// Values subtracted from and added to every time, once the first time is known.
     clock: Option<(u64, u64)>,
     lost: Lost,
 }
@@ -58,19 +58,19 @@ impl Fitted {
         if naming == Naming::None {
             if labels.len() > 1 {
                 lost.volumes = labels.len() as u64;
-                // Where one volume ends is known only when all has been read.
+                // The end of a volume is known only when all of it has been read.
                 bases = if losses == Losses::Drop { side_by_side(flow)? } else { vec![0; labels.len()] };
             }
             volumes = vec![String::new()];
         } else if !labels.iter().all(|l| naming.allows(l)) {
-            // All or none, so that no invented name meets a given one.
+            // Invent names for all volumes or none, so that no invented name equals a given one.
             volumes = (0..labels.len()).map(|n| naming.invented(n)).collect();
             renamed = labels.iter().cloned().zip(volumes.iter().cloned()).filter(|(a, b)| a != b).collect();
         }
         Ok(Fitted { keeps, volumes, renamed, bases, clock: None, lost })
     }
 
-    /// The volumes as the format calls them.
+    /// The names of the volumes in the output.
     pub fn volumes(&self) -> &[String] {
         &self.volumes
     }
@@ -182,7 +182,7 @@ impl Fitted {
         all.into_iter().filter(|(count, _)| *count > 0).map(|(_, what)| what).collect()
     }
 
-    /// An error if something was lost that must not be.
+    /// Return an error if something was lost that must not be.
     pub fn judge(&self, label: &str, form: &Form) -> Result<(), WorkloadError> {
         if form.losses == Losses::Drop || self.lost == Lost::default() {
             return Ok(());
@@ -201,7 +201,7 @@ impl Fitted {
             .into())
     }
 
-    /// Whether a format keeps everything that this one loses.
+    /// Whether a format keeps all that this one loses.
     fn would_be_kept_by(&self, other: &Keeps) -> bool {
         let (lost, own) = (&self.lost, &self.keeps);
         (lost.flushes == 0 || other.flush)
@@ -216,7 +216,7 @@ impl Fitted {
     }
 }
 
-/// Rounded to whole units, reads and writes outward and trims inward; nothing for a trim of less.
+/// Rounded to whole units: reads and writes outward, trims inward. Nothing for a trim of less than a unit.
 fn in_units(r: Record, unit: u64) -> Option<Record> {
     let end = r.offset + r.bytes;
     let (first, past) = match r.op {

@@ -10,7 +10,7 @@ use crate::source::encoder::Encoder;
 use crate::text::numbers::{grouped, readable_bytes};
 use std::io::{self, Write};
 
-/// Bytes that are gathered before they are written.
+/// Size of the output buffer in bytes.
 const BUFFER: usize = 1 << 16;
 
 /// Traces, and operations on their requests.
@@ -19,18 +19,18 @@ pub struct Pipeline {
 }
 
 impl Pipeline {
-    /// Reads a trace: `FILE` (or several joined by `+`), perhaps with options as for a run, or `-`.
+    /// Reads a trace: `FILE` (or several joined by `+`), with optional options as for a run, or `-`.
     ///
     /// # Errors
     ///
-    /// Those of a run: a file that cannot be read, recognized or used unchanged; and options about how to
-    /// drive a drive, which do not apply to a file.
+    /// As for a run: a file that cannot be read, recognized or used unchanged. Also options on how to drive a
+    /// drive, which do not apply to a file.
     pub fn read(text: &str) -> Result<Pipeline, WorkloadError> {
         Ok(Pipeline { flow: Box::new(TraceFlow::load(text)?) })
     }
 
-    /// Merges traces by time. Volumes of different traces stay apart: where two share a name, both
-    /// are called by their file too.
+    /// Merges traces by time. Volumes of different traces stay separate: if two have the same name, the name
+    /// of the file is added to both.
     ///
     /// # Errors
     ///
@@ -40,7 +40,7 @@ impl Pipeline {
         Ok(Pipeline { flow: Box::new(Merge::of(flows, align)?) })
     }
 
-    /// With one more thing done to the requests.
+    /// Adds a step.
     pub fn then(self, step: Step) -> Pipeline {
         Pipeline { flow: step.after(self.flow) }
     }
@@ -49,8 +49,8 @@ impl Pipeline {
     ///
     /// # Errors
     ///
-    /// Those of the trace and of `out`; no requests are left; the format cannot represent something and
-    /// [`Losses::Refuse`] requires it.
+    /// Those of the trace and of `out`; no requests are left; or the format cannot represent something and
+    /// [`Losses::Refuse`] is set.
     pub fn write(&self, form: &Form, out: impl Write) -> Result<Written, WorkloadError> {
         let Writing { keeps, read_with, mut writer } = form.writing()?;
         let mut fitted = Fitted::new(self.flow.as_ref(), keeps, form.losses)?;
@@ -100,15 +100,15 @@ impl Pipeline {
     }
 }
 
-/// `key=value`, in quotes where the value holds a comma.
+/// `key=value`, in quotes if the value contains a comma.
 fn pair(key: &str, value: &str) -> String {
     if value.contains(',') { format!("{key}=\"{value}\"") } else { format!("{key}={value}") }
 }
 
-/// What was written.
+/// The result of writing.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Written {
-    /// How many requests.
+    /// Number of requests.
     pub requests: u64,
     /// The format's name.
     pub format: &'static str,
@@ -116,12 +116,12 @@ pub struct Written {
     pub read_with: String,
     /// Dropped properties, one sentence each.
     pub dropped: Vec<String>,
-    /// Volumes that are called otherwise there: name, and new name.
+    /// Volumes that were renamed: name, and new name.
     pub renamed: Vec<(String, String)>,
 }
 
 impl Written {
-    /// A line for people; `bytes` are those of the file.
+    /// A summary in one line; `bytes` is the size of the file.
     pub fn describe(&self, name: &str, bytes: u64) -> String {
         let requests = grouped(self.requests);
         let mut text = format!("{name}: {requests} requests as {}, {}", self.format, readable_bytes(bytes));
@@ -156,7 +156,7 @@ mod tests {
     use proptest::prelude::*;
     use wordline_units::{Attributes, HostOp, LatencyHint};
 
-    /// Requests that are there already.
+    /// Requests held in memory.
     struct Given {
         volumes: Vec<String>,
         records: Vec<Record>,

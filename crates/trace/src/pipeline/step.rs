@@ -12,75 +12,75 @@ use std::sync::Arc;
 use wordline_hash::splitmix;
 use wordline_units::{Bytes, HostOp, LBA_BYTES, SimDuration};
 
-/// Addresses are scaled in extents of this many bytes.
+/// Unit of address scaling in bytes.
 pub(crate) const EXTENT: u64 = 1 << 20;
-/// Pages are sampled in units of this many bytes.
+/// Unit of page sampling in bytes.
 const PAGE: u64 = 4096;
 
-/// One operation on the requests.
+/// An operation on the requests.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Step {
-    /// Keeps what lies within all three bounds.
+    /// Keeps requests within all three limits.
     Cut {
         /// Time since the first request.
         time: TimeRange,
-        /// Numbers of requests, of the volume if one is named.
+        /// Numbers of requests, counted in the volume if one is named.
         requests: NumberRange,
         /// A volume's name.
         volume: Option<String>,
     },
-    /// Stretches times since the first request and the addresses. Extents of 1 MiB move as a whole, to their
-    /// number times the factor, rounded down; so contiguous data within one stay contiguous, and with a
-    /// factor of 0.5 two neighbors overlap.
+    /// Scales the times since the first request, and the addresses. Extents of 1 MiB move as a whole, to
+    /// their number times the factor, rounded down. Contiguous data within an extent stay contiguous; with a
+    /// factor of 0.5, two neighboring extents overlap.
     Scale {
-        /// Of times.
+        /// Factor of times.
         time: Scale,
-        /// Of addresses.
+        /// Factor of addresses.
         footprint: Scale,
     },
     /// The trace repeated this many times.
     Loop {
-        /// How often.
+        /// Number of repetitions.
         times: u32,
-        /// From the last request of a round to the first of the next; without it the mean time between
+        /// Time from the last request of a round to the first of the next. By default the mean time between
         /// requests.
         gap: Option<SimDuration>,
     },
-    /// Later, and at higher addresses.
+    /// Moves requests to later times and higher addresses.
     Shift {
-        /// Added to times.
+        /// Added to all times.
         time: SimDuration,
-        /// Added to addresses; whole blocks of 512 bytes.
+        /// Added to all addresses; a multiple of 512 bytes.
         offset: Bytes,
     },
-    /// Each request with this chance, independently.
+    /// Keeps each request with a probability, independently.
     SampleRequests {
-        /// The chance.
+        /// The probability.
         share: Share,
         /// Seed of the random stream.
         seed: u64,
     },
-    /// The requests to a random set of 4 KiB pages, chosen by a hash of volume and page, as in SHARDS
-    /// (Waldspurger et al., FAST 2015). Of a request that is partly in the set, those parts are kept,
-    /// adjoining pages as one request; a FLUSH is always kept.
+    /// Keeps the requests to a random set of 4 KiB pages, chosen by a hash of volume and page, as in SHARDS
+    /// (Waldspurger et al., FAST 2015). Of a request that is partly in the set, these parts are kept, with
+    /// adjoining pages as one request. A FLUSH is always kept.
     SamplePages {
         /// The share of all pages.
         share: Share,
-        /// Of the hash.
+        /// Seed of the hash.
         seed: u64,
     },
 }
 
-/// From a time on, up to but without another.
+/// A range of times; the end is excluded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct TimeRange {
-    /// The first time that is in it.
+    /// The first time within the range.
     pub from: SimDuration,
-    /// The first time that is not.
+    /// The first time after the range.
     pub to: Option<SimDuration>,
 }
 
-/// Numbers from 0: `1000..2000`, `1000..`, `..2000`; the second is not in it.
+/// Numbers from 0: `1000..2000`, `1000..`, `..2000`; the end is excluded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct NumberRange {
     from: u64,
@@ -109,7 +109,7 @@ impl FromStr for NumberRange {
 pub struct Scale(Ratio);
 
 impl Scale {
-    /// Nothing changes.
+    /// The factor 1.
     pub const ONE: Scale = Scale(Ratio::ONE);
 }
 
@@ -149,7 +149,7 @@ impl FromStr for Share {
 }
 
 impl Step {
-    /// The requests of `input` with this done to them.
+    /// The requests of `input` after this operation.
     pub(crate) fn after(self, input: Box<dyn Flow>) -> Box<dyn Flow> {
         Box::new(Stepped { input: Arc::from(input), step: self })
     }
@@ -254,7 +254,7 @@ impl Iterator for Parts {
     }
 }
 
-/// The request at another time and address, or what exceeds the bounds.
+/// The request at another time and address, or which of them exceeds its limit.
 fn placed(r: Record, time: Option<u64>, offset: Option<u64>) -> Result<Record, &'static str> {
     let time = time.ok_or("a time is beyond 2^64 ns")?;
     let offset =
@@ -307,7 +307,7 @@ impl Stepped {
         };
         let mut first = None;
         let on_volume = move |r: &Record| number.is_none_or(|n| n == r.volume);
-        // Numbers count the volume's requests; times run from the first request of all.
+        // Numbers count the requests of the volume; times count from the first request of all.
         let mut count = 0u64;
         let kept = self.input.open()?.map_while(move |record| {
             let r = match record {
@@ -383,11 +383,11 @@ impl Stepped {
 }
 
 impl Step {
-    /// Whether the operation is possible.
+    /// Check that the operation is possible.
     ///
     /// # Errors
     ///
-    /// A cut in which nothing can be, a loop of no rounds, an offset that is not in whole blocks.
+    /// A cut that is always empty, a loop of 0 rounds, an offset that is not a multiple of 512 bytes.
     pub fn check(&self) -> Result<(), WorkloadError> {
         let refuse = |place: &str, what: String, allowed: &str| {
             Err(Problem::new(ErrorKind::Option, place, what).allowed(allowed).into())

@@ -11,12 +11,12 @@ pub(crate) struct Claim {
     pub requests: u64,
     pub bytes: u64,
     pub seconds: f64,
-    /// Requests in the busiest millisecond, if that is known.
+    /// Requests in the busiest millisecond, if known.
     pub busiest_ms: Option<u64>,
 }
 
 impl Claim {
-    /// Of this many requests and bytes in this many seconds.
+    /// The properties of this many requests and bytes in this many seconds.
     pub fn of(requests: u64, bytes: u64, seconds: f64, busiest_ms: Option<u64>) -> Claim {
         Claim { requests, bytes, seconds, busiest_ms }
     }
@@ -25,7 +25,7 @@ impl Claim {
         if self.seconds > 0.0 { n / self.seconds } else { 0.0 }
     }
 
-    /// Span, rates and burst, as a table's cells.
+    /// Span, rates and burst, as cells of a table.
     pub fn cells(&self) -> [String; 4] {
         if self.seconds == 0.0 {
             return ["one instant".into(), "-".into(), "-".into(), "-".into()];
@@ -38,7 +38,7 @@ impl Claim {
         ]
     }
 
-    /// In a sentence.
+    /// The properties in a sentence.
     pub fn describe(&self) -> String {
         if self.seconds == 0.0 {
             return "all requests at one instant".to_string();
@@ -51,8 +51,8 @@ impl Claim {
         )
     }
 
-    /// Impossible properties of a trace: `burst` requests in a microsecond are one batch, and up to `slack`
-    /// seconds can lie between a request and its time.
+    /// Impossible properties of a trace. `burst` requests within a microsecond count as one batch, and a
+    /// request's time may be up to `slack` seconds off.
     pub fn impossible(&self, devices: f64, burst: u64, slack: f64) -> Vec<String> {
         let mut against = Vec::new();
         let rows = self.requests as usize;
@@ -72,7 +72,7 @@ impl Claim {
         against
     }
 
-    /// The rates that this many drives do not reach.
+    /// The rates that this many drives cannot reach.
     pub fn too_fast(&self, devices: usize, slack: f64) -> Vec<String> {
         self.rates((devices.max(1) as f64).min(MOST_DEVICES), 1.0, slack)
     }
@@ -90,7 +90,7 @@ impl Claim {
     }
 }
 
-/// A time in the unit in which people say it.
+/// A duration in a suitable unit.
 pub(crate) fn duration(seconds: f64) -> String {
     let (divisor, unit) = match seconds {
         s if s >= 2.0 * 365.0 * 86_400.0 => (365.0 * 86_400.0, "years"),
@@ -104,7 +104,7 @@ pub(crate) fn duration(seconds: f64) -> String {
     format!("{} {unit}", three_digits(seconds / divisor))
 }
 
-/// About three significant digits, without an exponent where one can do without.
+/// About three significant digits, without an exponent if possible.
 pub(crate) fn three_digits(x: f64) -> String {
     match x {
         0.0 => "0".to_string(),

@@ -1,5 +1,5 @@
-//! The beginning of a file, and the result of a format: that it matches, with its certainty and reason, or
-//! what does not match.
+//! The beginning of a file, and the verdict of a format: that it matches, with confidence and reason, or what
+//! does not match.
 
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -7,22 +7,22 @@ use std::collections::BTreeMap;
 /// Settings of a format's own parameters.
 pub(crate) type Settings = BTreeMap<&'static str, String>;
 
-/// How sure detection is of a format.
+/// How certain the format is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Confidence {
     /// Some of the sample fits.
     Possible,
-    /// The sample fits, and evidence speaks against every other reading.
+    /// The sample fits, and evidence contradicts every other interpretation.
     Likely,
-    /// The sample fits a grammar that nothing else shares.
+    /// The sample fits a grammar that no other format shares.
     Certain,
-    /// The user said so.
+    /// The user specified it.
     Told,
 }
 
 impl Confidence {
-    /// The word that reports use.
+    /// The word for reports.
     pub const fn name(self) -> &'static str {
         ["possible", "likely", "certain", "as set"][self as usize]
     }
@@ -39,7 +39,7 @@ pub(crate) struct Detection {
 }
 
 impl Detection {
-    /// The same with given values.
+    /// The detection with the given values.
     pub fn with(mut self, told: &Settings) -> Detection {
         self.settings.extend(told.iter().map(|(k, v)| (*k, v.clone())));
         self
@@ -52,18 +52,18 @@ pub(crate) struct Miss {
     pub fits: u64,
     /// The first mismatch.
     pub reason: String,
-    /// The option that is at fault, if it is not the content.
+    /// The invalid option, if the content is not to blame.
     pub option: Option<OptionFault>,
 }
 
 impl Miss {
-    /// The content is at fault.
+    /// A mismatch of the content.
     pub fn new(fits: u64, reason: impl Into<String>) -> Miss {
         Miss { fits, reason: reason.into(), option: None }
     }
 }
 
-/// An option that a format cannot go by.
+/// An option with which a format cannot work.
 pub(crate) struct OptionFault {
     pub key: &'static str,
     pub allowed: String,
@@ -77,7 +77,7 @@ pub(crate) struct Sample<'a> {
 }
 
 impl<'a> Sample<'a> {
-    /// The sample up to the end of its last whole line; all of it without lines.
+    /// The sample up to the end of its last complete line; all of it if it has no lines.
     pub fn whole_lines(&self) -> &'a [u8] {
         if self.complete {
             return self.bytes;
@@ -85,7 +85,7 @@ impl<'a> Sample<'a> {
         memchr::memrchr(b'\n', self.bytes).map_or(self.bytes, |at| &self.bytes[..at + 1])
     }
 
-    /// The lines of the sample that are whole.
+    /// The complete lines of the sample.
     pub fn lines(&self) -> impl Iterator<Item = &'a [u8]> {
         let mut rest = self.whole_lines();
         std::iter::from_fn(move || {

@@ -1,8 +1,8 @@
-//! A small file of each format: read and damaged by its tests, and the first input of its fuzz target.
+//! A small file of each format. Its tests read and damage the file, and its fuzz target starts with it.
 
 /// A small file.
 pub struct Example {
-    /// The options after `format=NAME` needed to read it, each with a comma before it.
+    /// The options needed to read it, other than `format=NAME`, each preceded by a comma.
     pub options: &'static str,
     /// Its contents.
     pub body: Body,
@@ -10,20 +10,20 @@ pub struct Example {
 
 /// The contents of a small file.
 pub enum Body {
-    /// A line for each request.
+    /// One line per request.
     Lines {
-        /// The lines before them, with their ends.
+        /// The lines before them, with line ends.
         title: &'static str,
-        /// When a request came, by its number.
+        /// The time of a request, by its number.
         time: fn(u64) -> String,
         /// The line of a request at a time, without its end.
         line: fn(&Asked, &str) -> String,
     },
-    /// A record for each request.
+    /// One record per request.
     Records {
         /// The record of a request.
         record: fn(&Asked) -> Vec<u8>,
-        /// Places in a record, each with bytes that make it no record.
+        /// Places in a record, each with bytes that make it invalid.
         faults: &'static [(usize, &'static [u8])],
     },
     /// Requests that share records.
@@ -37,14 +37,14 @@ pub struct Asked {
     pub number: u64,
     /// The first sector of 512 bytes.
     pub sector: u64,
-    /// How many sectors.
+    /// Number of sectors.
     pub sectors: u64,
-    /// A read, or a write.
+    /// Whether it is a read rather than a write.
     pub is_read: bool,
 }
 
 impl Asked {
-    /// The word of what is asked.
+    /// The word for its operation.
     pub fn op(&self, read: &'static str, write: &'static str) -> &'static str {
         if self.is_read { read } else { write }
     }
@@ -54,7 +54,7 @@ impl Example {
     /// Number of its requests.
     pub const REQUESTS: u64 = 24;
 
-    /// Its lines or records, or all of it; addresses are below 1 MiB.
+    /// Its lines or records, or the whole file. Addresses are below 1 MiB.
     pub fn pieces(&self) -> Vec<Vec<u8>> {
         let asked = (0..Example::REQUESTS).map(|number| Asked {
             number,

@@ -15,9 +15,9 @@ pub struct Format {
     pub title: &'static str,
     /// The grammar, in full.
     pub grammar: &'static str,
-    /// Options that only this format has.
+    /// Options of this format only.
     pub parameters: &'static [Parameter],
-    /// Whether its files are in order of time.
+    /// Whether requests in its files are in order of time.
     pub order: Order,
     /// The clock of its files.
     pub timing: Timing,
@@ -25,34 +25,34 @@ pub struct Format {
     pub(crate) quirks: Quirks,
     pub(crate) detect: fn(&Sample, &Settings) -> Result<Detection, Miss>,
     pub(crate) open: fn(&Settings, Input) -> Box<dyn RecordReader>,
-    /// A writer with these settings, or the option that it cannot go by.
+    /// Returns a writer with these settings, or the invalid option.
     pub(crate) write: fn(&Settings) -> Result<Writing, Miss>,
-    /// A small file in it.
+    /// A small file in this format.
     pub example: Example,
 }
 
-/// Its special properties.
+/// Special properties of a format.
 pub(crate) struct Quirks {
-    /// Whether its times are dates, and not times since a start.
+    /// Whether its times are dates rather than times since a start.
     pub dated: bool,
-    /// Whether it must be named, since no content identifies it.
+    /// Whether it must be named, because its content does not identify it.
     pub needs_settings: bool,
-    /// Whether a file with these settings can have no times.
+    /// Whether a file with these settings may have no times.
     pub may_lack_clock: fn(&Settings) -> bool,
-    /// Whether these settings say the unit of time.
+    /// Whether these settings state the unit of time.
     pub tells_time: fn(&Settings) -> bool,
-    /// The length of every request, where files have addresses alone.
+    /// The length of every request, if files have only addresses.
     pub length: Option<fn(&Settings) -> u64>,
-    /// Assumptions about what its files do not state, in a sentence; for reports.
+    /// Assumptions about what its files do not state, in a sentence for reports.
     pub stands_in: Option<&'static str>,
-    /// File extensions, besides its own name.
+    /// File extensions other than its own name.
     pub endings: &'static [&'static str],
-    /// How a file that no format fits would be read in it.
+    /// Proposes options for a file that no format fits.
     pub proposal: Option<fn(&Format, &Sample) -> Option<String>>,
 }
 
 impl Quirks {
-    /// None at all.
+    /// No special properties.
     pub const NONE: Quirks = Quirks {
         dated: false,
         needs_settings: false,
@@ -68,25 +68,25 @@ impl Quirks {
 /// Whether the requests of a file are in order of time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Order {
-    /// They are; one that is not is a fault of the file.
+    /// They are; a request out of order is an error.
     Kept,
-    /// Not guaranteed by the format, so they are sorted unless set otherwise.
+    /// Not guaranteed by the format, so they are sorted unless options say otherwise.
     Loose,
 }
 
 /// The clock of a format's files.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Timing {
-    /// This unit, by the definition of the bytes.
+    /// This unit, by definition of the format.
     Exact(&'static str),
-    /// The grammar states this unit, and whether it is written with decimals.
+    /// The unit that the grammar states, and whether times have decimals.
     Stated {
         /// A word of `time=`.
         unit: &'static str,
         /// Whether numbers have decimals.
         decimals: bool,
     },
-    /// Not in the file: the unit is inferred, or set.
+    /// Not in the file: the unit is inferred, or set by an option.
     Open,
     /// The user names the column with its unit.
     Told,
@@ -95,7 +95,7 @@ pub enum Timing {
 }
 
 impl Timing {
-    /// In words, for a list.
+    /// A description for a list.
     pub fn describe(self) -> String {
         match self {
             Timing::Exact(unit) => unit.to_string(),
@@ -111,18 +111,18 @@ impl Timing {
 /// The unit of addresses and sizes in a grammar.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Extents {
-    /// Nothing.
+    /// Not stated.
     Open,
-    /// Sizes are bytes, whatever addresses are.
+    /// Sizes are in bytes; the unit of addresses is not stated.
     Bytes,
-    /// Both are sectors of 512 bytes.
+    /// Both are in sectors of 512 bytes.
     Sectors,
-    /// They are as the bytes or the user define.
+    /// They are fixed by the format or by the user.
     Fixed,
 }
 
 impl Format {
-    /// Whether traces are written in it, too.
+    /// Whether traces can be written in it.
     pub fn is_written(&self) -> bool {
         (self.write)(&Settings::new()).is_ok()
     }
@@ -134,12 +134,12 @@ impl Format {
         rows.join("\n")
     }
 
-    /// Whether it must be asked for by name, since no content shows it.
+    /// Whether it must be named, because its content does not identify it.
     pub fn needs_settings(&self) -> bool {
         self.quirks.needs_settings
     }
 
-    /// The settings with this unit of time.
+    /// The settings, with this unit of time.
     pub(crate) fn with_time(&self, settings: &Settings, unit: &str) -> Settings {
         let mut settings = settings.clone();
         let value = match settings.get(TIME.key).filter(|_| self.timing == Timing::Told) {

@@ -1,20 +1,20 @@
-//! Lines of a text of any length in constant memory: one large buffer, newlines found by `memchr`, no
-//! allocation a line. A line longer than the buffer is reported and skipped, so that a binary file read as
-//! text cannot exhaust memory.
+//! Reads lines of a text of any length in constant memory: one large buffer, newlines found by `memchr`, and
+//! no allocation per line. A line longer than the buffer is reported and skipped, so that a binary file read
+//! as text cannot exhaust memory.
 
 use std::io::{self, Read};
 use std::ops::Range;
 
-/// Longer than any line of any trace format.
+/// Size of the buffer in bytes. No line of any trace format is longer.
 const BUFFER: usize = 1 << 18;
 
-/// The next thing in the text.
+/// The next item of the text.
 pub(crate) enum Next {
     /// A line without its end, as a range of [`Lines::buffer`].
     Line(Range<usize>),
     /// A line that is longer than the buffer.
     TooLong,
-    /// Nothing more.
+    /// The end of the text.
     End,
 }
 
@@ -30,7 +30,7 @@ pub(crate) struct Lines {
 }
 
 impl Lines {
-    /// Begins before the first line.
+    /// A cursor before the first line.
     pub fn new(input: Box<dyn Read + Send>) -> Lines {
         let buffer = vec![0; BUFFER].into_boxed_slice();
         Lines { input, buffer, start: 0, end: 0, ended: false, number: 0, open_end: false }
@@ -41,7 +41,7 @@ impl Lines {
         self.number
     }
 
-    /// Whether the last line has been reached, and lacks its newline.
+    /// Whether the last line has been reached and has no newline.
     pub fn open_end(&self) -> bool {
         self.open_end
     }

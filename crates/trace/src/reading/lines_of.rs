@@ -13,15 +13,15 @@ pub(crate) enum Parsed {
     Request(Record),
     /// A request with a preflush.
     AfterFlush(Record),
-    /// Part of the grammar, but no request.
+    /// Part of the grammar, but not a request.
     Aside,
     /// A title row.
     Header,
 }
 
-/// A text format, one request a line.
+/// A text format with one request per line.
 pub(crate) trait LineFormat: Send {
-    /// Reads a line that is not blank.
+    /// Parses a line that is not blank.
     fn parse(&mut self, line: &[u8], volumes: &mut Volumes) -> Result<Parsed, String>;
 }
 
@@ -93,7 +93,7 @@ fn is_blank(line: &[u8]) -> bool {
     line.first().is_none_or(u8::is_ascii_whitespace) && line.iter().all(u8::is_ascii_whitespace)
 }
 
-/// A field without the spaces and tabs around it. Other white space is not a part of any format.
+/// A field without surrounding spaces and tabs. No format uses other white space.
 #[inline]
 pub(crate) fn trimmed(mut field: &[u8]) -> &[u8] {
     while let [b' ' | b'\t', rest @ ..] = field {
@@ -121,7 +121,7 @@ fn wrong_count(line: &[u8], separator: u8, wanted: usize) -> String {
     format!("{} columns instead of {wanted}", memchr::memchr_iter(separator, line).count() + 1)
 }
 
-/// Fills `out` with the fields between `separator`s; returns their number, or one more than the length of
+/// Fills `out` with the fields between `separator`s. Returns their number, or one more than the length of
 /// `out` if there are more.
 #[inline]
 pub(crate) fn separated_up_to<'a>(line: &'a [u8], separator: u8, out: &mut [&'a [u8]]) -> usize {
@@ -138,7 +138,7 @@ pub(crate) fn separated_up_to<'a>(line: &'a [u8], separator: u8, out: &mut [&'a 
     count + 1
 }
 
-/// The places of a byte, eight bytes at a time: fields are too short for a call of `memchr` each.
+/// The positions of a byte, found eight bytes at a time: fields are too short for a call of `memchr` each.
 #[inline]
 pub(crate) fn places(line: &[u8], byte: u8) -> impl Iterator<Item = usize> {
     let (mut next, mut found) = (0, 0);
@@ -149,12 +149,12 @@ pub(crate) fn places(line: &[u8], byte: u8) -> impl Iterator<Item = usize> {
         }
         let at = next - 8 + found.trailing_zeros() as usize / 8;
         found &= found - 1;
-        // A byte that is not there is 0, which separates nothing.
+        // The bytes after the end are 0, which separates nothing.
         (at < line.len()).then_some(at)
     })
 }
 
-/// Eight bytes from `at` on, with zeros after the end of the line.
+/// Eight bytes from `at`, with zeros after the end of the line.
 #[inline]
 fn eight_at(line: &[u8], at: usize) -> Option<u64> {
     if at >= line.len() {
@@ -167,7 +167,7 @@ fn eight_at(line: &[u8], at: usize) -> Option<u64> {
     })
 }
 
-/// Which of eight bytes equal `byte`, each by its lowest bit.
+/// Which of eight bytes equal `byte`, marked by the lowest bit of each.
 #[inline]
 fn equal(eight: u64, byte: u8) -> u64 {
     const LOW: u64 = 0x7f7f_7f7f_7f7f_7f7f;
@@ -176,7 +176,7 @@ fn equal(eight: u64, byte: u8) -> u64 {
     !((differs & LOW).wrapping_add(LOW) | differs | LOW) >> 7
 }
 
-/// Fills `out` with the fields between white space; returns the number of fields.
+/// Fills `out` with the fields between white space. Returns their number.
 #[inline]
 pub(crate) fn spaced_up_to<'a>(line: &'a [u8], out: &mut [&'a [u8]]) -> usize {
     let (mut count, mut at) = (0, 0);
@@ -198,7 +198,7 @@ pub(crate) fn spaced_up_to<'a>(line: &'a [u8], out: &mut [&'a [u8]]) -> usize {
     }
 }
 
-/// A whole number of sectors or other units, in bytes.
+/// A whole number of sectors or other units, converted to bytes.
 #[inline]
 pub(crate) fn scaled(name: &str, field: &[u8], unit: u64) -> Result<u64, String> {
     let n = unsigned(field).map_err(|e| e.of(name, field))?;
@@ -215,10 +215,10 @@ fn with_text(reason: String, line: &[u8]) -> String {
     format!("{reason} in \"{}\"", excerpt(line, 60))
 }
 
-/// After this many lines without a request a format is rejected.
+/// After this many lines without a request, a format is rejected.
 const ENOUGH_FAULTS: u64 = 1_000;
 
-/// How a sample fares with a format.
+/// How many lines of a sample fit a format.
 pub(crate) struct Tally {
     pub lines: u64,
     pub requests: u64,
@@ -252,7 +252,7 @@ impl Tally {
         t
     }
 
-    /// The tally if at least half of the lines fit, else the miss.
+    /// The tally if at least half of the lines fit, otherwise the miss.
     pub fn at_least_half(self) -> Result<Tally, Miss> {
         if self.requests > 0 && self.requests * 2 >= self.lines || self.header && self.lines == 0 {
             return Ok(self);

@@ -19,13 +19,13 @@ use wordline_units::HostOp;
 
 /// Properties of a sample, independent of units.
 pub(crate) struct Evidence {
-    /// Times in steps (the smallest digit that is written), ascending.
+    /// Times in steps (the smallest written digit), ascending.
     steps: Vec<u64>,
-    /// Between one and the next, ascending.
+    /// Gaps between times, ascending.
     gaps: Vec<u64>,
     /// Digits below one unit.
     pub decimals: u32,
-    /// The length of all requests, where a trace has addresses alone.
+    /// The length of all requests, if a trace has only addresses.
     length: Option<u64>,
     /// Requests earlier than the one before them in the file.
     backwards: usize,
@@ -39,8 +39,8 @@ pub(crate) struct Evidence {
 }
 
 impl Evidence {
-    /// Reads the sample with these settings: as they are if the grammar fixes the clock, else in the
-    /// coarsest unit that loses no request, so that every written digit counts.
+    /// Reads the sample with these settings: unchanged if the grammar fixes the clock, otherwise in the
+    /// coarsest unit in which no request is lost, so that every written digit counts.
     pub fn of(format: &Format, settings: &Settings, sample: &Sample) -> Evidence {
         if matches!(format.timing, Timing::Exact(_) | Timing::Absent)
             || format.timing == Timing::Told && (format.quirks.tells_time)(settings)
@@ -66,12 +66,12 @@ impl Evidence {
         let units = [("s", SECOND), ("ms", 1_000_000), ("us", 1_000)];
         for (unit, ns) in stated.into_iter().chain(units) {
             let read = with(unit);
-            // Decimals below a nanosecond of the stated unit show in a coarser one.
+            // Decimals below a nanosecond of the stated unit are visible in a coarser one.
             let is_instant = read.times.windows(2).all(|w| w[0] == w[1]);
             if is_instant && stated == Some((unit, ns)) && unit != "s" {
                 continue;
             }
-            // A time beyond all bounds is lost alone; a unit that is too coarse loses most.
+            // A time beyond all bounds is lost alone; with too coarse a unit, most times are.
             if read.times.len() * 10 >= whole.times.len() * 9 {
                 return Evidence::in_steps(read, ns);
             }
@@ -107,7 +107,7 @@ impl Evidence {
         }
     }
 
-    /// Requests that have been looked at.
+    /// Number of requests examined.
     pub fn rows(&self) -> usize {
         self.steps.len()
     }
@@ -116,12 +116,12 @@ impl Evidence {
         self.steps.last().zip(self.steps.first()).map_or(0, |(last, first)| last - first)
     }
 
-    /// Whether no two requests differ in time.
+    /// Whether all requests have the same time.
     pub fn is_instant(&self) -> bool {
         self.span() == 0
     }
 
-    /// Whether whole steps are too coarse for the requests: hardly more than one between them.
+    /// Whether whole steps are too coarse: hardly more than one step between requests.
     pub fn is_unresolved(&self) -> bool {
         self.decimals == 0 && self.rows() >= ENOUGH && self.span() <= 2 * self.gaps.len() as u64
     }
@@ -130,7 +130,7 @@ impl Evidence {
         unit_ns as f64 / 10f64.powi(self.decimals as i32)
     }
 
-    /// The most requests in any window of this many nanoseconds.
+    /// Maximum number of requests in any window of this many nanoseconds.
     fn busiest(&self, window_ns: f64, step_ns: f64) -> usize {
         let window = (window_ns / step_ns) as u64;
         let (mut from, mut most) = (0, 0);
@@ -143,13 +143,13 @@ impl Evidence {
         most
     }
 
-    /// Share of the gaps in a range of steps.
+    /// Share of the gaps within a range of steps.
     fn share(&self, steps: std::ops::Range<f64>) -> f64 {
         let below = |limit: f64| self.gaps.partition_point(|g| (*g as f64) < limit);
         (below(steps.end) - below(steps.start)) as f64 / self.gaps.len().max(1) as f64
     }
 
-    /// The index of dispersion of counts in windows of twenty mean gaps: 1 if arrivals were independent.
+    /// Index of dispersion of counts in windows of twenty mean gaps: 1 for independent arrivals.
     fn dispersion(&self) -> f64 {
         const GAPS: f64 = 20.0;
         let window = (self.span() as f64 * GAPS / self.gaps.len().max(1) as f64).max(1.0) as u64;
@@ -157,19 +157,19 @@ impl Evidence {
         let mean = self.rows() as f64 / windows as f64;
         let first = self.steps.first().copied().unwrap_or(0);
         let runs = self.steps.chunk_by(|a, b| (a - first) / window == (b - first) / window);
-        // Windows without a request are in none of the runs.
+        // Windows without a request are not among the runs.
         let (seen, squares) =
             runs.fold((0u64, 0.0), |(n, sum), run| (n + 1, sum + (run.len() as f64 - mean).powi(2)));
         (squares + (windows - seen) as f64 * mean * mean) / windows as f64 / mean
     }
 
-    /// The greatest step that divides every gap.
+    /// The greatest step that divides all gaps.
     fn tick(&self) -> u64 {
         self.gaps.iter().fold(0, |a, b| gcd(a, *b)).max(1)
     }
 
-    /// Whether requests come in batches: many gaps below about a microsecond, hardly any in the decade above.
-    /// Submission of a batch (NVMe, io_uring) looks so.
+    /// Whether requests arrive in batches: many gaps below about a microsecond, hardly any in the decade
+    /// above. Batch submission (NVMe, io_uring) looks like this.
     fn is_batched(&self, step_ns: f64) -> bool {
         [100.0, 300.0, 1_000.0, 3_000.0].into_iter().any(|ns| {
             let edge = ns / step_ns;
@@ -177,8 +177,8 @@ impl Evidence {
         })
     }
 
-    /// The spacing of a grid near which the times lie, with finer digits being jitter: a coarse clock that
-    /// was converted. Timers have one, too, but do not skip a varying number of places.
+    /// The spacing of a grid near which the times lie, with jitter in the finer digits, as from a coarse
+    /// clock that was converted. Timers also have a grid, but do not skip a varying number of positions.
     fn grid(&self) -> Option<u64> {
         let apart = &self.gaps[self.gaps.partition_point(|g| *g == 0)..];
         let least = *apart.first()?;
@@ -197,14 +197,14 @@ impl Evidence {
         (places.iter().sum::<usize>() * 10 >= near * 9 && used >= 4).then_some(least)
     }
 
-    /// Bytes in the distinct 4 KiB pages that the sample touches.
+    /// Bytes in the distinct 4 KiB pages of the sample.
     pub fn touched(&self, unit: u64) -> u64 {
         const PAGE: u64 = 4096;
         let mut pages = PageSet::default();
         for (at, size) in &self.extents {
             let bytes = self.length.or_else(|| size.checked_mul(unit));
             let (Some(first), Some(bytes)) = (at.checked_mul(unit), bytes) else { continue };
-            // A request longer than that does not make the sampled footprint longer.
+            // A longer request does not increase the sampled footprint further.
             if let Some(past) = first.checked_add(bytes.min(LONGEST_ODD_REQUEST)) {
                 pages.insert(first / PAGE..past.div_ceil(PAGE));
             }
@@ -220,24 +220,24 @@ impl Evidence {
         }
     }
 
-    /// Bytes moved.
+    /// Bytes read and written.
     pub fn bytes(&self, unit: u64) -> u64 {
         self.total.saturating_mul(unit)
     }
 
-    /// Properties of the trace in these units.
+    /// Properties of the trace with these units.
     pub fn claim(&self, unit_ns: u64, bytes: u64) -> Claim {
         let step_ns = self.step_ns(unit_ns);
         let ms = self.busiest(1e6, step_ns);
         Claim::of(self.rows() as u64, bytes, self.span() as f64 * step_ns / 1e9, Some(ms as u64))
     }
 
-    /// Impossible properties of times in this unit.
+    /// Impossible properties with this unit of time.
     pub fn impossible(&self, unit_ns: u64, bytes: u64) -> Vec<String> {
         let step_ns = self.step_ns(unit_ns);
         let claim = self.claim(unit_ns, bytes);
         let burst = self.busiest(1e3, step_ns);
-        // A clock that ticks coarsely has its requests up to a tick later.
+        // With a coarse clock, a request may be up to a tick later than its time.
         let slack = self.tick() as f64 * step_ns / 1e9;
         let mut against = claim.impossible(self.devices, burst as u64, slack);
         if against.is_empty() && self.rows() >= ENOUGH && self.span() > 0 {
@@ -253,7 +253,7 @@ impl Evidence {
         against
     }
 
-    /// Rare properties of times in this unit.
+    /// Unusual properties with this unit of time.
     pub fn unusual(&self, unit_ns: u64) -> Vec<String> {
         let step_ns = self.step_ns(unit_ns);
         let gaps = self.gaps.len();
@@ -274,12 +274,12 @@ impl Evidence {
         let is_coarse = self.decimals == 0 && self.tick() >= 1_000 && tick_ns >= COARSE_TICK_NS;
         say(is_coarse && gaps >= MANY && self.busiest(0.0, step_ns) <= 3, &|| {
             let ticks = in_ms(tick_ns);
-            format!("every time would be a multiple of {ticks}, and no burst would fall into one of them")
+            format!("every time would be a multiple of {ticks}, yet no tick would have a burst")
         });
         let per_s = gaps as f64 / (self.span() as f64 * step_ns / 1e9);
         say(self.decimals > 0 && step_ns >= COARSE_TICK_NS && per_s < 1.0, &|| {
             let rate = three_digits(per_s);
-            format!("a clock of {} for {rate} requests/s is coarser than tracers have", in_ms(step_ns))
+            format!("a clock of {} is coarser than tracers use at {rate} requests/s", in_ms(step_ns))
         });
         let grid_ns = self.grid().map_or(0.0, |grid| grid as f64 * step_ns);
         say(grid_ns > SLOWEST_TICK_NS, &|| {
@@ -307,8 +307,8 @@ impl Evidence {
         against
     }
 
-    /// The date of the first request, if times in this unit are dates: Unix time, or FILETIME for
-    /// ticks of 100 ns.
+    /// The date of the first request, if times in this unit are dates: Unix time, or FILETIME for ticks of
+    /// 100 ns.
     pub fn date(&self, unit_ns: u64) -> Option<String> {
         let step_ns = self.step_ns(unit_ns);
         let (first, last) = (*self.steps.first()?, *self.steps.last()?);
@@ -380,12 +380,12 @@ fn read(format: &Format, settings: &Settings, sample: &Sample) -> Read {
     let mut reader = (format.open)(settings, Box::new(Cursor::new(bytes)));
     let length = format.quirks.length.map(|length| length(settings));
     let mut read = Read { times: Vec::new(), extents: Vec::new(), devices: 0, length };
-    // Content that is in memory can be read.
+    // Content in memory can always be read.
     while let Ok(Some(event)) = reader.next() {
         let Event::Request(r) = event else { continue };
         read.times.push(r.time);
         if matches!(r.op, HostOp::Read | HostOp::Write) {
-            // Where all have one length, it says nothing of a unit.
+            // If all requests have the same length, it is no evidence for a unit.
             read.extents.push((r.offset, if length.is_some() { 0 } else { r.bytes }));
         }
     }
@@ -393,8 +393,8 @@ fn read(format: &Format, settings: &Settings, sample: &Sample) -> Read {
     read
 }
 
-/// Removes the few times that lie a thousand spans away from all others: damage, or an unset clock. They say
-/// nothing of the unit.
+/// Removes the few times that are a thousand spans away from all others, due to damage or an unset clock.
+/// They are no evidence for the unit.
 fn leave_out_strays(steps: &mut Vec<u64>) {
     for _ in 0..steps.len().div_ceil(1_000) {
         let [first, second, .., before, last] = steps[..] else { return };
@@ -434,7 +434,7 @@ mod tests {
 
     #[test]
     fn a_batch_is_a_burst_and_no_impossible_rate() {
-        // 256 deep, a nanosecond apart, a batch every 200 us.
+        // Batches of 256 requests, a nanosecond apart, every 200 us.
         let times = (0..40_000u64).map(|i| i / 256 * 200_000 + i % 256).collect();
         let e = evidence(times);
         assert!(e.impossible(1, 40_000 * 4096).is_empty() && e.unusual(1).is_empty());

@@ -1,7 +1,7 @@
-//! The units of a file. Each interpretation that the grammar permits is compared with the limits of hosts and
-//! drives (`plausible`). Told units are never doubted; a stated one is taken if it is plausible; of an open
-//! one the only plausible reading is taken. Everything else is left to the user, with the figures of each
-//! interpretation.
+//! Determines the units of a file. Each interpretation that the grammar permits is compared with the limits
+//! of hosts and drives (`plausible`). Units given by the user are never questioned. A stated unit is taken if
+//! it is plausible. If the unit is open, the only plausible interpretation is taken. Everything else is left
+//! to the user, with the figures of each interpretation.
 
 use crate::reading::claim::Claim;
 use crate::reading::detection::{Confidence, Detection, Sample, Settings};
@@ -13,23 +13,23 @@ use crate::text::numbers::{grouped, readable_bytes};
 /// One interpretation of a file, with its properties and the evidence against it.
 #[derive(Clone)]
 pub(crate) struct Reading {
-    /// The options that choose it.
+    /// The options that select it.
     pub options: String,
     /// Span, requests/s, requests in the busiest millisecond, MB/s.
     pub cells: [String; 4],
-    /// Longest request, highest address and bytes touched, where the unit of addresses is open.
+    /// Longest request, highest address and bytes touched, if the unit of addresses is open.
     pub extents: Option<[String; 3]>,
     pub against: Vec<String>,
 }
 
-/// A file's units: determined, or left to the user.
+/// The units of a file: determined, or left to the user.
 pub(crate) struct Settled {
     pub detection: Detection,
-    /// Not empty if the user must decide.
+    /// The interpretations among which the user must choose. Empty if the units are determined.
     pub readings: Vec<Reading>,
-    /// Requests that have been looked at.
+    /// Number of requests examined.
     pub rows: usize,
-    /// The unit of time that was not given, to be verified against the whole file.
+    /// The unit of time if it was inferred, to be verified with the whole file.
     pub judged: Option<Judged>,
 }
 
@@ -37,15 +37,15 @@ pub(crate) struct Settled {
 #[derive(Clone, Copy)]
 pub(crate) struct Judged {
     pub unit: &'static str,
-    /// Requests on which that rests.
+    /// Number of requests on which it is based.
     pub rows: usize,
 }
 
-/// Finds the units of a file in `format`.
+/// Determines the units of a file in `format`.
 pub(crate) fn settle(format: &Format, sample: &Sample, mut detection: Detection, told: &Settings) -> Settled {
     let told_time = match format.timing {
         Timing::Told => (format.quirks.tells_time)(told).then(String::new),
-        // Of some grammars the content itself says the unit.
+        // In some grammars, the content states the unit.
         _ => told.get("time").or(detection.settings.get("time")).cloned(),
     };
     let fixed_time =
@@ -90,8 +90,8 @@ pub(crate) fn settle(format: &Format, sample: &Sample, mut detection: Detection,
     Settled { detection, readings, rows: evidence.rows(), judged }
 }
 
-/// Whether rates over the whole file are plausible, if more than its beginning was read; else each
-/// interpretation with its figures.
+/// Whether rates over the whole file are plausible, if only its beginning was examined before. Otherwise the
+/// interpretations with their figures.
 pub(crate) fn judge_whole(
     judged: Judged,
     requests: u64,
@@ -129,9 +129,9 @@ struct Case<'a> {
     told_unit: Option<&'a str>,
     /// Whether the unit of time is neither given nor fixed.
     untold: bool,
-    /// The unit that the grammar states, and whether it is written with decimals.
+    /// The unit that the grammar states, and whether times have decimals.
     stated: Option<(&'static str, bool)>,
-    /// Whether the grammar leaves a unit to evidence.
+    /// Whether the grammar leaves a unit open.
     is_open: bool,
 }
 
@@ -139,7 +139,7 @@ struct Case<'a> {
 struct Found {
     time: Option<&'static str>,
     unit: Option<&'static str>,
-    /// Whether it is the grammar's unit or, without one, one of the usual units.
+    /// Whether it is the grammar's unit or, if there is none, one of the usual units.
     usual: bool,
     claim: Claim,
     date: Option<String>,
@@ -159,7 +159,7 @@ impl Found {
 type Unit = (Option<&'static str>, u64, bool, Vec<String>);
 
 impl Case<'_> {
-    /// Every combination of units, the usual ones first.
+    /// All combinations of units, usual ones first.
     fn readings(&self) -> Vec<Found> {
         let units = self.units();
         let mut all: Vec<Found> =
@@ -178,7 +178,7 @@ impl Case<'_> {
             against.push("no row would be a request".to_string());
         }
         if self.untold {
-            // Where the grammar has dates and there are such, rates decide nothing.
+            // If the grammar has dates and the times are dates, rates are not decisive.
             if !(self.format.quirks.dated && is_stated && e.date(ns).is_some()) {
                 against.extend(e.impossible(ns, bytes));
             }
@@ -196,7 +196,7 @@ impl Case<'_> {
         Found { time, unit: *unit, usual, claim: e.claim(ns, bytes), date, against, unusual }
     }
 
-    /// How the digits differ from the grammar's times.
+    /// How the digits differ from those of the grammar's times.
     fn misshapen(&self, decimals: bool) -> Option<String> {
         let e = self.evidence;
         let name = self.format.name;
@@ -223,7 +223,7 @@ impl Case<'_> {
             (Some(word), bytes, usual, e.unusual_extents(bytes))
         };
         match (self.told_unit, self.format.extents) {
-            // The evidence has been read in it.
+            // The evidence was read in this unit.
             (Some(told), _) => vec![(read_in(told, true).0, 1, true, Vec::new())],
             (_, Extents::Open) if e.has_addresses_alone() => {
                 ["byte", "sector", "4KiB"].map(|word| read_in(word, true)).to_vec()
@@ -246,7 +246,7 @@ impl Case<'_> {
         }
     }
 
-    /// Times that are dates in one unit are not times in another, unless the grammar has times from a
+    /// Times that are dates in one unit are not times in another, unless the grammar counts times from a
     /// start, which may look like a date by chance.
     fn mind_dates(&self, all: &mut [Found]) {
         let Some((unit, date)) = all.iter().find_map(|f| Some((f.time?, f.date.clone()?))) else { return };
@@ -262,7 +262,7 @@ impl Case<'_> {
 
     fn choose<'f>(&self, found: &'f [Found]) -> Option<&'f Found> {
         if !self.is_open {
-            // What is merely unusual does not speak against the grammar.
+            // Unusual properties are no evidence against the grammar.
             return found.iter().find(|f| f.usual && f.against.is_empty());
         }
         let mut open = found.iter().filter(|f| f.usual && f.is_plausible());
@@ -344,18 +344,18 @@ impl Case<'_> {
         }
     }
 
-    /// The option that says a unit of time.
+    /// The option that sets a unit of time.
     fn option(&self, time: &str) -> String {
         let settings = self.format.with_time(self.told, time);
         format!("time={}", settings.get("time").map_or(time, String::as_str))
     }
 
-    /// The candidates shown to the user: plausible ones first, all of them if there are none.
+    /// The candidates for the user to choose from: plausible ones first, or all if none is plausible.
     fn to_ask(&self, found: &[Found]) -> Vec<Reading> {
         let open = |f: &&Found| f.is_plausible();
         let mut shown: Vec<&Found> = found.iter().collect();
         shown.sort_by_key(|f| (!open(f), !f.usual));
-        // A unit of addresses in which nothing is plausible is not a question where another is.
+        // A unit of addresses with no plausible candidate is left out if another one has some.
         if shown.first().is_some_and(open) {
             let units: Vec<_> = shown.iter().filter(|f| open(f)).map(|f| f.unit).collect();
             shown.retain(|f| units.contains(&f.unit));
@@ -389,7 +389,7 @@ impl Case<'_> {
     }
 }
 
-/// The readings as a table, a line each.
+/// The interpretations as a table, one per line.
 pub(crate) fn table(readings: &[Reading]) -> String {
     let mut rows: Vec<Vec<String>> =
         vec![["", "span", "requests/s", "busiest ms", "MB/s"].map(str::to_string).to_vec()];

@@ -1,4 +1,4 @@
-//! One request of a file, and the reader that returns them one by one.
+//! A request of a file, and the reader that returns them one by one.
 
 use crate::reading::volumes::Volumes;
 use serde::Serialize;
@@ -8,31 +8,31 @@ use wordline_units::{Attributes, HostOp};
 /// The content of a trace file, decompressed.
 pub(crate) type Input = Box<dyn Read + Send>;
 
-/// One request of a file, before time zero, volumes, fit and pace are applied.
+/// A request of a file, before start time, volumes, fit and pacing are applied.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Record {
-    /// Nanoseconds by the file's own clock.
+    /// Time on the file's own clock, in nanoseconds.
     pub time: u64,
     /// First byte on its volume.
     pub offset: u64,
     /// Length in bytes.
     pub bytes: u64,
     pub op: HostOp,
-    /// Further attributes: a latency hint, and for a write FUA and its stream.
+    /// Further attributes: a latency hint; for a write, FUA and its stream.
     pub attributes: Attributes,
-    /// Position in the reader's list of volumes.
+    /// Index in the reader's list of volumes.
     pub volume: u16,
 }
 
-/// Longer reads and writes count as damage; 512 times what hosts issue.
+/// Longer reads and writes count as damage: 512 times what hosts issue.
 pub(crate) const LONGEST_TRANSFER: u64 = 1 << 32;
-/// A trim can have the maximum length of a request: 2^32 − 1 blocks of 512 bytes.
+/// Maximum length of a trim, that of a request: 2^32 − 1 blocks of 512 bytes.
 pub(crate) const LONGEST_TRIM: u64 = (u32::MAX as u64) << 9;
-/// Addresses end here, so that sums of addresses never overflow.
+/// Limit of addresses, so that sums of addresses never overflow.
 pub(crate) const HIGHEST_ADDRESS: u64 = 1 << 62;
 
 impl Record {
-    /// The record, or why no drive can serve it.
+    /// The record, or why no drive can execute it.
     #[inline]
     pub fn checked(self) -> Result<Record, String> {
         if self.op == HostOp::Flush {
@@ -43,7 +43,7 @@ impl Record {
         if well { Ok(self) } else { Err(self.fault(longest)) }
     }
 
-    /// The preflush of this request.
+    /// The FLUSH before this request.
     pub fn flush_before(self) -> Record {
         Record { offset: 0, bytes: 0, op: HostOp::Flush, attributes: Attributes::NONE, ..self }
     }
@@ -63,7 +63,7 @@ impl Record {
 /// An item of a reader.
 pub(crate) enum Event {
     Request(Record),
-    /// This many parts of the grammar that are not requests (messages, commands without data).
+    /// This many parts of the grammar that are not requests, such as messages or commands without data.
     Aside(u64),
     /// Not part of the grammar, or an impossible request; with the reason.
     Unusable(String),
@@ -100,15 +100,15 @@ impl std::fmt::Display for Position {
 
 /// A file being read.
 pub(crate) trait RecordReader: Send {
-    /// The next thing in the file.
+    /// The next item of the file.
     fn next(&mut self) -> io::Result<Option<Event>>;
     /// Start of the last item.
     fn position(&self) -> Position;
-    /// The part of the trace that it is in, by number.
+    /// Number of the part of the trace to which it belongs.
     fn part(&self) -> u32 {
         0
     }
-    /// Requests so far that were earlier than one before them and have been put in order.
+    /// Number of requests so far that were earlier than a previous one and have been sorted.
     fn reordered(&self) -> u64 {
         0
     }
@@ -116,6 +116,6 @@ pub(crate) trait RecordReader: Send {
     fn open_end(&self) -> bool {
         false
     }
-    /// The volumes met so far, in order of appearance.
+    /// The volumes found so far, in order of appearance.
     fn volumes(&self) -> &Volumes;
 }

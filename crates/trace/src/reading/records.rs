@@ -1,11 +1,11 @@
-//! Binary files in one large buffer: a window that moves over the content, so that a record of any
-//! length up to the window's is seen whole, without an allocation.
+//! Reads binary files through one large buffer: a window moves over the content, so that a record no longer
+//! than the window is complete in memory without an allocation.
 
 use crate::reading::record::Input;
 use std::io;
 
-/// Bytes of the window: more than the longest record (blktrace's, 64 KiB) and small enough for a
-/// core's second cache.
+/// Size of the window in bytes. It exceeds the longest record (blktrace's, 64 KiB) and fits into a core's L2
+/// cache.
 const WINDOW: usize = 1 << 18;
 
 /// A window over a binary file.
@@ -29,7 +29,7 @@ impl Window {
         self.offset
     }
 
-    /// The content from here on: `bytes` or more, or all that is left.
+    /// The content from here on: at least `bytes`, or all that is left.
     #[inline]
     pub fn at_least(&mut self, bytes: usize) -> io::Result<&[u8]> {
         if self.end - self.start < bytes && !self.ended {
@@ -38,7 +38,7 @@ impl Window {
         Ok(&self.buffer[self.start..self.end])
     }
 
-    /// Moves on by so many bytes of those that were seen.
+    /// Skip this many of the bytes seen.
     #[inline]
     pub fn skip(&mut self, bytes: usize) {
         debug_assert!(bytes <= self.end - self.start);

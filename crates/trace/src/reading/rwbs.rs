@@ -1,5 +1,5 @@
-//! Linux's flags of a block request, as the letters of `blkparse` and the bits of `blktrace`, converted to a
-//! request. A write that carries a preflush is a FLUSH and then the write.
+//! Flags of a Linux block request, as letters of `blkparse` or bits of `blktrace`, converted to a request. A
+//! write with a preflush is a FLUSH followed by the write.
 
 use crate::reading::lines_of::Parsed;
 use crate::reading::record::Record;
@@ -7,7 +7,7 @@ use crate::text::numbers::excerpt;
 use crate::text::parameter::Parameter;
 use wordline_units::{Attributes, HostOp};
 
-/// Which event of a request counts, for both forms of a block trace.
+/// Which event counts as the request, for both forms of a block trace.
 pub(crate) const EVENT: Parameter = Parameter {
     key: "event",
     unit: "word",
@@ -22,16 +22,16 @@ pub(crate) const EVENT: Parameter = Parameter {
 pub(crate) struct Flags {
     /// The operation; none for a request without data.
     pub op: Option<HostOp>,
-    /// Whether everything before must be durable first.
+    /// Whether all earlier writes must be durable first.
     pub preflush: bool,
-    /// Whether the data must be durable before the answer.
+    /// Whether the data must be durable before completion.
     pub fua: bool,
 }
 
 impl Flags {
-    /// From letters such as `R`, `WS`, `FWFSM`, `D`, `FN`, `WZS`. The kernel writes the preflush first, then
-    /// the operation, then FUA, read-ahead, sync, meta and atomic. `WZ` writes zeroes, for which it sends no
-    /// data: the drive may forget the range. Zone commands, `Z` and what follows, move none.
+    /// Parses letters such as `R`, `WS`, `FWFSM`, `D`, `FN`, `WZS`. The kernel writes the preflush first,
+    /// then the operation, then FUA, read-ahead, sync, meta and atomic. `WZ` writes zeroes without sending
+    /// data: the drive may forget the range. Zone commands (`Z` and what follows) move no data.
     #[inline]
     pub fn of_letters(text: &[u8]) -> Option<Flags> {
         let (preflush, rest) = match text {
@@ -59,7 +59,7 @@ impl Flags {
         Some(Flags { op, preflush, fua: op == Some(HostOp::Write) && rest.contains(&b'F') })
     }
 
-    /// The message for unknown letters.
+    /// Error message for unknown letters.
     #[cold]
     pub fn fault(text: &[u8]) -> String {
         if text.starts_with(b"ZA") {
@@ -98,7 +98,7 @@ impl Flags {
         let flush =
             Record { time, offset: 0, bytes: 0, op: HostOp::Flush, attributes: Attributes::NONE, volume };
         match self.op {
-            // An empty write with a preflush, or an operation that is a flush, is a FLUSH alone.
+            // A write without data that has a preflush, or a flush operation, is only a FLUSH.
             Some(HostOp::Flush) => Parsed::Request(flush),
             _ if bytes == 0 && self.preflush => Parsed::Request(flush),
             None => Parsed::Aside,

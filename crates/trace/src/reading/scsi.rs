@@ -3,10 +3,10 @@
 use crate::reading::writing::{Keeps, Naming};
 use wordline_units::HostOp;
 
-/// Bytes of the sectors in which block numbers count.
+/// Size in bytes of the sectors that block numbers count.
 pub(crate) const SECTOR: u64 = 512;
 
-/// The operation of a SCSI command on the disk's data, if any.
+/// The operation of a SCSI command, if it concerns the disk's data.
 #[inline]
 pub(crate) fn command(code: u64) -> Option<HostOp> {
     match code {
@@ -17,7 +17,7 @@ pub(crate) fn command(code: u64) -> Option<HostOp> {
     }
 }
 
-/// Properties that all of them keep.
+/// Properties that all these formats keep.
 pub(crate) const KEEPS: Keeps = Keeps {
     flush: true,
     unit: SECTOR,

@@ -1,6 +1,6 @@
-//! Units of times, addresses and sizes: those of a grammar, and the options to set others. Files in the wild
-//! differ from their grammar (a `vscsi-csv` in seconds, an MSR cut in microseconds), so every text format
-//! understands `time=` and `unit=`.
+//! Units of times, addresses and sizes: those of a grammar, and the options to set others. Real files deviate
+//! from their grammar (a `vscsi-csv` in seconds, an MSR excerpt in microseconds), so every text format
+//! accepts `time=` and `unit=`.
 
 use crate::reading::detection::Settings;
 use crate::text::numbers::TENS;
@@ -32,7 +32,7 @@ pub(crate) const UNIT: Parameter = choice(
     "unit of address and size; a sector is 512 bytes",
 );
 
-/// Both, for formats whose grammar states them.
+/// Both options, for formats whose grammar states the units.
 pub(crate) const STATED: &[Parameter] = &[TIME, UNIT];
 
 /// Nanoseconds of a word of `time=`.
@@ -57,12 +57,12 @@ pub(crate) struct Units {
 }
 
 impl Units {
-    /// Those of the grammar.
+    /// The units of the grammar.
     pub const fn stated(time: u64, offset: u64, size: u64) -> Units {
         Units { time, offset, size }
     }
 
-    /// These, but for what is told.
+    /// These units, except for those set by options.
     pub fn with_settings(self, settings: &Settings) -> Units {
         let word = |key: &str| settings.get(key).map(String::as_str);
         let both = word("unit").and_then(unit_bytes);

@@ -9,11 +9,11 @@ pub(crate) struct Volumes {
     labels: Vec<String>,
     unnamed: bool,
     numbers: FxHashMap<Box<[u8]>, u16>,
-    /// Recent short names, so that interleaved volumes need no map; initially empty.
+    /// Recent short names, so that interleaved volumes need no map lookup. Initially empty.
     recent: Vec<Option<(ShortName, u16)>>,
 }
 
-/// More than most traces have volumes; 64 KiB of them.
+/// Size of this cache: 64 KiB, for more volumes than most traces have.
 const RECENT: usize = 4096;
 
 /// A name of four to eight bytes as its first and last four, a shorter one as its bytes; and its length.
@@ -33,7 +33,7 @@ impl ShortName {
         Some(ShortName(word, key.len()))
     }
 
-    /// Its place among [`RECENT`] names.
+    /// Its position among [`RECENT`] names.
     #[inline]
     fn slot(self) -> usize {
         (self.0.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - RECENT.ilog2())) as usize
@@ -41,12 +41,12 @@ impl ShortName {
 }
 
 impl Volumes {
-    /// A file that holds one volume and does not name it.
+    /// The volumes of a file that has a single volume without a name.
     pub fn unnamed() -> Volumes {
         Volumes { labels: vec!["0".to_string()], unnamed: true, ..Volumes::default() }
     }
 
-    /// Whether the file does not say which volume it is of.
+    /// Whether the file does not name its volume.
     pub fn are_unnamed(&self) -> bool {
         self.unnamed
     }

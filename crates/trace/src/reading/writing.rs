@@ -1,12 +1,12 @@
-//! Writing: what a format can represent of a request ([`Keeps`]), and how it writes one ([`RecordWriter`]). A
-//! writer is in the file of its reader. It only receives requests that the format can represent; the caller
-//! (see `pipeline`) ensures that, and counts losses.
+//! Writing: what a format keeps of a request ([`Keeps`]), and how it writes one ([`RecordWriter`]). A writer
+//! is in the same file as the reader of its format. It only receives requests that the format can represent;
+//! the caller (see `pipeline`) ensures that and counts losses.
 
 use crate::reading::detection::{Miss, OptionFault, Settings};
 use crate::reading::record::Record;
 use crate::text::numbers::TENS;
 
-/// Properties that survive writing and reading in a format.
+/// Properties that survive being written to a format and read again.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Keeps {
     pub flush: bool,
@@ -19,7 +19,7 @@ pub(crate) struct Keeps {
     pub streams: bool,
     /// Offsets and lengths are multiples of this many bytes.
     pub unit: u64,
-    /// Bytes of the longest request.
+    /// Maximum length of a request in bytes.
     pub longest: u64,
     /// Times are multiples of this many nanoseconds.
     pub tick: u64,
@@ -28,7 +28,7 @@ pub(crate) struct Keeps {
 }
 
 impl Keeps {
-    /// Reads and writes of any length to the byte and the nanosecond, on volumes of any name.
+    /// Everything: reads and writes of any length, to the byte and the nanosecond, on volumes with any name.
     pub const ALL: Keeps = Keeps {
         flush: true,
         trim: true,
@@ -42,7 +42,7 @@ impl Keeps {
         volumes: Naming::Any,
     };
 
-    /// All but latency hints and streams, which few formats have.
+    /// Everything except latency hints and streams, which few formats have.
     pub const STATED: Keeps = Keeps { hints: false, streams: false, ..Keeps::ALL };
 
     /// Reads and writes, but neither FLUSH, TRIM nor FUA.
@@ -52,31 +52,31 @@ impl Keeps {
 /// The times of a format.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Clock {
-    /// Those of the input file.
+    /// As in the input file.
     Own,
-    /// From the first request on.
+    /// Counted from the first request.
     FromStart,
-    /// Unix time of 2001 to 2065; a clock elsewhere is set to 2001-09-09 at the first request.
+    /// Unix time of the years 2001 to 2065. Other clocks are set to 2001-09-09 at the first request.
     Unix,
 }
 
 /// The volume names of a format.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Naming {
-    /// Nothing: it holds one.
+    /// None: a file holds one volume.
     None,
     /// Any word.
     Any,
     /// A number.
     Number,
-    /// A word, a point and a number, such as `usr.1`.
+    /// A word, a dot and a number, such as `usr.1`.
     HostAndDisk,
-    /// The two numbers of a Linux device and a point between them, such as `8.16`.
+    /// The two numbers of a Linux device with a dot between them, such as `8.16`.
     MajorMinor,
 }
 
 impl Naming {
-    /// Whether the format can say this name.
+    /// Whether the format allows this name.
     pub fn allows(self, label: &str) -> bool {
         let number = |t: &str| !t.is_empty() && t.len() < 19 && t.bytes().all(|c| c.is_ascii_digit());
         match self {
@@ -110,19 +110,19 @@ impl Naming {
 
 /// A file being written.
 pub(crate) trait RecordWriter: Send {
-    /// The part before the first request. The names of the volumes are such as the format allows.
+    /// Writes what precedes the first request. The format allows all names of `volumes`.
     fn begin(&mut self, _volumes: &[String], _out: &mut Vec<u8>) {}
-    /// A request. Its time, extent and kind can be represented; the names are those of
+    /// Writes a request. The format can represent its time, range and kind; the names are those of
     /// [`RecordWriter::begin`].
     fn write(&mut self, record: &Record, volumes: &[String], out: &mut Vec<u8>);
-    /// The part after the last request.
+    /// Writes what follows the last request.
     fn end(&mut self, _out: &mut Vec<u8>) {}
 }
 
-/// A writer and what it keeps, by the settings.
+/// A writer, and what it keeps with its settings.
 pub(crate) struct Writing {
     pub keeps: Keeps,
-    /// The options with which the file is read again, where the content does not say them.
+    /// The options needed to read the file again, if the content does not state them.
     pub read_with: Settings,
     pub writer: Box<dyn RecordWriter>,
 }
@@ -133,13 +133,13 @@ impl Writing {
     }
 }
 
-/// The answer of a format that is not written.
+/// The error of a format that cannot be written.
 pub(crate) fn read_only(reason: &str, allowed: &str) -> Result<Writing, Miss> {
     let option = OptionFault { key: "--to", allowed: allowed.to_string() };
     Err(Miss { fits: 0, reason: reason.to_string(), option: Some(option) })
 }
 
-/// A writer of rows that knows nothing but the row.
+/// A writer of rows, each of which depends only on its request.
 pub(crate) struct Rows {
     pub title: &'static str,
     pub row: fn(&Record, &str, &mut Vec<u8>),
@@ -163,9 +163,9 @@ pub(crate) trait Row {
     fn text(&mut self, text: &str) -> &mut Self;
     /// A whole number.
     fn number(&mut self, n: u64) -> &mut Self;
-    /// A hexadecimal number of at least this many digits, with `0x` before it.
+    /// A hexadecimal number with `0x` and at least this many digits.
     fn hexadecimal(&mut self, n: u64, digits: usize) -> &mut Self;
-    /// `n` of 10^`decimals` parts, with all its decimals: 1500 with 3 is `1.500`.
+    /// `n` in units of 10^-`decimals`, with all decimals: 1500 with 3 is `1.500`.
     fn fixed(&mut self, n: u64, decimals: usize) -> &mut Self;
 }
 
@@ -196,7 +196,7 @@ impl Row for Vec<u8> {
         let scale = TENS[decimals];
         self.number(n / scale);
         if decimals > 0 {
-            // One more digit keeps the zeros in front.
+            // An additional digit keeps leading zeros.
             let start = self.len();
             self.number(n % scale + scale);
             self[start] = b'.';

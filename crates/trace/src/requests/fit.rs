@@ -1,5 +1,5 @@
-//! How a trace is made to fit a drive that is smaller than the addresses in it. Nothing is changed without
-//! request: the error names the touched size and the capacity, and the effect of each mode.
+//! Fits a trace to a drive that is smaller than the trace's addresses. Nothing is changed without a request:
+//! the error states the touched size, the capacity, and the effect of each mode.
 
 use crate::requests::pages::RankedPages;
 use serde::Serialize;
@@ -8,18 +8,18 @@ use std::str::FromStr;
 use std::sync::Arc;
 use wordline_units::{HostOp, LBA_BYTES};
 
-/// How to handle requests beyond the drive.
+/// How to treat requests beyond the end of the drive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Fit {
     /// Refuse the workload.
     #[default]
     Error,
-    /// Take addresses modulo the drive's size. A request that would cross the end is moved back to
-    /// end with the drive, so the number of requests and their lengths stay the same.
+    /// Take addresses modulo the drive's size. A request that would cross the end is moved back so that it
+    /// ends at the end of the drive. The number and lengths of requests stay the same.
     Wrap,
-    /// Renumber the logical pages that are touched densely, in order of address. Contiguous data stay
-    /// contiguous; gaps vanish.
+    /// Renumber the touched logical pages densely, in order of address. Contiguous data stay contiguous, and
+    /// gaps are removed.
     Compact,
 }
 
@@ -45,14 +45,14 @@ impl fmt::Display for Fit {
     }
 }
 
-/// What a workload must know about the drive.
+/// Properties of the drive that a workload needs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct DriveShape {
-    /// Bytes the host sees.
+    /// Logical capacity in bytes.
     pub logical_bytes: u64,
-    /// Bytes of the smallest unit that mask, bus and map know.
+    /// Size of a sector in bytes, the unit of masks, transfers and mapping.
     pub sector_bytes: u32,
-    /// Bytes of a logical page, the unit of the map.
+    /// Size of a logical page in bytes, the unit of the mapping table.
     pub unit_bytes: u32,
 }
 
@@ -62,34 +62,34 @@ impl DriveShape {
         self.logical_bytes / LBA_BYTES
     }
 
-    /// Blocks of 512 bytes in a logical page; at least 1.
+    /// Blocks of 512 bytes per logical page, at least 1.
     pub const fn unit_blocks(&self) -> u64 {
         let blocks = self.unit_bytes as u64 / LBA_BYTES;
         if blocks == 0 { 1 } else { blocks }
     }
 }
 
-/// A computed fit for a drive: the address of each request.
+/// The fit of a trace to a drive, which gives the address of each request.
 #[derive(Clone)]
 pub enum Placement {
-    /// Where it is.
+    /// The address is unchanged.
     AsIs,
-    /// Around the end of the drive.
+    /// Wrap at the end of the drive.
     Wrap {
-        /// Blocks of the drive.
+        /// Size of the drive in blocks.
         capacity: u64,
     },
-    /// Closer together: units that nothing touches are left out.
+    /// Leave out units that are not touched.
     Compact {
-        /// The units that are touched.
+        /// The touched units.
         pages: Arc<RankedPages>,
-        /// Blocks of a unit.
+        /// Blocks per unit.
         unit: u64,
     },
 }
 
 impl Placement {
-    /// The address of a request of this many blocks at `lba`; none for a trim without data.
+    /// The address and length of a request of this many blocks at `lba`. Nothing for a trim without data.
     #[inline]
     pub fn place(&self, lba: u64, blocks: u32, op: HostOp) -> Option<(u64, u32)> {
         match self {

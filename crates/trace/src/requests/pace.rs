@@ -1,34 +1,34 @@
-//! When requests are issued, and when to stop: the pace of a workload and its bounds.
+//! When requests are issued and when a workload ends: its pacing and its limits.
 
 use serde::Serialize;
 use std::fmt;
 use std::str::FromStr;
 use wordline_units::{Bytes, SimDuration};
 
-/// Who decides when a request is issued.
+/// What determines when a request is issued.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Pacing {
-    /// The workload: each request carries its arrival time.
+    /// The workload: each request has its arrival time.
     Open,
-    /// The drive: whenever one of `queue_depth` times `threads` requests completes, the next is
-    /// issued. Arrival times are 0.
+    /// The drive: when one of `queue_depth` times `threads` requests completes, the next is issued. Arrival
+    /// times are 0.
     Closed {
-        /// Requests that a thread keeps outstanding.
+        /// Outstanding requests per thread.
         queue_depth: u32,
-        /// Threads.
+        /// Number of threads.
         threads: u32,
     },
-    /// The jobs of a job file, each by its own depth, rate and pauses.
+    /// The jobs of a job file, each with its own queue depth, rate and pauses.
     Jobs,
 }
 
 /// `32` or `32x4`: queue depth and threads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct QueueDepth {
-    /// Requests outstanding of each thread.
+    /// Outstanding requests per thread.
     pub queue_depth: u32,
-    /// Threads.
+    /// Number of threads.
     pub threads: u32,
 }
 
@@ -55,24 +55,24 @@ impl FromStr for QueueDepth {
 pub struct Limit {
     /// After this many requests. The stream ends by itself.
     pub requests: Option<u64>,
-    /// At this simulated time. An open stream ends itself; the runner ends a closed loop.
+    /// At this simulated time. An open-loop stream ends by itself; the runner ends a closed loop.
     pub duration: Option<SimDuration>,
-    /// After this many bytes written by the host (read, where the workload never writes). The stream ends by
+    /// After this many bytes written by the host, or read if the workload never writes. The stream ends by
     /// itself.
     pub bytes: Option<u64>,
 }
 
-/// A limit in bytes as given: absolute, or in drive writes.
+/// A limit in bytes, absolute or in drive writes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ByteBound {
     /// This many bytes.
     Bytes(u64),
-    /// Thousandths of the drive's logical size.
+    /// Thousandths of the logical capacity.
     DriveMilli(u64),
 }
 
 impl ByteBound {
-    /// In bytes, on a drive of this size.
+    /// The limit in bytes, on a drive of this size.
     pub fn of(self, drive_bytes: u64) -> u64 {
         match self {
             ByteBound::Bytes(n) => n,
@@ -116,14 +116,14 @@ impl std::fmt::Display for ByteBound {
 /// A positive decimal as an exact fraction: `10`, `0.5`, `2.25`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Ratio {
-    /// Above the line.
+    /// The numerator.
     pub numerator: u64,
-    /// Below it: a power of ten.
+    /// The denominator, a power of ten.
     pub denominator: u64,
 }
 
 impl Ratio {
-    /// The whole.
+    /// The ratio 1.
     pub const ONE: Ratio = Ratio { numerator: 1, denominator: 1 };
 
     /// `t` divided by this ratio, rounded down.
@@ -140,7 +140,7 @@ impl Ratio {
         t as f64 * self.numerator as f64 / self.denominator as f64
     }
 
-    /// `t` multiplied by this ratio, rounded down; nothing beyond 64 bits.
+    /// `t` multiplied by this ratio, rounded down. Nothing if the result exceeds 64 bits.
     pub fn multiply(self, t: u64) -> Option<u64> {
         u64::try_from(t as u128 * self.numerator as u128 / self.denominator as u128).ok()
     }

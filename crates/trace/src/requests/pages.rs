@@ -1,6 +1,6 @@
-//! Sets of pages over a sparse address space: bitmaps of 32,768 pages where some of them were touched,
-//! a mark where all were, nothing elsewhere. They count distinct pages for statistics, and ranked they renumber touched
-//! pages densely (`--fit compact`).
+//! Sets of pages in a sparse address space. A chunk of 32,768 pages has a bitmap if some of its pages are in
+//! the set, a mark if all are, and nothing otherwise. Sets count distinct pages for statistics. Ranked sets
+//! renumber touched pages densely (`--fit compact`).
 
 use rustc_hash::FxHashMap;
 use std::ops::Range;
@@ -8,10 +8,10 @@ use std::ops::Range;
 const CHUNK_BITS: u32 = 15;
 const CHUNK: u64 = 1 << CHUNK_BITS;
 const WORDS: usize = 1 << (CHUNK_BITS - 6);
-/// Marks a full chunk instead of the number of a bitmap.
+/// Marks a full chunk, in place of the number of a bitmap.
 const FULL: u32 = u32::MAX;
 
-/// Pages of one chunk.
+/// A chunk of pages.
 #[derive(Clone, Copy)]
 struct Chunk {
     /// Number of its bitmap, or [`FULL`].
@@ -19,15 +19,16 @@ struct Chunk {
     count: u32,
 }
 
-/// A set of pages. A page's number is below 2^56. A chunk of 128 MiB (of 4 KiB pages) takes 4 KiB while it is partly in
-/// the set, and about 24 bytes when it is full: the cost of a long request is bounded by its two ends.
+/// A set of pages. Page numbers are below 2^56. A chunk of 128 MiB (of 4 KiB pages) takes 4 KiB while it is
+/// partly in the set, and about 24 bytes when it is full, so the cost of a long request is limited to its two
+/// ends.
 #[derive(Clone, Default)]
 pub struct PageSet {
-    /// Numbers of chunks, by place.
+    /// Chunk numbers, by position.
     places: FxHashMap<u64, u32>,
     chunks: Vec<Chunk>,
     bitmaps: Vec<[u64; WORDS]>,
-    /// Bitmaps of chunks that became full.
+    /// Free bitmaps, of chunks that became full.
     unused: Vec<u32>,
     last: Option<(u64, u32)>,
     count: u64,
@@ -148,7 +149,7 @@ impl PageSet {
         runs
     }
 
-    /// The set with every page's rank at hand.
+    /// Compute the rank of every page.
     pub fn ranked(self) -> RankedPages {
         let keys = self.keys();
         let mut before = vec![0u64; self.chunks.len()];
@@ -168,10 +169,10 @@ impl PageSet {
         RankedPages { set: self, keys, before, prefix }
     }
 
-    /// Bytes that the set takes.
+    /// Memory of the set in bytes.
     #[cfg(test)]
     pub fn bytes(&self) -> usize {
-        // A place of the map takes a control byte more, and a map is filled to seven eighths.
+        // A map entry takes one more control byte, and a map is filled to seven eighths.
         self.places.capacity() * 8 / 7 * 17
             + self.chunks.capacity() * size_of::<Chunk>()
             + self.bitmaps.capacity() * size_of::<[u64; WORDS]>()
@@ -220,14 +221,14 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
-    /// Ranges such as requests have, and some that fill chunks.
+    /// Typical ranges of requests, and some that fill chunks.
     fn ranges() -> impl Strategy<Value = Vec<(u64, u64)>> {
         prop::collection::vec((0u64..200_000, prop_oneof![8 => 1u64..3_000, 1 => 1u64..100_000]), 0..40)
     }
 
     #[test]
     fn a_hundred_requests_of_4_gib_over_16_tib_take_some_mib() {
-        // Unaligned, so that each leaves a part of a chunk at both ends; then again, beside it.
+        // Unaligned, so that each range ends within a chunk at both ends. One more page follows.
         const LONG: u64 = 1 << 20;
         let mut set = PageSet::default();
         for n in 0..100 {
@@ -237,7 +238,7 @@ mod tests {
         }
         assert_eq!(set.count(), 100 * (LONG + 1));
         assert!(set.bytes() < 2 << 20, "{} B", set.bytes());
-        // The whole of it takes a number a chunk.
+        // The whole address space takes one number per chunk.
         (0..1 << 12).for_each(|n| set.insert(n * LONG..(n + 1) * LONG));
         assert_eq!(set.count(), 1 << 32);
         assert!(set.bytes() < 8 << 20, "{} B", set.bytes());

@@ -1,4 +1,4 @@
-//! When the client of a closed loop pauses: after each request, or after this many bytes.
+//! Pauses of a closed loop's client, after each request or after a number of bytes.
 
 use crate::requests::fit::DriveShape;
 use crate::requests::pace::ByteBound;
@@ -9,13 +9,14 @@ use wordline_units::SimDuration;
 /// Pauses of a client that keeps requests outstanding.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Pauses {
-    /// Between the end of a request and the one that takes its place.
+    /// Time between the completion of a request and the submission of the one that replaces it.
     pub think: SimDuration,
-    /// After how many bytes written the client lets all that is outstanding end, and how long it then rests.
+    /// Number of written bytes after which the client waits for all outstanding requests, and how long it
+    /// then pauses.
     pub burst: Option<(u64, SimDuration)>,
 }
 
-/// Pauses as given, before a drive is known.
+/// Pauses as given, before the drive is known.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Pausing {
     think: SimDuration,
@@ -23,7 +24,7 @@ pub struct Pausing {
 }
 
 impl Pausing {
-    /// Of each request.
+    /// The pause after each request.
     pub const THINK: Parameter = value(
         "think",
         "time",
@@ -39,11 +40,11 @@ impl Pausing {
         "such as 64MiB, or 0.05x the drive, in a closed loop",
         "bytes written before the client waits for all outstanding requests and rests",
     );
-    /// Of each burst.
+    /// The pause after each burst.
     pub const REST: Parameter =
         value("rest", "time", "none", "such as 30s, with burst", "how long the client rests after a burst");
 
-    /// Takes them from the options of a workload, which are of a closed loop or not.
+    /// Parse the pauses from the options of a workload; `closed` says whether it is a closed loop.
     pub fn of(o: &mut Options, closed: bool) -> Pausing {
         const TIME: &str = "a time such as 5ms";
         let think = o.get::<SimDuration>("think", TIME);

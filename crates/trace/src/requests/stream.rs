@@ -5,41 +5,41 @@ use crate::requests::fit::Fit;
 use std::ops::Range;
 use wordline_units::{HostRequest, QueueClass};
 
-/// Requests in the order in which they are issued. After an error it ends.
+/// Requests in the order in which they are issued. The stream ends after an error.
 pub type RequestStream = Box<dyn Iterator<Item = Result<HostRequest, WorkloadError>> + Send>;
 
-/// Settings of the command line, which override the workload's own text.
+/// Settings of the command line. They take precedence over the options of the workload.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Overrides {
-    /// How a trace is made to fit.
+    /// How to fit a trace to the drive.
     pub fit: Option<Fit>,
-    /// Bound on the number of requests.
+    /// Maximum number of requests.
     pub requests: Option<u64>,
 }
 
 /// Selection among the pages that a workload touches.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Touched {
-    /// Those that it reads or writes.
+    /// All that it reads or writes.
     AtAll,
     /// Those that it reads before writing any part of them.
     ReadFirst,
-    /// Those of which it reads a sector before writing it; only these sectors.
+    /// Those of which it reads a sector before writing it, with only these sectors.
     SectorsReadFirst,
-    /// Those that it reads or writes; only the touched sectors.
+    /// Those that it reads or writes, with only the touched sectors.
     Sectors,
-    /// Those that it reads before writing any part of them; only the sectors of the first read.
+    /// Those that it reads before writing any part of them, with only the sectors of the first read.
     SectorsOfFirstRead,
 }
 
 /// Logical pages that a workload reads or writes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Footprint {
-    /// Ascending runs of page numbers, no two adjoining.
+    /// Ascending runs of page numbers, with gaps between them.
     pub runs: Vec<Range<u32>>,
     /// Excluded sectors of these pages: ascending page numbers, each with a bit per excluded sector.
     pub lacking: Vec<(u32, u32)>,
-    /// Whether exactly these pages are touched. A closed loop that only time ends may touch fewer.
+    /// Whether exactly these pages are touched. A closed loop that is ended by time may touch fewer.
     pub exact: bool,
 }
 
@@ -58,8 +58,8 @@ impl Footprint {
 /// A source of requests: a volume of a trace, or a job.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Source {
-    /// Its name. Copies of a job have one.
+    /// Its name. Copies of a job share a name.
     pub name: String,
-    /// The priority that it asks for.
+    /// The priority that it requests.
     pub class: QueueClass,
 }

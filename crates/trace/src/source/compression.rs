@@ -1,4 +1,4 @@
-//! How a file is compressed: by its magic number where it is read, by its name where it is written.
+//! How a file is compressed: detected by its magic number for input, by its name for output.
 
 use serde::Serialize;
 
@@ -6,7 +6,7 @@ use serde::Serialize;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Compression {
-    /// Not at all.
+    /// Not compressed.
     Plain,
     /// gzip.
     Gzip,
@@ -26,7 +26,7 @@ impl Compression {
         (b"BZh", Compression::Bzip2),
         (&[0xfd, b'7', b'z', b'X', b'Z', 0], Compression::Xz),
         (&[0x28, 0xb5, 0x2f, 0xfd], Compression::Zstd),
-        // A skippable frame, with which parallel compressors begin.
+        // A skippable frame, with which files of parallel compressors begin.
         (&[0x50, 0x2a, 0x4d, 0x18], Compression::Zstd),
         (&[0x04, 0x22, 0x4d, 0x18], Compression::Lz4),
     ];
@@ -36,7 +36,7 @@ impl Compression {
         Self::MAGIC.iter().find(|(m, _)| head.starts_with(m)).map_or(Compression::Plain, |(_, c)| *c)
     }
 
-    /// Compression by the name of an output file, and the name without its extension.
+    /// The compression for the name of an output file, and the name without its extension.
     pub fn asked_by(name: &str) -> (Compression, &str) {
         const ENDINGS: [(&str, Compression); 5] = [
             (".gz", Compression::Gzip),
@@ -49,7 +49,7 @@ impl Compression {
         asked.unwrap_or((Compression::Plain, name))
     }
 
-    /// The name that reports use.
+    /// The name in reports.
     pub const fn name(self) -> &'static str {
         match self {
             Compression::Plain => "none",
@@ -62,7 +62,7 @@ impl Compression {
     }
 }
 
-/// The message of a build without compression.
+/// The error of a build without compression.
 #[cfg(not(feature = "compression"))]
 pub(crate) fn not_in_this_build() -> std::io::Error {
     std::io::Error::new(

@@ -1,16 +1,16 @@
-//! Decompression on the way in. A build without the feature `compression` has none, and says so.
+//! Decompression of input. A build without the feature `compression` returns an error instead.
 
 use crate::source::compression::Compression;
 use std::io::{self, Read};
 
-/// The content of a stream that is compressed so.
+/// The content of a stream with this compression.
 #[cfg(feature = "compression")]
 pub(crate) fn decompressed(
     compression: Compression,
     raw: impl Read + Send + 'static,
 ) -> io::Result<Box<dyn Read + Send>> {
     match compression {
-        // Readers ask for large blocks themselves.
+        // Readers request large blocks themselves.
         Compression::Plain => return Ok(Box::new(raw)),
         Compression::Lz4 => return Ok(Box::new(crate::source::lz4::frames(raw))),
         _ => {}

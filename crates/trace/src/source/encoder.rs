@@ -1,9 +1,9 @@
-//! Compression of output, by file name: the inverse of [`Compression`].
+//! Compression of output, chosen by file name: the inverse of [`Compression`].
 
 use crate::source::compression::Compression;
 use std::io::{self, Write};
 
-/// A compressing output stream. It is whole only after [`Encoder::finish`].
+/// A compressing output stream. It is complete only after [`Encoder::finish`].
 pub(crate) enum Encoder<W: Write> {
     Plain(W),
     #[cfg(feature = "compression")]

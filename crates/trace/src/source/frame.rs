@@ -1,7 +1,7 @@
-//! Compression of one block of bytes to one Zstandard frame, and back. Without the feature `compression` no block is
-//! compressed, and one that is cannot be read.
+//! Compresses a block of bytes to a Zstandard frame, and back. Without the feature `compression`, no block is
+//! compressed, and a compressed block cannot be read.
 
-/// Makes frames.
+/// Creates frames.
 #[derive(Default)]
 pub(crate) struct FrameEncoder {
     #[cfg(feature = "compression")]
@@ -9,7 +9,7 @@ pub(crate) struct FrameEncoder {
 }
 
 impl FrameEncoder {
-    /// The block as a frame; nothing where none can be made.
+    /// The block as a frame. Nothing if none can be created.
     #[cfg(feature = "compression")]
     pub fn frame(&mut self, block: &[u8]) -> Option<Vec<u8>> {
         let compressor = match &mut self.compressor {
@@ -19,7 +19,7 @@ impl FrameEncoder {
         compressor.and_then(|c| c.compress(block).ok())
     }
 
-    /// Nothing.
+    /// Nothing: this build creates no frames.
     #[cfg(not(feature = "compression"))]
     pub fn frame(&mut self, _block: &[u8]) -> Option<Vec<u8>> {
         None
@@ -34,7 +34,7 @@ pub(crate) struct FrameDecoder {
 }
 
 impl FrameDecoder {
-    /// Fills `block` from a frame; returns the number of bytes, if it is complete.
+    /// Fills `block` from a frame. Returns the number of bytes, if the frame is complete.
     ///
     /// # Errors
     /// Where no frame can be read at all.
@@ -47,7 +47,7 @@ impl FrameDecoder {
         Ok(decompressor.decompress_to_buffer(frame, block).ok())
     }
 
-    /// That there are no frames in this build.
+    /// Return an error: this build reads no frames.
     #[cfg(not(feature = "compression"))]
     pub fn read(&mut self, _frame: &[u8], _block: &mut [u8]) -> std::io::Result<Option<usize>> {
         Err(crate::source::compression::not_in_this_build())

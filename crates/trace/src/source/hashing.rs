@@ -1,4 +1,4 @@
-//! The SHA-256 of a file, taken while it is read.
+//! The SHA-256 of a file, computed while it is read.
 
 use crate::error::{ErrorKind, Problem, WorkloadError};
 use sha2::{Digest, Sha256};
@@ -21,7 +21,7 @@ fn hexadecimal(hasher: Sha256) -> String {
     hasher.finalize().iter().map(|b| format!("{b:02x}")).collect()
 }
 
-/// The message for a file that cannot be read.
+/// The error of a file that cannot be read.
 #[cold]
 pub(crate) fn io_problem(place: &str, what: &str, error: &io::Error) -> WorkloadError {
     let hint = match error.kind() {
@@ -66,14 +66,14 @@ impl Read for Shared {
     }
 }
 
-/// The hash that a reading is taking.
+/// The hash of a file that is being read.
 pub(crate) struct Hash {
     label: String,
     shared: Arc<Mutex<Hashing>>,
 }
 
 impl Hash {
-    /// A file that is read, and its hash, which is taken meanwhile.
+    /// A file, and its hash, which is computed as the file is read.
     pub fn along(label: &str, file: impl Read + Send + 'static) -> (Shared, Hash) {
         let shared = Arc::new(Mutex::new(Hashing { file: Box::new(file), hasher: Sha256::new() }));
         (Shared(Arc::clone(&shared)), Hash { label: label.to_string(), shared })

@@ -1,5 +1,5 @@
-//! LZ4 frames, one behind the other. The decoder accepts a file that ends between two blocks, so the frames
-//! are parsed separately: a truncated trace must not pass for a shorter one.
+//! Consecutive LZ4 frames. The decoder accepts a file that ends between two blocks, so the frames are also
+//! parsed here: a truncated trace must not pass as a shorter one.
 
 use lz4_flex::frame::FrameDecoder;
 use std::io::{self, BufRead, BufReader, Read};
@@ -15,7 +15,7 @@ impl<R: BufRead> Read for Frames<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
             let n = self.0.read(buffer)?;
-            // Nothing is the end of a frame, and of the file only if nothing follows.
+            // No data means the end of a frame, and the end of the file only if nothing follows.
             if n > 0 || buffer.is_empty() || self.0.get_mut().fill_buf()?.is_empty() {
                 return Ok(n);
             }
@@ -50,22 +50,22 @@ enum Next {
     Flags,
     /// The size of a block, 0 after the last.
     Block,
-    /// Not a frame; the decoder says so.
+    /// Not a frame; the decoder reports it.
     Unknown,
 }
 
 #[derive(Default)]
 struct Walk {
     next: Next,
-    /// Bytes to pass over before it.
+    /// Number of bytes to skip before it.
     pass: u64,
-    /// Bytes of it that have been seen, at most four.
+    /// Its bytes so far, at most four.
     word: Vec<u8>,
     flags: u8,
 }
 
 const MAGIC: u32 = 0x184d_2204;
-/// The lower four bits are free.
+/// The lower four bits may have any value.
 const SKIPPABLE: u32 = 0x184d_2a50;
 const DICTIONARY: u8 = 1;
 const CONTENT_CHECKSUM: u8 = 1 << 2;
@@ -104,11 +104,11 @@ impl Walk {
             Next::Length => (Next::Magic, word as u64),
             Next::Flags => {
                 self.flags = word as u8;
-                // Behind the flags a byte on block sizes, and at the end of the header its checksum.
+                // The flags are followed by a byte on block sizes, and the header ends with its checksum.
                 (Next::Block, 2 + if_set(self.flags, CONTENT_SIZE, 8) + if_set(self.flags, DICTIONARY, 4))
             }
             Next::Block if word == 0 => (Next::Magic, if_set(self.flags, CONTENT_CHECKSUM, 4)),
-            // The highest bit says that the block is not compressed.
+            // The highest bit means that the block is not compressed.
             Next::Block => (Next::Block, (word & 0x7fff_ffff) as u64 + if_set(self.flags, BLOCK_CHECKSUM, 4)),
         }
     }

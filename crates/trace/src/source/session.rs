@@ -1,21 +1,23 @@
-//! A session of a served drive as a trace: its folder has the requests as a fio log, next to its own file of events.
+//! A session of a served drive as a trace: its folder has the requests as a fio log, in addition to its own
+//! file of events.
 
 use crate::error::{ErrorKind, Problem, WorkloadError};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-/// The events of a session, how that file begins, and its last line.
+/// The file of a session's events, its first bytes, and its last line.
 const EVENTS: &str = "session.txt";
 const SCHEMA: &[u8] = b"{\"schema\":\"wordline-session/";
 const END: &[u8] = b"\nend\n";
-/// Its requests.
+/// The file of its requests.
 const REQUESTS: &str = "trace.iolog";
 
-/// The file with the requests of a session, which is named by its folder or its file of events; nothing for all else.
+/// The file with a session's requests, if its folder or its file of events is named. Nothing for anything
+/// else.
 ///
 /// # Errors
-/// When the session is not whole.
+/// If the session is incomplete.
 pub(crate) fn requests_of(label: &str, named: &Path) -> Result<Option<PathBuf>, WorkloadError> {
     let events = if named.is_dir() { named.join(EVENTS) } else { named.to_path_buf() };
     if !events.ends_with(EVENTS) || !events.is_file() {
@@ -41,7 +43,7 @@ pub(crate) fn requests_of(label: &str, named: &Path) -> Result<Option<PathBuf>, 
     Err(if requests.is_file() { problem.hint(hint) } else { problem }.into())
 }
 
-/// The first and last bytes of a file, as many as those of a session.
+/// The first and last bytes of a file, as many as are needed to recognize a session.
 fn ends(path: &Path) -> io::Result<(Vec<u8>, Vec<u8>)> {
     let mut file = File::open(path)?;
     let (mut begin, mut end) = (vec![], vec![]);
@@ -71,7 +73,7 @@ mod tests {
         for named in [folder.path(), &events] {
             assert_eq!(requests_of("x", named).unwrap(), Some(folder.path().join(REQUESTS)));
         }
-        // A file of that name that is something else is read like any other.
+        // Another file of that name is read like any other.
         fs::write(&events, "0 read 1 2\n").unwrap();
         assert_eq!(requests_of("x", &events).unwrap(), None);
     }

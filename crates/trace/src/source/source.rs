@@ -1,8 +1,8 @@
-//! A trace as bytes: a file, a pipe, a folder, a tar archive or several files, each plain or
-//! compressed. A pipe is spooled to a temporary file, because a trace is read more than once (its
-//! format, its extent, then the run); so is a compressed archive, because its members are read side
-//! by side. The compression is known by its magic number, never by the file's name, and is undone
-//! while streaming. The content's SHA-256 identifies the input in a report.
+//! A trace as bytes: a file, a pipe, a folder, a tar archive or several files, each plain or compressed. A
+//! pipe is copied to a temporary file, because a trace is read more than once (format, extent, then the run).
+//! So is a compressed archive, because its members are read in parallel. Compression is detected by magic
+//! number, never by file name, and undone while streaming. The SHA-256 of the content identifies the input in
+//! a report.
 
 use crate::error::{ErrorKind, INTERRUPTED, Problem, WorkloadError};
 use crate::source::compression::Compression;
@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use wordline_units::is_interrupted;
 
-/// Where bytes lie.
+/// Where the bytes are.
 #[derive(Clone, Debug)]
 pub(crate) enum Place {
     File(PathBuf),
@@ -54,13 +54,13 @@ pub(crate) struct Part {
     pub label: String,
     /// Its name without the folder, archive or list that it is in.
     pub name: String,
-    /// Whether the user named it, rather than a folder or archive that it is in.
+    /// Whether the user named it, rather than its folder or archive.
     pub named: bool,
     place: Place,
     /// First byte and length within the file, for a member of an archive.
     window: Option<(u64, u64)>,
     compression: Compression,
-    /// Bytes as it lies on disk.
+    /// Size on disk in bytes.
     pub bytes: u64,
 }
 
@@ -72,7 +72,7 @@ pub(crate) struct Source {
     /// The input: name, place and bytes.
     files: Vec<(String, Place, u64)>,
     parts: Vec<Part>,
-    /// Why an archive is read as one stream of bytes: its members are incomplete.
+    /// Why an archive is read as a single stream of bytes: its members are incomplete.
     pub torn_archive: Option<String>,
 }
 
@@ -84,14 +84,14 @@ pub fn is_there(text: &str) -> bool {
     text == "-" || Path::new(text).exists() || listed(text).is_some()
 }
 
-/// The names in a list joined by +, if each is there.
+/// The names in a list joined by +, if all of them exist.
 fn listed(text: &str) -> Option<Vec<&str>> {
     let names: Vec<&str> = text.split('+').collect();
     (names.len() > 1 && names.iter().all(|n| Path::new(n).exists())).then_some(names)
 }
 
 impl Source {
-    /// Finds what is called `text`; `-` is standard input.
+    /// Finds the input called `text`; `-` is standard input.
     pub fn find(text: &str) -> Result<Source, WorkloadError> {
         if text == "-" {
             return Source::spool(STANDARD_INPUT, io::stdin().lock());
@@ -137,7 +137,7 @@ impl Source {
         Source::of_place(text, Place::File(path.to_path_buf()))
     }
 
-    /// The files of a folder, by name; folders in it and hidden files are left alone.
+    /// The files of a folder, by name. Subfolders and hidden files are ignored.
     fn of_folder(label: &str, folder: &Path) -> Result<Source, WorkloadError> {
         let failed = |e: io::Error| io_problem(label, "the folder cannot be read", &e);
         let mut found = Vec::new();
@@ -171,7 +171,7 @@ impl Source {
         Source::of_place(label, Place::Spooled(spooled(label, pipe)?))
     }
 
-    /// Content that is in memory already, under a name.
+    /// Content in memory, under a name.
     pub fn in_memory(label: &str, content: Arc<[u8]>) -> Result<Source, WorkloadError> {
         Source::of_place(label, Place::Memory(content))
     }
@@ -204,27 +204,27 @@ impl Source {
         &self.label
     }
 
-    /// Whether all of it is in files that another process can open; a pipe is not.
+    /// Whether all of it is in files that another process can open, unlike a pipe.
     pub fn is_in_files(&self) -> bool {
         self.files.iter().all(|(_, place, _)| matches!(place, Place::File(_)))
     }
 
-    /// How it is compressed; of several files, how the first one is.
+    /// Its compression; that of the first file, if there are several.
     pub fn compression(&self) -> Compression {
         self.compression
     }
 
-    /// Its size as it lies on disk.
+    /// Its size on disk in bytes.
     pub fn file_bytes(&self) -> u64 {
         self.files.iter().map(|(.., bytes)| bytes).sum()
     }
 
-    /// The parts, in the order of names.
+    /// The parts, in order of names.
     pub fn parts(&self) -> &[Part] {
         &self.parts
     }
 
-    /// Keeps the parts selected by `out`.
+    /// Removes the parts selected by `out`.
     pub fn leave_out(&mut self, out: &[usize]) {
         let mut at = 0;
         self.parts.retain(|_| {
@@ -238,7 +238,8 @@ impl Source {
         matches!((self.files.as_slice(), self.parts.as_slice()), ([_], [part]) if part.window.is_none())
     }
 
-    /// Identity of the input: the SHA-256 of the file, or of the list that `sha256sum` prints for several.
+    /// Hash that identifies the input: the SHA-256 of the file, or of the list that `sha256sum` prints for
+    /// several.
     pub fn sha256(&self) -> Result<String, WorkloadError> {
         let mut sums = Vec::new();
         for (name, place, _) in &self.files {
@@ -261,12 +262,12 @@ fn spooled(label: &str, mut pipe: impl Read) -> Result<Spool, WorkloadError> {
 #[cfg_attr(not(feature = "archives"), expect(dead_code, reason = "no archive is read"))]
 enum Members {
     Whole(Vec<Part>),
-    /// The archive ends within a member; with the reason.
+    /// The archive ends within a member, for this reason.
     Torn(String),
 }
 
 impl Part {
-    /// A file as a part; nothing if it is empty.
+    /// A file as a part. Nothing if it is empty.
     fn of(label: String, name: String, place: Place) -> Result<Option<Part>, WorkloadError> {
         let failed = |e: io::Error| io_problem(&label, "cannot be read", &e);
         let file = place.open().map_err(failed)?;
@@ -283,7 +284,7 @@ impl Part {
     /// Whether the content begins with the header of a tar archive.
     fn is_archive(&self) -> Result<bool, WorkloadError> {
         let mut head = Vec::new();
-        // A stream too short or damaged to tell is reported when it is read.
+        // A stream that is too short or damaged is reported when it is read.
         let _ = self.open()?.take(512).read_to_end(&mut head);
         Ok(head.get(257..262) == Some(b"ustar"))
     }
@@ -349,7 +350,7 @@ impl Part {
         Ok(Members::Whole(parts))
     }
 
-    /// That this build reads no archives.
+    /// Return an error: this build reads no archives.
     #[cfg(not(feature = "archives"))]
     fn members(&self) -> Result<Members, WorkloadError> {
         let what = "tar archives are not supported by this build (feature `archives` of wordline-workload)";
@@ -370,7 +371,7 @@ impl Part {
         Ok(Box::new(UntilInterrupted(self.decompress(raw)?)))
     }
 
-    /// The content, decompressed, while the hash of the file is taken. For a part that is a file.
+    /// The content, decompressed, with the file's hash computed meanwhile. Only for a part that is a file.
     pub fn open_hashed(&self) -> Result<(Box<dyn Read + Send>, Hash), WorkloadError> {
         let file = self.place.open().map_err(|e| io_problem(&self.label, "cannot be opened", &e))?;
         let (file, hash) = Hash::along(&self.label, file);
@@ -389,7 +390,7 @@ impl Part {
         })
     }
 
-    /// The message if reading fails at `place`.
+    /// The error message if reading fails at `place`.
     pub fn broken(&self, place: String, error: &io::Error) -> WorkloadError {
         let cut = error.kind() == io::ErrorKind::UnexpectedEof || error.to_string().contains("incomplete");
         if self.compression == Compression::Plain {
@@ -408,17 +409,17 @@ impl Part {
     }
 }
 
-/// Reads until somebody wants the program to stop. Readers ask for large blocks.
+/// Reads until the program is interrupted. Readers request large blocks.
 struct UntilInterrupted(Box<dyn Read + Send>);
 
 impl Read for UntilInterrupted {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        // Not the kind `Interrupted`, which is tried again.
+        // Not the kind `Interrupted`, which would be retried.
         if is_interrupted() { Err(io::Error::other(INTERRUPTED)) } else { self.0.read(buffer) }
     }
 }
 
-/// Keeps the error of a stream apart from those of where it is copied to.
+/// Distinguishes the errors of a stream from those of the output to which it is copied.
 #[cfg(feature = "archives")]
 struct ErrorKept<'a> {
     input: &'a mut dyn Read,

@@ -1,5 +1,4 @@
-//! Temporary files for inputs that are read more than once. Without the feature `spool` there are none, and an error
-//! says so.
+//! Temporary files for inputs that are read more than once. Without the feature `spool`, they are an error.
 
 #[cfg(feature = "spool")]
 mod on_disk {
@@ -8,7 +7,7 @@ mod on_disk {
     use std::path::Path;
     use std::sync::Arc;
 
-    /// A temporary file, on disk for as long as one of its copies lives.
+    /// A temporary file, which exists on disk until its last copy is dropped.
     #[derive(Clone, Debug)]
     pub(crate) struct Spool(Arc<tempfile::TempPath>);
 
@@ -39,7 +38,7 @@ mod nowhere {
     use std::io::{self, Read};
     use std::path::Path;
 
-    /// A temporary file, which no build without the feature has.
+    /// A temporary file, which does not exist without the feature.
     #[derive(Clone, Debug)]
     pub(crate) struct Spool(Infallible);
 

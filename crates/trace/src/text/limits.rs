@@ -1,4 +1,4 @@
-//! Numbers within bounds, as options of several workloads.
+//! Options of several workloads whose values are limited.
 
 use crate::text::parameter::Options;
 use wordline_units::Fraction;
@@ -17,7 +17,7 @@ pub fn share(options: &mut Options, key: &str, default: Fraction) -> Fraction {
     given
 }
 
-/// A whole number within bounds.
+/// A whole number within limits.
 pub fn number(options: &mut Options, key: &str, default: u64, allowed: std::ops::RangeInclusive<u64>) -> u64 {
     let range = format!("{} to {}", allowed.start(), allowed.end());
     let given = options.get::<wordline_units::Count>(key, &range).map_or(default, |c| c.0);

@@ -1,6 +1,6 @@
-//! Numbers of a trace, from bytes to integers. A time in decimals becomes nanoseconds without ever
-//! being a floating-point number, since a double loses the ticks of a Windows time stamp. Digits
-//! finer than a nanosecond are cut off.
+//! Numbers of a trace, from bytes to integers. A time with decimals becomes nanoseconds without
+//! floating-point arithmetic, since a double loses the ticks of a Windows time stamp. Digits below a
+//! nanosecond are cut off.
 
 pub(crate) use wordline_units::grouped;
 
@@ -59,7 +59,7 @@ pub(crate) fn unsigned(text: &[u8]) -> Result<u64, NumberFault> {
     }
 }
 
-/// A number of twenty digits, or a fault to be named.
+/// A number of twenty digits, or an error.
 #[cold]
 fn any_unsigned(text: &[u8]) -> Result<u64, NumberFault> {
     let mut value = 0u64;
@@ -74,8 +74,8 @@ fn any_unsigned(text: &[u8]) -> Result<u64, NumberFault> {
     Ok(value)
 }
 
-/// The digits at the start of `text`: their value and how many they are. `None` without digits or for more
-/// than nineteen, which a slower path of the caller then explains.
+/// The digits at the start of `text`: their value and number. `None` without digits, or with more than
+/// nineteen, which the caller handles on a slower path.
 #[inline]
 pub(crate) fn leading(text: &[u8]) -> Option<(u64, usize)> {
     let (mut value, mut at) = (0u64, 0);
@@ -126,8 +126,8 @@ pub(crate) fn hexadecimal(text: &[u8]) -> Result<u64, NumberFault> {
     }
 }
 
-/// The values of digits, and 16 for other characters: a branch on each would be mispredicted in one of three
-/// cases.
+/// The values of digits, and 16 for other characters. A branch on each character would be mispredicted in one
+/// of three cases.
 static HEXADECIMAL: [u8; 256] = {
     let (mut table, mut n) = ([16; 256], 0);
     while n < 16 {
@@ -144,7 +144,7 @@ pub(crate) fn time(text: &[u8], unit_ns: u64) -> Result<u64, NumberFault> {
     decimal(text, unit_ns, b'.')
 }
 
-/// Digits, optionally with a decimal point, of `unit`, as whole multiples of the target unit.
+/// Digits with an optional decimal point, in units of `unit`, as whole multiples of the target unit.
 #[inline]
 fn decimal(text: &[u8], unit: u64, point: u8) -> Result<u64, NumberFault> {
     let (whole, decimals) = match leading(text) {
@@ -173,7 +173,7 @@ fn decimal(text: &[u8], unit: u64, point: u8) -> Result<u64, NumberFault> {
     whole.checked_mul(unit).and_then(|n| n.checked_add(part)).ok_or(NumberFault::TooLarge)
 }
 
-/// The digits before and after the point: none before it, twenty digits, or an error.
+/// The digits before and after the point, for an empty part before it, twenty digits, or an error.
 #[cold]
 fn any_whole(text: &[u8], point: u8) -> Result<(u64, &[u8]), NumberFault> {
     let Some(at) = memchr::memchr(point, text) else { return Ok((unsigned(text)?, &[])) };
@@ -190,26 +190,26 @@ const BILLION: u64 = 1_000_000_000;
 pub(crate) const TENS: [u64; 10] =
     [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000];
 
-/// How a text writes numbers.
+/// How numbers are written in a text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Style {
-    /// Between whole and fraction.
+    /// Decimal point or comma.
     pub decimal: u8,
-    /// Between groups of digits.
+    /// Separator of digit groups.
     pub thousands: Option<u8>,
 }
 
-/// Digits that a quantity may have, with its signs.
+/// Maximum number of characters in a quantity.
 const LONGEST_QUANTITY: usize = 64;
 
-/// A decimal number of `unit`, optionally with an exponent (`1.5e-05`), as whole multiples of the target
-/// unit. Finer digits are truncated.
+/// A decimal number in units of `unit`, with an optional exponent (`1.5e-05`), as whole multiples of the
+/// target unit. Finer digits are cut off.
 #[inline]
 pub(crate) fn quantity(text: &[u8], unit: u64, style: Style) -> Result<u64, NumberFault> {
     decimal(text, unit, style.decimal).or_else(|_| any_quantity(text, unit, style))
 }
 
-/// A number with signs between its digits, or an exponent, or a fault to be named.
+/// A number with separators or an exponent, or an error.
 #[cold]
 fn any_quantity(text: &[u8], unit: u64, style: Style) -> Result<u64, NumberFault> {
     if text.len() > LONGEST_QUANTITY {
@@ -220,7 +220,7 @@ fn any_quantity(text: &[u8], unit: u64, style: Style) -> Result<u64, NumberFault
     let whole = text.iter().position(|c| *c == style.decimal).unwrap_or(text.len());
     for (at, &c) in text.iter().enumerate() {
         if Some(c) == style.thousands {
-            // A sign that does not stand before three digits each parts no thousands.
+            // A separator that is not before three digits does not group digits.
             if at == 0 || at >= whole || !(whole - at).is_multiple_of(4) {
                 return Err(NumberFault::NotANumber);
             }
@@ -228,7 +228,7 @@ fn any_quantity(text: &[u8], unit: u64, style: Style) -> Result<u64, NumberFault
         }
         plain[length] = match c {
             c if c == style.decimal => b'.',
-            // A sign that is neither of the two must not pass for the point.
+            // A separator of another kind must not pass as the decimal point.
             b'.' => return Err(NumberFault::NotANumber),
             c => c,
         };
@@ -276,8 +276,8 @@ fn scientific(mantissa: &[u8], exponent: &[u8], unit: u64) -> Result<u64, Number
     u64::try_from(value).map_err(|_| NumberFault::TooLarge)
 }
 
-/// `2016-02-21 22:52:25.133`, with a `T` for the space or a `Z` at the end, or `22:52:25.133` alone, in
-/// nanoseconds since 1970 or midnight.
+/// `2016-02-21 22:52:25.133`, also with a `T` instead of the space or a `Z` at the end, or `22:52:25.133`
+/// alone, in nanoseconds since 1970 or midnight.
 pub(crate) fn date(text: &[u8], decimal: u8) -> Result<u64, NumberFault> {
     let text = text.strip_suffix(b"Z").unwrap_or(text);
     let (day, clock) = match text.iter().position(|c| matches!(c, b' ' | b'T')) {
@@ -316,7 +316,7 @@ fn days_since_1970(year: u64, month: u64, day: u64) -> Option<u64> {
     Some(years + months + u64::from(month > 2 && leap(year)) + day - 1)
 }
 
-/// Bytes for people: three digits or so, binary prefix.
+/// Bytes as text: about three digits and a binary prefix.
 pub fn readable_bytes(bytes: u64) -> String {
     const STEPS: [(&str, u64); 6] = [
         ("EiB", 1 << 60),

@@ -1,6 +1,6 @@
-//! `key=value,key=value`: the options of a trace and the parameters of a synthetic workload. Both
-//! are described by data ([`Parameter`]), so that help, documentation and the check for unknown
-//! keys are one list, and every mistake in a text is reported at once.
+//! `key=value,key=value`: the options of a trace and the parameters of a synthetic workload. Both are
+//! described by data ([`Parameter`]), so that help, documentation and the check for unknown keys use the same
+//! list, and all errors in a text are reported together.
 
 use crate::error::{ErrorKind, Problem, WorkloadError, did_you_mean};
 use serde::Serialize;
@@ -14,11 +14,11 @@ pub struct Parameter {
     pub key: &'static str,
     /// The kind of its value, with its unit.
     pub unit: &'static str,
-    /// The value that holds when nothing is said.
+    /// The default value.
     pub default: &'static str,
-    /// The allowed values; if `choices` is not empty, exactly those.
+    /// The allowed values. If `choices` is not empty, exactly those.
     pub allowed: &'static str,
-    /// The words allowed, if it is a choice of words.
+    /// The allowed words, for a choice of words.
     pub choices: &'static [&'static str],
     /// What it does.
     pub about: &'static str,
@@ -46,7 +46,7 @@ pub const fn choice(
     Parameter { key, unit: "word", default, allowed, choices, about }
 }
 
-/// The pairs of one text, consumed key by key while problems gather.
+/// The pairs of a text. They are consumed key by key, and problems are collected.
 #[derive(Clone, Debug)]
 pub struct Options {
     place: String,
@@ -55,7 +55,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// Splits a text; `place` is what messages call it.
+    /// Splits a text; `place` is its name in messages.
     pub fn parse(place: &str, text: &str) -> Options {
         let mut options = Options { place: place.to_string(), pairs: Vec::new(), problems: Vec::new() };
         if text.trim().is_empty() {
@@ -82,7 +82,7 @@ impl Options {
         options
     }
 
-    /// Reports every key that is not in `known`, and every word that is not among its choices.
+    /// Reports all keys that are not in `known`, and all words that are not among the choices.
     pub fn check_known(&mut self, known: &[Parameter]) {
         let keys = || {
             let is_first = |n: usize| known[..n].iter().all(|p| p.key != known[n].key);
@@ -107,12 +107,12 @@ impl Options {
         }
     }
 
-    /// The text given for `key`.
+    /// The text of `key`.
     pub fn text(&self, key: &str) -> Option<&str> {
         self.pairs.iter().find(|(k, _)| k == key).map(|(_, v)| v.as_str())
     }
 
-    /// The value of `key`; a malformed one becomes a problem and counts as not given.
+    /// The value of `key`. An invalid value is recorded as a problem, and counts as not given.
     pub fn get<T: FromStr>(&mut self, key: &str, allowed: &str) -> Option<T>
     where
         T::Err: std::fmt::Display,
@@ -136,23 +136,23 @@ impl Options {
         self.problems.push(Problem::new(ErrorKind::Option, place, what).allowed(allowed).hint(hint));
     }
 
-    /// Every pair, in the order given.
+    /// All pairs, in the given order.
     pub fn pairs(&self) -> &[(String, String)] {
         &self.pairs
     }
 
-    /// Every problem met so far.
+    /// All problems so far.
     pub fn into_problems(self) -> Vec<Problem> {
         self.problems
     }
 
-    /// `Err` with every problem met so far.
+    /// `Err` with all problems so far.
     pub fn finish(&self) -> Result<(), WorkloadError> {
         WorkloadError::of_all(self.problems.clone())
     }
 }
 
-/// Splits at commas, but not at those in double quotes.
+/// Splits at commas, except for those within double quotes.
 pub fn unquoted_parts(text: &str) -> impl Iterator<Item = &str> {
     let mut quoted = false;
     text.split(move |c| {

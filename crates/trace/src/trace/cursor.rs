@@ -1,5 +1,5 @@
-//! One pass over a trace: the requests of the selected volumes, in units of 512 bytes. The first scan of a
-//! file and every run use this single path, so that they count alike.
+//! A pass over a trace: the requests of the selected volumes, in units of 512 bytes. The first scan of a file
+//! and every run use the same code, so that they count alike.
 
 use crate::error::{ErrorKind, Problem, WorkloadError};
 use crate::reading::record::{Event, Position, Record, RecordReader};
@@ -9,7 +9,7 @@ use wordline_units::{Attributes, HostOp, LBA_BYTES};
 /// A request with the addresses of its own volume.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Found {
-    /// Nanoseconds by the file's own clock.
+    /// Time on the file's own clock, in nanoseconds.
     pub time: u64,
     /// First block on its volume.
     pub lba: u64,
@@ -21,13 +21,13 @@ pub(crate) struct Found {
     pub rounded: bool,
 }
 
-/// The item of a step: a selected request, or an error.
+/// The result of a step: a selected request, or an error.
 pub(crate) enum Step<R = Found> {
     Request(R),
     Unusable(String),
 }
 
-/// A pass.
+/// A pass over a trace.
 pub(crate) struct Cursor {
     source: Source,
     reader: Box<dyn RecordReader>,
@@ -37,13 +37,13 @@ pub(crate) struct Cursor {
 }
 
 impl Cursor {
-    /// Over all volumes, or the one called `wanted`.
+    /// A pass over all volumes, or over the one called `wanted`.
     pub fn new(source: &Source, reader: Box<dyn RecordReader>, wanted: Option<&str>) -> Cursor {
         let wanted = wanted.map(str::to_string);
         Cursor { source: source.clone(), reader, wanted, wanted_number: None, asides: 0 }
     }
 
-    /// Steps to the next request, in whole blocks, or misfit.
+    /// Steps to the next request, in whole blocks, or to an error.
     #[inline]
     pub fn next(&mut self) -> Result<Option<Step>, WorkloadError> {
         loop {
@@ -58,7 +58,7 @@ impl Cursor {
         }
     }
 
-    /// Steps to the next request, to the byte as the file states it, or misfit.
+    /// Steps to the next request, exactly as the file states it, or to an error.
     #[inline]
     pub fn next_record(&mut self) -> Result<Option<Step<Record>>, WorkloadError> {
         loop {
@@ -119,17 +119,17 @@ impl Cursor {
         part.filter(|_| self.source.parts().len() > 1).map(|p| p.name.clone())
     }
 
-    /// The same without the file's name.
+    /// The position, without the file's name.
     pub fn position(&self) -> Position {
         self.reader.position()
     }
 
-    /// The volumes met so far.
+    /// The volumes found so far.
     pub fn volumes(&self) -> &[String] {
         self.reader.volumes().labels()
     }
 
-    /// Requests that were earlier than one before them and have been put in order.
+    /// Number of requests that were earlier than a previous one and have been sorted.
     pub fn reordered(&self) -> u64 {
         self.reader.reordered()
     }
@@ -145,8 +145,7 @@ impl Cursor {
     }
 }
 
-/// Reads and writes are rounded outward to whole blocks, trims inward; a trim of less than a block
-/// is nothing.
+/// Rounds to whole blocks: reads and writes outward, trims inward. Nothing for a trim of less than a block.
 #[inline]
 fn in_blocks(r: Record) -> Option<Found> {
     let end = r.offset + r.bytes;

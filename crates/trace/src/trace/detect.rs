@@ -1,5 +1,5 @@
-//! Detection of the format of a trace. Every format looks at a sample of the content and says how sure it is
-//! and why; file names count for nothing. Ambiguities are left to the user, with the meaning of each answer.
+//! Detects the format of a trace. Every format examines a sample of the content and returns its confidence
+//! and the reason. File names are ignored. Ambiguities are left to the user, with the meaning of each choice.
 
 use crate::error::{ErrorKind, Problem, WorkloadError};
 use crate::formats::FORMATS;
@@ -22,22 +22,22 @@ pub(crate) struct Identified {
     pub confidence: Confidence,
     pub reason: String,
     pub settings: Settings,
-    /// Files of a folder or archive that are not traces, with the reason.
+    /// Files of a folder or archive that are not part of the trace, with the reason.
     pub left_out: Vec<(String, String)>,
-    /// Keys of the given settings; the others were found.
+    /// Keys of the given settings. The others were detected.
     pub told: Vec<&'static str>,
     /// The unit of time, if it was not given.
     pub judged: Option<Judged>,
 }
 
 impl Identified {
-    /// Whether the format, or its settings, permits files without a clock.
+    /// Whether the format or its settings permit files without times.
     pub fn may_lack_clock(&self) -> bool {
         (self.format.quirks.may_lack_clock)(&self.settings)
     }
 }
 
-/// The beginning of a part, decompressed, and whether it is all.
+/// The beginning of a part, decompressed, and whether it is the whole part.
 fn beginning(part: &Part, most: u64) -> Result<(Vec<u8>, bool), WorkloadError> {
     let mut bytes = Vec::new();
     let outcome = part.open()?.take(most).read_to_end(&mut bytes);
@@ -50,8 +50,8 @@ fn beginning(part: &Part, most: u64) -> Result<(Vec<u8>, bool), WorkloadError> {
     Ok((bytes, complete))
 }
 
-/// Detects the format of `source`, or uses the given one. Of several files the largest determines it and the
-/// others must agree; a file of a folder or archive without any match is left out.
+/// Detects the format of `source`, or uses the given one. If there are several files, the largest determines
+/// it and the others must agree. A file of a folder or archive without any match is left out.
 pub(crate) fn identify(
     source: &mut Source,
     told_format: Option<&'static Format>,
@@ -179,7 +179,7 @@ fn identify_part(
     })
 }
 
-/// How content that no format fits would be read in one of them.
+/// Options with which content that no format fits could be read.
 fn proposal(sample: &Sample) -> Option<String> {
     FORMATS.iter().find_map(|format| format.quirks.proposal.and_then(|propose| propose(format, sample)))
 }
@@ -204,7 +204,7 @@ fn no_format(label: &str, sample: &Sample, mut misses: Vec<(&'static Format, Mis
     .into()
 }
 
-/// A description of content without requests in any format.
+/// What content without requests in any format looks like.
 fn unlike_a_trace(sample: &Sample) -> Option<&'static str> {
     let mut lines = sample.lines().filter(|line| !line.trim_ascii().is_empty());
     let first = lines.next()?.trim_ascii();
@@ -222,7 +222,7 @@ fn unlike_a_trace(sample: &Sample) -> Option<&'static str> {
         .then_some("the file has a title row but no requests")
 }
 
-/// The user's spelling of the trace that messages call `label`.
+/// How the user spelled the trace that messages call `label`.
 pub(crate) fn typed(label: &str) -> &str {
     if label == STANDARD_INPUT { "-" } else { label }
 }
@@ -239,7 +239,7 @@ fn two_formats(label: &str, found: [(&&'static Format, &Detection); 2]) -> Workl
         .into()
 }
 
-/// The units of `format` are for the user to say.
+/// The error if the user must choose the units of `format`.
 pub(crate) fn ambiguous(
     label: &str,
     format: &Format,
@@ -263,7 +263,7 @@ pub(crate) fn ambiguous(
     let what = format!("{what} (from the first {} requests):{}", grouped(rows as u64), table(readings));
     let shown = if plausible.is_empty() { readings.iter().collect() } else { plausible.clone() };
     let file = typed(label);
-    // One that is left is proposed; of several none.
+    // A single candidate is proposed; none of several.
     let hint = match (plausible.as_slice(), guess) {
         ([], Some(guess)) => format!("the columns may be in another order: {guess}"),
         ([], None) => "to force an interpretation, append it to the name after a colon".to_string(),

@@ -1,5 +1,5 @@
-//! Several parts as one trace: merged by time if each part is in order, concatenated if they are sorted
-//! later. Volumes of one name in several parts are one volume, or each part's are its own.
+//! Several parts as one trace: merged by time if each part is in order, otherwise concatenated and sorted
+//! later. Volumes with the same name in several parts are one volume, or those of each part are separate.
 
 use crate::reading::record::{Event, Position, Record, RecordReader};
 use crate::reading::volumes::Volumes;
@@ -13,9 +13,9 @@ pub(crate) type OpenPart = Box<dyn FnMut(u32) -> io::Result<Box<dyn RecordReader
 /// Which volumes of several parts are the same.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Identity {
-    /// Those with the same name; parts without names have one volume each.
+    /// Volumes with the same name. A part without names has a single volume.
     ByName,
-    /// None; each part's are its own.
+    /// None: each part has its own volumes.
     ByFile,
 }
 
@@ -23,7 +23,7 @@ pub(crate) enum Identity {
 struct VolumeMap {
     identity: Identity,
     names: Vec<String>,
-    /// By part, then by the part's own number; the greatest number is unknown so far.
+    /// By part, then by the part's own number. The greatest number means not known yet.
     numbers: Vec<Vec<u32>>,
     volumes: Volumes,
 }
@@ -72,7 +72,7 @@ pub(crate) struct Merged {
     /// The next request of each part.
     heads: Vec<Option<(Record, Position)>>,
     order: BinaryHeap<Reverse<(u64, u32)>>,
-    /// Parts whose next request is not known.
+    /// Parts whose next request is not known yet.
     open: VecDeque<u32>,
     map: VolumeMap,
     at: (Position, u32),
@@ -136,7 +136,7 @@ impl RecordReader for Merged {
     }
 }
 
-/// Consecutive parts, each opened when it is reached.
+/// Consecutive parts. Each is opened when it is reached.
 pub(crate) struct Chained {
     open: OpenPart,
     current: Option<Box<dyn RecordReader>>,

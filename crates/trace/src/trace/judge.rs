@@ -5,8 +5,8 @@ use crate::text::numbers::grouped;
 use crate::trace::detect::typed;
 use crate::trace::scan::{Scan, place, place_in};
 
-/// Errors of a trace of this format: no requests, unusable lines that are not to be skipped, or a time that runs
-/// backwards where order is required.
+/// Errors of a trace of this format: no requests, unusable lines that are not skipped, or decreasing times if
+/// order is required.
 pub(crate) fn judge(
     scan: &Scan,
     label: &str,

@@ -9,7 +9,7 @@ use crate::trace::options::Backwards;
 use crate::trace::sorted::Sorted;
 use std::io;
 
-/// Maximum number of files that are merged; more are concatenated and sorted.
+/// Maximum number of files that are merged. More files are concatenated and sorted.
 pub(crate) const SIDE_BY_SIDE: usize = 256;
 
 /// All parts of a trace as one stream of records.

@@ -3,7 +3,7 @@
 use crate::requests::pauses::Pausing;
 use crate::text::parameter::{Parameter, choice, value};
 
-/// The options that every trace takes; each format may add its own.
+/// The options of every trace. A format may have further options.
 pub static TRACE_OPTIONS: &[Parameter] = &[
     value("format", "word", "by content", "a name from the list of formats", "forces a format"),
     choice(

@@ -1,4 +1,4 @@
-//! How a trace is made to fit a drive: as it is, modulo the drive, or with its pages numbered densely.
+//! Fits a trace to a drive: unchanged, modulo the drive's size, or with densely numbered pages.
 
 use crate::error::{ErrorKind, Problem, WorkloadError};
 use crate::requests::fit::{DriveShape, Fit, Placement};
@@ -59,11 +59,11 @@ impl Trace {
         Ok(pages)
     }
 
-    /// The pages of `unit` blocks that reads and writes touch, and the first request beyond
-    /// `capacity` with its number and place.
+    /// The pages of `unit` blocks that reads and writes touch, and the first request beyond `capacity` with
+    /// its number and position.
     fn touched(&self, unit: u64, capacity: u64) -> Result<(PageSet, Option<String>), WorkloadError> {
         let mut stream = self.stream(Placement::AsIs, u64::MAX, None)?;
-        // A run has been refused before if there is anything that it could not use.
+        // A trace with unusable lines has already been rejected for a run.
         stream.skip_bad = true;
         stream.loops.left = 0;
         let mut pages = PageSet::default();

@@ -1,4 +1,4 @@
-//! The replay of a trace: time from 0, volumes concatenated, fitted to the drive.
+//! Replays a trace: time starts at 0, volumes are concatenated, and addresses fit the drive.
 
 use crate::error::{ErrorKind, Problem, WorkloadError};
 use crate::requests::fit::Placement;
@@ -19,7 +19,7 @@ pub(crate) struct TraceStream {
     pub(crate) open_loop: bool,
     pub(crate) until: Option<u64>,
     pub(crate) left: u64,
-    /// Passes to come, and how to begin one.
+    /// Remaining passes, and how to begin one.
     pub(crate) loops: Loops,
     pub(crate) bytes_left: u64,
     pub(crate) bounding: HostOp,
@@ -30,11 +30,11 @@ pub(crate) struct Loops {
     pub(crate) left: u64,
     /// Opens the trace again.
     pub(crate) open: Box<dyn Fn() -> Result<Cursor, WorkloadError> + Send>,
-    /// Requests of a pass.
+    /// Number of requests in a pass.
     pub(crate) requests: u64,
-    /// Time from the begin of a pass to that of the next.
+    /// Time from the start of a pass to the start of the next.
     pub(crate) period_ns: u64,
-    /// Time at which the present pass began.
+    /// Start of the current pass.
     pub(crate) begun_ns: u64,
 }
 

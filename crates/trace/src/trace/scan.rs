@@ -1,5 +1,5 @@
 //! The first scan of a trace: number of requests, duration, extent, and unusable lines. A run needs it before
-//! it starts, because volumes are laid side by side by their sizes and because a fault in line nine million
+//! it starts, because volumes are concatenated by their sizes, and because an error in line nine million
 //! should be found before the simulation, not during it.
 
 use crate::error::{ErrorKind, Problem, WorkloadError};
@@ -9,13 +9,13 @@ use crate::trace::cursor::{Cursor, Found, Step};
 use serde::Serialize;
 use wordline_units::{HostOp, LBA_BYTES};
 
-/// Unusable lines stored with number and reason; more are only counted.
+/// Maximum number of unusable lines that are stored with number and reason. Others are only counted.
 pub(crate) const KEPT: usize = 20;
 
 /// A position in a trace without a request.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct UnusableLine {
-    /// The file it is in, if the trace is several.
+    /// Its file, if the trace has several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     /// Its line or byte.
@@ -24,37 +24,37 @@ pub struct UnusableLine {
     pub reason: String,
 }
 
-/// Places in a trace that give no request.
+/// Unusable positions in a trace.
 #[derive(Clone, Default, PartialEq, Eq, Debug, Serialize)]
 pub struct Unusable {
-    /// How many.
+    /// Their number.
     pub count: u64,
-    /// The first of them.
+    /// The first of them, up to a limit.
     pub first: Vec<UnusableLine>,
 }
 
-/// A request that is earlier than the one before it.
+/// A request that is earlier than a previous one.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct StepBack {
-    /// The file it is in, if the trace is several.
+    /// Its file, if the trace has several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     /// Its line or byte.
     pub at: Position,
-    /// Its time, in nanoseconds of the file's clock.
+    /// Its time on the file's clock, in nanoseconds.
     pub time_ns: u64,
     /// The latest time before it.
     pub after_ns: u64,
 }
 
-/// Requests that are earlier than one before them.
+/// Requests that are earlier than a previous one.
 #[derive(Clone, Default, PartialEq, Eq, Debug, Serialize)]
 pub struct Backwards {
-    /// How many.
+    /// Their number.
     pub count: u64,
     /// The first.
     pub first: Option<StepBack>,
-    /// The largest step, in nanoseconds.
+    /// The largest step back, in nanoseconds.
     pub largest_ns: u64,
 }
 
@@ -68,7 +68,7 @@ pub(crate) struct VolumeScan {
     pub pages: PageSetPair,
 }
 
-/// Touched pages of 4 KiB, and written ones.
+/// Touched and written pages of 4 KiB.
 #[derive(Clone, Default)]
 pub(crate) struct PageSetPair {
     pub all: PageSet,
@@ -87,7 +87,7 @@ pub(crate) struct Scan {
     pub requests: u64,
     /// By `HostOp`.
     pub count: [u64; 4],
-    /// Bytes by `HostOp`, as the drive sees them (whole blocks).
+    /// Bytes by `HostOp`, in whole blocks as the drive sees them.
     pub bytes: [u64; 4],
     pub first_time: u64,
     pub last_time: u64,
@@ -99,11 +99,11 @@ pub(crate) struct Scan {
     pub rounded: u64,
     /// Writes with force unit access.
     pub fua: u64,
-    /// Writes that are part of a stream.
+    /// Writes that belong to a stream.
     pub in_streams: u64,
     /// Requests that were out of order and have been sorted.
     pub reordered: u64,
-    /// A text ended without a newline.
+    /// Whether a text ended without a newline.
     pub open_end: bool,
     pub unusable: Unusable,
     pub asides: u64,
@@ -124,7 +124,7 @@ pub(crate) struct Ask {
     pub pages: bool,
 }
 
-/// Blocks of the page in which footprints are stated.
+/// Blocks per page, in which footprints are stated.
 pub(crate) const PAGE_BLOCKS: u64 = 4096 / LBA_BYTES;
 
 /// `line 7`, or `a.csv, line 7` in a trace of several files.
@@ -232,8 +232,8 @@ impl Scan {
         }
     }
 
-    /// Where each volume begins when they are laid side by side in order of appearance, in blocks,
-    /// and where the last one ends. Sizes are rounded up to 1 MiB so that alignments survive.
+    /// Start of each volume in blocks when volumes are concatenated in order of appearance, and the end of
+    /// the last one. Sizes are rounded up to 1 MiB to preserve alignment.
     pub fn concatenated(&self, label: &str) -> Result<(Vec<u64>, u64), WorkloadError> {
         const STEP: u64 = (1 << 20) / LBA_BYTES;
         let mut bases = Vec::with_capacity(self.volumes.len());

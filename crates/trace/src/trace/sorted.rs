@@ -1,8 +1,8 @@
-//! Requests in order of time, in bounded memory: the records of a reader are put in order in chunks. A chunk
-//! that is the whole trace is served from memory; several are written to an unnamed temporary file and
-//! merged. Requests of one instant keep the order that they have in the file. Memory is a chunk, its sorting
-//! space and a block for each run, whatever the length of the trace; the file takes 40 bytes per request,
-//! twice that once so many runs have been written that some are merged.
+//! Sorts requests by time in bounded memory: the records of a reader are sorted in chunks. A chunk that is
+//! the whole trace is served from memory; several are written to an unnamed temporary file and merged.
+//! Requests with the same time keep their order in the file. Memory is one chunk, its sorting space and a
+//! block for each run, regardless of the trace's length. The file takes 40 bytes per request, and twice that
+//! once runs must be merged.
 
 use crate::reading::record::{Event, Position, Record, RecordReader};
 use crate::reading::volumes::Volumes;
@@ -14,11 +14,11 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use wordline_units::HostOp;
 
-/// Records that are put in order at once: 20 MiB of them.
+/// Number of records sorted together: 20 MiB.
 const CHUNK: usize = 1 << 19;
-/// Runs that are merged at a time.
+/// Number of runs merged together.
 const FAN_IN: usize = 64;
-/// Records that are read of a run at once: 40 KiB.
+/// Number of records read from a run together: 40 KiB.
 const BLOCK: usize = 1 << 10;
 
 /// A record with its position, as in the temporary file.
@@ -32,7 +32,7 @@ struct Item {
     position: u64,
     part: u32,
     volume: u16,
-    /// The operation; 128: the position is a byte.
+    /// The operation. Bit 128: the position is a byte.
     op: u8,
     attributes: u8,
 }
@@ -67,7 +67,7 @@ impl Item {
     }
 }
 
-/// A sorted stretch of the temporary file.
+/// A sorted part of the temporary file.
 #[derive(Clone, Copy)]
 struct Run {
     /// In items.
@@ -75,8 +75,8 @@ struct Run {
     length: u64,
 }
 
-/// The temporary file and its runs. Runs of a level are of one size; a level that is full becomes one
-/// run of the next.
+/// The temporary file and its runs. The runs of a level have the same size; a full level becomes one run of
+/// the next.
 struct Spill {
     file: File,
     end: u64,
@@ -128,7 +128,7 @@ impl Spill {
     }
 }
 
-/// Items on their way to the temporary file.
+/// Items to be written to the temporary file.
 #[derive(Default)]
 struct Blocks(Vec<Item>);
 
@@ -211,14 +211,14 @@ impl Merge {
     }
 }
 
-/// Records in the order of the file, to be had in order of time. Traces are nearly in order: ordered records
-/// stay in place, and only records earlier than a previous one are sorted, by time and position.
+/// Records in the order of the file, to be returned in order of time. Traces are nearly in order: ordered
+/// records stay in place, and only records earlier than a previous one are sorted, by time and position.
 #[derive(Default)]
 struct Chunk {
     items: Vec<Item>,
     late: Vec<(u64, u32)>,
     latest: u64,
-    /// The next of the items, and of the late ones.
+    /// Indexes of the next item, and of the next late one.
     next: (usize, usize),
 }
 
@@ -231,7 +231,7 @@ impl Chunk {
         self.items.push(item);
     }
 
-    /// To be called when nothing more is added.
+    /// Sort. Must be called after the last record is added.
     fn order(&mut self) {
         self.late.sort_unstable();
         self.latest = 0;
@@ -266,12 +266,12 @@ impl Chunk {
 
 enum Stage {
     Taking,
-    /// All in memory.
+    /// All items are in memory.
     Giving,
     Merging(Merge),
 }
 
-/// A reader whose requests are put in order of time. Unusable items come first.
+/// A reader that returns requests in order of time. Unusable items come first.
 pub(crate) struct Sorted {
     input: Box<dyn RecordReader>,
     chunk: Chunk,
@@ -327,7 +327,7 @@ impl Sorted {
             }
             Some(spill) => {
                 self.chunk = Chunk::default();
-                // The highest level holds what came first.
+                // The highest level has the earliest records of the file.
                 let runs = spill.levels.iter().rev().flatten().copied().collect();
                 Stage::Merging(Merge::of(runs, &mut spill.file)?)
             }
@@ -387,7 +387,7 @@ mod tests {
     use proptest::prelude::*;
     use wordline_units::{Attributes, LatencyHint};
 
-    /// Gives requests at these times, with their number as the line and as the offset.
+    /// Returns requests at these times, with their number as line and offset.
     struct Given(std::vec::IntoIter<u64>, u64, Volumes);
 
     impl RecordReader for Given {

@@ -5,12 +5,12 @@ use crate::source::source::is_there;
 use std::path::Path;
 use wordline_units::Message;
 
-/// The text of a trace, or of another workload, taken apart.
+/// The parsed text of a trace or another workload.
 #[derive(Clone, Copy, Debug)]
 pub struct Parts<'a> {
     /// The file, or a name.
     pub head: &'a str,
-    /// `key=value,key=value`, or nothing.
+    /// `key=value,key=value`, or empty.
     pub options: &'a str,
 }
 
@@ -22,8 +22,8 @@ fn begins_with_key(text: &str) -> bool {
 }
 
 impl Parts<'_> {
-    /// Splits at the colon before the options. A file's name may itself contain colons: the whole text
-    /// is taken for a name if it is known, then the longest that is.
+    /// Splits at the colon before the options. The name of a file may contain colons: the whole text is the
+    /// name if it is known, otherwise the longest known prefix.
     pub fn of(text: &str, known: impl Fn(&str) -> bool) -> Parts<'_> {
         let whole = Parts { head: text, options: "" };
         if known(text) {
@@ -35,7 +35,7 @@ impl Parts<'_> {
         if let Some(i) = candidates.iter().rev().find(|i| known(&text[..**i])) {
             return cut(*i);
         }
-        // Options that are no key=value, after a name that is known: let the parser say so.
+        // Options without key=value after a known name are left to the parser, which reports them.
         if let Some(i) = colons().find(|i| known(&text[..*i])) {
             return cut(i);
         }
@@ -43,13 +43,13 @@ impl Parts<'_> {
     }
 }
 
-/// The text of a trace taken apart, of which only the names of files are known.
+/// The parts of a trace's text, in which only names of files are known.
 pub(crate) fn parts(text: &str) -> Parts<'_> {
     Parts::of(text, is_there)
 }
 
-/// A trace's text with a format insisted on: `NAME`, or `NAME:key=value,...` with the format's own
-/// options, as `--format` takes it.
+/// A trace's text with a forced format: `NAME`, or `NAME:key=value,...` with options of the format, as for
+/// `--format`.
 pub fn with_format(text: &str, format: &str) -> String {
     let separator = if parts(text).options.is_empty() { ':' } else { ',' };
     let (name, options) = format.split_once(':').unwrap_or((format, ""));
@@ -57,10 +57,10 @@ pub fn with_format(text: &str, format: &str) -> String {
     format!("{text}{separator}format={name}{comma}{options}")
 }
 
-/// The named input of a trace.
+/// What may be named as a trace.
 pub const TRACES: &str = "a trace file, a folder of them, several joined by +, - for standard input";
 
-/// Refuse a name of no file, where some other words would do, too.
+/// Reject a name of no file where other words would also be possible.
 ///
 /// # Errors
 ///

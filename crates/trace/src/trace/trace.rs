@@ -1,5 +1,5 @@
 //! A trace as a workload: found, recognized, scanned once, and then opened any number of times. Time starts
-//! at 0 with the first request, volumes are concatenated, and the drive's size is respected as requested.
+//! at 0 with the first request, volumes are concatenated, and requests are fitted to the drive as requested.
 
 use crate::error::{ErrorKind, Problem, WorkloadError};
 use crate::formats::{FORMATS, format_named};
@@ -28,7 +28,7 @@ use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 use wordline_units::{Count, HostOp, Listed, Message, SimDuration};
 
-/// How a trace without a clock is replayed: as deep as an SATA drive's queue.
+/// How a trace without times is replayed: with the queue depth of a SATA drive.
 const WITHOUT_CLOCK: Pacing = Pacing::Closed { queue_depth: 32, threads: 1 };
 
 /// What ends a pass over a trace.
@@ -36,7 +36,7 @@ pub(crate) struct Bounds {
     /// Time of the first request.
     pub first_time: u64,
     pub requests: u64,
-    /// The first time that is too late.
+    /// The first time after the end.
     pub until: Option<u64>,
     /// Whether unusable lines are skipped.
     pub skip_bad: bool,
@@ -54,7 +54,7 @@ pub struct Trace {
     pub(crate) speedup: Ratio,
     pub(crate) pacing: Pacing,
     pub(crate) pausing: Pausing,
-    /// Whether the pace is a default, because the trace has no clock.
+    /// Whether the pacing is a default, because the trace has no times.
     pub(crate) assumed_pacing: bool,
     pub(crate) requests: Option<u64>,
     pub(crate) duration: Option<SimDuration>,
@@ -65,7 +65,7 @@ pub struct Trace {
     pub(crate) scan: Scan,
     pub(crate) bases: Vec<u64>,
     pub(crate) end: u64,
-    /// The pages of the last compaction, with the unit they are in.
+    /// The pages of the last compaction, with their unit.
     pub(crate) compacted: Mutex<Option<(u64, Arc<RankedPages>)>>,
 }
 
@@ -76,18 +76,18 @@ impl std::fmt::Debug for Trace {
 }
 
 impl Trace {
-    /// Scans `FILE`, `FILE:option=value,...` or `-` and rejects what cannot be run unchanged.
+    /// Scans `FILE`, `FILE:option=value,...` or `-`, and rejects what cannot be run unchanged.
     ///
     /// # Errors
     ///
-    /// All problems of the options at once; a file that cannot be read, recognised or used.
+    /// All problems of the options; a file that cannot be read, recognized or used.
     pub fn parse(text: &str, over: Overrides) -> Result<Trace, WorkloadError> {
         let Parts { head, options } = parts(text);
         check_is_there(head, &[])?;
         Trace::find(head, options, over)
     }
 
-    /// The same for a file and its options.
+    /// The same, for a file and its options.
     ///
     /// # Errors
     ///
@@ -98,7 +98,7 @@ impl Trace {
         Ok(trace)
     }
 
-    /// The same for data in memory, under a file name.
+    /// The same, for data in memory under a file name.
     ///
     /// # Errors
     ///
@@ -115,8 +115,8 @@ impl Trace {
         Ok(trace)
     }
 
-    /// Finds, recognises and looks through a trace. Unusable lines and steps back in time are in
-    /// the scan and not yet an error; see [`Trace::judge`].
+    /// Finds, recognizes and scans a trace. Unusable lines and decreasing times are recorded in the scan and
+    /// are not yet errors; see [`Trace::judge`].
     pub(crate) fn load(
         file: &str,
         options: &str,
@@ -126,7 +126,7 @@ impl Trace {
         Trace::load_from(file, || Source::find(file), options, over, pages)
     }
 
-    /// The same for another source; `file` is what messages call it.
+    /// The same for another source; `file` is its name in messages.
     fn load_from(
         file: &str,
         find: impl FnOnce() -> Result<Source, WorkloadError>,
@@ -259,14 +259,14 @@ impl Trace {
         })
     }
 
-    /// Whether the trace can be run unchanged: it has requests, no unusable line unless skipped, and its time
-    /// does not run backwards unless clamped.
+    /// Check that the trace can be run unchanged: it has requests, no unusable lines unless they are skipped,
+    /// and no decreasing times unless they are clamped.
     pub(crate) fn judge(&self) -> Result<(), WorkloadError> {
         let refused = self.backwards == Backwards::Refuse;
         judge(&self.scan, self.source.label(), self.identified.format.name, self.skip_bad, refused)
     }
 
-    /// An error if options say how a drive is driven, which a file that is written cannot keep.
+    /// Return an error if options say how to drive a drive, which an output file cannot keep.
     pub(crate) fn refuse_replay_options(&self) -> Result<(), WorkloadError> {
         let given = [
             (self.pacing != Pacing::Open, "closed", "a file has arrival times"),
@@ -284,7 +284,7 @@ impl Trace {
         WorkloadError::of_all(problems.collect())
     }
 
-    /// The requests with concatenated volumes, at the times of an open loop; unusable lines are skipped.
+    /// The requests with concatenated volumes, at open-loop times. Unusable lines are skipped.
     pub(crate) fn requests_to_look_at(&self) -> Result<RequestStream, WorkloadError> {
         let mut stream = self.stream(Placement::AsIs, u64::MAX, None)?;
         stream.loops.left = 0;
@@ -296,7 +296,7 @@ impl Trace {
         self.scan.requests.saturating_mul(self.loops)
     }
 
-    /// Further passes: each starts a mean gap after the last request of the previous one.
+    /// Further passes: each starts one mean gap after the last request of the previous pass.
     fn loops(&self) -> Loops {
         let (source, identified, volume) =
             (self.source.clone(), self.identified.clone(), self.volume.clone());
@@ -375,17 +375,17 @@ impl Trace {
         })
     }
 
-    /// Whether another process may read it, too: a pipe can be read once.
+    /// Whether another process can read it, too: a pipe can be read only once.
     pub fn is_in_files(&self) -> bool {
         self.source.is_in_files()
     }
 
-    /// How often it is replayed, one pass behind the other.
+    /// Number of passes.
     pub fn passes(&self) -> u64 {
         self.loops
     }
 
-    /// The requests as this drive would get them.
+    /// The requests as this drive receives them.
     ///
     /// # Errors
     ///
@@ -400,7 +400,7 @@ impl Trace {
         self.source.label()
     }
 
-    /// Information about the interpretation of the trace: assumptions about what its format lacks.
+    /// What is assumed about the trace because its format does not state it.
     pub fn remarks(&self) -> Vec<String> {
         let mut remarks = Vec::new();
         let name = self.source.label();
@@ -416,12 +416,12 @@ impl Trace {
         remarks
     }
 
-    /// Who decides when a request is issued.
+    /// What determines when a request is issued.
     pub fn pacing(&self) -> Pacing {
         self.pacing
     }
 
-    /// When the client of a closed loop pauses; `None` where it never does.
+    /// When the client of a closed loop pauses. `None` if it never does.
     pub fn pauses(&self, drive: DriveShape) -> Option<Pauses> {
         self.pausing.on(drive)
     }
@@ -430,7 +430,7 @@ impl Trace {
     pub fn limit(&self, drive: DriveShape) -> Limit {
         let bytes = self.bytes.map(|b| b.of(drive.logical_bytes));
         let requests = self.requests.map(|r| r.saturating_mul(self.loops));
-        // In an open loop each pass ends by its own times.
+        // In an open loop, each pass ends by its own times.
         let by_pass = self.loops > 1 && self.pacing == Pacing::Open;
         Limit { requests, duration: self.duration.filter(|_| !by_pass), bytes }
     }

@@ -15,7 +15,8 @@ use wordline_units::{Fraction, LBA_BYTES};
 
 /// The seed of a check.
 const SEED: u64 = 1;
-/// Requests of a check of a workload that is endless: half to find the popular pages, half to count.
+/// Number of requests in a check of an endless workload: half to find the popular pages, half to count their
+/// requests.
 const REQUESTS: u64 = 8_000_000;
 
 /// The shortest window whose dispersion is reported: 10 ms.
@@ -25,22 +26,22 @@ const DISPERSION_FROM: u64 = 10_000_000;
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Criterion {
-    /// The very number.
+    /// Equal.
     Exact,
-    /// This many points of a share.
+    /// Within this many percentage points.
     Points(f64),
-    /// This many per cent of the figure.
+    /// Within this many per cent of the figure.
     Percent(f64),
-    /// This many times the figure at most, and at least its like part.
+    /// At most this many times the figure, and at least the figure divided by it.
     Factor(f64),
     /// Between the target and this value, with a tolerance of this many points.
     Range {
-        /// The upper end.
+        /// The upper end of the range.
         to: f64,
-        /// Points beyond either end.
+        /// Tolerance at either end, in percentage points.
         points: f64,
     },
-    /// For information only.
+    /// For information only, without a tolerance.
     Told,
 }
 
@@ -54,7 +55,7 @@ pub enum Unit {
     Share,
     /// Bytes of a request.
     Bytes,
-    /// Bytes in all.
+    /// A total in bytes.
     Volume,
     /// A time in seconds.
     Seconds,
@@ -64,10 +65,10 @@ pub enum Unit {
     Number,
 }
 
-/// One figure of a twin, with that of the table.
+/// A figure of a twin, with that of the table.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Row {
-    /// What it is.
+    /// Name of the figure.
     pub statistic: String,
     /// Its unit.
     pub unit: Unit,
@@ -75,16 +76,16 @@ pub struct Row {
     pub target: Option<f64>,
     /// The value of the twin.
     pub found: f64,
-    /// How near it must be.
+    /// The tolerance.
     pub criterion: Criterion,
 }
 
-/// A twin with its rows.
+/// A checked twin.
 #[derive(Clone)]
 pub struct Checked {
-    /// As for `--workload`.
+    /// Its name, as for `--workload`.
     pub name: String,
-    /// One line.
+    /// Its one-line title.
     pub title: String,
     /// The figures.
     pub rows: Vec<Row>,
@@ -93,7 +94,7 @@ pub struct Checked {
 }
 
 impl Row {
-    /// A figure beside the table's.
+    /// A figure, compared with the table's.
     pub fn new(
         statistic: impl Into<String>,
         unit: Unit,
@@ -104,7 +105,7 @@ impl Row {
         Row { statistic: statistic.into(), unit, target, found, criterion }
     }
 
-    /// How far the twin is from the table: in points for shares, in per cent otherwise.
+    /// Deviation of the twin from the table: in points for shares, otherwise in per cent.
     pub fn deviation(&self) -> Option<f64> {
         let target = self.target?;
         if self.unit == Unit::Share {
@@ -120,7 +121,7 @@ impl Row {
     /// Whether it is within its tolerance.
     pub fn holds(&self) -> bool {
         let Some(target) = self.target else { return true };
-        // In per cent nothing is near to 0 but itself.
+        // Only 0 itself is within any percentage of 0.
         let near = |most: f64| self.deviation().map_or(self.found == target, |d| d.abs() <= most);
         match self.criterion {
             Criterion::Exact => self.found == target,
@@ -186,12 +187,12 @@ impl Row {
 }
 
 impl Checked {
-    /// Whether every figure is as near as it must be.
+    /// Whether every figure is within its tolerance.
     pub fn holds(&self) -> bool {
         self.rows.iter().all(Row::holds)
     }
 
-    /// The table that a terminal shows.
+    /// The table for a terminal.
     pub fn render(&self) -> String {
         let heads = ["statistic", "table", "twin", "deviation", "criterion", "verdict"].map(str::to_string);
         let rows: Vec<[String; 6]> = std::iter::once(heads).chain(self.rows.iter().map(Row::cells)).collect();
@@ -199,7 +200,7 @@ impl Checked {
     }
 }
 
-/// Rows of cells as lines: the first column to the left, the others to the right.
+/// Rows of cells as lines, with the first column left-aligned and the others right-aligned.
 pub(crate) fn aligned(rows: &[[String; 6]]) -> String {
     let width = |c: usize| rows.iter().map(|r| r[c].chars().count()).max().unwrap_or(0);
     let widths: [usize; 6] = std::array::from_fn(width);
@@ -215,7 +216,7 @@ pub(crate) fn aligned(rows: &[[String; 6]]) -> String {
     out
 }
 
-/// Makes the requests of a twin, all or at most this many, and holds them to its table. `name` is
+/// Generates all requests of a twin, or at most this many, and compares them with its table. `name` is
 /// `twin:NAME`, `NAME` or a twin's file.
 ///
 /// # Errors
@@ -323,13 +324,14 @@ fn mean(shares: &[(u32, f64)]) -> f64 {
     shares.iter().map(|(blocks, p)| *blocks as f64 * p).sum::<f64>() * LBA_BYTES as f64
 }
 
-/// A drive that has room for every workload.
+/// A drive that is large enough for every workload.
 pub(crate) const ROOM: DriveShape =
     DriveShape { logical_bytes: 1 << 50, sector_bytes: 4096, unit_bytes: 4096 };
 
 fn check_spelled(head: String, spelled: &Spelled) -> Result<Checked, WorkloadError> {
     let over = Overrides { requests: Some(REQUESTS), ..Overrides::default() };
-    // Popular by one half of the requests, counted in the other: or chance would make pages popular.
+    // Popular pages are chosen by one half of the requests and counted in the other, so that random variation
+    // makes none popular.
     let mut counts: FxHashMap<u64, [u32; 2]> = FxHashMap::default();
     let mut n = 0u64;
     for request in Workload::parse(&head, over)?.open(ROOM, SEED)? {

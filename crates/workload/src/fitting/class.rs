@@ -1,5 +1,6 @@
-//! Common arrival times and alignment of traces of one workload class, fitted to all of each. The reliability of
-//! such a fit is tested with the first half of each trace, on the second.
+//! Arrivals and alignment that traces of a workload class have in common, fitted to all of each trace. To
+//! test the reliability of such a fit, the first half of each trace is fitted and compared with the second
+//! half.
 
 use crate::fitting::check::{Criterion, Row, Unit, aligned};
 use crate::fitting::fitting::{Fitted, fit_piece};
@@ -13,24 +14,24 @@ use wordline_trace::{ErrorKind, Problem, WorkloadError};
 use wordline_units::{Fraction, HostOp, LBA_BYTES, SimDuration};
 
 const SEED: u64 = 1;
-/// Requests of a kind with fewer of which its dispersions are chance.
+/// With fewer requests of a kind, its dispersions are random.
 const FEW: u64 = 50;
-/// Partial updates with fewer of which the shares of stable ones are chance.
+/// With fewer partial updates, the shares of stable ones are random.
 const FEW_UPDATES: u64 = 100;
 
-/// A class of workload, fitted.
+/// A fitted class of workload.
 pub struct Class {
-    /// How counts vary.
+    /// How the numbers of requests vary.
     pub memory: Memory,
-    /// Share of requests at the time of the one before.
+    /// Share of requests simultaneous with the previous one.
     pub group: Fraction,
-    /// Share of hot requests that go to the same place again.
+    /// Share of hot requests that go to the same place each time.
     pub stable: Fraction,
     /// The second half of each trace, compared with a twin with the class of the first halves.
     pub judged: Vec<(String, Vec<Row>)>,
 }
 
-/// A mean of figures by weight.
+/// A weighted mean of figures.
 #[derive(Clone, Copy, Default)]
 struct Weighted {
     sum: f64,
@@ -47,11 +48,11 @@ impl Weighted {
     }
 }
 
-/// Fits a class to traces, and compares the second halves with twins that use the fit of the first halves.
-/// Dispersions are means by requests, as of independent streams put together.
+/// Fits a class to traces, and compares their second halves with twins fitted to the first halves.
+/// Dispersions are means weighted by requests, as for merged independent streams.
 ///
 /// # Errors
-/// An invalid trace; one with a single instant or half; no traces.
+/// An invalid trace; a trace whose requests are all simultaneous, or all in one half; no traces.
 pub fn fit_class(traces: &[String]) -> Result<Class, WorkloadError> {
     let (mut wholes, mut firsts, mut seconds) = (vec![], vec![], vec![]);
     for text in traces {
@@ -108,7 +109,7 @@ impl Class {
         let curve = |of: &[Weighted], chance: f64| {
             let mut last = chance;
             let found = known.iter().map(|i| {
-                // Where no trace is long enough, it stays as in the windows before.
+                // Where no trace is long enough, use the value of the windows before.
                 last = of[*i].mean().unwrap_or(last);
                 last
             });
@@ -124,7 +125,8 @@ impl Class {
         Class { memory, group: share(group), stable: share(stable), judged: vec![] }
     }
 
-    /// The figures of a twin with the counts of one half, the addresses of the other, and the class's arrivals.
+    /// The figures of a twin with the request counts of one half, the addresses of the other, and the
+    /// arrivals of the class.
     fn twin_of(&self, first: &Description, second: &Statistics) -> Result<Statistics, WorkloadError> {
         let mut d = first.clone();
         d.requests = second.requests();
@@ -141,7 +143,7 @@ impl Class {
         Ok(found)
     }
 
-    /// The lines for a twin's file, and the second half of each trace compared with a twin.
+    /// The lines for a twin's file, and the comparison of each trace's second half with a twin.
     pub fn render(&self) -> String {
         let m = &self.memory;
         let joined = |numbers: &[f64], digits: usize| {
@@ -172,7 +174,7 @@ impl Class {
     }
 }
 
-/// A share in tenths of per cent.
+/// A share, rounded to tenths of a per cent.
 fn rounded(share: Fraction) -> Fraction {
     Fraction((share.0 + 500_000) / 1_000_000 * 1_000_000)
 }

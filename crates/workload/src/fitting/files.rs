@@ -1,4 +1,4 @@
-//! The law by which requests continue a file, from those that were found.
+//! Fits how requests continue a file, from the files that were found.
 
 use crate::fitting::legal::{SIZES, fraction, most_frequent_first};
 use crate::generators::twin::description::FileLaw;
@@ -7,10 +7,10 @@ use crate::generators::twin::statistics::Statistics;
 use std::collections::BTreeMap;
 use wordline_units::HostOp;
 
-/// Share of the requests that are of files from which on a twin has such.
+/// Minimum share of requests in files for a twin to have files.
 const SOME: f64 = 0.01;
 
-/// The files of reads or of writes; none where they are few.
+/// The files of reads or of writes. None if there are few.
 pub(crate) fn file_law(trace: &Statistics, op: HostOp) -> Option<FileLaw> {
     let side = if op == HostOp::Write { &trace.writes } else { &trace.reads };
     let (found, totals) = (trace.in_bursts(op)?, side.files.totals());
@@ -35,7 +35,7 @@ fn weights(counts: &BTreeMap<u32, u64>) -> Vec<(u32, f64)> {
     counts.iter().map(|(value, n)| (*value, *n as f64)).collect()
 }
 
-/// Each class of lengths at its mean.
+/// Lengths of files, with each class at its mean.
 fn lengths(totals: &Totals) -> Vec<(u32, f64)> {
     let mean = |files: u64, requests: u64| (requests as f64 / files as f64).round() as u32;
     totals.lengths.values().map(|(files, requests)| (mean(*files, *requests), *files as f64)).collect()

@@ -1,11 +1,12 @@
-//! A twin of a trace: its moments and curves measured, a description solved from them. No request, time or address of
-//! the trace is kept.
+//! Fits a twin to a trace: measures moments and curves of the trace, and solves a description from them. No
+//! request, time or address of the trace is kept.
 //!
-//! Sizes are the trace's own histogram. Streams are found where a request begins at which one of the last 64 of its
-//! kind ended. Arrivals: the rates of reads and writes in 96 equal parts of the span are the envelope; within it counts
-//! vary in windows of 10 us to 100 s as the trace's do. The hot part is fitted to the hit rates of six LRU caches and
-//! the distinct pages, first by the predictions of `locality`, then corrected by measurements of the twin; the share of
-//! hot requests to the same place follows from updates of the same blocks.
+//! Sizes are the histogram of the trace. A stream continues where a request begins at the end of one of the
+//! last 64 of its kind. Arrivals: the envelope has the rates of reads and writes in 96 equal parts of the
+//! span; within it, counts vary in windows of 10 us to 100 s as in the trace. The hot part is fitted to the
+//! hit rates of six LRU caches and to the number of distinct pages, first by the predictions of `locality`,
+//! then corrected by measurements of the twin. The share of hot requests to the same place follows from
+//! updates of the same blocks.
 
 use crate::fitting::files::file_law;
 use crate::fitting::legal::{SIZES, fraction, most_frequent_first};
@@ -24,26 +25,27 @@ use wordline_trace::{Pacing, QueueDepth, WorkloadError, going_on};
 use wordline_units::grouped;
 use wordline_units::{Bytes, Fraction, HostOp, LBA_BYTES, SimDuration};
 
-/// Parts of the span that have a rate of their own.
+/// Number of parts of the span with rates of their own.
 const PARTS: usize = 96;
-/// Twins that are tried for the hit curve and the share of stable updates.
+/// Number of twins tried for the hit curve and the share of stable updates.
 const FITS: usize = 6;
-/// Points of reads of written pages above the trace's from which on reads keep apart from writes.
+/// If the twin's reads of written pages exceed the trace's by more than these points, reads get addresses
+/// apart from writes.
 const TOO_MANY: f64 = 0.05;
 
 /// Maximum logarithm of the ratio of footprint to written pages, so that random addresses touch as many distinct pages.
 const GROWN_MOST: f64 = 1.0;
 
-/// The part of a footprint between files: one in this many.
+/// One in this many parts of a footprint is between files.
 const GAPS: u64 = 4;
 
 /// A trace and its twin.
 pub struct Fitted {
-    /// The twin, as its file says it.
+    /// The twin, as written to its file.
     pub description: Description,
     /// The figures of the trace.
     pub trace: Statistics,
-    /// Those of the twin.
+    /// The figures of the twin.
     pub twin: Statistics,
     /// The caches of the hit curve, in bytes.
     pub caches: Vec<u64>,
@@ -54,7 +56,7 @@ pub struct Fitted {
 /// A property of a trace that could not be fitted, and its replacement in the twin.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Fallback {
-    /// What of it.
+    /// Which property.
     pub what: &'static str,
     /// The reason, and the replacement.
     pub instead: String,
@@ -66,27 +68,28 @@ impl fmt::Display for Fallback {
     }
 }
 
-/// Makes a twin of a trace, of any that can be read. `title` is what the twin is called.
+/// Fits a twin to any trace that can be read. `title` is the name of the twin.
 ///
 /// # Errors
-/// What is wrong with the trace; one that neither reads nor writes; a workload that is not a trace.
+/// An invalid trace; a trace without reads and writes; a workload that is not a trace.
 pub fn fit(text: &str, title: &str) -> Result<Fitted, WorkloadError> {
     fit_piece(&Piece::whole(text)?, title)
 }
 
-/// Makes a twin of a trace or of a stretch of it.
+/// Fits a twin to a trace or to part of its time.
 pub(crate) fn fit_piece(piece: &Piece, title: &str) -> Result<Fitted, WorkloadError> {
     let trace = piece.statistics()?;
     let mut fallbacks = vec![];
     let arrivals = arrivals(piece, &trace, &mut fallbacks)?;
     let caches = trace.six_caches().unwrap_or_default();
     let [touched, read, written] = trace.footprints().unwrap_or_default();
-    // A kind that there is none of needs an address all the same.
+    // A kind without requests needs an address nevertheless.
     let some = |own: u64, other: u64| if own > 0 { own } else { other };
     let writes = side(&trace, HostOp::Write, some(written, read));
     let mut reads = side(&trace, HostOp::Read, some(read, written));
     if read > 0 {
-        // Reads and writes share what both touch: the end of the writes, the beginning of the reads.
+        // Reads and writes share the addresses that both touch: the end of the writes is the beginning of the
+        // reads.
         reads.begin = touched.saturating_sub(read);
     }
     let mut description = Description {
@@ -106,12 +109,12 @@ pub(crate) fn fit_piece(piece: &Piece, title: &str) -> Result<Fitted, WorkloadEr
     Ok(Fitted { description, trace, twin, caches, fallbacks })
 }
 
-/// The description read back from its written form, so that the measured twin is the published one.
+/// The description, written and read again, so that the measured twin is the published one.
 fn as_its_file_says(d: &Description) -> Result<Description, WorkloadError> {
     read(&d.clone().legal().to_toml(&[], ""), "the twin as it would be written")
 }
 
-/// Properties with too little data to fit, and those that no twin has.
+/// Properties with too little data for a fit, and properties that no twin has.
 fn missing(trace: &Statistics, fallbacks: &mut Vec<Fallback>) {
     let mut say = |what, instead: String| fallbacks.push(Fallback { what, instead });
     for (what, side, other) in [("reads", &trace.reads, "writes"), ("writes", &trace.writes, "reads")] {
@@ -132,7 +135,7 @@ fn missing(trace: &Statistics, fallbacks: &mut Vec<Fallback>) {
     }
 }
 
-/// Files of a side, and sizes, streams and alignment of its other requests; its hot part is found later.
+/// Files of a side, and sizes, streams and alignment of its other requests. Its hot part is fitted later.
 fn side(trace: &Statistics, op: HostOp, footprint: u64) -> Side {
     let s = if op == HostOp::Write { &trace.writes } else { &trace.reads };
     let files = file_law(trace, op);
@@ -147,7 +150,7 @@ fn side(trace: &Statistics, op: HostOp, footprint: u64) -> Side {
     most_frequent_first(&mut sizes);
     if sizes.len() > SIZES {
         let rest = sizes.split_off(SIZES);
-        // The others by powers of two, each class at its mean.
+        // The remaining sizes by powers of two, with each class at its mean.
         for class in 0..32 {
             let of = rest.iter().filter(|(size, _)| size.ilog2() == class);
             let (sum, n) = of.fold((0.0, 0.0), |(s, w), (size, n)| (s + *size as f64 * n, w + n));
@@ -165,11 +168,11 @@ fn side(trace: &Statistics, op: HostOp, footprint: u64) -> Side {
     let longest = sizes.iter().map(|s| s.0 as u64).max().unwrap_or(UNIT) * LBA_BYTES;
     let gaps = if files.is_some() { footprint / GAPS } else { 0 };
     let footprint = (footprint + gaps).max(2 * longest).max(64 << 10);
-    // A stream's bytes from its first request on.
+    // Bytes of a stream, including its first request.
     let stretch = (streams.continued + streams.runs) as f64 * mean / streams.runs.max(1) as f64;
     let scattered = stretch < footprint as f64 / 4.0;
     let many = if scattered && footprint / 4 > 2 * longest + (64 << 10) { 4 } else { 1 };
-    // A stream that begins elsewhere does not continue.
+    // A stream that starts elsewhere does not continue.
     let sequential = if scattered { continued * (1.0 + mean / stretch) } else { continued };
     let sequential = fraction(sequential.min(1.0));
     Side {
@@ -218,7 +221,7 @@ fn arrivals(
         return Ok(Arrivals::instantaneous(None));
     }
     let span = SimDuration(span_ns as u64);
-    // With few requests a part's rate is chance.
+    // With few requests, the rate of a part is random.
     let envelope = if trace.requests() >= 50 * PARTS as u64 && span.0 >= PARTS as u64 {
         Some(envelope(piece, span)?)
     } else {
@@ -234,7 +237,7 @@ fn arrivals(
     })
 }
 
-/// Rates of reads and writes in equal parts of the span; constant for a kind without requests.
+/// Rates of reads and writes in equal parts of the span. A kind without requests has a constant rate.
 fn envelope(piece: &Piece, span: SimDuration) -> Result<Envelope, WorkloadError> {
     let mut counts = [[0u64; PARTS]; 2];
     let mut first = None;
@@ -256,8 +259,8 @@ fn envelope(piece: &Piece, span: SimDuration) -> Result<Envelope, WorkloadError>
     Ok(Envelope { period: span, reads, writes })
 }
 
-/// Dispersions of reads and writes by window, and how they go together; up to the parts of the envelope, whose own
-/// variation is the last.
+/// Dispersions of reads and writes by window, and their correlation, up to the length of an envelope's part,
+/// whose own variation comes last.
 fn memory(trace: &Statistics, envelope: Option<&Envelope>) -> Option<Memory> {
     let part = envelope.map_or(u64::MAX, |e| e.period.0 / PARTS as u64);
     let mut memory = Memory { windows: vec![], reads: vec![], writes: vec![], together: vec![] };
@@ -278,7 +281,7 @@ fn memory(trace: &Statistics, envelope: Option<&Envelope>) -> Option<Memory> {
         let [read, write] = [of(&e.reads, requests[0]), of(&e.writes, requests[1])];
         let product =
             e.reads.iter().zip(&e.writes).map(|(r, w)| (r - 1.0) * (w - 1.0)).sum::<f64>() / PARTS as f64;
-        // Beyond chance, as in the windows.
+        // Excluding random variation, as in the windows.
         let own = [(read - 1.0) / requests[0], (write - 1.0) / requests[1]];
         let together =
             (own[0] > 0.0 && own[1] > 0.0).then(|| (product / libm::sqrt(own[0] * own[1])).clamp(-1.0, 1.0));
@@ -287,7 +290,7 @@ fn memory(trace: &Statistics, envelope: Option<&Envelope>) -> Option<Memory> {
     (!memory.windows.is_empty()).then_some(memory)
 }
 
-/// Finds the hot part of the writes, and measures the twin.
+/// Fits the hot part of the writes, and measures the twin.
 fn fit_hits(
     d: &mut Description,
     trace: &Statistics,
@@ -305,7 +308,7 @@ fn fit_hits(
     let Some(goal) = trace.hits(caches) else { return measure(d) };
     let unit = (UNIT * LBA_BYTES) as f64;
     let pages: Vec<f64> = caches.iter().map(|c| *c as f64 / unit).collect();
-    // What is foretold is of requests that are of no file; files are taken to write each page once.
+    // Predictions cover the requests outside files; files are assumed to write each page once.
     let of_files = d.writes.files.as_ref().map(|_| trace.writes.files.totals());
     let requests = (trace.writes.requests - of_files.as_ref().map_or(0, |t| t.requests)) as f64;
     let written_pages = written as f64 / unit;
@@ -347,7 +350,7 @@ fn fit_hits(
         };
         stable = (stable + lacks_same).clamp(0.0, 1.0);
         if lacks_again < -TOO_MANY && overlap == 0.0 {
-            // Even without any that are sent there, too many reads meet what was written: they keep apart.
+            // Even if none are directed there, too many reads hit written pages, so separate their addresses.
             d.reads.begin = d.writes.begin + d.writes.footprint;
         }
         overlap = (overlap + lacks_again).clamp(0.0, 1.0);
@@ -357,7 +360,8 @@ fn fit_hits(
     Ok(twin)
 }
 
-/// The side with the closest predicted hit rates: hot share, hot space, exponent and footprint by the simplex method.
+/// The side with the closest predicted hit rates: hot share, hot space, exponent and footprint are found by
+/// the simplex method.
 fn found(start: &Side, requests: f64, caches: &[f64], aim: &[f64], aim_pages: f64) -> Side {
     let free = Fraction::ONE.0 - start.sequential.0;
     let of = |x: &[f64; 4]| -> Side {
@@ -376,7 +380,7 @@ fn found(start: &Side, requests: f64, caches: &[f64], aim: &[f64], aim_pages: f6
         let f = foretell(&side, requests, caches);
         let hits: f64 = f.hits.iter().zip(aim).map(|(a, b)| (a - b) * (a - b)).sum();
         let pages = f.distinct / aim_pages - 1.0;
-        // What is wider than it need be costs a little, so that nothing runs away.
+        // Values that are larger than necessary cost a little, so that none grows without limit.
         hits + 0.25 * pages * pages + 1e-6 * x.iter().map(|x| x * x).sum::<f64>()
     };
     let starts =
@@ -431,7 +435,8 @@ fn simplex(start: &[f64; 4], f: &impl Fn(&[f64; 4]) -> f64) -> ([f64; 4], f64) {
 }
 
 impl Fitted {
-    /// The twin's file, with the text of the verdict on it at its head as comments: a file goes where no terminal has been.
+    /// The twin's file, with the verdict in comments at its head, since a file may be passed on without the
+    /// terminal's output.
     pub fn to_toml(&self, verdict: &str) -> String {
         let mut head = vec![
             "A twin made by `wordline twin fit`: figures of a trace, none of its requests.".to_string(),
@@ -447,7 +452,7 @@ impl Fitted {
         self.description.to_toml(&head, "fitted from the trace")
     }
 
-    /// Bytes of a drive on which trace and twin have room, the trace with the pages that it touches side by side.
+    /// Size in bytes of a drive with room for trace and twin, with the trace's touched pages placed densely.
     pub fn room(&self) -> u64 {
         let ends = [&self.description.reads, &self.description.writes].map(|s| s.begin + s.footprint);
         ends.into_iter().max().unwrap_or(0).max(self.trace.touched_in_pages().unwrap_or(0))

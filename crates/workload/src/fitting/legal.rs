@@ -1,6 +1,5 @@
-//! Adjustment of a fit to what a twin's file permits: the only place where values are rounded, aligned and
-//! bounded. Every value is moved to the nearest permitted one, and combinations that are still invalid are
-//! reduced.
+//! Adjusts a fit to what a twin's file permits. Only here are values rounded, aligned and limited: every
+//! value is moved to the nearest permitted one, and combinations that are still invalid are reduced.
 
 use crate::generators::twin::description::{
     Arrivals, DRIFT, Description, Envelope, FARTHEST, HotLies, LONGEST, RUN, Rest, Side, THETA, item_in,
@@ -8,10 +7,10 @@ use crate::generators::twin::description::{
 use std::collections::BTreeMap;
 use wordline_units::{Fraction, LBA_BYTES, SimDuration};
 
-/// The largest share that is less than all.
+/// The largest share below the whole.
 const ALL_BUT: Fraction = Fraction(Fraction::ONE.0 - 1);
 
-/// Sizes of requests that a twin keeps apart.
+/// Maximum number of request sizes in a twin.
 pub(crate) const SIZES: usize = 48;
 
 /// Sizes with their frequencies, most frequent first; ties go to the smaller.
@@ -19,7 +18,7 @@ pub(crate) fn most_frequent_first(sizes: &mut [(u32, f64)]) {
     sizes.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
 }
 
-/// A share of all or of none, or between.
+/// A share between none and all.
 pub(crate) fn fraction(x: f64) -> Fraction {
     Fraction((x.clamp(0.0, 1.0) * 1e9).round() as u64)
 }
@@ -38,7 +37,7 @@ impl Description {
 }
 
 impl Arrivals {
-    /// Without the envelope if its parts have no length.
+    /// Remove the envelope if its parts have no length.
     fn legal(mut self) -> Arrivals {
         if self.span == SimDuration::ZERO {
             return Arrivals::instantaneous(self.closed);
@@ -63,7 +62,7 @@ impl Arrivals {
 }
 
 impl Side {
-    /// Permitted sizes of requests, shares that add up to the whole, and a footprint with space for the longest
+    /// Permitted request sizes, shares that add up to the whole, and a footprint with space for the longest
     /// request.
     pub(crate) fn legal(mut self) -> Side {
         self.sizes = sizes(&self.sizes);
@@ -101,7 +100,7 @@ fn within(x: f64, from: f64, to: f64) -> f64 {
     if x.is_nan() { from } else { x.clamp(from, to) }
 }
 
-/// Each size once, none of them empty or too long.
+/// Each size once, none of them 0 or too long.
 fn sizes(found: &[(u32, f64)]) -> Vec<(u32, f64)> {
     let mut weights: BTreeMap<u32, f64> = BTreeMap::new();
     for (blocks, weight) in found.iter().filter(|(_, w)| w.is_finite() && *w > 0.0) {

@@ -1,5 +1,6 @@
-//! Twins of traces, and their verification: `fitting` makes one, `legal` adjusts it to the file format, `check`
-//! compares it with its table, `verdict` says what it represents, and `class` finds common properties of traces.
+//! Twins of traces, and their verification. `fitting` fits one, `legal` adjusts it to the file format,
+//! `check` compares it with its table, `verdict` says what it represents, and `class` finds common properties
+//! of traces.
 
 pub(crate) mod check;
 pub(crate) mod class;

@@ -1,4 +1,4 @@
-//! A trace, or a stretch of its time, to be fitted.
+//! A trace, or part of its time, to be fitted.
 
 use crate::generators::twin::statistics::{Depth, Statistics};
 use crate::workload::workload::Workload;
@@ -6,28 +6,28 @@ use std::ops::Range;
 use wordline_trace::{DriveShape, ErrorKind, Overrides, Pacing, Problem, WorkloadError};
 use wordline_units::HostRequest;
 
-/// Bytes of a page by which writes are called large or partial.
+/// Page size in bytes by which writes count as large or partial.
 pub(crate) const PAGE: u64 = 16 << 10;
 
 pub(crate) const SEED: u64 = 1;
 
-/// A drive that has room for every trace.
+/// A drive that is large enough for every trace.
 pub(crate) const ROOM: DriveShape =
     DriveShape { logical_bytes: 1 << 63, sector_bytes: 4096, unit_bytes: 4096 };
 
-/// A trace, or a stretch of its time.
+/// A trace, or part of its time.
 pub(crate) struct Piece {
     pub(crate) workload: Workload,
     pub(crate) text: String,
-    /// From its first request on, in nanoseconds.
+    /// The part, in nanoseconds from the first request of the trace.
     pub(crate) time: Range<u64>,
 }
 
 impl Piece {
-    /// The whole of a trace.
+    /// A whole trace.
     ///
     /// # Errors
-    /// What is wrong with the trace; a workload that is not a trace.
+    /// An invalid trace; a workload that is not a trace.
     pub fn whole(text: &str) -> Result<Piece, WorkloadError> {
         let workload = Workload::parse(text, Overrides::default())?;
         if workload.is_drawn() || workload.pacing() == Pacing::Jobs {
@@ -37,12 +37,12 @@ impl Piece {
         Ok(Piece { workload, text: text.to_string(), time: 0..u64::MAX })
     }
 
-    /// The requests of a time span, with times from its start.
+    /// The requests in a time span, with times from its start.
     pub fn within(&self, time: Range<u64>) -> Piece {
         Piece { workload: self.workload.clone(), text: self.text.clone(), time }
     }
 
-    /// Its requests, times from 0 on.
+    /// Its requests, with times from 0.
     pub fn requests(
         &self,
     ) -> Result<impl Iterator<Item = Result<HostRequest, WorkloadError>>, WorkloadError> {
@@ -57,10 +57,10 @@ impl Piece {
         }))
     }
 
-    /// All figures of it.
+    /// All its figures.
     ///
     /// # Errors
-    /// What is wrong with the trace; one that neither reads nor writes.
+    /// An invalid trace; a trace without reads and writes.
     pub fn statistics(&self) -> Result<Statistics, WorkloadError> {
         let mut found = Statistics::new(PAGE, Depth::Full);
         for request in self.requests()? {

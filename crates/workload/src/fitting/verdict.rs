@@ -1,5 +1,5 @@
-//! The verdict on a fitted twin: the figures of trace and twin with their tolerances, and a sentence about
-//! what it represents.
+//! The verdict on a fitted twin: the figures of trace and twin with their tolerances, and a sentence on what
+//! the twin represents.
 
 use crate::fitting::check::{Criterion, Row, Unit, aligned};
 use crate::fitting::fitting::{Fallback, Fitted};
@@ -10,27 +10,27 @@ use wordline_trace::readable_bytes;
 use wordline_units::grouped;
 use wordline_units::{HostOp, SimDuration};
 
-/// Windows of a length of which there must be this many for a dispersion to be judged.
+/// Minimum number of windows of a length for its dispersion to be compared.
 pub(crate) const JUDGED: u64 = 30;
-/// Requests below which chance moves shares by more than a point.
+/// With fewer requests, random variation moves shares by more than a point.
 const FEW: u64 = 10_000;
 
-/// An aspect of a workload in which a twin can represent its trace.
+/// An aspect in which a twin can represent its trace.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Aspect {
-    /// How many requests of which kind and size.
+    /// The numbers of requests by kind and size.
     Mix,
-    /// Which addresses, how often, in which order.
+    /// Which addresses are accessed, how often, and in which order.
     Locality,
-    /// Which part of a page, and whether the same again.
+    /// Which parts of pages are accessed, and whether updates repeat them.
     WithinPages,
-    /// When.
+    /// The arrival times.
     Arrivals,
-    /// Where those of a burst go.
+    /// The files to which requests of a burst go.
     Files,
-    /// Media writes for it.
+    /// The write amplification on a drive.
     Amplification,
-    /// How long requests take on a drive.
+    /// The latencies on a drive.
     Latency,
 }
 
@@ -59,13 +59,13 @@ impl Aspect {
     }
 }
 
-/// A trace and its twin, side by side.
+/// The comparison of a trace with its twin.
 #[derive(Clone, Debug)]
 pub struct Verdict {
     rows: Vec<(Aspect, Row)>,
     fallbacks: Vec<Fallback>,
     requests: u64,
-    /// The drive on which they were run.
+    /// The drive on which both were run.
     drive: String,
     /// Why the drive, or its write amplification, was not compared.
     untried: Option<String>,
@@ -92,7 +92,7 @@ impl Fitted {
 }
 
 impl Verdict {
-    /// A figure of both, where both have it.
+    /// Add a figure, if both have it.
     pub fn add(
         &mut self,
         aspect: Aspect,
@@ -106,13 +106,13 @@ impl Verdict {
         }
     }
 
-    /// Where trace and twin were run.
+    /// Note the drive on which trace and twin were run.
     pub fn on(&mut self, drive: String) {
         self.drive = drive;
         self.untried = None;
     }
 
-    /// Why write amplification, or the whole drive, was not compared.
+    /// Note why write amplification, or the whole drive, was not compared.
     pub fn untried(&mut self, why: String) {
         self.untried = Some(why);
     }
@@ -201,7 +201,7 @@ impl Verdict {
         }
     }
 
-    /// Figures of bursts and files; without those of files if neither has any.
+    /// Add the figures of bursts and files; those of files only if either has files.
     fn files(&mut self, both: [&Statistics; 2]) {
         use Criterion::{Factor, Points};
         for (op, name) in [(HostOp::Write, "writes"), (HostOp::Read, "reads")] {
@@ -232,7 +232,7 @@ impl Verdict {
         self.rows.iter().filter(move |(a, _)| *a == aspect).map(|(_, row)| row)
     }
 
-    /// Whether all figures of an aspect are within their tolerances; `None` where nothing was compared.
+    /// Whether all figures of an aspect are within their tolerances. `None` if nothing was compared.
     pub fn holds(&self, aspect: Aspect) -> Option<bool> {
         self.rows_of(aspect).map(Row::holds).reduce(|all, one| all && one)
     }
@@ -270,7 +270,7 @@ impl Verdict {
         out + "\n" + &self.sentence() + "\n"
     }
 
-    /// What the twin can and cannot be used for.
+    /// A sentence on what the twin can and cannot be used for.
     pub fn sentence(&self) -> String {
         let with = |wanted: bool| -> Vec<String> {
             let all = Aspect::ALL.into_iter().filter(|a| self.holds(*a) == Some(wanted));
@@ -302,7 +302,7 @@ impl Verdict {
         said + "."
     }
 
-    /// An aspect with the figure that is farthest off, measured by its bound.
+    /// An aspect with the figure that deviates most in relation to its tolerance.
     fn how_far(&self, aspect: Aspect) -> String {
         let excess = |row: &Row| match row.criterion {
             Criterion::Points(bound) | Criterion::Percent(bound) => {

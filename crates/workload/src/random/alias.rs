@@ -1,27 +1,28 @@
-//! Draws from a table of weights in constant time: Walker's alias method, filled as Vose does.
+//! Draws from a table of weights in constant time: Walker's alias method, initialized as Vose describes.
 
 use std::hint::select_unpredictable;
 use wordline_trace::RandomStream;
 
-/// A bin of the table: a position of its own with this many chances of 2^64, else another. They lie in one
-/// cache line.
+/// A bin of the table: its own position with a probability of this many in 2^64, otherwise another position.
+/// A bin lies within one cache line.
 #[derive(Clone, Copy, Debug)]
 struct Bin {
     chance: u64,
     other: u64,
 }
 
-/// A table of chances: 16 bytes a position.
+/// A table of probabilities: 16 bytes per position.
 #[derive(Clone, Debug)]
 pub(crate) struct Alias(Vec<Bin>);
 
 const CHANCES: f64 = 18_446_744_073_709_551_616.0;
 
 impl Alias {
-    /// Positions `0 .. weights.len()`, at least one, by weights of which one is above 0.
+    /// A table over the positions `0 .. weights.len()`. There must be at least one, and at least one weight
+    /// above 0.
     pub fn new(weights: &[f64]) -> Alias {
         let n = weights.len();
-        // From the end, where a law that falls has what is least.
+        // Sum from the end, where a decreasing distribution has its smallest weights.
         let sum: f64 = weights.iter().rev().sum();
         let mut share: Vec<f64> = weights.iter().map(|w| w * n as f64 / sum).collect();
         let mut bins: Vec<Bin> = (0..n as u64).map(|other| Bin { chance: u64::MAX, other }).collect();
@@ -34,12 +35,12 @@ impl Alias {
         Alias(bins)
     }
 
-    /// A position.
+    /// Draw a position.
     #[inline]
     pub fn draw(&self, random: &mut RandomStream) -> u64 {
         let at = random.below(self.0.len() as u64);
         let bin = self.0[at as usize];
-        // As likely as not: a branch would be foretold wrongly every other time.
+        // Both outcomes are about equally likely: a branch would be mispredicted half of the time.
         select_unpredictable(random.bits() <= bin.chance, at, bin.other)
     }
 

@@ -3,7 +3,7 @@
 use wordline_hash::{Feistel, ROUNDS, splitmix};
 use wordline_trace::RandomStream;
 
-/// A permutation of `0 .. n` by keys, in constant memory.
+/// A permutation of `0 .. n` by random keys, in constant memory.
 #[derive(Clone, Debug)]
 pub(crate) struct Permutation {
     network: Feistel,

@@ -1,5 +1,5 @@
-//! Ranks by Zipf's law: rank k of n is drawn with a probability proportional to 1/k^θ. Small domains use an
-//! alias table (a draw is one look-up), large ones rejection-inversion, whose curve has a table. All real
+//! Draws ranks by Zipf's law: rank k of n has a probability proportional to 1/k^θ. Small domains use an alias
+//! table (a draw is one lookup), large ones rejection-inversion with a table for its curve. All real
 //! functions come from `libm`.
 
 use crate::random::alias::Alias;
@@ -8,11 +8,11 @@ use wordline_trace::RandomStream;
 
 /// Domains up to this size get a table of every rank: 1 MiB.
 const TABLE: u64 = 1 << 16;
-/// Parts of the curve of a larger domain: 160 KiB.
+/// Number of parts of the curve of a larger domain: 160 KiB.
 const PARTS: usize = 1 << 12;
 
-/// How likely ranks `0 .. n` are together, not normalised: the sum of 1/k^θ from rank + 1 on. Beyond the
-/// first thousand the sum is an integral, by the midpoint rule; they differ by less than 1e-6.
+/// Total weight of ranks `0 .. n`, not normalized: the sum of 1/k^θ, where k is rank + 1. Beyond the first
+/// thousand the sum is replaced by an integral with the midpoint rule, with a difference below 1e-6.
 pub(crate) fn weight(ranks: Range<u64>, theta: f64) -> f64 {
     const SUMMED: u64 = 1000;
     let exact = (ranks.start.min(SUMMED)..ranks.end.min(SUMMED)).map(|k| libm::pow((k + 1) as f64, -theta));
@@ -22,7 +22,7 @@ pub(crate) fn weight(ranks: Range<u64>, theta: f64) -> f64 {
     exact.sum::<f64>() + tail
 }
 
-/// A sampler of ranks `0 .. n`, most likely first, by Zipf's law.
+/// Draws ranks `0 .. n` by Zipf's law; rank 0 is the most likely.
 #[derive(Clone, Debug)]
 pub struct ZipfLaw(Sampler);
 
@@ -33,12 +33,12 @@ enum Sampler {
 }
 
 impl ZipfLaw {
-    /// Over `ranks` ranks; `None` if there are none, or θ is not between 0 (uniform) and 5.
+    /// The law over `ranks` ranks. `None` if there are none, or if θ is not between 0 (uniform) and 5.
     pub fn over(ranks: u64, theta: f64) -> Option<ZipfLaw> {
         (ranks > 0 && (0.0..=5.0).contains(&theta)).then(|| ZipfLaw::new(ranks, theta))
     }
 
-    /// Over `n` ranks, 1 or more; θ is 0 (uniform) or more.
+    /// The law over `n` ranks, at least 1, with θ of 0 (uniform) or more.
     pub(crate) fn new(n: u64, theta: f64) -> ZipfLaw {
         ZipfLaw(if n <= TABLE {
             let weights: Vec<f64> = (1..=n).map(|k| libm::pow(k as f64, -theta)).collect();
@@ -48,7 +48,7 @@ impl ZipfLaw {
         })
     }
 
-    /// A rank.
+    /// Draw a rank.
     #[inline]
     pub fn draw(&self, random: &mut RandomStream) -> u64 {
         match &self.0 {
@@ -58,7 +58,7 @@ impl ZipfLaw {
     }
 }
 
-/// A part of the curve that is inverted, as a cubic about its middle.
+/// A part of the inverted curve, as a cubic polynomial around its middle.
 #[derive(Clone, Copy, Debug)]
 struct Part {
     middle: f64,
@@ -68,7 +68,7 @@ struct Part {
 }
 
 impl Part {
-    /// At `d` parts from the middle, −½ to ½.
+    /// The value at `d` parts from the middle, from −½ to ½.
     #[inline]
     fn at(&self, d: f64) -> f64 {
         let [a, b, c] = self.slopes;
@@ -78,7 +78,7 @@ impl Part {
 
 /// W. Hörmann and G. Derflinger, "Rejection-inversion to generate variates from monotone discrete
 /// distributions", ACM TOMACS 6(3), 1996. The inverse of the integral is smooth, and usually only the nearest
-/// rank is needed: a cubic finds it unless the value is near the end of a rank's interval.
+/// rank is needed. A cubic polynomial finds it unless the value is near the end of a rank's interval.
 #[derive(Clone, Debug)]
 struct Inversion {
     n: f64,
@@ -86,7 +86,7 @@ struct Inversion {
     low: f64,
     high: f64,
     squeeze: f64,
-    /// In the half below k less than this over k² is rejected, θ(θ + 1)/24: the integral from k − ½ to k + ½
+    /// In the half below k, less than θ(θ + 1)/24 divided by k² is rejected: the integral from k − ½ to k + ½
     /// exceeds the density at k by its curvature over 24.
     refused: f64,
     parts: Vec<Part>,
@@ -117,8 +117,8 @@ impl Inversion {
         law
     }
 
-    /// The part about this place of the table: a Taylor polynomial, since x' = x^θ. Its error grows towards
-    /// either end of the part. The rest allows for the rounding of all these functions.
+    /// The part around this position of the table: a Taylor polynomial, since x' = x^θ. Its error grows
+    /// towards both ends of the part. The remainder covers the rounding of all these functions.
     fn part(&self, place: f64) -> Part {
         let step = 1.0 / self.parts_by_y;
         let of = |place: f64| self.inverse(self.low + place * step);
@@ -155,7 +155,7 @@ impl Inversion {
         }
     }
 
-    /// The k of a y that is accepted, if the table says so without doubt.
+    /// The k of a y that is accepted, if the table determines it with certainty.
     #[inline]
     fn plainly(&self, y: f64) -> Option<u64> {
         let place = (y - self.low) * self.parts_by_y;

@@ -1,4 +1,4 @@
-//! The union of traces and generators: a workload, by its text.
+//! Workloads: traces and generators, by their text.
 
 pub(crate) mod originals;
 pub(crate) mod spelling;

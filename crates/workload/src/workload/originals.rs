@@ -1,6 +1,5 @@
-//! The original in a twin's place: a file of a folder whose name is one that the twin's description lists. It
-//! is added to the workload's text as `original=FILE`, so that a report names the file and a rerun uses the
-//! same.
+//! Replaces a twin by its original: a file in a folder whose name matches the twin's description. The file is
+//! added to the workload's text as `original=FILE`, so that a report names it and a rerun uses it.
 
 use crate::generators::twin::by_name::{Named, is_twin, named};
 use crate::generators::twin::catalogue::{TwinBody, twin_named};
@@ -26,11 +25,11 @@ fn matches(pattern: &str, name: &str) -> bool {
     rest.ends_with(last)
 }
 
-/// The workload's text, with `original=FILE` if it is a twin whose original is in `folder`. Any other text
-/// comes back as it is.
+/// The workload's text, with `original=FILE` if it is a twin whose original is in `folder`. Any other text is
+/// returned unchanged.
 ///
 /// # Errors
-/// A folder that cannot be read; several files that the twin's pattern fits.
+/// A folder that cannot be read; several files that match the twin's pattern.
 pub fn with_original(text: &str, folder: &Path) -> Result<String, WorkloadError> {
     let Parts { head, options } = parts(text);
     if !is_twin(head) || options.contains("original=") {
@@ -84,10 +83,10 @@ pub fn with_original(text: &str, folder: &Path) -> Result<String, WorkloadError>
     Ok(text.to_string())
 }
 
-/// The original that a twin's options name, and the options besides, which are a trace's.
+/// The original named in a twin's options, and the other options, which are those of a trace.
 ///
 /// # Errors
-/// Options that mean something for a twin only.
+/// Options that only a twin has.
 pub(crate) fn original_of(head: &str, options: &str) -> Result<Option<(String, String)>, WorkloadError> {
     let all: Vec<&str> = unquoted_parts(options).collect();
     let Some(file) = all.iter().find_map(|pair| pair.trim().strip_prefix("original=")) else {

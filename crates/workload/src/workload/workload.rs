@@ -26,7 +26,7 @@ enum Kind {
     Synthetic(Arc<SyntheticWorkload>),
     Jobs(Arc<JobFile>),
     Twin(Arc<Twin>),
-    /// A trace in the place of the twin of this name.
+    /// A trace that replaces the twin of this name.
     Original(String, Arc<Trace>),
 }
 
@@ -35,7 +35,7 @@ enum Kind {
 pub struct Workload {
     kind: Kind,
     text: String,
-    /// Options of the text that the run replaces, a sentence each.
+    /// Options of the text that the run overrides, one sentence each.
     replaced: Vec<String>,
 }
 
@@ -46,10 +46,11 @@ impl std::fmt::Debug for Workload {
 }
 
 impl Workload {
-    /// Resolves `FILE`, `FILE:option=value,...` (a fio job file, a trace, a folder or tar archive of traces, or several
-    /// joined by `+`), `NAME`, `NAME:parameter=value,...`, `twin:NAME`, a twin's file or `-` for standard input. A
-    /// trace is read through once: its format is found, its volumes are measured and every fault in it is reported. A
-    /// built-in name precedes a file of that name; write `./zipf` for the file.
+    /// Resolves `FILE`, `FILE:option=value,...` (a fio job file, a trace, a folder or tar archive of traces,
+    /// or several joined by `+`), `NAME`, `NAME:parameter=value,...`, `twin:NAME`, a twin's file or `-` for
+    /// standard input. A trace is read completely: its format is detected, its volumes are measured and all
+    /// its errors are reported. A built-in name takes precedence over a file of that name; write `./zipf` for
+    /// the file.
     ///
     /// # Errors
     ///
@@ -69,7 +70,7 @@ impl Workload {
         } else {
             Kind::Trace(trace(head, options, over)?)
         };
-        // What the environment gave is in the text, so that the text is enough to run it again.
+        // Values from the environment are added to the text, so that the text suffices to repeat the run.
         let text = match &kind {
             Kind::Jobs(jobs) => with_options(text, jobs.environment()),
             _ => text.to_string(),
@@ -119,7 +120,7 @@ impl Workload {
         matches!(self.kind, Kind::Synthetic(_) | Kind::Twin(_))
     }
 
-    /// Whether another process may resolve the text, too: a pipe can be read once.
+    /// Whether another process can resolve the text, too: a pipe can be read only once.
     pub fn is_in_files(&self) -> bool {
         match &self.kind {
             Kind::Trace(t) | Kind::Original(_, t) => t.is_in_files(),
@@ -132,7 +133,7 @@ impl Workload {
         &self.text
     }
 
-    /// Who decides when a request is issued.
+    /// What determines when a request is issued.
     pub fn pacing(&self) -> Pacing {
         match &self.kind {
             Kind::Trace(t) | Kind::Original(_, t) => t.pacing(),
@@ -142,7 +143,7 @@ impl Workload {
         }
     }
 
-    /// When the client of a closed loop pauses; `None` where it never does.
+    /// When the client of a closed loop pauses. `None` if it never does.
     pub fn pauses(&self, drive: DriveShape) -> Option<Pauses> {
         match &self.kind {
             Kind::Trace(t) | Kind::Original(_, t) => t.pauses(drive),
@@ -176,7 +177,7 @@ impl Workload {
         replaced(parts(text).options, over)
     }
 
-    /// How often a trace is replayed; `None` of what is drawn or asked by jobs.
+    /// How often a trace is replayed. `None` for generated requests and jobs.
     pub fn passes(&self) -> Option<u64> {
         match &self.kind {
             Kind::Trace(t) | Kind::Original(_, t) => Some(t.passes()),
@@ -209,8 +210,7 @@ impl Workload {
         }
     }
 
-    /// The requests without the bounds that the workload or its options set, where they do not end by
-    /// themselves.
+    /// The requests without the limits of the workload and its options, unless it ends by itself.
     ///
     /// # Errors
     ///
@@ -223,7 +223,7 @@ impl Workload {
         }
     }
 
-    /// The law of the writes, where each is independent of the others.
+    /// The distribution of the writes, if each is independent of the others.
     pub(crate) fn update_law(
         &self,
         drive: DriveShape,
@@ -240,7 +240,7 @@ impl Workload {
     /// continues from its beginning.
     ///
     /// # Errors
-    /// Those of [`Workload::open`]; a workload that writes nothing, or trims.
+    /// Those of [`Workload::open`]; a workload that does not write, or that trims.
     pub fn updates(&self, drive: DriveShape, seed: u64) -> Result<Updates, WorkloadError> {
         if let Some(law) = self.update_law(drive, seed)? {
             return Ok(Updates::Law(law));
@@ -250,8 +250,8 @@ impl Workload {
         Ok(Updates::Stream(UpdateStream::new(self.name(), drive, open)?))
     }
 
-    /// The jobs of a job file, to be polled request by request; `None` for every other workload, whose requests do not
-    /// depend on when others end.
+    /// The jobs of a job file, to be polled request by request. `None` for every other workload, whose
+    /// requests do not depend on completions.
     ///
     /// # Errors
     ///
@@ -284,8 +284,8 @@ impl Workload {
         Path::new(self.name()).file_name().and_then(|n| n.to_str()).unwrap_or(self.name())
     }
 
-    /// Whether time ends it, so that how many requests there will be depends on the drive. A trace and
-    /// an open loop end by themselves.
+    /// Whether time ends it, so that the number of requests depends on the drive. Traces and open loops end
+    /// by themselves.
     pub fn is_timed(&self) -> bool {
         match &self.kind {
             Kind::Jobs(j) => j.is_timed(),
@@ -305,7 +305,7 @@ impl Workload {
         seed: u64,
         touched: Touched,
     ) -> Result<Footprint, WorkloadError> {
-        // What is counted: pages, or sectors.
+        // The unit of counting: pages, or sectors.
         let per_page = match touched {
             Touched::SectorsReadFirst | Touched::Sectors | Touched::SectorsOfFirstRead => {
                 (drive.unit_bytes / drive.sector_bytes).max(1) as u64
@@ -341,7 +341,7 @@ impl Workload {
                             if op == HostOp::Read && !written.contains(page) {
                                 pages.insert(range.start.max(own.start)..range.end.min(own.end));
                             }
-                            // Known from now on, whatever comes.
+                            // Its contents are known from here on.
                             written.insert(page..page + 1);
                         }
                     }
@@ -400,7 +400,7 @@ impl Workload {
         if !map.contains_key("sha256") {
             return value;
         }
-        // The text has the path and the options, and those are resolved in the rest.
+        // The text has path and options; the options are also in the resolved rest.
         map.remove("text");
         for key in ["name", "twin"] {
             if let Some(Value::String(path)) = map.get_mut(key) {
@@ -411,13 +411,13 @@ impl Workload {
     }
 }
 
-/// A trace in a file; a plain word that names neither a file nor a built-in workload gets both lists.
+/// A trace in a file. For a word that names neither a file nor a built-in workload, the error lists both.
 fn trace(file: &str, options: &str, over: Overrides) -> Result<Arc<Trace>, WorkloadError> {
     check_is_there(file, &SYNTHETICS.iter().map(|s| s.name).collect::<Vec<_>>())?;
     Trace::find(file, options, over).map(Arc::new)
 }
 
-/// Options of a workload that the run overrides, and which of the two applies.
+/// Options of a workload that the run overrides, and which of the two takes effect.
 fn replaced(options: &str, over: Overrides) -> Vec<String> {
     let said = options.split(',').filter_map(|option| option.split_once('='));
     let sentence = |(key, value): (&str, &str)| {
@@ -449,7 +449,7 @@ fn file_name(path: &str) -> &str {
     Path::new(path).file_name().and_then(|name| name.to_str()).unwrap_or(path)
 }
 
-/// The pages that some of so many sectors each belong to, and the sectors that they lack.
+/// The pages to which these sectors belong, with `per_page` sectors each, and the sectors that they lack.
 fn whole_pages(sectors: PageSet, per_page: u64) -> (PageSet, Vec<(u64, u32)>) {
     if per_page == 1 {
         return (sectors, vec![]);
@@ -461,7 +461,7 @@ fn whole_pages(sectors: PageSet, per_page: u64) -> (PageSet, Vec<(u64, u32)>) {
         for page in run.start / per_page..run.end.div_ceil(per_page) {
             let (from, to) = (run.start.max(page * per_page), run.end.min((page + 1) * per_page));
             let held = (from..to).fold(0u64, |mask, s| mask | 1 << (s % per_page));
-            // Runs of one page follow each other.
+            // Runs of the same page are consecutive.
             match lacking.last_mut().filter(|(last, _)| *last == page) {
                 Some((_, missing)) => *missing &= !held as u32,
                 None if held != all => lacking.push((page, (all & !held) as u32)),

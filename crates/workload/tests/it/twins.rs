@@ -377,7 +377,7 @@ fn mistakes_in_a_file_are_named_with_line_and_hint() {
         ("stable = \"94.1%\"", "item = \"1MiB\"", "it is longer than extent"),
         ("hot_lies = \"apart\"", "hot_lies = \"about\"", "apart"),
         ("align = \"4KiB\"", "align = \"4000B\"", "is not a multiple of 512 B"),
-        ("footprint = \"1.6GiB\"", "footprint = \"64KiB\"", "no room for a request"),
+        ("footprint = \"1.6GiB\"", "footprint = \"64KiB\"", "no space for a request"),
         ("partial = \"70%..80%\"", "partial = \"80%..70%\"", "is not a range"),
         ("theta = 1.0", "theta = 9", "9 is not between 0 and 5"),
     ];

@@ -1,4 +1,4 @@
-//! Computes which initial states fit a drive, for hints.
+//! Computes initial states that fit a drive, for hints.
 
 use crate::ftl::Ftl;
 use crate::plan::region::RegionId;
@@ -9,9 +9,9 @@ use wordline_units::{Fraction, PlaneId};
 const STEP: u64 = Fraction::ONE.0 / 10_000;
 
 impl Ftl {
-    /// A state in which data fill the drive just short of its first collection: the share of the logical pages that
-    /// hold data (about `share`, or all if requested), and the share of valid pages in their blocks, in the form that
-    /// [`Ftl::precondition`] takes. `None` where this many pages do not fit.
+    /// A state in which data fill the drive just short of its first collection. Returns the share of the
+    /// logical pages that hold data (about `share`, or all if requested) and the share of valid pages in
+    /// their blocks, as [`Ftl::precondition`] takes them. `None` if this many pages do not fit.
     pub fn fill_short_of_collection(&self, share: Fraction) -> Option<(Fraction, Fraction)> {
         let pages = share.of(self.state.logical_pages as u64) as u32;
         let Some((second_home, at_most)) = self.layout.second_home else {
@@ -23,7 +23,7 @@ impl Ftl {
         Some((share, home.max(second)))
     }
 
-    /// Like it, for a region that holds this many pages.
+    /// The same for a region that holds this many pages.
     fn fill_of_region(&self, region: RegionId, pages: u32) -> Option<(Fraction, Fraction)> {
         let r = &self.state.regions[region.index()];
         let planes: Vec<PlaneId> = self.planes_of(region).collect();
@@ -32,7 +32,7 @@ impl Ftl {
         let available = planes.iter().map(|plane| self.fillable(region, *plane)).min()? as u64;
         let lost = planes.iter().map(|plane| self.state.lost_in(r.region.pool, *plane)).max()?;
         let sharing = self.state.regions.iter().filter(|other| other.region.pool == r.region.pool).count();
-        // One block is opened by the first write, and every other region of the pool opens one of its own.
+        // The first write opens a block, and so does every other region of the pool.
         let free = self.state.held_back(region) + sharing as u32;
         let wanted = (self.state.pool_of(region).blocks_per_plane.saturating_sub(lost + free)) as u64;
         let least = count.div_ceil(slots);
@@ -49,14 +49,14 @@ impl Ftl {
         }
         let live = live.clamp(1, slots);
         let of = |part: u64, all: u64| (part as u128 * Fraction::ONE.0 as u128 / all as u128) as u64;
-        // As many blocks as are wanted, each as full as another.
+        // All blocks are equally full.
         let share = of(live * blocks, all).min(Fraction::ONE.0) / STEP * STEP;
         let valid = (of(live, slots) + 1).div_ceil(STEP) * STEP;
         Some((Fraction(share), Fraction(valid.min(Fraction::ONE.0))))
     }
 
-    /// Bytes that can be written to a region, at about the same rate in all planes, before its first collection; `None`
-    /// where no trigger says when.
+    /// Bytes that can be written to a region before its first collection, at about the same rate in all
+    /// planes. `None` if no trigger determines it.
     pub fn bytes_to_collection(&self, region: RegionId) -> Option<u64> {
         let r = &self.state.regions[region.index()];
         if r.region.trigger == Trigger::Never {

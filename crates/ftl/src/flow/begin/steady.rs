@@ -27,15 +27,16 @@ use wordline_units::{Fraction, Lpn, PlaneId};
 /// Maximum number of slots of the sampled plane, and minimum number of blocks.
 const SAMPLE_SLOTS: u32 = 1 << 17;
 const SAMPLE_BLOCKS: u32 = 128;
-/// The most drive writes of a stream.
+/// Maximum drive writes of a stream.
 const STREAM_WINDOWS_MAX: usize = 12;
 
-/// Maximum difference between the data of two planes that one sample represents, as a part of an equal share.
+/// Maximum relative difference between the data of two planes that one sample represents.
 const LEVEL: f64 = 0.01;
 
-/// Number of collected pages that a plane completes for each host page if host pages are always waiting: less than the
-/// two that a job keeps in flight, since they must be read first. Under dynamic allocation host pages go to the least
-/// busy plane, so that no plane is ever left to its collection alone. Both from runs of `demo-8gb`.
+/// Number of collected pages that a plane completes per host page while host pages are always waiting. It is
+/// less than the two pages that a job keeps in flight, since they must be read first. Under dynamic
+/// allocation, host pages go to the least busy plane, so no plane ever does only garbage collection. Both
+/// values are from runs of `demo-8gb`.
 const KEPT_UP: [f64; 2] = [1.2, 2.0];
 
 /// Write amplification of FIFO collection under uniform writes at a utilisation, P. Desnoyers, SYSTOR 2012, section
@@ -71,8 +72,8 @@ struct Settled {
 }
 
 impl Ftl {
-    /// Put the drive into the steady state of a workload. Of `initial`, the pages that hold data and the P/E cycles
-    /// are used.
+    /// Put the drive into the steady state of a workload. `initial` gives the pages that hold data, and the
+    /// P/E cycles.
     ///
     /// # Errors
     /// If the scheme has several regions or a collection rule of its own, the map is not page-level, or data leave
@@ -109,7 +110,7 @@ impl Ftl {
             Known::Contents(contents) => (contents.begun.regime, Some(contents)),
             Known::Regime(regime, _) => (regime, None),
             Known::Outstanding(requests, _) => {
-                // What a buffer holds is under way, too.
+                // Pages in a write buffer are in flight, too.
                 let buffered = self.state.buffer_pages.unwrap_or(0) as f64;
                 let under_way = requests.map_or(0.0, |n| (n as f64 * pages_a_write).max(buffered));
                 (Regime::unhurried(self.erased_at_choice(under_way, &pages)), None)
@@ -147,26 +148,26 @@ impl Ftl {
         self.media_hold()?;
         self.state.age_data(initial.retention);
         self.state.recount();
-        // Planes that are short of space are being collected.
+        // Collect planes that are short of space.
         stripe.planes().for_each(|plane| self.collect_if_short(home, PlaneId(plane)));
         Ok(begun)
     }
 
-    /// Number of blocks of a plane of the home region that hold its data if this many are free.
+    /// Number of blocks of a plane that hold data of the home region if `free` blocks are free.
     fn holding_blocks(&self, free: f64) -> f64 {
         self.state.total_blocks(self.state.home) as f64 - free
     }
 
-    /// Whether the data leave as many free blocks as the trigger requires.
+    /// Check that the data leave as many free blocks as the trigger requires.
     fn trigger_is_reached(&self, pages: &[PlanePages]) -> Result<(), SteadyError> {
         let (home, geometry) = (self.state.home, &self.state.geometry);
         let data = pages.iter().map(|p| u64::from(p.count)).max().unwrap_or(0);
         let live = data * self.state.stripe.planes().len() as u64 * geometry.unit;
         let Some(limit) = self.layout.trigger_out_of_reach(geometry, home, live) else { return Ok(()) };
         let (asked, total) = (self.state.held_back(home) + 1, self.state.total_blocks(home));
-        // Whole blocks, which a share of them comes to but for its last bit.
+        // The number is whole, apart from rounding.
         let reachable = (limit.reachable * f64::from(total) + 1e-6) as u32;
-        // A plane that is too full for any collection is for the caller to refuse.
+        // The caller must refuse a plane that is too full for any collection.
         if reachable < self.state.hard_reserve(home) {
             return Ok(());
         }
@@ -208,8 +209,8 @@ impl Ftl {
         }
     }
 
-    /// The planes without timing that represent all planes in a regime. If a fraction of a block is free, this many of
-    /// them have one block more than the others.
+    /// The untimed planes that represent all planes in a regime. If the number of free blocks is not whole,
+    /// the fraction determines how many planes have one more than the others.
     pub(crate) fn untimed_shapes(
         &self,
         pages: &[PlanePages],
@@ -218,7 +219,8 @@ impl Ftl {
         let (r, free) = (&self.state.regions[self.state.home.index()], regime.free_blocks);
         let up_to = |planes: u32| (planes as f64 * free.fract() + 0.5) as u32;
         let lost = r.units_per_page * r.pages_per_program;
-        // With more than a program's worth of dead slots in each block; none where blocks have no more.
+        // Each block must have more invalid slots than a program writes. None if blocks have no more slots
+        // than that.
         let each = r.slots_per_block.checked_sub(lost + 2).map(|left| left + 1);
         let fewest = |pages: u32| Some(fewest_blocks(pages.into(), each?.into()).max(2) as u32);
         let shape = |(number, pages): (u32, &PlanePages)| {
@@ -247,7 +249,7 @@ impl Ftl {
         r.units_per_page * r.region.rule.fills_by(r.shape)
     }
 
-    /// Number of pages written to one plane at a time for a host write of this size, which is spread over as many
+    /// Number of pages that a host write of this size writes to one plane. The write is spread over as many
     /// planes as it has physical pages.
     fn lengths(&self, law: &Law) -> Vec<(u32, f64)> {
         let (planes, units) = (self.state.stripe.planes().len() as u32, self.state.stripe.units_per_page());
@@ -267,7 +269,7 @@ impl Ftl {
     /// The plane that represents others under a law, and its shape.
     pub(crate) fn sample_of(&self, law: &Law, mapped: &Mapped, of: Shape, regime: Regime) -> (Sample, Shape) {
         let counts = law.pages_of_classes(mapped);
-        // The sample has whole blocks, and as many pages for them as make up for a part of one.
+        // The sample has whole blocks, and its number of pages compensates for the rounding.
         let holding = self.holding_blocks(regime.free_blocks);
         let closed = (holding.round() as u32).min((SAMPLE_SLOTS / of.slots).max(SAMPLE_BLOCKS));
         let scaled = (of.pages as f64 * closed as f64 / holding) as u32;

@@ -1,27 +1,27 @@
-//! Why no reading of a table is proposed: what of a request none of its columns holds, or holds in a way that is not
-//! read.
+//! Why no way to read a table is proposed: which part of a request none of its columns holds, or holds in an
+//! unsupported form.
 
 use crate::formats::csv::table::{Role, Table, is_word};
 use crate::text::numbers::{excerpt, hexadecimal};
 
-/// Words of a column that are shown.
+/// Number of a column's words to show.
 const SHOWN: usize = 4;
-/// Codes of SCSI commands that read, and that write.
+/// SCSI command codes of reads and of writes.
 const READS: [&str; 4] = ["0x08", "0x28", "0x88", "0xa8"];
 const WRITES: [&str; 4] = ["0x0a", "0x2a", "0x8a", "0xaa"];
 
 impl Table<'_> {
-    /// Whether a title says that a column has a role.
+    /// Whether the title of any column implies a role.
     pub fn has_role(&self, role: Role) -> bool {
         (0..self.width()).any(|n| self.titled(n) == Some(role))
     }
 
-    /// The column of what is asked.
+    /// The column of operations.
     pub fn op(&self) -> Option<usize> {
         self.of_role(Role::Op, |n| self.is_op(n) || self.codes(n).is_some()).first().copied()
     }
 
-    /// The words of a column of codes of SCSI commands: those that read and those that write.
+    /// The words in a column of SCSI command codes: those that read and those that write.
     pub fn codes(&self, n: usize) -> Option<(Vec<String>, Vec<String>)> {
         let (mut reads, mut writes) = (vec![], vec![]);
         for cell in self.column(n) {
@@ -41,7 +41,7 @@ impl Table<'_> {
         Some((reads, writes)).filter(|(reads, writes)| !(reads.is_empty() && writes.is_empty()))
     }
 
-    /// Whether a column may be the times of requests though it cannot be read as such.
+    /// Whether a column may hold the times of requests in a form that cannot be read.
     pub fn may_be_time(&self, n: usize) -> bool {
         let has_digits = |c: &[u8]| c.iter().any(u8::is_ascii_digit);
         match self.titled(n) {
@@ -50,13 +50,13 @@ impl Table<'_> {
         }
     }
 
-    /// Whether a column's title says that it counts pages, whose size it does not say.
+    /// Whether a column's title says that it counts pages, without their size.
     pub fn counts_pages(&self, n: usize) -> bool {
         const PAGES: [&str; 6] = ["page", "pageno", "pages", "npages", "lpn", "lpa"];
         self.words(n).iter().any(|w| PAGES.contains(&w.as_str()))
     }
 
-    /// Why nothing was read.
+    /// Why no proposal was made.
     pub fn missing(&self) -> String {
         let titled = |role: Role| (0..self.width()).find(|n| self.titled(*n) == Some(role));
         if let (None, Some(n)) = (self.op(), titled(Role::Op)) {
@@ -99,7 +99,7 @@ impl Table<'_> {
     }
 }
 
-/// The first distinct of some words.
+/// The first distinct words among some cells.
 fn shown<'a>(cells: impl Iterator<Item = &'a [u8]>) -> String {
     let mut found: Vec<&[u8]> = vec![];
     for cell in cells {

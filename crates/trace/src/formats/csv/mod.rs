@@ -1,6 +1,5 @@
-//! Any delimited text, by naming its columns. This is for traces that no other format knows; what
-//! each column is called and measured in is said in the options, nothing is guessed but the
-//! delimiter, and that by the title row.
+//! Any delimited text, by the names of its columns, for traces that no other format fits. The options give
+//! the name and unit of each column. Only the delimiter is detected, from the title row.
 
 pub(crate) mod missing;
 pub(crate) mod plan;
@@ -142,16 +141,16 @@ hint= and stream= say what their columns are called.",
     },
 };
 
-/// Lines in which a title row is looked for.
+/// Number of lines in which a title row is searched.
 const PREAMBLE_LINES: usize = 1_000;
 
-/// The delimiter with which a line is the title row, or the words nearest to one.
+/// The delimiter with which a line is the title row, or why there is none.
 fn find_delimiter(plan: &Plan, sample: &Sample) -> Result<u8, Miss> {
     let told = |d: &&(&str, u8)| plan.delimiter.is_none_or(|t| t == d.1);
     let lines = || sample.lines().skip(plan.preamble as usize).take(PREAMBLE_LINES);
     let mut fields = Vec::new();
     if !plan.is_titled() {
-        // Without titles, the delimiter that gives the first row its columns.
+        // Without titles: the delimiter that splits the first row into all columns.
         let most = plan.names().into_iter().flatten().filter_map(|n| match n {
             Name::Number(n) => Some(*n),
             Name::Title(_) => None,

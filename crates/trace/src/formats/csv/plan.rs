@@ -1,4 +1,4 @@
-//! The options of a table, understood: which column says what, in which unit.
+//! The options of a table, parsed: the meaning and unit of each column.
 
 use crate::reading::detection::{Miss, OptionFault, Settings};
 use crate::reading::lines_of::trimmed;
@@ -6,7 +6,7 @@ use crate::reading::units::{UNIT, unit_bytes};
 use crate::text::numbers::{Style, grouped};
 use wordline_units::{Bytes, HostOp};
 
-/// A title row as people read it: UTF-8, or Latin-1 where it is not; both micro signs are one.
+/// A title row as text: UTF-8, or else Latin-1. The two micro signs are treated as one.
 pub(crate) fn decoded(bytes: &[u8]) -> String {
     let text = match std::str::from_utf8(bytes) {
         Ok(text) => text.to_string(),
@@ -18,17 +18,17 @@ pub(crate) fn decoded(bytes: &[u8]) -> String {
 pub(crate) const DELIMITERS: [(&str, u8); 5] =
     [("comma", b','), ("semicolon", b';'), ("tab", b'\t'), ("bar", b'|'), ("space", b' ')];
 
-/// A column as the user states it.
+/// A column as the user names it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Name {
     Title(String),
-    /// From 0.
+    /// By number, from 0.
     Number(usize),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Measure {
-    /// Times this many nanoseconds or bytes.
+    /// The factor to nanoseconds or bytes.
     Decimal(u64),
     Hexadecimal(u64),
     Date,
@@ -53,7 +53,7 @@ pub(crate) enum Op {
     Always(Meaning),
 }
 
-/// What a word of the op column means.
+/// The meaning of a word in the op column.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Meaning {
     Is(HostOp),
@@ -61,12 +61,12 @@ pub(crate) enum Meaning {
     Nothing,
 }
 
-/// The options, understood.
+/// The parsed options.
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
-    /// None in a table without a clock.
+    /// None in a table without times.
     pub(crate) time: Option<Column>,
-    /// How long requests took, where the times are those of their ends.
+    /// How long requests took. Given if the times are those of completion.
     pub(crate) latency: Option<Column>,
     pub(crate) offset: Column,
     pub(crate) extent: Extent,
@@ -90,7 +90,7 @@ pub(crate) const TIME_UNITS: &str = "a column with its unit: ns, us, ms, s, file
 pub(crate) const EXTENT_UNITS: &str =
     "a column, with byte, sector or a size such as 4KiB as its unit, and perhaps :hex";
 
-/// Whether a field is this title, in UTF-8 or Latin-1, with either of the two micro signs.
+/// Whether a field equals a title, in UTF-8 or Latin-1, with either of the two micro signs.
 pub(crate) fn is_title(field: &[u8], title: &str) -> bool {
     field == title.as_bytes()
         || !(field.is_ascii() && title.is_ascii()) && decoded(field) == decoded(title.as_bytes())
@@ -124,14 +124,15 @@ pub(crate) fn extent_unit(word: &str) -> Option<u64> {
     }
 }
 
-/// What a title says that offsets or sizes count in: a word, and no number or letter, which may be part of a name,
-/// and none that is of two sizes.
+/// The unit of offsets or sizes in a title, in bytes. It must be a word: a number or single letter may be
+/// part of a name. A unit with two possible sizes is excluded.
 pub(crate) fn titled_unit(word: &str) -> Option<u64> {
     let is_word = word.len() > 1 && !word.starts_with(|c: char| c.is_ascii_digit()) || word == "B";
     extent_unit(word).filter(|_| is_word && of_either(word).is_none())
 }
 
-/// The two sizes of a unit of titles that says neither, each with the word that does: `KB` is 1024 or 1000 bytes.
+/// The two sizes of an ambiguous unit in a title, each with its unambiguous word. For example, `KB` is 1024
+/// or 1000 bytes.
 pub(crate) fn of_either(word: &str) -> Option<[(&'static str, u64); 2]> {
     match word.trim().to_ascii_lowercase().as_str() {
         "kb" => Some([("KiB", 1 << 10), ("kB", 1_000)]),
@@ -147,7 +148,7 @@ pub(crate) fn bracketed(title: &str) -> Option<&str> {
     Some(&inside[inside.rfind('(')? + 1..])
 }
 
-/// The unit at the end of a title: in brackets, or the last of its words, as in `timestamp_ms`.
+/// The unit at the end of a title: in brackets, or the last word, as in `timestamp_ms`.
 pub(crate) fn unit_of(title: &str) -> Option<&str> {
     let last = || title.trim_end().trim_matches('"').rsplit_once('_').map(|(_, word)| word);
     bracketed(title).or_else(last)
@@ -231,7 +232,7 @@ impl Plan {
         })
     }
 
-    /// The columns that are needed, in the order of [`Places`].
+    /// The named columns, in the order of [`Places`].
     pub(crate) fn names(&self) -> [Option<&Name>; 8] {
         let extent = match &self.extent {
             Extent::Size(c) | Extent::End(c) => Some(&c.name),
@@ -246,12 +247,12 @@ impl Plan {
         [time, Some(&self.offset.name), extent, op, device, hint, stream, latency]
     }
 
-    /// Whether there must be a title row.
+    /// Whether a title row is required.
     pub(crate) fn is_titled(&self) -> bool {
         self.names().into_iter().flatten().any(|n| matches!(n, Name::Title(_)))
     }
 
-    /// Where the columns are, if `fields` is the title row; or the titles that it lacks.
+    /// The positions of the columns, if `fields` is the title row; otherwise the titles that it lacks.
     pub(crate) fn places(&self, fields: &[&[u8]]) -> Result<Places, Vec<String>> {
         let mut missing = Vec::new();
         let at = self.names().map(|name| match name? {
@@ -268,7 +269,7 @@ impl Plan {
     }
 }
 
-/// Whether the column says what times are measured in.
+/// Whether the name of the time column states a unit.
 pub(crate) fn tells_time(settings: &Settings) -> bool {
     let text = settings.get("time").map_or("", String::as_str);
     text == NO_CLOCK || split_time(text).is_some()
@@ -285,13 +286,13 @@ pub(crate) fn split_time(text: &str) -> Option<(&str, Measure)> {
         return Some((name, measure));
     }
     let said = bracketed(text).and_then(time_unit).or_else(|| {
-        // A last word may be part of a name, as in `arrival_date`.
+        // The last word may be part of a name, as in `arrival_date`.
         unit_of(text).and_then(time_unit).filter(|measure| matches!(measure, Measure::Decimal(_)))
     });
     said.map(|measure| (text, measure))
 }
 
-/// The column of times; a unit that is not said is found by evidence before a file is read.
+/// The column of times. If the unit is not given, it is inferred before a file is read.
 pub(crate) fn time_column(text: &str) -> Result<Option<Column>, Miss> {
     if text == NO_CLOCK {
         return Ok(None);
@@ -300,7 +301,7 @@ pub(crate) fn time_column(text: &str) -> Result<Option<Column>, Miss> {
     Ok(Some(Column { name: name_of("time", name)?, measure }))
 }
 
-/// The column of latencies, which says its unit.
+/// The column of latencies, which must state a unit.
 fn latency_column(text: &str) -> Result<Column, Miss> {
     match split_time(text) {
         Some((name, measure @ Measure::Decimal(_))) => {
@@ -310,7 +311,7 @@ fn latency_column(text: &str) -> Result<Column, Miss> {
     }
 }
 
-/// A column of offsets or sizes, which count in `usual` bytes where it does not say in what.
+/// A column of offsets or sizes. Without a unit, it counts in units of `usual` bytes.
 pub(crate) fn extent(key: &'static str, text: &str, usual: u64) -> Result<Column, Miss> {
     let (mut name, mut unit, mut hex) = (text, None, false);
     while let Some((rest, word)) = name.rsplit_once(':') {
@@ -336,7 +337,7 @@ pub(crate) fn extent(key: &'static str, text: &str, usual: u64) -> Result<Column
     Ok(Column { name: name_of(key, name)?, measure })
 }
 
-/// The words of every operation, those that are told before those that hold by default.
+/// The words of every operation. Words from the options come before default words.
 pub(crate) fn words_of(settings: &Settings) -> Vec<(Vec<u8>, Meaning)> {
     let kinds = [
         ("read", Meaning::Is(HostOp::Read), "r/read/rd"),
@@ -360,6 +361,6 @@ pub(crate) fn meaning(words: &[(Vec<u8>, Meaning)], word: &[u8]) -> Option<Meani
     words.iter().find(|(w, _)| w.eq_ignore_ascii_case(word)).map(|(_, m)| *m)
 }
 
-/// Where time, offset, size or end, op, device, hint, stream and latency are in a row.
+/// Positions of time, offset, size or end, op, device, hint, stream and latency in a row.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Places(pub(crate) [Option<usize>; 8]);

@@ -1,6 +1,6 @@
-//! How a table that no format knows may be read: `csv:` spellings. Columns are guessed by their titles and by
-//! what is in them, and every guess is read: what is proposed has passed as a trace, of whole sectors, with
-//! sizes and rates that drives have. Of several that pass, none is: what only the user knows is listed.
+//! Proposes `csv:` options for a table that no format fits. Columns are guessed by title and content, and the
+//! sample is read with each guess. A proposal has passed as a trace: whole sectors, and sizes and rates that
+//! drives have. If several guesses pass, none is chosen, and what only the user can know is listed.
 
 use crate::formats::csv::plan::{of_either, titled_unit, unit_of};
 use crate::formats::csv::table::{LINES, Role, Table, find, is_number};
@@ -13,12 +13,12 @@ use crate::text::parameter::unquoted_parts;
 use std::io::Cursor;
 use wordline_units::HostOp;
 
-/// Columns that are shown.
+/// Maximum number of columns to show.
 const SHOWN: usize = 24;
-/// The longest request that hosts send.
+/// Maximum length of a request that hosts send.
 const LONGEST: u64 = 64 << 20;
 
-/// A guess at the columns, and the units of two.
+/// A guess at the columns, and at the units of offset and size.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Guess {
     time: Option<usize>,
@@ -26,17 +26,17 @@ struct Guess {
     size: usize,
     op: Option<usize>,
     device: Option<usize>,
-    /// What offset and size count in: those between which only the user can choose.
+    /// Possible units of offset and size. Only the user can choose among several.
     units: Vec<(Unit, Unit)>,
 }
 
-/// What a column of offsets or sizes counts in.
+/// The unit of a column of offsets or sizes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Unit {
-    /// Bytes, or what the title says and the format takes from it.
+    /// Bytes, or the unit of the title, as the format reads it.
     Said,
     Sector,
-    /// A word that is told with the column, and its bytes.
+    /// A unit given with the column: its word and its bytes.
     Of(&'static str, u64),
 }
 
@@ -49,7 +49,8 @@ impl Unit {
         }
     }
 
-    /// Whether values in bytes have been counted twice, as they are whole units of units.
+    /// Whether the unit was applied to values that were already in bytes: all are multiples of the squared
+    /// unit.
     fn is_twice(self, values: &[u64]) -> bool {
         let bytes = match self {
             Unit::Said => return false,
@@ -61,10 +62,10 @@ impl Unit {
 }
 
 impl Table<'_> {
-    /// Every way to read the columns that their titles and what is in them leave.
+    /// All ways to read the columns that their titles and contents permit.
     fn guesses(&self) -> Vec<Guess> {
         let op = self.op();
-        // What is asked is in words that are not known, and is not left out.
+        // If operations are in unknown words, they must not be ignored.
         if op.is_none() && self.has_role(Role::Op) {
             return vec![];
         }
@@ -95,12 +96,12 @@ impl Table<'_> {
         all
     }
 
-    /// What offset and size may count in, as their titles say: each a guess, with what it leaves open.
+    /// The units of offset and size that their titles permit. Each element is a guess with its alternatives.
     fn units(&self, offset: usize, size: usize) -> Vec<Vec<(Unit, Unit)>> {
         let same = |units: &[Unit]| units.iter().map(|unit| (*unit, *unit)).collect::<Vec<_>>();
         match (self.units_said(offset).as_slice(), self.units_said(size).as_slice()) {
             ([], []) => vec![same(&[Unit::Said]), same(&[Unit::Sector])],
-            // Sizes count what offsets do, or bytes.
+            // Sizes are in the unit of offsets, or in bytes.
             (said, []) => vec![said.iter().map(|unit| (*unit, Unit::Said)).collect(), same(said)],
             ([], said) => vec![said.iter().map(|unit| (Unit::Said, *unit)).collect()],
             (one, other) if one == other => vec![same(one)],
@@ -108,7 +109,7 @@ impl Table<'_> {
         }
     }
 
-    /// The units that a title leaves; none where it says nothing.
+    /// The units that a title permits. Empty if it names none.
     fn units_said(&self, n: usize) -> Vec<Unit> {
         if self.counts_sectors(n) {
             return vec![Unit::Sector];
@@ -130,7 +131,7 @@ impl Table<'_> {
             || self.all(n, is_number) && !self.is_flag(n) && matches!(self.units_said(n)[..], [_, ..])
     }
 
-    /// The `csv:` options of a guess; `zero_reads` is what a flag of 0 asks.
+    /// The `csv:` options of a guess. `zero_reads` says whether a flag of 0 means a read.
     fn spelling(&self, guess: &Guess, units: (Unit, Unit), zero_reads: bool, always: &str) -> String {
         let time = match guess.time {
             Some(n) if self.is_date(n) => format!("{}:date", self.name(n)),
@@ -173,7 +174,8 @@ impl Table<'_> {
         out
     }
 
-    /// The options between which only the user can choose: what a flag means, what all rows ask.
+    /// The alternatives among which only the user can choose: the meaning of a flag, or the operation of all
+    /// rows.
     fn spellings(&self, guess: &Guess, units: (Unit, Unit)) -> Vec<String> {
         let flag_says = |n: usize| {
             let words = self.words(n);
@@ -193,7 +195,8 @@ impl Table<'_> {
         }
     }
 
-    /// Whether an unread column looks more like addresses than those that are read: all in whole sectors.
+    /// Whether an unused column looks more like addresses than the columns in use: all values are whole
+    /// sectors.
     fn leaves_addresses(&self, guess: &Guess) -> bool {
         let read = [guess.time, Some(guess.offset), Some(guess.size), guess.op, guess.device];
         (0..self.width()).filter(|n| !read.contains(&Some(*n)) && self.titled(*n).is_none()).any(|n| {
@@ -207,7 +210,7 @@ fn of((word, bytes): (&'static str, u64)) -> Unit {
     Unit::Of(word, bytes)
 }
 
-/// The options of a text, as those of a table.
+/// The options of a text, parsed as those of a table.
 fn settings_of(format: &Format, options: &str) -> Settings {
     let known = format.parameters;
     let pairs = unquoted_parts(options).filter_map(|part| part.split_once('='));
@@ -217,7 +220,7 @@ fn settings_of(format: &Format, options: &str) -> Settings {
     pairs.filter_map(own).collect()
 }
 
-/// The requests of the sample as options read it, if all but a few rows are some.
+/// The requests of the sample under these options, if almost all rows are valid.
 fn requests(format: &Format, sample: &Sample, settings: &Settings) -> Option<Vec<Record>> {
     let mut reader = (format.open)(settings, Box::new(Cursor::new(sample.whole_lines().to_vec())));
     let (mut all, mut unusable) = (vec![], 0);
@@ -234,8 +237,8 @@ fn requests(format: &Format, sample: &Sample, settings: &Settings) -> Option<Vec
     (!all.is_empty() && unusable * 50 <= all.len()).then_some(all)
 }
 
-/// Whether addresses and sizes are those of requests: whole sectors, no request of many megabytes, and more
-/// addresses, further apart, than sizes.
+/// Whether addresses and sizes look like those of requests: whole sectors, no request of many megabytes, and
+/// addresses that are more numerous and further apart than sizes.
 fn is_plausible(requests: &[Record], units: (Unit, Unit)) -> bool {
     let distinct = |of: fn(&Record) -> u64| {
         let mut values: Vec<u64> = requests.iter().map(of).collect();
@@ -252,11 +255,12 @@ fn is_plausible(requests: &[Record], units: (Unit, Unit)) -> bool {
         && highest >= largest
         && offsets.len() >= sizes.len()
         && offsets.len() > 1
-        // Numbers that are all whole sectors as bytes do not count sectors.
+        // If all numbers are whole sectors when read as bytes, they do not count sectors.
         && !(units.0.is_twice(&offsets) || units.1.is_twice(&sizes))
 }
 
-/// The spellings of a guess that read the sample as a trace; those that the units of time leave open, too.
+/// The options of a guess under which the sample is a valid trace, including alternatives for the unit of
+/// time.
 fn passing(format: &Format, table: &Table, sample: &Sample, guess: &Guess) -> Vec<String> {
     let mut passed = vec![];
     let all =
@@ -274,7 +278,7 @@ fn passing(format: &Format, table: &Table, sample: &Sample, guess: &Guess) -> Ve
             continue;
         }
         let column = settings.get("time").cloned().unwrap_or_default();
-        // A title may say the unit; it is taken if the times can be in it.
+        // A unit in the title is used if the times are plausible in it.
         let said = guess.time.and_then(|n| table.time_unit(n)).map(|unit| format!("time={column}:{unit}"));
         let times = || settled.readings.iter().filter(|r| r.against.is_empty());
         let is_said = |r: &&Reading| said.as_ref().is_some_and(|s| r.options.split(',').any(|o| o == s));
@@ -283,7 +287,7 @@ fn passing(format: &Format, table: &Table, sample: &Sample, guess: &Guess) -> Ve
             continue;
         }
         for reading in times() {
-            // A reading's options say the column of times with its unit.
+            // The options of a reading give the time column with its unit.
             if let Some(time) = reading.options.split(',').find(|o| o.starts_with("time=")) {
                 passed.push(spelling.replacen(&format!("time={column}"), time, 1));
             }
@@ -292,7 +296,7 @@ fn passing(format: &Format, table: &Table, sample: &Sample, guess: &Guess) -> Ve
     passed
 }
 
-/// How a table that no format knows would be read in `format`, if the content is one.
+/// The `csv:` options for a table that no format fits, if the content is a table.
 pub(crate) fn proposed(format: &Format, sample: &Sample) -> Option<String> {
     let table = find(sample)?;
     let columns = match &table.titles {

@@ -9,13 +9,13 @@ use crate::text::numbers::{NumberFault, date, excerpt, hexadecimal, quantity};
 use wordline_units::{Attributes, HostOp, LatencyHint};
 
 pub(crate) struct Csv {
-    /// The options; or why they cannot be gone by, which detection has said already.
+    /// The options, or why they are invalid, which detection has already reported.
     pub(crate) plan: Result<Plan, String>,
     pub(crate) places: Option<Places>,
     pub(crate) lines: u64,
     /// The fields of the row, as ranges of the line.
     pub(crate) fields: Vec<(u32, u32)>,
-    /// How many columns there are, and the first that is not read, where a row may have more.
+    /// Number of columns, and the first column that is not used, for rows with extra fields.
     pub(crate) spare: Option<(usize, usize)>,
 }
 
@@ -33,7 +33,7 @@ impl Csv {
     }
 }
 
-/// Splits a row; fields in double quotes lose them.
+/// Splits a row. Double quotes around a field are removed.
 #[inline]
 pub(crate) fn split(line: &[u8], delimiter: u8, fields: &mut Vec<(u32, u32)>) -> Result<(), String> {
     fields.clear();
@@ -74,7 +74,7 @@ pub(crate) fn split_quoted(line: &[u8], delimiter: u8, fields: &mut Vec<(u32, u3
         if line.get(at) == Some(&b'"') {
             start = at + 1;
             at = start;
-            // A doubled quote stands for one and does not end the field.
+            // A doubled quote is one quote and does not end the field.
             loop {
                 let close =
                     memchr::memchr(b'"', &line[at..]).ok_or("a quoted field is not closed in its line")?;
@@ -129,7 +129,7 @@ impl LineFormat for Csv {
         };
         outcome?;
         if let Some((columns, spare)) = self.spare.filter(|(columns, _)| self.fields.len() > *columns) {
-            // A name with spaces: what follows it stands as many fields further.
+            // A name contains spaces, so later fields are shifted by as many positions.
             self.fields.drain(spare + 1..spare + 1 + self.fields.len() - columns);
         }
         plan.request(places, line, &self.fields, volumes)
@@ -146,8 +146,8 @@ impl Csv {
     }
 }
 
-/// By how much times are moved from which latencies are taken, so that what came before the first one ended
-/// has a time: a day in nanoseconds.
+/// A day in nanoseconds. It is added to times before latencies are subtracted, so that requests that began
+/// before the first completion have a time.
 const BEFORE: u64 = 86_400_000_000_000;
 
 impl Plan {
@@ -271,7 +271,7 @@ pub(crate) fn unknown_word(word: &[u8]) -> String {
     )
 }
 
-/// Words of latency hints, by number; no word is none.
+/// Words of latency hints, by number. An empty word means no hint.
 pub(crate) const HINTS: [&str; 4] = ["", "short", "medium", "long"];
 
 pub(crate) fn hint(word: &[u8]) -> Result<LatencyHint, String> {
@@ -284,7 +284,7 @@ pub(crate) fn unknown_hint(word: &[u8]) -> String {
     format!("the hint \"{}\" is not short, medium, long or empty", excerpt(word, 24))
 }
 
-/// The number of a stream; nothing is none.
+/// The number of a stream. An empty word means no stream.
 pub(crate) fn stream(word: &[u8]) -> Result<u8, String> {
     if word.is_empty() {
         return Ok(0);

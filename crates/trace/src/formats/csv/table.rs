@@ -1,15 +1,15 @@
-//! A table that no format knows: its delimiter, titles and rows, and what a column holds by its title and by
-//! what is in it.
+//! A table that no format fits: its delimiter, titles and rows, and what each column holds by its title and
+//! contents.
 
 use crate::formats::csv::plan::decoded;
 use crate::formats::csv::rows::split;
 use crate::reading::detection::Sample;
 use crate::text::numbers::{date, hexadecimal, time};
 
-/// Lines that are looked at.
+/// Number of lines to examine.
 pub(crate) const LINES: usize = 400;
 
-/// Columns of a line between delimiters; white space of any length is one, and quotes are left off.
+/// Columns of a line. White space of any length is one delimiter, and quotes are removed.
 fn cells(line: &[u8], delimiter: u8) -> Vec<&[u8]> {
     let mut fields = vec![];
     match split(line, delimiter, &mut fields) {
@@ -31,7 +31,7 @@ pub(crate) fn is_grouped(cell: &[u8]) -> bool {
         && cell[whole.len()..].iter().skip(1).all(u8::is_ascii_digit)
 }
 
-/// A number whose comma can only be a decimal one, as in `0,25`.
+/// A number whose comma can only be a decimal comma, as in `0,25`.
 fn has_comma(cell: &[u8]) -> bool {
     let digits = |part: &[u8]| !part.is_empty() && part.iter().all(u8::is_ascii_digit);
     let parts: Vec<&[u8]> = cell.split(|c| *c == b',').collect();
@@ -51,26 +51,26 @@ pub(crate) struct Table<'a> {
     pub titles: Option<Vec<String>>,
     pub rows: Vec<Vec<&'a [u8]>>,
     pub delimiter: u8,
-    /// Whether a comma parts whole and fraction.
+    /// Whether numbers have decimal commas.
     pub has_commas: bool,
 }
 
-/// Titles of columns whose cells may have spaces.
+/// Titles of columns whose cells may contain spaces.
 const NAMES: [&str; 5] = ["comm", "process", "task", "program", "name"];
 
-/// Whether a row is one of titles.
+/// Whether a row consists of titles.
 fn is_title(row: &[&[u8]]) -> bool {
     !row.iter().any(|c| is_number(c) || c.starts_with(b"0x"))
 }
 
-/// Three lines in a row with the same number of columns, three or more.
+/// Finds a table: three consecutive lines with the same number of columns, at least three.
 pub(crate) fn find<'a>(sample: &Sample<'a>) -> Option<Table<'a>> {
     let lines: Vec<&[u8]> = sample.lines().take(LINES).filter(|l| !l.trim_ascii().is_empty()).collect();
     [b';', b'\t', b',', b'|', b' '].into_iter().find_map(|delimiter| {
         let all: Vec<Vec<&[u8]>> = lines.iter().map(|l| cells(l, delimiter)).collect();
         let at = all.windows(3).position(|w| {
             let n = w[0].len();
-            // A name with spaces makes rows longer than their titles.
+            // A name with spaces makes a row longer than the title row.
             let fits =
                 |row: &Vec<&[u8]>| row.len() == n || delimiter == b' ' && is_title(&w[0]) && row.len() > n;
             n >= 3 && fits(&w[1]) && fits(&w[2])
@@ -78,7 +78,7 @@ pub(crate) fn find<'a>(sample: &Sample<'a>) -> Option<Table<'a>> {
         let width = all[at].len();
         let is_titled = is_title(&all[at]);
         let row_has_number = |row: &Vec<&[u8]>| row.iter().any(|c| is_number(c));
-        // Prose has words in columns, too.
+        // Prose has words in columns too.
         if !all.get(at + 1).is_some_and(row_has_number) {
             return None;
         }
@@ -104,7 +104,7 @@ pub(crate) fn find<'a>(sample: &Sample<'a>) -> Option<Table<'a>> {
     })
 }
 
-/// What a column's title says that it is.
+/// The role of a column according to its title.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Role {
     Time,
@@ -112,11 +112,11 @@ pub(crate) enum Role {
     Size,
     Op,
     Device,
-    /// Something that no request has: a latency, a rate, a process.
+    /// Not part of a request: a latency, a rate, a process.
     Other,
 }
 
-/// Words of titles, those that rule others out first.
+/// Words of titles. Words that exclude other roles come first.
 const TITLES: [(Role, &str); 6] = [
     (
         Role::Other,
@@ -134,7 +134,7 @@ const TITLES: [(Role, &str); 6] = [
     (Role::Device, "disk dev device volume vol lun asu diskno disknumber"),
 ];
 
-/// Whether a cell says what is asked in a word that all know.
+/// Whether a cell is a well-known word for an operation.
 pub(crate) fn is_word(cell: &[u8]) -> bool {
     const WORDS: [&str; 10] = ["r", "w", "read", "write", "rd", "wr", "d", "discard", "trim", "flush"];
     WORDS.iter().any(|w| w.as_bytes().eq_ignore_ascii_case(cell))
@@ -162,7 +162,7 @@ impl Table<'_> {
         self.column(n).filter_map(number).collect()
     }
 
-    /// A cell with a point for decimals and without the commas of groups.
+    /// A cell with a decimal point and without grouping commas.
     fn plain(&self, cell: &[u8]) -> Vec<u8> {
         let groups = !self.has_commas && is_grouped(cell);
         let kept = cell.iter().filter(|c| **c != b',' || !groups);
@@ -197,10 +197,10 @@ impl Table<'_> {
         words
     }
 
-    /// What the title of a column says; nothing where it has no known word, or there are no titles.
+    /// The role that a column's title implies. Nothing without a known word or without titles.
     pub fn titled(&self, n: usize) -> Option<Role> {
         let mut words = self.words(n);
-        // `t_us` is a time, where `T` alone may be what is asked; and `nr_sectors` counts sectors.
+        // `t_us` is a time, although `T` alone may be the operation. `nr_sectors` counts sectors.
         if words.first().is_some_and(|w| w == "t") && self.time_unit(n).is_some() {
             return Some(Role::Time);
         }
@@ -217,8 +217,7 @@ impl Table<'_> {
         before.and_then(role).or_else(|| role(&words))
     }
 
-    /// Columns that a title gives a role; of a table without titles, or where none has it, those without a
-    /// known title.
+    /// The columns whose titles have a role. If there are none, the columns without a known title.
     pub fn of_role(&self, role: Role, is: impl Fn(usize) -> bool) -> Vec<usize> {
         let fit: Vec<usize> = (0..self.width()).filter(|n| is(*n)).collect();
         let titled: Vec<usize> = fit.iter().copied().filter(|n| self.titled(*n) == Some(role)).collect();
@@ -229,17 +228,17 @@ impl Table<'_> {
         }
     }
 
-    /// Columns of words or of 0 and 1 that say what is asked.
+    /// Whether a column holds operations: words, or flags of 0 and 1.
     pub fn is_op(&self, n: usize) -> bool {
         self.all(n, is_word) || self.is_flag(n)
     }
 
-    /// Whether a column has digits in groups.
+    /// Whether a column has grouped digits.
     pub fn has_groups(&self, n: usize) -> bool {
         !self.has_commas && self.column(n).any(is_grouped)
     }
 
-    /// The column of latencies of a table that bcc's biosnoop printed, whose times are those of completion.
+    /// The latency column of a table printed by bcc's biosnoop, whose times are those of completion.
     pub fn latency(&self) -> Option<usize> {
         let titles = self.titles.as_ref()?;
         let has = |title: &str| titles.iter().position(|t| t == title);
@@ -259,7 +258,7 @@ impl Table<'_> {
         self.column(n).next().is_some_and(|c| c.starts_with(b"0x"))
     }
 
-    /// Whether numbers hardly ever fall, and do rise.
+    /// Whether numbers increase and hardly ever decrease.
     pub fn rises(&self, n: usize) -> bool {
         let numbers = self.numbers(n);
         let falls = numbers.windows(2).filter(|w| w[1] < w[0]).count();
@@ -270,7 +269,7 @@ impl Table<'_> {
         self.is_date(n) || self.all(n, is_number) && self.rises(n)
     }
 
-    /// Whole numbers that are no flags.
+    /// Whether a column holds whole numbers that are not flags.
     pub fn is_whole(&self, n: usize) -> bool {
         let whole = |c: &[u8]| {
             let float = c.strip_suffix(b".0").unwrap_or(c);
@@ -281,7 +280,7 @@ impl Table<'_> {
         self.all(n, whole) && !self.is_flag(n)
     }
 
-    /// Whether a column's title says that it counts sectors, and no unit in brackets says otherwise.
+    /// Whether a column's title says that it counts sectors, and no unit in brackets contradicts it.
     pub fn counts_sectors(&self, n: usize) -> bool {
         let title = self.titles.as_ref().and_then(|t| t.get(n)).map_or("", String::as_str);
         let sectors = |w: &String| matches!(w.as_str(), "sector" | "sectors" | "lba" | "lbn" | "nsec");

@@ -1,4 +1,4 @@
-//! A table being written, which the same options read.
+//! Writes a table that the same options can read.
 
 use crate::formats::csv::plan::{Column, Extent, Measure, Name, Op, Plan, TIME_UNITS, fault, tells_time};
 use crate::formats::csv::rows::HINTS;
@@ -6,11 +6,11 @@ use crate::reading::detection::{Miss, Settings};
 use crate::reading::record::Record;
 use crate::reading::writing::{Keeps, RecordWriter, Row, Writing};
 
-/// The columns of a table being written, in order, and their titles where none is told.
+/// The columns of a written table in order, and their default titles.
 pub(crate) const WRITTEN: [(&str, &str); 5] =
     [("time", "Time (ns)"), ("device", "Volume"), ("op", "Op"), ("offset", "Offset"), ("size", "Size")];
 
-/// A table that the same options read.
+/// A writer of a table that the same options can read.
 pub(crate) fn write(told: &Settings) -> Result<Writing, Miss> {
     for key in ["preamble", "comment", "thousands", "ignore", "latency"] {
         if told.contains_key(key) {
@@ -92,7 +92,7 @@ pub(crate) fn write(told: &Settings) -> Result<Writing, Miss> {
         delimiter,
         decimal: plan.style.decimal,
     };
-    // Whole numbers of either unit.
+    // The least common multiple of both units.
     let (a, b) = (offset.0, extent_unit.0);
     let (hints, streams) = (plan.hint.is_some(), plan.stream.is_some());
     let keeps = Keeps { unit: a / gcd(a, b) * b, hints, streams, ..Keeps::ALL };
@@ -107,14 +107,14 @@ pub(crate) fn gcd(a: u64, b: u64) -> u64 {
 pub(crate) struct Table {
     /// In the order of [`WRITTEN`].
     pub(crate) titles: [String; 5],
-    /// The titles of the columns of hints and of streams, which stand last, where there are such.
+    /// The titles of the columns of hints and streams, which come last, if they are written.
     pub(crate) hint: Option<String>,
     pub(crate) stream: Option<String>,
     /// By `HostOp`.
     pub(crate) words: [String; 4],
     pub(crate) fua: String,
     pub(crate) time_decimals: usize,
-    /// Bytes that are counted in, and whether in hexadecimal.
+    /// The unit in bytes, and whether numbers are hexadecimal.
     pub(crate) offset: (u64, bool),
     pub(crate) extent: (u64, bool),
     pub(crate) ends: bool,

@@ -1,31 +1,32 @@
-//! What stands where in a file, and the numbers that have a meaning in it.
+//! The layout of a file, and its special numbers.
 
 use crate::reading::record::Record;
 use wordline_units::HostOp;
 
 pub(crate) const MAGIC: &[u8; 8] = b"WLTRACE\x1a";
 pub(crate) const VERSION: u32 = 3;
-/// Which versions are read.
+/// The versions that can be read.
 pub(crate) const READ: std::ops::RangeInclusive<u32> = 1..=VERSION;
 pub(crate) const BLOCK: &[u8; 4] = b"BLK1";
 pub(crate) const END: &[u8; 4] = b"END1";
 pub(crate) const BLOCK_HEADER: usize = 40;
 /// Bytes of the footer before its volumes.
 pub(crate) const COUNTS: usize = 80;
-/// Requests of a block: their columns stay in a core's second cache.
+/// Requests per block. Their columns fit into a core's L2 cache.
 pub(crate) const MOST: usize = 4096;
-/// Values that are packed to one width.
+/// Number of values packed with one width.
 pub(crate) const GROUP: usize = 128;
-/// Bytes that a payload may have: five columns of 64 bits, widths and a head.
+/// Maximum bytes of a payload: five columns of 64 bits, widths and a header.
 pub(crate) const LARGEST: usize = 5 * (MOST * 8 + MOST / GROUP + 1) + 3;
-/// The widest packed value that one load of 64 bits reaches from any bit of a byte.
+/// Maximum width of a packed value that one load of 64 bits reaches from any bit of a byte.
 pub(crate) const WIDEST: u32 = 56;
-/// Bytes behind a payload that such a load may touch.
+/// Bytes after a payload that such a load may touch.
 pub(crate) const MARGIN: usize = 8;
-/// Of a name.
+/// Maximum length of a name in bytes.
 pub(crate) const LONGEST_NAME: usize = 4096;
 pub(crate) const FUA: u64 = 4;
-/// Of a kind, by the version: one past the highest. Hints stand above the third bit, streams above the fifth.
+/// Upper limit (exclusive) of a request's kind, by version. Hints are above the third bit, streams above the
+/// fifth.
 pub(crate) const PAST_KIND: [u64; 3] = [8, 32, 1024];
 pub(crate) const HINT_SHIFT: u32 = 3;
 pub(crate) const STREAM_SHIFT: u32 = 5;

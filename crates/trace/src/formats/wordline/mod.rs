@@ -1,6 +1,6 @@
-//! Wordline's own format: requests in blocks of columns, packed to the bits that they need. It keeps
-//! everything that a request says, reads faster than any other format, and knows when it is damaged:
-//! every block has its checksum, and the footer says how much there should have been.
+//! Wordline's own format: requests in blocks of columns, packed to the bits that they need. It keeps all
+//! properties of a request, reads faster than any other format, and detects damage: every block has a
+//! checksum, and the footer has the totals.
 
 pub(crate) mod layout;
 pub(crate) mod packing;
@@ -106,7 +106,7 @@ mod tests {
     use twox_hash::XxHash3_64;
     use wordline_units::LatencyHint;
 
-    /// The requests, and what cannot be used with its byte.
+    /// The requests, and the unusable items with their bytes in the file.
     fn read(content: Vec<u8>) -> (Vec<Record>, Vec<(u64, String)>) {
         let mut reader = Columns::open(Box::new(io::Cursor::new(content)));
         let (mut records, mut faults) = (Vec::new(), Vec::new());
@@ -175,7 +175,7 @@ mod tests {
         assert_eq!(read(written(&records)), (records.to_vec(), vec![]));
     }
 
-    /// The file as an earlier version would have it.
+    /// The file as an earlier version would write it.
     fn as_version(version: u8, mut content: Vec<u8>) -> Vec<u8> {
         content[8] = version;
         let end = 16 + 2 * (2 + 1);
@@ -220,7 +220,7 @@ mod tests {
         assert_eq!(kinds(1), [0, 1, 2, 3, 5]);
         let hinted = [0, 1, 2, 3, 5, 8, 9, 10, 13, 16, 17, 18, 21, 24, 25, 26, 29];
         assert_eq!(kinds(2), hinted);
-        // Of writes only, with and without FUA: eight kinds a stream.
+        // Streams only apply to writes, with and without FUA: eight kinds per stream.
         let streams = kinds(3).split_off(hinted.len());
         assert_eq!(streams.len(), 31 * 8);
         assert_eq!((streams[0], streams[8], streams[31 * 8 - 1]), (33, 65, 1021));

@@ -1,8 +1,8 @@
-//! Numbers packed to the bits that they need, and back.
+//! Packs numbers to the bits that they need, and unpacks them.
 
 use crate::formats::wordline::layout::{GROUP, WIDEST};
 
-/// Bits that a number needs; what a single load cannot reach takes all 64.
+/// Bits that a number needs. A number that a single load cannot reach takes all 64.
 pub(crate) fn bits(n: u64) -> u32 {
     match 64 - n.leading_zeros() {
         width @ 0..=WIDEST => width,
@@ -80,7 +80,7 @@ pub(crate) fn unzigzag(n: u64) -> i64 {
     (n >> 1) as i64 ^ -((n & 1) as i64)
 }
 
-/// Appends `values` values of `width` bits; `bytes` has them and [`MARGIN`] more.
+/// Appends `values` values of `width` bits each. `bytes` must have [`MARGIN`] bytes after them.
 #[inline]
 pub(crate) fn unpack(bytes: &[u8], width: u32, values: usize, out: &mut Vec<u64>) {
     if width == 0 {

@@ -1,4 +1,4 @@
-//! A file being read, block by block; what is damaged is noticed and stepped over.
+//! Reads a file block by block. Damage is detected and skipped.
 
 use crate::formats::wordline::layout::{
     BLOCK, BLOCK_HEADER, COUNTS, END, FUA, GROUP, HINT_SHIFT, KINDS, LARGEST, LONGEST_NAME, MAGIC, MARGIN,
@@ -14,7 +14,7 @@ use std::io;
 use twox_hash::XxHash3_64;
 use wordline_units::{Attributes, LatencyHint};
 
-/// A payload being read; behind it lie [`MARGIN`] bytes.
+/// A payload being read, followed by [`MARGIN`] bytes.
 pub(crate) struct Payload<'a>(pub(crate) &'a [u8]);
 
 pub(crate) const SHORT: &str = "the payload ends within a column";
@@ -66,7 +66,7 @@ impl Payload<'_> {
     }
 }
 
-/// What the header says that a block must keep to.
+/// Limits from the header that a block must obey.
 #[derive(Clone, Copy)]
 pub(crate) struct Known {
     pub(crate) version: u32,
@@ -115,7 +115,7 @@ impl Block {
         let mut lost = 0;
         for (offset, size) in self.offsets.iter_mut().zip(&mut self.sizes) {
             let at = if way == 1 { *offset } else { end.wrapping_add(unzigzag(*offset) as u64) };
-            // What is shifted out at the top was no address.
+            // Bits lost at the top mean that this was not a valid address.
             lost |= (at << shift >> shift) ^ at | (*size << shift >> shift) ^ *size;
             end = at.wrapping_add(*size);
             *offset = at << shift;
@@ -152,7 +152,7 @@ impl Block {
 pub(crate) enum Stage {
     Header,
     Blocks,
-    /// Behind the footer, or where reading had to stop.
+    /// After the footer, or where reading had to stop.
     Over,
 }
 
@@ -162,16 +162,16 @@ pub(crate) struct Columns {
     pub(crate) stage: Stage,
     pub(crate) version: u32,
     pub(crate) block: Block,
-    /// The next request of the block.
+    /// Index of the next request of the block.
     pub(crate) next: usize,
-    /// Byte of the file at which the thing last returned begins: its block, for a request.
+    /// Start of the item last returned, as a byte of the file; for a request, the start of its block.
     pub(crate) at: u64,
     pub(crate) blocks: u64,
     pub(crate) requests: u64,
-    /// Requests of damaged blocks, which have been reported.
+    /// Number of requests in damaged blocks, which have been reported.
     pub(crate) lost: u64,
     pub(crate) volumes: Volumes,
-    /// The numbers of the header's volumes, which may repeat a name.
+    /// Volume numbers of the header's names, which may repeat a name.
     pub(crate) numbers: Vec<u16>,
     pub(crate) payload: Vec<u8>,
     pub(crate) decoder: FrameDecoder,
@@ -196,7 +196,7 @@ impl Columns {
         }
     }
 
-    /// The names, or why the file cannot be read.
+    /// Reads the names, or returns why the file cannot be read.
     pub(crate) fn header(&mut self) -> io::Result<Result<(), String>> {
         let cut = || Ok(Err("the file ends within its header".to_string()));
         let mut hasher = XxHash3_64::with_seed(0);
@@ -236,13 +236,13 @@ impl Columns {
         Ok(Ok(()))
     }
 
-    /// Reads the next block or the footer; what is wrong with it, if anything.
+    /// Reads the next block or the footer. Returns what is wrong with it, if anything.
     pub(crate) fn advance(&mut self) -> io::Result<Option<String>> {
         self.at = self.window.offset();
         self.next = 0;
         self.block.kinds.clear();
         let content = self.window.at_least(BLOCK_HEADER + LARGEST)?;
-        // Whatever is wrong with the bounds of a block, what follows cannot be found.
+        // If the limits of a block are wrong, what follows cannot be found.
         self.stage = Stage::Over;
         if content.starts_with(END) {
             return self.footer();
@@ -301,7 +301,7 @@ impl Columns {
         Ok(None)
     }
 
-    /// Whether the footer says what has been read; what is wrong with it, if anything.
+    /// Compares the footer with what has been read. Returns what is wrong, if anything.
     pub(crate) fn footer(&mut self) -> io::Result<Option<String>> {
         let mut hasher = XxHash3_64::with_seed(0);
         let counted = self.window.at_least(COUNTS)?;

@@ -1,4 +1,4 @@
-//! A file being written: requests gathered to a block, and its columns packed.
+//! Writes a file: collects requests into blocks, and packs their columns.
 
 use crate::formats::wordline::layout::{BLOCK, END, LONGEST_NAME, MAGIC, MOST, VERSION, kind};
 use crate::formats::wordline::packing::{grouped_bytes, write_column, zigzag};
@@ -27,7 +27,7 @@ impl Packer {
     pub(crate) fn block(&mut self, out: &mut Vec<u8>) {
         let Some(first) = self.records.first().map(|r| r.time) else { return };
         let payload = payload(&self.records);
-        // Unpacking takes time, so it must be worth a quarter.
+        // Decompression takes time, so it must save at least a quarter.
         let small = self.encoder.frame(&payload).filter(|s| s.len() * 4 <= payload.len() * 3);
         let stored = small.as_ref().unwrap_or(&payload);
         let start = out.len();
@@ -49,7 +49,7 @@ pub(crate) fn payload(records: &[Record]) -> Vec<u8> {
     let mut before = records.first().map_or(0, |r| r.time);
     let mut times: Vec<u64> = Vec::with_capacity(records.len());
     for r in records {
-        // Times never decrease in a trace that is written.
+        // Times never decrease in a written trace.
         times.push(r.time.saturating_sub(before));
         before = r.time;
     }

@@ -1,23 +1,23 @@
-//! Which blocks of a job's space have been used: a bit per block, and above each 64 words of bits one that
-//! says which of them are full, up to a single word. So the next free block is found in a few steps however
-//! full the map is. Memory is 1/8 byte a block and a sixty-third of that above.
+//! Which blocks of a job's space have been used: one bit per block. Higher levels have one bit per 64-bit
+//! word below, set if that word is full, up to a single word. The next free block is found in a few steps,
+//! however full the map is. Memory is 1/8 byte per block, plus 1/63 of that for the higher levels.
 
 /// A map of used blocks.
 pub(crate) struct UsedBlocks {
     blocks: u64,
-    /// Bits, lowest level first; a set bit of a level above is a full word below.
+    /// Bits, lowest level first. A set bit of a higher level is a full word below.
     levels: Vec<Vec<u64>>,
 }
 
 impl UsedBlocks {
-    /// All free.
+    /// A map with all blocks free.
     pub fn new(blocks: u64) -> UsedBlocks {
         let mut levels = Vec::new();
         let mut bits = blocks.max(1);
         loop {
             let words = bits.div_ceil(64);
             let mut level = vec![0u64; words as usize];
-            // Bits behind the end count as used.
+            // Bits after the end count as used.
             if !bits.is_multiple_of(64) {
                 level[words as usize - 1] = u64::MAX << (bits % 64);
             }
@@ -29,7 +29,7 @@ impl UsedBlocks {
         }
     }
 
-    /// All free again.
+    /// Free all blocks.
     pub fn clear(&mut self) {
         *self = UsedBlocks::new(self.blocks);
     }
@@ -38,7 +38,7 @@ impl UsedBlocks {
         self.levels[0][(block / 64) as usize] >> (block % 64) & 1 == 1
     }
 
-    /// Uses up to `count` blocks from `first` on, as far as they are free; returns how many were.
+    /// Uses up to `count` blocks from `first`, as far as they are free. Returns how many were used.
     pub fn take_run(&mut self, first: u64, count: u64) -> u64 {
         let mut taken = 0;
         while taken < count && first + taken < self.blocks && !self.is_used(first + taken) {
@@ -60,7 +60,7 @@ impl UsedBlocks {
         }
     }
 
-    /// The first free block at or behind `from`, going on at the beginning; `None` if all are used.
+    /// The first free block at or after `from`, wrapping to the beginning. `None` if all are used.
     pub fn next_free(&self, from: u64) -> Option<u64> {
         self.free_from(from).or_else(|| self.free_from(0))
     }
@@ -69,7 +69,7 @@ impl UsedBlocks {
         if from >= self.blocks {
             return None;
         }
-        // Up, until a word has a free bit at or behind the place; then down to the block.
+        // Go up until a word has a free bit at or after this position, then down to the block.
         let mut at = from;
         for height in 0..self.levels.len() {
             let word = (at / 64) as usize;

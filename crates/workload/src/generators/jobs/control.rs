@@ -1,5 +1,5 @@
-//! What a job measures of itself, as fio does: the depth that keeps a latency, the rate below which it
-//! ends, and the request that takes too long.
+//! Measurements by which a job controls itself, as in fio: the queue depth that meets a latency target, the
+//! rate below which the job ends, and the maximum latency of a request.
 
 use crate::generators::jobs::job::Job;
 use crate::generators::jobs::policy::{LatencyTarget, RateFloor};
@@ -7,7 +7,7 @@ use crate::generators::jobs::spell::DIRECTIONS;
 
 const SECOND: u64 = 1_000_000_000;
 
-/// A request of a job that has ended.
+/// A completed request of a job.
 #[derive(Clone, Copy)]
 pub(crate) struct Ended {
     pub direction: usize,
@@ -32,7 +32,7 @@ impl Control {
         }
     }
 
-    /// A job begins at a time, and is measured from another.
+    /// Begin a job at a time, with measurements from a later time.
     pub fn begin(&mut self, started: u64, measured_from: u64) {
         if let Some(search) = &mut self.depth {
             search.since = measured_from;
@@ -42,17 +42,17 @@ impl Control {
         }
     }
 
-    /// The depth sought, if one is.
+    /// The queue depth under test, if one is searched.
     pub fn depth(&self) -> Option<u32> {
         self.depth.as_ref().map(|s| s.depth)
     }
 
-    /// Whether all outstanding requests should end first, once.
+    /// Whether the job should drain its outstanding requests first; returned once.
     pub fn calms(&mut self) -> bool {
         self.depth.as_mut().is_some_and(|s| std::mem::take(&mut s.calms))
     }
 
-    /// Takes a request's end in; whether the job ends.
+    /// Process a completion. Returns whether the job ends.
     pub fn take(&mut self, ended: Ended, now: u64) -> bool {
         let slow = self.max_latency > 0 && ended.latency > self.max_latency;
         let below = self.floor.as_mut().is_some_and(|(rule, floor)| floor.take(*rule, ended, now));
@@ -61,18 +61,18 @@ impl Control {
     }
 }
 
-/// What a floor of rates has seen since it was last looked at.
+/// State of the check for minimum rates.
 #[derive(Default)]
 struct Floor {
     settled: u64,
     bytes: [u64; DIRECTIONS],
     requests: [u64; DIRECTIONS],
-    /// When each direction was looked at last, and its bytes and requests then.
+    /// For each direction, when it was last checked, and its bytes and requests at that time.
     last: [Option<(u64, u64, u64)>; DIRECTIONS],
 }
 
 impl Floor {
-    /// Whether a rate is below its least.
+    /// Whether a rate is below its minimum.
     fn take(&mut self, rule: RateFloor, ended: Ended, now: u64) -> bool {
         self.bytes[ended.direction] += ended.bytes;
         self.requests[ended.direction] += 1;
@@ -107,8 +107,8 @@ impl Floor {
     }
 }
 
-/// fio's search for the depth that keeps a latency: doubled while none has failed, halved between the
-/// last that held and the first that failed.
+/// fio's search for the highest queue depth that meets a latency target. The depth is doubled until one
+/// fails, then bisected between the last that passed and the first that failed.
 struct Search {
     target: LatencyTarget,
     most: u32,
@@ -140,7 +140,7 @@ impl Search {
         }
     }
 
-    /// Takes a latency in; whether the search, and so the job, is over.
+    /// Process a latency. Returns whether the search, and thus the job, is over.
     fn take(&mut self, latency: u64, now: u64) -> bool {
         if now < self.since {
             return false;
@@ -167,7 +167,7 @@ impl Search {
         (self.since, self.ended, self.late) = (now, 0, 0);
     }
 
-    /// Whether not even a single request keeps the target.
+    /// Note a failure. Returns whether even a single outstanding request misses the target.
     fn fails(&mut self, now: u64) -> bool {
         if self.depth == 1 {
             return true;
@@ -213,7 +213,7 @@ mod tests {
         let target = LatencyTarget { most: 100, window: 10, percent: 90.0, again: false };
         let mut search = Search::new(target, 64);
         let (mut now, mut depths) = (0, vec![]);
-        // A drive on which more than 20 outstanding requests take too long.
+        // A drive on which more than 20 outstanding requests are too slow.
         for _ in 0..100 {
             now += 10;
             depths.push(search.depth);

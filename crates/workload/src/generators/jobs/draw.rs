@@ -1,7 +1,7 @@
-//! What a job asks for next: direction, address and size, by fio's rules. A random request takes its
-//! block from a map in which each comes once, from a pseudo-random order, or from a distribution; its
-//! size is drawn for the place, cut where the map says that the next block is used, and always inside
-//! the job's space.
+//! Draws a job's next request by fio's rules: direction, address and size. The block of a random request
+//! comes from a map in which each block occurs once, from a pseudo-random order, or from a distribution. The
+//! size is drawn for that address, cut where the map says that the next block is used, and always stays
+//! within the job's space.
 
 use crate::generators::jobs::blocks::UsedBlocks;
 use crate::generators::jobs::job::{Between, Kinds, Spread};
@@ -15,52 +15,52 @@ use wordline_trace::RandomStream;
 const WRITE: usize = 1;
 const TRIM: usize = 2;
 
-/// fio scatters ranks over the space by this multiplier (that of 64-bit golden-ratio hashing). Over a
-/// power of two it is a permutation; over another number some blocks share their places, and others
-/// are never drawn.
+/// The multiplier by which fio scatters ranks over the space (64-bit golden-ratio hashing). If the number of
+/// blocks is a power of two, this is a permutation. Otherwise some blocks share a position, and others are
+/// never drawn.
 const SCATTER: u64 = 0x61c8_8646_80b5_83eb;
 
-/// A request, in bytes from the beginning of the drive.
+/// A request, in bytes from the start of the drive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Drawn {
     pub direction: usize,
     pub at: u64,
     pub bytes: u64,
-    /// Whether all others of the job must have ended first.
+    /// Whether all other requests of the job must complete first.
     pub alone: bool,
 }
 
-/// What comes of a draw.
+/// The result of a draw.
 pub(crate) enum Next {
     Request(Drawn),
-    /// Its zone is another job's: again, when requests have ended.
+    /// Another job uses the zone: draw again when requests have completed.
     Wait,
-    /// This loop has no more.
+    /// This loop has no more requests.
     Over,
 }
 
-/// A request as it is drawn, before it has its zone.
+/// A drawn request before its zone is known.
 #[derive(Clone, Copy)]
 pub(super) struct Candidate {
     pub direction: usize,
     pub at: u64,
     pub bytes: u64,
-    /// Its offset in the map, where that notes it.
+    /// Its offset in the map of used blocks, if there is one.
     pub noted: Option<u64>,
-    /// The zone behind which another one is sought.
+    /// The zone after which another zone is searched.
     pub behind: Option<usize>,
 }
 
-/// Where random requests go.
+/// The distribution of random addresses.
 enum Law {
-    /// Every block alike.
+    /// All blocks equally likely.
     Even,
     Zipf(ZipfLaw),
-    /// The exponent that `pareto:h` comes to.
+    /// The exponent that follows from `pareto:h`.
     Pareto(f64),
-    /// The deviation in blocks.
+    /// The standard deviation in blocks.
     Normal(u64),
-    /// For each direction and percent of accesses, the zone, as first and count of blocks.
+    /// For each direction and percent of accesses: the first block and the number of blocks of its zone.
     Zones(Box<[Vec<(u64, u64)>; DIRECTIONS]>),
 }
 
@@ -68,18 +68,18 @@ enum Law {
 pub(crate) struct Draw {
     pub placed: Placed,
     law: Law,
-    /// Blocks that ranks are drawn from, and by how much the scattered ranks are turned.
+    /// Number of blocks among which ranks are drawn, and the offset by which scattered ranks are rotated.
     ranks: u64,
     turned: u64,
     pub(super) map: Option<UsedBlocks>,
-    /// Bytes of a block of the map and of a rank.
+    /// Size in bytes of a block of the map, and of a rank.
     unit: u64,
-    /// Where the addresses of the job begin, which continues from zone to zone where it has some, and the
-    /// bytes moved in this one.
+    /// Start of the job's current addresses, which advances from zone to zone if the job has zones, and the
+    /// bytes moved in the current zone.
     pub(super) base: u64,
     pub(super) zone_bytes: u64,
     order: Option<(Permutation, u64)>,
-    /// The number of its job, and what it has drawn that waits for a zone.
+    /// The number of its job, and a drawn request that waits for a zone.
     pub(super) number: u16,
     pub(super) stalled: Option<Candidate>,
     pub(super) last_end: [u64; DIRECTIONS],
@@ -87,7 +87,7 @@ pub(crate) struct Draw {
     until_random: u64,
     issued: [u64; DIRECTIONS],
     direction: usize,
-    /// While fewer than this many of its direction were issued, a mixed job keeps its direction.
+    /// A mixed job keeps its direction while fewer requests of that direction than this were issued.
     keep_until: u64,
     seed: u64,
     name: String,
@@ -95,7 +95,7 @@ pub(crate) struct Draw {
     spread: RandomStream,
 }
 
-/// One stream of random numbers for each thing that is drawn.
+/// A stream of random numbers for each drawn quantity.
 struct Streams {
     offset: RandomStream,
     size: RandomStream,
@@ -110,13 +110,13 @@ impl Streams {
     }
 }
 
-/// A number from 1 to 100.
+/// A random number from 1 to 100.
 fn percent(random: &mut RandomStream) -> u64 {
     random.below(100) + 1
 }
 
 impl Draw {
-    /// `number` is the job's place among all copies of all jobs.
+    /// The requests of a copy of a job. `number` is its position among all copies of all jobs.
     pub fn new(placed: Placed, number: usize, seed: u64) -> Draw {
         let job = &placed.job;
         let name = format!("jobs/{number}/{}", job.seed);
@@ -175,7 +175,7 @@ impl Draw {
         draw
     }
 
-    /// Blocks of a direction's alignment in the space.
+    /// Number of a direction's alignment units in the space.
     fn blocks_of(placed: &Placed, direction: usize) -> u64 {
         let (align, smallest) = (placed.job.align[direction], placed.job.sizes[direction].min);
         let size = placed.job.stride.map_or(placed.size, |s| s.range);
@@ -189,8 +189,8 @@ impl Draw {
         }
     }
 
-    /// The next loop: from the beginning, every block unused, and the same random numbers again unless
-    /// the job says otherwise.
+    /// Begin the next loop: at the start, with all blocks unused, and with the same random numbers unless the
+    /// job says otherwise.
     pub fn begin_anew(&mut self) {
         self.base = self.placed.start;
         self.last_end = [self.placed.start; DIRECTIONS];
@@ -204,7 +204,7 @@ impl Draw {
         self.begin_order();
     }
 
-    /// What the next request is: for a mixed job drawn again when the direction has had its share.
+    /// The direction of the next request. A mixed job draws it again after the direction has had its share.
     pub fn direction(&mut self) -> usize {
         let job = &self.placed.job;
         match job.kinds {
@@ -225,12 +225,12 @@ impl Draw {
         }
     }
 
-    /// A mixed job turned to its other direction, because that one is behind its rate.
+    /// Switch a mixed job to its other direction, which is behind its rate.
     pub fn turn_to(&mut self, direction: usize) {
         self.direction = direction;
     }
 
-    /// The next request of a direction; `busy` is whether the job has requests outstanding.
+    /// The next request of a direction. `busy` says whether the job has outstanding requests.
     pub fn next(&mut self, direction: usize, zones: Option<&mut Zones>, busy: bool) -> Next {
         let mut zones = zones.filter(|_| self.placed.job.zones.is_some());
         let drawn = self.stalled.take().or_else(|| self.candidate(direction, zones.as_deref()));
@@ -258,7 +258,7 @@ impl Draw {
             zones.take(self.number, rule, drawn.direction == WRITE, drawn.at, drawn.bytes);
         }
         let Drawn { direction, at, bytes, .. } = drawn;
-        // A trim may hit the place of the last write; the pair is only complete when it is written.
+        // A trim may repeat the address of the last write. The pair is only complete once it is written.
         if self.placed.job.kinds == Kinds::TrimWrite && direction == TRIM {
             self.last_start[WRITE] = None;
         }
@@ -269,7 +269,7 @@ impl Draw {
         Next::Request(drawn)
     }
 
-    /// A request drawn, wherever its zone may put it.
+    /// Draw a request, regardless of its zone.
     fn candidate(&mut self, direction: usize, zones: Option<&Zones>) -> Option<Candidate> {
         let job = std::sync::Arc::clone(&self.placed.job);
         if job.kinds == Kinds::TrimWrite && direction == WRITE && job.random {
@@ -302,12 +302,12 @@ impl Draw {
         Some(Candidate { direction, at, bytes, noted: marks.then_some(offset), behind: None })
     }
 
-    /// A read that the job makes beside those that are drawn.
+    /// Count a read of the job that was not drawn.
     pub fn note_read(&mut self) {
         self.issued[0] += 1;
     }
 
-    /// Offset from the beginning of the space, whether it is random, and whether the map notes it.
+    /// Offset from the start of the space, whether it is random, and whether the map records it.
     fn offset(&mut self, direction: usize) -> Option<(u64, bool, bool)> {
         let job = std::sync::Arc::clone(&self.placed.job);
         if !job.random {
@@ -328,7 +328,7 @@ impl Draw {
         behind.or_else(|| self.random_offset(direction)).map(|o| (o, false, false))
     }
 
-    /// Behind the last request of the direction.
+    /// The offset that follows the last request of the direction.
     fn sequential(&mut self, direction: usize) -> Option<u64> {
         let (job, end) = (&self.placed.job, self.end());
         let again = job.time_based || (job.kinds == Kinds::Mixed && self.placed.total > self.placed.size);
@@ -366,7 +366,7 @@ impl Draw {
         self.random_block(direction)
     }
 
-    /// The offset of a block by the job's distribution; none when every block has come.
+    /// The offset of a block by the job's distribution. None if all blocks have been used.
     fn random_block(&mut self, direction: usize) -> Option<u64> {
         let align = self.placed.job.align[direction];
         let rank = match &self.law {
@@ -389,7 +389,7 @@ impl Draw {
         rank.wrapping_mul(SCATTER).wrapping_add(self.turned) % self.ranks
     }
 
-    /// The mean of twelve even numbers, moved by an even one, which is what fio takes for normal.
+    /// The mean of twelve uniform numbers, shifted by another one: fio's normal distribution.
     fn bell(&mut self, deviation: u64) -> u64 {
         let sum: u64 = (0..12).map(|_| self.spread.below(self.ranks + 1)).sum();
         let mean = sum.div_ceil(12) as i64;
@@ -403,7 +403,7 @@ impl Draw {
         (mean + by) as u64
     }
 
-    /// Any block alike; with a map, the next unused one behind it.
+    /// A uniformly distributed block; with a map, the next unused block after it.
     fn even(&mut self, direction: usize) -> Option<u64> {
         if let Some((order, next)) = &mut self.order {
             if *next >= self.placed.size / self.unit {
@@ -418,7 +418,7 @@ impl Draw {
         let Some(map) = &self.map else { return Some(drawn) };
         let first = map.next_free(drawn / self.unit)?;
         let mut free = first;
-        // With sizes of several directions, a free block need not be aligned for this one.
+        // If directions have different sizes, a free block need not be aligned for this direction.
         while !(free * self.unit).is_multiple_of(align) {
             free = map.next_free(free + 1)?;
             if free == first {
@@ -428,7 +428,7 @@ impl Draw {
         Some(free * self.unit)
     }
 
-    /// The size of a request at a place; `None` when not even the smallest has room.
+    /// The size of a request at an address. `None` if even the smallest size does not fit.
     fn bytes(&mut self, direction: usize, at: u64, end: u64, is_random: bool) -> Option<u64> {
         let job = &self.placed.job;
         let sizes = &job.sizes[if job.sizes_by_randomness { usize::from(is_random) } else { direction }];
@@ -443,7 +443,7 @@ impl Draw {
             let draw = self.random.size.unit();
             let mut bytes = sizes.max;
             if sizes.split.is_empty() {
-                // (0, 1] turned round to [0, 1): each step alike.
+                // Mirror (0, 1] to [0, 1), so that each step is equally likely.
                 bytes = sizes.min + (sizes.max as f64 * (1.0 - draw)) as u64;
             } else {
                 let mut up_to = 0;
@@ -463,8 +463,8 @@ impl Draw {
     }
 }
 
-/// A zone for each percent of accesses: its first block and how many it has. `up_to` says at which block
-/// sizes that add up to this much end.
+/// The zone of each percent of accesses: its first block and number of blocks. `up_to` maps a cumulative size
+/// to the block at which it ends.
 fn by_percent<T: Copy + Into<u64>>(zones: &[(u32, T)], up_to: impl Fn(u64) -> u64) -> Vec<(u64, u64)> {
     let mut all = Vec::with_capacity(100);
     let mut before = 0;

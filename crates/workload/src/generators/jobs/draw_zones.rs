@@ -1,4 +1,4 @@
-//! Draws of jobs with zones: strided ones, and those that are written in order.
+//! Draws for jobs with zones: strided zones, and zones that are written in order.
 
 use crate::generators::jobs::draw::{Candidate, Draw, Drawn, Next};
 use crate::generators::jobs::job::Kinds;
@@ -9,14 +9,14 @@ const READ: usize = 0;
 const WRITE: usize = 1;
 
 impl Draw {
-    /// Where the addresses of a job end. One with zones that lie apart continues over the whole drive.
+    /// Where the addresses of a job end. A job with gaps between its zones covers the rest of the drive.
     pub(super) fn end(&self) -> u64 {
         let job = &self.placed.job;
         let apart = job.stride.is_some() || job.zones.is_some_and(|z| z.skip > 0);
         if apart { self.placed.reach } else { self.placed.start + self.placed.size }
     }
 
-    /// Goes on to the next strided zone when this one has had its bytes, or round within it.
+    /// Advance to the next strided zone when this one has had its bytes, otherwise wrap around within it.
     pub(super) fn enter_zone(&mut self, stride: Stride, direction: usize) {
         if self.zone_bytes >= stride.size {
             self.next_zone(stride.range + stride.skip, direction);
@@ -41,7 +41,7 @@ impl Draw {
         self.last_end[direction] = self.base;
     }
 
-    /// A sequential job leaves a zone that is written in order when it has had its bytes.
+    /// Let a sequential job leave a zone that is written in order when it has had its bytes.
     pub(super) fn leave_zone(&mut self, zones: &Zones, direction: usize) {
         let Some(rule) = self.placed.job.zones.filter(|_| !self.placed.job.random) else { return };
         let last = self.last_end[direction];
@@ -58,7 +58,7 @@ impl Draw {
         }
     }
 
-    /// A mixed job writes first where nothing is there to be read.
+    /// The direction of a mixed job, which writes first if there are no data to read.
     pub(super) fn direction_in(&self, zones: &Zones, direction: usize) -> usize {
         let job = &self.placed.job;
         let beyond = job.zones.is_some_and(|z| z.reads_beyond);
@@ -68,13 +68,13 @@ impl Draw {
         direction
     }
 
-    /// The zones that are the job's own, first and end.
+    /// The job's own zones: the first, and one past the last.
     fn own_zones(&self, zones: &Zones) -> (usize, usize) {
         let placed = &self.placed;
         (zones.of(placed.start), zones.of(placed.start + placed.size))
     }
 
-    /// A job begins a loop.
+    /// Begin a loop of a job.
     pub fn begin_zones(&self, zones: Option<&mut Zones>) {
         let job = &self.placed.job;
         if let (Some(rule), Some(zones), true) = (&job.zones, zones, job.kinds.uses(WRITE)) {
@@ -82,7 +82,7 @@ impl Draw {
         }
     }
 
-    /// Where a request goes by its zone.
+    /// Place a request according to its zone.
     pub(super) fn in_zone(&mut self, candidate: Candidate, zones: &mut Zones, busy: bool) -> Next {
         let (placed, Candidate { direction, at, bytes, behind, .. }) = (&self.placed, candidate);
         let Some(rule) = &placed.job.zones else { return Next::Over };

@@ -1,15 +1,15 @@
-//! The engines of fio: how many requests each keeps outstanding, or why it asks no drive for anything.
+//! The engines of fio: how many requests each keeps outstanding, or why it sends none to a drive.
 
 use Engine::{Asynchronous, Refused, Synchronous};
 
-/// What an engine is to a drive.
+/// How an engine uses a drive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Engine {
     /// It keeps `iodepth` requests outstanding.
     Asynchronous,
     /// It keeps one.
     Synchronous,
-    /// It asks no block device; this is what it does.
+    /// It does not use a block device; this is what it does.
     Refused(&'static str),
 }
 
@@ -36,12 +36,12 @@ const ENGINES: &[(&str, Engine)] = &[
     ("exec", Refused("starts a program without I/O")),
 ];
 
-/// What an engine is, by its name.
+/// An engine by its name.
 pub(crate) fn engine(name: &str) -> Option<Engine> {
     ENGINES.iter().find(|(names, _)| names.split(' ').any(|known| known == name)).map(|e| e.1)
 }
 
-/// The engines that ask a drive.
+/// The engines that use a drive.
 pub(crate) fn usable() -> Vec<&'static str> {
     let usable = ENGINES.iter().filter(|(_, e)| !matches!(e, Refused(_)));
     usable.flat_map(|(names, _)| names.split(' ')).collect()

@@ -1,4 +1,4 @@
-//! A job file, read and understood, as a workload.
+//! A job file as a workload.
 
 use crate::generators::jobs::ini::{JobText, looks_like_jobs};
 use crate::generators::jobs::job::Job;
@@ -12,11 +12,11 @@ use wordline_trace::{
     DriveShape, ErrorKind, Limit, Overrides, Problem, RequestStream, Source, WorkloadError,
 };
 
-/// Bytes of a file that are looked at to tell whether it is a job file.
+/// Number of bytes examined to tell whether a file is a job file.
 const LOOK: u64 = 64 << 10;
 
-/// Whether a file is a fio job file: a text whose first line that is neither empty nor a comment is
-/// a section such as `[global]`, or includes another file.
+/// Whether a file is a fio job file: a text in which the first line that is neither empty nor a comment is a
+/// section such as `[global]` or includes another file.
 pub(crate) fn is_job_file(path: &str) -> bool {
     let path = Path::new(path);
     if !path.is_file() {
@@ -27,29 +27,29 @@ pub(crate) fn is_job_file(path: &str) -> bool {
     read.is_ok() && looks_like_jobs(&head)
 }
 
-/// A job file, understood to the last key.
+/// A job file, completely parsed.
 pub(crate) struct JobFile {
     name: String,
     sha256: String,
     jobs: Vec<Job>,
-    /// Keys that were left out because the options said so.
+    /// Keys that were ignored because the options requested it.
     left_out: Vec<String>,
-    /// Variables of the file that were taken from the environment.
+    /// Variables of the file whose values come from the environment.
     environment: Vec<(String, String)>,
     remarks: Vec<String>,
     requests: Option<u64>,
 }
 
 impl JobFile {
-    /// Reads a job file with the options behind its name.
+    /// Parses a job file with the options after its name.
     ///
     /// # Errors
-    /// Every key that cannot be honoured and every value that cannot be read, each with its line.
+    /// All keys that are not supported and all invalid values, each with its line.
     pub fn parse(name: &str, options: &str, over: Overrides) -> Result<JobFile, WorkloadError> {
         JobFile::parse_from(name, None, options, over)
     }
 
-    /// The same of a content that is in memory, if there is one; files that it includes are not.
+    /// Parses a job file from content in memory, if given. Files that it includes are read from disk.
     ///
     /// # Errors
     /// As [`JobFile::parse`].
@@ -90,38 +90,38 @@ impl JobFile {
         &self.name
     }
 
-    /// What a reader of the figures should know of the file, a sentence each.
+    /// What a reader of the results should know about the file, one sentence each.
     pub fn remarks(&self) -> Vec<String> {
         self.remarks.clone()
     }
 
-    /// The variables of the file that the environment gave, as options that give them again.
+    /// Variables whose values come from the environment, as options that set them.
     pub fn environment(&self) -> &[(String, String)] {
         &self.environment
     }
 
-    /// A job file's jobs bound themselves; only the number of requests can be bounded from outside.
+    /// The limit on the number of requests. All other limits come from the jobs themselves.
     pub fn limit(&self) -> Limit {
         Limit { requests: self.requests, duration: None, bytes: None }
     }
 
-    /// Whether time may end a job before its bytes do, so that how many requests there will be depends
-    /// on the drive.
+    /// Whether time may end a job before its bytes are moved, so that the number of requests depends on the
+    /// drive.
     pub fn is_timed(&self) -> bool {
         self.jobs.iter().any(|j| j.runtime.is_some())
     }
 
-    /// The jobs by number, each copy of `numjobs` for itself.
+    /// The jobs by number, with each copy of `numjobs` separately.
     pub fn sources(&self) -> Vec<Source> {
         let copies =
             |j: &Job| std::iter::repeat_n(Source { name: j.name.clone(), class: j.class }, j.clones as usize);
         self.jobs.iter().flat_map(copies).collect()
     }
 
-    /// The jobs, ready to be asked.
+    /// The jobs as a script for a driver.
     ///
     /// # Errors
-    /// A job that does not fit the drive.
+    /// If a job does not fit the drive.
     pub fn script(&self, drive: DriveShape, seed: u64) -> Result<JobScript, WorkloadError> {
         let mut problems = Vec::new();
         let placed = place(&self.jobs, drive, &mut problems);
@@ -129,7 +129,7 @@ impl JobFile {
         JobScript::new(placed, seed, self.requests)
     }
 
-    /// The requests as a drive would get them that answers each at once.
+    /// The requests as a drive would receive them that completes each immediately.
     ///
     /// # Errors
     /// As [`JobFile::script`].
@@ -137,7 +137,7 @@ impl JobFile {
         Ok(Box::new(AtOnce::new(self.script(drive, seed)?)))
     }
 
-    /// Where the jobs read and write, in blocks of 512 bytes: what fio would have laid out.
+    /// Where the jobs read and write, in blocks of 512 bytes: the files that fio would have laid out.
     ///
     /// # Errors
     /// As [`JobFile::script`].

@@ -1,10 +1,10 @@
-//! Jobs that share a flow: each may ask while its part of what all have asked is not above its weight's
-//! part of all weights.
+//! Jobs that share a flow. A job may issue a request while its share of all requests of the flow does not
+//! exceed its share of the weights.
 
 use crate::generators::jobs::policy::FlowShare;
 use std::collections::BTreeMap;
 
-/// The flows of a file by number, and the jobs that wait for their part.
+/// The flows of a file by number, and the jobs that wait for their share.
 #[derive(Default)]
 pub(crate) struct Flows {
     by_number: BTreeMap<u64, (u64, u64)>,
@@ -12,13 +12,13 @@ pub(crate) struct Flows {
 }
 
 impl Flows {
-    /// A job begins.
+    /// Add a job that begins.
     pub fn join(&mut self, share: FlowShare) {
-        // fio counts from 1, so that there is no division by nothing.
+        // fio counts from 1 to avoid division by zero.
         self.by_number.entry(share.flow).or_insert((1, 0)).1 += share.weight;
     }
 
-    /// A job ends that has asked this often.
+    /// Remove a job that has ended and has issued this many requests.
     pub fn leave(&mut self, share: FlowShare, asked: u64) {
         if let Some((counted, weight)) = self.by_number.get_mut(&share.flow) {
             *counted -= asked;
@@ -26,7 +26,7 @@ impl Flows {
         }
     }
 
-    /// Whether a job that has asked this often may ask again, which is counted.
+    /// Whether a job that has issued this many requests may issue another. If so, it is counted.
     pub fn admit(&mut self, share: FlowShare, asked: &mut u64) -> bool {
         let Some((counted, weight)) = self.by_number.get_mut(&share.flow) else { return true };
         if *asked as f64 / *counted as f64 > share.weight as f64 / *weight as f64 {
@@ -37,12 +37,12 @@ impl Flows {
         true
     }
 
-    /// A job waits until another of its flow has asked, or ended.
+    /// Let a job wait until another of its flow has issued a request or ended.
     pub fn wait(&mut self, job: u16) {
         self.waiting.push(job);
     }
 
-    /// Those that waited, to be asked again.
+    /// The jobs that waited and may try again.
     pub fn woken(&mut self) -> std::vec::Drain<'_, u16> {
         self.waiting.drain(..)
     }

@@ -1,4 +1,5 @@
-//! Requests as a drive gets them: in whole sectors, with the class, stream and FUA of their job.
+//! Requests as the drive receives them: in whole sectors, with the priority class, stream and FUA of their
+//! job.
 
 use crate::generators::jobs::job::Job;
 use crate::generators::jobs::spell::DIRECTIONS;
@@ -9,13 +10,13 @@ const OPS: [HostOp; DIRECTIONS] = [HostOp::Read, HostOp::Write, HostOp::Trim];
 const READ: usize = 0;
 const WRITE: usize = 1;
 
-/// A page of a file system.
+/// Size of a file-system page in bytes.
 const PAGE: u64 = 4096;
 
-/// What is drawn for single requests of a job.
+/// State of what is drawn for each request of a job.
 pub(crate) struct Form {
     choice: RandomStream,
-    /// Which of its streams is next.
+    /// Index of the next stream.
     turn: usize,
 }
 
@@ -24,8 +25,8 @@ impl Form {
         Form { choice, turn: 0 }
     }
 
-    /// A request of bytes: in whole sectors, or, where it has parts of some, in whole pages of a file
-    /// system.
+    /// A request for a range of bytes, in whole sectors. If it covers sectors in part, it is extended to
+    /// whole file-system pages.
     pub fn request(&mut self, job: &Job, direction: usize, at: u64, bytes: u64) -> HostRequest {
         let (mut first, mut end) = (at, at + bytes);
         if !first.is_multiple_of(LBA_BYTES) || !end.is_multiple_of(LBA_BYTES) {
@@ -41,12 +42,12 @@ impl Form {
         request
     }
 
-    /// Whether something happens that does in this many of a hundred cases.
+    /// True with a probability of this many per cent.
     pub fn draws(&mut self, percent: u64) -> bool {
         self.choice.below(100) < percent
     }
 
-    /// The class of a request: the job's, or one drawn for it.
+    /// The class of a request: the job's, or a drawn one.
     fn hint(&mut self, job: &Job, direction: usize, bytes: u64) -> LatencyHint {
         let Some(rules) = job.priorities.as_ref().and_then(|p| p.0.get(direction)) else { return job.hint };
         let mut of_size = rules.iter().filter(|r| r.0.is_none_or(|size| size == bytes)).peekable();

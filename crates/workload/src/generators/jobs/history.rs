@@ -1,22 +1,22 @@
-//! What a job wrote and has not read back, in fio's order: that of writing where each address comes
-//! once, otherwise that of addresses, of which a later write takes out those it overlaps. Some of it may
-//! be trimmed before it is read.
+//! Writes of a job that have not been read back, in fio's order: that of writing if each address occurs once,
+//! otherwise by address. In the latter case, a write removes earlier ones that it overlaps. Some of them may
+//! be trimmed before they are read.
 
 use std::collections::{BTreeMap, VecDeque};
 
-/// Writes that are to be read back, as address and bytes.
+/// Writes to be read back, as address and bytes.
 pub(crate) struct History {
     order: Order,
-    /// Addresses and numbers of writes that are to be trimmed, in the order of writing. Some may be gone.
+    /// Addresses and numbers of writes to be trimmed, in the order of writing. Some may have been removed.
     trims: VecDeque<(u64, u64)>,
-    /// The number of the next write.
+    /// Number of the next write.
     next: u64,
 }
 
 enum Order {
-    /// By number from the first on; none where it was trimmed. How many there are.
+    /// Writes by number, starting with `first`; `None` if trimmed. `live` counts those that are left.
     Written { first: u64, list: VecDeque<Option<(u64, u64)>>, live: u64 },
-    /// Bytes and number by address.
+    /// Bytes and number of each write, by address.
     Sorted(BTreeMap<u64, (u64, u64)>),
 }
 
@@ -37,7 +37,7 @@ impl History {
         }
     }
 
-    /// Takes a write in, and whether it is to be trimmed.
+    /// Add a write, and whether it is to be trimmed.
     pub fn push(&mut self, at: u64, bytes: u64, trims: bool) {
         match &mut self.order {
             Order::Written { list, live, .. } => {
@@ -59,7 +59,7 @@ impl History {
         self.next += 1;
     }
 
-    /// The next, unless it is still being written.
+    /// The next write to read back, unless it is still in flight.
     pub fn pop(&mut self, writing: &[u64]) -> Option<(u64, u64)> {
         match &mut self.order {
             Order::Written { first, list, live } => {
@@ -92,7 +92,7 @@ impl History {
         }
     }
 
-    /// Whether a write is to be trimmed.
+    /// Whether any write is to be trimmed.
     pub fn has_trims(&mut self) -> bool {
         while let Some(&(at, number)) = self.trims.front() {
             if self.bytes(at, number).is_some() {
@@ -103,7 +103,7 @@ impl History {
         false
     }
 
-    /// The next that is to be trimmed; it is not read back unless it is kept.
+    /// The next write to trim. It is not read back unless `keeps` is set.
     pub fn pop_trim(&mut self, keeps: bool) -> Option<(u64, u64)> {
         if !self.has_trims() {
             return None;

@@ -1,7 +1,7 @@
-//! A job file's text: lines with `key=value` in sections. `[global]` holds what the jobs behind it
-//! begin with; `;` and `#` begin a comment; `include FILE` puts another file in its place. A `${NAME}`
-//! is replaced by what the options say, or by the environment as in fio. What the environment gave is
-//! kept, since a report must be enough to repeat a run.
+//! The text of a job file: lines with `key=value` in sections. `[global]` holds defaults for the jobs after
+//! it, `;` and `#` begin a comment, and `include FILE` inserts another file. `${NAME}` is replaced by the
+//! value from the options or, as in fio, from the environment. Values from the environment are recorded,
+//! because a report must suffice to repeat a run.
 
 use crate::generators::jobs::keys::{JOB_OPTIONS, Standing, standing};
 use sha2::{Digest, Sha256};
@@ -9,20 +9,20 @@ use std::path::Path;
 use wordline_trace::options::Options;
 use wordline_trace::{ErrorKind, Problem, WorkloadError, did_you_mean};
 
-/// Files that include files that include files: so deep and no deeper.
+/// Maximum nesting depth of included files.
 const INCLUDES_MAX: usize = 16;
 
 /// A line of a job file.
 #[derive(Clone, Debug)]
 pub(crate) struct Line {
     pub key: String,
-    /// `None` where there is no `=`.
+    /// `None` if the line has no `=`.
     pub value: Option<String>,
-    /// `file:line`, or the option's text.
+    /// `file:line`, or the text of the option.
     pub place: String,
 }
 
-/// A job's lines, those of `[global]` before its own, those of the options behind.
+/// The lines of a job: those of `[global]`, its own, and those of the options, in this order.
 #[derive(Clone, Debug)]
 pub(crate) struct Section {
     pub name: String,
@@ -30,16 +30,16 @@ pub(crate) struct Section {
     pub lines: Vec<Line>,
 }
 
-/// What a job file says.
+/// The contents of a job file.
 pub(crate) struct JobText {
     pub sections: Vec<Section>,
     pub sha256: String,
     pub left_out: Vec<String>,
-    /// What the environment gave for the variables of the file.
+    /// Values of variables that come from the environment.
     pub environment: Vec<(String, String)>,
 }
 
-/// A line without comment and blanks.
+/// A line without comment and surrounding blanks.
 fn bare(line: &str) -> &str {
     line.split([';', '#']).next().unwrap_or_default().trim()
 }
@@ -48,11 +48,11 @@ fn section_name(line: &str) -> Option<&str> {
     line.strip_prefix('[').and_then(|l| l.strip_suffix(']')).map(str::trim)
 }
 
-/// Whether a file that begins like this is a job file.
+/// Whether the beginning of a file is that of a job file.
 pub(crate) fn looks_like_jobs(head: &[u8]) -> bool {
     let text = match std::str::from_utf8(head) {
         Ok(text) => text,
-        // The end may be within a character.
+        // The end of `head` may split a character.
         Err(e) if e.valid_up_to() + 4 > head.len() => {
             std::str::from_utf8(&head[..e.valid_up_to()]).unwrap_or_default()
         }
@@ -62,7 +62,7 @@ pub(crate) fn looks_like_jobs(head: &[u8]) -> bool {
     first.is_some_and(|l| section_name(l).is_some_and(|n| !n.is_empty()) || l.starts_with("include "))
 }
 
-/// Whether a line sets a key that a drive does not see.
+/// Whether a line sets a key that has no effect on a drive.
 fn is_unseen(line: &str) -> bool {
     let key = line.split_once('=').map_or(line, |(key, _)| key).trim();
     matches!(standing(key), Some((_, Standing::Unseen)))
@@ -171,7 +171,7 @@ impl Reader<'_> {
                             self.environment.push((name.to_string(), value));
                         }
                     }
-                    // What a drive does not see may be left empty, as fio leaves it.
+                    // As in fio, keys without effect on a drive may be left empty.
                     Err(_) if is_unseen(line) => {}
                     Err(_) => self.missing.push((name.to_string(), place.to_string())),
                 },
@@ -183,10 +183,10 @@ impl Reader<'_> {
 }
 
 impl JobText {
-    /// Reads a file and what it includes, and works the options in.
+    /// Reads a file and its includes, and applies the options.
     ///
     /// # Errors
-    /// A file that cannot be read.
+    /// If a file cannot be read.
     pub fn read(
         path: &str,
         content: Option<Vec<u8>>,

@@ -1,4 +1,4 @@
-//! A job as understood: the lines of a section, each read by its key, every problem at once.
+//! A job: the parsed keys of a section. All problems are reported together.
 
 use crate::generators::jobs::policy::{
     Depth, ExitScope, FlowShare, LatencyTarget, Priorities, RateFloor, Steady, Streams, Stride, Verify,
@@ -12,17 +12,17 @@ use wordline_units::{LBA_BYTES, LatencyHint, QueueClass};
 pub(crate) const SECOND: u64 = 1_000_000_000;
 pub(crate) const MICROSECOND: u64 = 1_000;
 
-/// Longest request.
+/// Maximum length of a request in bytes.
 pub(crate) const LONGEST: u64 = 1 << 30;
 
-/// What a job asks for.
+/// Which kinds of requests a job issues.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kinds {
     /// One kind only: 0 reads, 1 writes, 2 trims.
     Only(usize),
     /// Reads and writes.
     Mixed,
-    /// Each place is trimmed, then written.
+    /// Each range is trimmed, then written.
     TrimWrite,
 }
 
@@ -51,16 +51,16 @@ impl Sizes {
     }
 }
 
-/// How random addresses are spread.
+/// The distribution of random addresses.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Spread {
-    /// All alike.
+    /// Uniform.
     Even,
-    /// By Zipf's law: exponent, and the share of the space at which the first rank is put.
+    /// Zipf's law: the exponent, and the position of the first rank as a share of the space.
     Zipf(f64, Option<f64>),
-    /// By fio's power law.
+    /// fio's power law.
     Pareto(f64, Option<f64>),
-    /// Around the middle: deviation in percent, centre.
+    /// Normal distribution: deviation in percent, and center.
     Normal(f64, Option<f64>),
     /// For each direction, percentages of accesses and of the space.
     Zoned([Vec<(u32, u32)>; DIRECTIONS]),
@@ -68,28 +68,28 @@ pub(crate) enum Spread {
     ZonedAbs([Vec<(u32, u64)>; DIRECTIONS]),
 }
 
-/// What stands between the random requests of `rw=randread:8`.
+/// What comes between the random requests of `rw=randread:8`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Between {
     Sequential,
     Identical,
 }
 
-/// When a thinking job thinks.
+/// What counts towards the next pause for thinking.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum ThinkAfter {
     Ended,
     Issued,
 }
 
-/// The distances of a limited rate.
+/// The intervals between requests at a limited rate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Distances {
     Even,
     Poisson,
 }
 
-/// Which outstanding requests one must not overlap.
+/// Outstanding requests that a request must not overlap.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Overlap {
     OfThisJob,
@@ -103,9 +103,9 @@ pub(crate) struct Job {
     pub place: String,
     pub kinds: Kinds,
     pub random: bool,
-    /// A random address every so many requests.
+    /// A random address every this many requests.
     pub every: u64,
-    /// Bytes that a sequential job leaves out behind each request; below 0 it goes backwards.
+    /// Bytes that a sequential job skips after each request. If negative, it goes backwards.
     pub gap: i64,
     pub between: Between,
     pub mix_read: u64,
@@ -132,34 +132,34 @@ pub(crate) struct Job {
     pub hint: LatencyHint,
     pub class: QueueClass,
     pub streams: Streams,
-    /// Whether its writes wait for their data to be on flash.
+    /// Whether its writes complete only when their data are on flash.
     pub fua: bool,
-    /// Whether what fio counts as a write makes the drive read.
+    /// Whether what fio counts as a write is a read for the drive.
     pub reads_for_writes: bool,
     pub priorities: Option<Priorities>,
     pub verify: Option<Verify>,
     pub flow: Option<FlowShare>,
     pub floor: Option<RateFloor>,
-    /// The longest latency before it ends; 0 for any.
+    /// A latency above this ends the job; 0 for no limit.
     pub max_latency: u64,
     pub target: Option<LatencyTarget>,
     pub steady: Option<Steady>,
     pub stride: Option<Stride>,
     pub zones: Option<ZoneRule>,
-    /// Whether a request waits for those outstanding that it overlaps, and for those of other jobs.
+    /// Whether a request waits for outstanding requests that it overlaps: those of the job, or of all jobs.
     pub serialized: Option<Overlap>,
-    /// The bytes from address 0 on that it works in.
+    /// The size of its file, from address 0 on.
     pub file_size: Option<u64>,
     pub wait_for: Option<String>,
-    /// Which jobs end with it, if it is the first to end.
+    /// Which jobs end with this job, if it is the first to end.
     pub exits: Option<ExitScope>,
     pub new_group: bool,
     pub group_reporting: bool,
     pub think: u64,
-    /// Whether what a rate would have asked for while thinking is not caught up.
+    /// Whether requests that a rate would have issued during thinking are not caught up.
     pub think_is_free: bool,
     pub think_every: u64,
-    /// Nanoseconds between two thoughts; 0 where requests alone count.
+    /// Nanoseconds between pauses for thinking; 0 if only requests count.
     pub think_time: u64,
     pub think_after: ThinkAfter,
     pub runtime: Option<u64>,
@@ -170,18 +170,18 @@ pub(crate) struct Job {
     pub stonewall: bool,
     pub flush_every: u64,
     pub flush_at_end: bool,
-    /// The keys as given, by their first names: for reports.
+    /// The keys as given, under their first names, for reports.
     pub options: BTreeMap<String, String>,
 }
 
-/// The streams of lifetimes that fio names.
+/// fio's names of write lifetimes, with their streams.
 pub(crate) const WRITE_HINTS: [(&str, u8); 5] =
     [("none", 0), ("short", 1), ("medium", 2), ("long", 3), ("extreme", 4)];
 
-/// The level of I/O priority that Linux takes for best effort.
+/// The I/O priority level that Linux uses by default for best effort.
 pub(crate) const USUAL_LEVEL: u64 = 4;
 
-/// What the classes of I/O priority ask of a drive.
+/// The latency hint of each I/O priority class.
 pub(crate) const PRIORITY_CLASSES: [(&str, LatencyHint); 4] = [
     ("0", LatencyHint::None),
     ("1", LatencyHint::Short),
@@ -201,13 +201,13 @@ impl Job {
         })
     }
 
-    /// The directions that it uses.
+    /// The directions of its requests.
     pub fn directions(&self) -> impl Iterator<Item = usize> {
         let kinds = self.kinds;
         (0..DIRECTIONS).filter(move |d| kinds.uses(*d))
     }
 
-    /// The smallest and the largest request.
+    /// The smallest and the largest request in bytes.
     pub fn extremes(&self) -> (u64, u64) {
         let used = || self.directions().map(|d| &self.sizes[d]);
         (used().map(|s| s.min).min().unwrap_or(LBA_BYTES), used().map(|s| s.max).max().unwrap_or(LBA_BYTES))

@@ -1,4 +1,4 @@
-//! A section's keys, read into a job.
+//! Parses the keys of a section into a job.
 
 use crate::generators::jobs::ini::Section;
 use crate::generators::jobs::job::{
@@ -81,8 +81,8 @@ impl Reading<'_> {
             );
         }
         let writes = kinds.uses(1);
-        // Only even addresses have a map, and only where random ones begin at multiples of the smallest size; so it
-        // is in fio.
+        // As in fio, only an even distribution has a map, and only if random requests begin at multiples of
+        // the smallest size.
         let aligned = !random || (0..DIRECTIONS).all(|d| align[d] == sizes[d].min);
         let map = even && !shuffled && aligned && !self.flag("norandommap", false);
         let repeat = self.flag("randrepeat", true) && self.flag("allrandrepeat", true);
@@ -178,7 +178,8 @@ impl Reading<'_> {
                 "one name; use one job per part of the drive, with offset= and size=",
             );
         }
-        // Neither changes anything: the map finds its memory, and a job without size= goes to the drive's end.
+        // Neither has an effect: the map always has its memory, and a job without size= extends to the end of
+        // the drive.
         let _ = (self.flag("softrandommap", false), self.flag("fill_device", false));
         job
     }

@@ -1,31 +1,31 @@
-//! Every key of fio that Wordline knows of: what it means here, that it means nothing to a drive, or
-//! why it cannot be honoured. Reading, `explain` and lab/results/fio-keys.md follow the one list in `keys.txt`.
+//! All keys of fio that Wordline knows: what each means here, that it has no effect on a drive, or why it is
+//! not supported. The parser, `explain` and lab/results/fio-keys.md all use the list in `keys.txt`.
 
 use std::sync::LazyLock;
 use wordline_trace::Parameter;
 use wordline_trace::options::value;
 
-/// What Wordline does with a key.
+/// How Wordline treats a key.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Standing {
-    /// It is honoured; this is what it means.
+    /// It is supported, with this meaning.
     Honoured(&'static str),
-    /// It is accepted and changes nothing, because a drive does not see it.
+    /// It is accepted without effect, because it does not concern a drive.
     Unseen,
-    /// It cannot be honoured; this is why, and what to do.
+    /// It is not supported: why, and what to do.
     Refused(&'static str),
 }
 
 /// A key of a job file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct JobKey {
-    /// Its name and its other names, the first as fio prints it.
+    /// All its names, starting with the one that fio prints.
     pub names: Vec<&'static str>,
-    /// What Wordline does with it.
+    /// How Wordline treats it.
     pub standing: Standing,
 }
 
-/// Options behind the name of a job file, beside keys of fio, which hold for every job.
+/// Options after the name of a job file, other than keys of fio, which apply to every job.
 pub const JOB_OPTIONS: &[Parameter] = &[
     value("section", "name", "all", "names joined by +", "runs these jobs only"),
     value("ignore", "key", "none", "keys joined by +", "skips keys that are not supported"),
@@ -53,17 +53,17 @@ static KEYS: LazyLock<Vec<JobKey>> = LazyLock::new(|| {
     keys
 });
 
-/// Every key: those that are honoured first, then those that a drive does not see.
+/// All keys: supported ones first, then those without effect on a drive.
 pub fn job_keys() -> impl Iterator<Item = &'static JobKey> {
     KEYS.iter()
 }
 
-/// A key by any of its names: its first name, and its standing.
+/// A key by any of its names: its first name, and how it is treated.
 pub(crate) fn standing(key: &str) -> Option<(&'static str, Standing)> {
     job_keys().find(|k| k.names.contains(&key)).map(|k| (k.names[0], k.standing))
 }
 
-/// Every name.
+/// All names of all keys.
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     job_keys().flat_map(|k| k.names.iter().copied())
 }

@@ -1,4 +1,4 @@
-//! What a job draws, read from its keys: kinds, order, sizes and the spread of addresses.
+//! Parses what a job draws: kinds, order, sizes and the distribution of addresses.
 
 use crate::generators::jobs::job::{Kinds, LONGEST, Sizes, Spread};
 use crate::generators::jobs::reading::Reading;
@@ -33,7 +33,7 @@ impl Reading<'_> {
         })
     }
 
-    /// What stands behind the colon of rw.
+    /// What follows the colon of rw.
     pub fn sequence(&mut self, random: bool, behind: Option<String>) -> (u64, i64) {
         let Some(text) = behind else { return (1, 0) };
         let (size, backwards) = text.strip_prefix('-').map_or((text.as_str(), false), |size| (size, true));
@@ -63,7 +63,7 @@ impl Reading<'_> {
     pub fn sizes(&mut self) -> [Sizes; DIRECTIONS] {
         let default = std::array::from_fn(|_| Sizes::one(4096));
         let order = |key: &str| self.order.get(key).copied();
-        // Of several keys for one thing the last line holds.
+        // If several keys set the size, the last line takes effect.
         let last = ["bs", "bsrange", "bssplit"].into_iter().filter_map(|k| Some((order(k)?, k))).max();
         let Some((_, key)) = last else { return default };
         const ALLOWED: &str = "sizes up to 1 GiB";

@@ -1,9 +1,9 @@
-//! fio job files as they are: read (`ini`, `keys`, `spell`), understood (`job`, `policy`), laid out on a
-//! drive (`placed`) and turned into requests (`draw`, which says what and where, `worker`, which says when
-//! one job asks, and `script`, which has them all). A job pulls its next request when one of its own has
-//! ended, so the requests of a job file are no stream: `JobScript` is asked by a driver, request by
-//! request. Against a drive that takes no time at all, which is fio's null engine, they are a stream
-//! again, and that is what `Workload::open` gives.
+//! fio job files without changes. They are read (`ini`, `keys`, `spell`), parsed into jobs (`job`, `policy`),
+//! placed on a drive (`placement`) and turned into requests. `draw` decides the kind, address and size of a
+//! request, `worker` decides when a job issues it, and `script` runs all jobs. A job issues its next request
+//! when one of its own has completed, so the requests do not form a stream: a driver asks `JobScript` for one
+//! request at a time. On a drive that takes no time, like fio's null engine, they do form a stream, which
+//! `Workload::open` returns.
 
 pub(crate) mod blocks;
 pub(crate) mod control;

@@ -1,5 +1,5 @@
-//! Jobs on a drive: `numjobs` copies of each, with the addresses that are theirs. All jobs share the
-//! one drive, as jobs on one block device do: they overlap unless `offset` keeps them apart.
+//! Places jobs on a drive: `numjobs` copies of each, with their addresses. All jobs share the drive, like
+//! jobs on one block device: they overlap unless `offset` separates them.
 
 use crate::generators::jobs::job::{Job, Spread};
 use crate::generators::jobs::spell::Amount;
@@ -8,35 +8,35 @@ use std::sync::Arc;
 use wordline_trace::{DriveShape, ErrorKind, Problem, readable_bytes};
 use wordline_units::LBA_BYTES;
 
-/// Most jobs of a file with their copies: a request carries its job's number in 16 bits.
+/// Maximum number of jobs of a file, including copies: a request has 16 bits for the number of its job.
 const JOBS_MAX: usize = 1 << 16;
 
-/// One copy of a job. Bytes throughout.
+/// A copy of a job on a drive. All sizes are in bytes.
 pub(crate) struct Placed {
     pub job: Arc<Job>,
-    /// Which of the groups that `stonewall` parts.
+    /// Number of its group; `stonewall` begins a new one.
     pub group: u32,
-    /// Which of the groups that `stonewall` and `new_group` part.
+    /// Number of its report group; `stonewall` and `new_group` begin a new one.
     pub report_group: u32,
     pub start: u64,
     pub size: u64,
-    /// The end of its file, which is the drive's.
+    /// The end of its file, that is, of the drive.
     pub reach: u64,
-    /// Moved in all loops together, and in each as asked.
+    /// Bytes moved in all loops together, and bytes requested per loop.
     pub total: u64,
     pub each: u64,
-    /// Moved in one loop.
+    /// Bytes moved in one loop.
     pub each_loop: u64,
 }
 
 impl Placed {
-    /// First block of 512 bytes, and how many.
+    /// First block of 512 bytes, and number of blocks.
     pub fn blocks(&self) -> (u64, u64) {
         (self.start / LBA_BYTES, self.size / LBA_BYTES)
     }
 }
 
-/// Every copy of every job on a drive.
+/// Place all copies of all jobs on a drive.
 pub(crate) fn place(jobs: &[Job], drive: DriveShape, problems: &mut Vec<Problem>) -> Vec<Placed> {
     let mut placed = Vec::new();
     let (mut group, mut report_group) = (0, 0);
@@ -78,7 +78,7 @@ pub(crate) fn place(jobs: &[Job], drive: DriveShape, problems: &mut Vec<Problem>
     placed
 }
 
-/// Where a copy of a job begins, the bytes that it works in, and those of one loop.
+/// Where a copy of a job begins, the size of its space, and the bytes of one loop.
 fn span(job: &Job, clone: u32, drive: u64) -> (u64, u64, u64) {
     let smallest = job.extremes().0;
     let further = (clone as u64).saturating_mul(job.offset_increment.of(drive));
@@ -161,7 +161,7 @@ fn one(job: &Arc<Job>, clone: u32, drive: u64) -> Result<Placed, Box<Problem>> {
     })
 }
 
-/// The whole zones in the space of a job that writes zones in order, as fio takes them; reads need none.
+/// The whole zones in the space of a job that writes zones in order, as in fio. Reads need no zones.
 fn in_zones(job: &Job, start: u64, size: u64) -> Result<(u64, u64), String> {
     let Some(zone) = job.zones.map(|z| z.size).filter(|_| job.kinds.uses(1)) else {
         return Ok((start, size));
@@ -174,7 +174,7 @@ fn in_zones(job: &Job, start: u64, size: u64) -> Result<(u64, u64), String> {
     Ok((first, end - first))
 }
 
-/// Whether all jobs see one drive in the same zones.
+/// Check that all jobs use the same zones.
 fn agree_on_zones(jobs: &[Job], drive: u64, problems: &mut Vec<Problem>) {
     let mut zoned = jobs.iter().filter_map(|j| Some((j, j.zones?)));
     let Some((first, rule)) = zoned.next() else { return };
@@ -195,7 +195,7 @@ fn agree_on_zones(jobs: &[Job], drive: u64, problems: &mut Vec<Problem>) {
     }
 }
 
-/// What makes a job fit a drive that is too small for it.
+/// How to make a job fit a drive that is too small for it.
 fn fitting(job: &Job, start: u64, drive: u64) -> String {
     let room = drive.saturating_sub(start);
     let room = room - room % job.extremes().1.max(LBA_BYTES);

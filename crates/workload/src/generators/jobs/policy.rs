@@ -1,5 +1,5 @@
-//! What a job does beside drawing its requests: how it fills its depth, what it reads back, whom it
-//! waits for, and when what was measured changes or ends it. Times are in nanoseconds.
+//! Policies of a job other than drawing requests: queue depth, what is read back, which jobs wait for each
+//! other, and when measurements change or end the job. Times are in nanoseconds.
 
 use crate::generators::jobs::spell::DIRECTIONS;
 use serde::Serialize;
@@ -8,45 +8,45 @@ use wordline_units::LatencyHint;
 /// How a job keeps its requests outstanding.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Depth {
-    /// Most requests outstanding.
+    /// Maximum number of outstanding requests.
     pub most: u32,
-    /// Requests that are submitted together.
+    /// Number of requests submitted together.
     pub batch: u32,
-    /// Requests that must have ended before a full job asks again.
+    /// Number of requests that must complete before a job at full depth issues more.
     pub reap: u32,
-    /// Outstanding requests down to which a full job waits.
+    /// Number of outstanding requests down to which a job at full depth waits.
     pub low: u32,
 }
 
-/// What is read back.
+/// How writes are read back.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Verify {
-    /// Whether a loop reads what it wrote.
+    /// Whether each loop reads back what it wrote.
     pub at_end: bool,
-    /// Writes after which some are read; 0 for never.
+    /// Number of writes after which some are read back; 0 for never.
     pub backlog: u64,
-    /// How many then.
+    /// Number of reads at that point.
     pub batch: u64,
-    /// Whether writes are drawn and not issued.
+    /// Whether writes are drawn but not issued.
     pub only: bool,
-    /// Whether what is read goes by addresses.
+    /// Whether writes are read back in order of address.
     pub sorted: bool,
-    /// What of it is trimmed before it is read.
+    /// Which writes are trimmed before they are read back.
     pub trims: Option<TrimBacklog>,
 }
 
-/// What of the writes that are to be read back is trimmed.
+/// Which of the writes to be read back are trimmed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct TrimBacklog {
     pub percent: u64,
-    /// Writes after which some are trimmed, and how many then.
+    /// Number of writes after which some are trimmed, and how many are trimmed then.
     pub every: u64,
     pub batch: u64,
-    /// Whether what was trimmed is read back, too.
+    /// Whether trimmed ranges are still read back.
     pub keeps: bool,
 }
 
-/// The share of a job among those that share a flow.
+/// The share of a job in a flow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct FlowShare {
     pub flow: u64,
@@ -54,33 +54,33 @@ pub(crate) struct FlowShare {
     pub sleep: u64,
 }
 
-/// The latency for which a depth is sought.
+/// The latency target for which a queue depth is searched.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct LatencyTarget {
     pub most: u64,
     pub window: u64,
-    /// Percentage of requests that must keep it.
+    /// Percentage of requests that must meet the target.
     pub percent: f64,
-    /// Whether it goes on seeking.
+    /// Whether the search continues after a result.
     pub again: bool,
 }
 
-/// When seconds of a rate are steady enough to end a job.
+/// When a rate is steady enough to end a job.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Steady {
-    /// Of bytes, not of requests.
+    /// Whether the rate is in bytes instead of requests.
     pub bytes: bool,
-    /// By the slope, not by the largest deviation.
+    /// Whether its slope is checked instead of the largest deviation.
     pub slope: bool,
     pub limit: f64,
     /// Whether the limit is a percentage of the mean.
     pub percent: bool,
-    /// Seconds that are looked at.
+    /// Number of seconds in the window.
     pub seconds: u64,
     pub ramp: u64,
 }
 
-/// A rate below which a job ends.
+/// A minimum rate. Below it the job ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct RateFloor {
     pub bytes: [u64; DIRECTIONS],
@@ -88,7 +88,7 @@ pub(crate) struct RateFloor {
     pub cycle: u64,
 }
 
-/// Strided zones: bytes moved in one, its addresses, and those left out behind it.
+/// Strided zones: bytes moved per zone, size of a zone, and bytes skipped after it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Stride {
     pub size: u64,
@@ -96,28 +96,28 @@ pub(crate) struct Stride {
     pub skip: u64,
 }
 
-/// Zones that are written in order, as fio makes them on a drive that has none. Bytes.
+/// Zones that are written in order, which fio emulates on a drive without zones. Sizes are in bytes.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct ZoneRule {
     pub size: u64,
-    /// What of a zone is written.
+    /// The writable part of a zone.
     pub capacity: u64,
-    /// Addresses between the zones of a sequential job.
+    /// Bytes between the zones of a sequential job.
     pub skip: u64,
-    /// Whether reads go beyond what is written.
+    /// Whether reads may go beyond the written part.
     pub reads_beyond: bool,
-    /// Most open zones of all jobs, and of this one; 0 for any.
+    /// Maximum number of open zones of all jobs, and of this job; 0 for no limit.
     pub most_open: usize,
     pub most_open_of_job: usize,
     pub reset: Option<ZoneReset>,
 }
 
-/// When zones start over before they are full.
+/// When zones are reset before they are full.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct ZoneReset {
     /// The share of a job's addresses that must be written.
     pub threshold: f64,
-    /// Writes from one such zone to the next.
+    /// Number of writes between resets.
     pub every: u64,
 }
 
@@ -129,15 +129,15 @@ pub(crate) enum ExitScope {
     All,
 }
 
-/// Which class single requests have, by their size where it is given, in percent.
+/// The latency hints of single requests, by size if given, with percentages.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Priorities(pub [Vec<(Option<u64>, u32, LatencyHint)>; 2]);
 
-/// The streams of what a job writes.
+/// The streams of a job's writes.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 pub(crate) struct Streams {
-    /// Those it takes; empty for none.
+    /// The stream numbers; empty for none.
     pub numbers: Vec<u8>,
-    /// Whether one is drawn each time, or each comes in turn.
+    /// Whether a stream is drawn for each write, instead of round robin.
     pub drawn: bool,
 }

@@ -1,4 +1,4 @@
-//! What a job does beside drawing its requests, read from its keys.
+//! Parses the policies of a job from its keys.
 
 use crate::generators::jobs::engines::{Engine, engine, usable};
 use crate::generators::jobs::job::{Kinds, MICROSECOND, Overlap, PRIORITY_CLASSES, SECOND, WRITE_HINTS};
@@ -11,13 +11,13 @@ use crate::generators::jobs::values::percentage;
 use wordline_trace::{ErrorKind, Problem};
 use wordline_units::{Attributes, LatencyHint};
 
-/// A size with its percentage and, perhaps, its class.
+/// A size with its percentage and an optional class.
 type SizeClass = (Option<u64>, u32, Option<LatencyHint>);
 
 const MILLISECOND: u64 = 1_000_000;
 
 impl Reading<'_> {
-    /// How many requests the job keeps outstanding, and how it asks for them.
+    /// The queue depth of the job, and how it submits requests.
     pub fn depth(&mut self) -> Depth {
         let asked = self.number("iodepth", 1, 1..=65_536) as u32;
         let name = self.text("ioengine").unwrap_or("psync");
@@ -64,7 +64,7 @@ impl Reading<'_> {
         self.problems.push(problem);
     }
 
-    /// The streams of what the job writes: by a lifetime, or by placement identifiers.
+    /// The streams of the job's writes, from a lifetime hint or placement identifiers.
     pub fn streams(&mut self) -> Streams {
         let hint = self.word("write_hint", &WRITE_HINTS, 0);
         let by_key = if self.flag("fdp", false) { 1 } else { 0 };
@@ -96,7 +96,7 @@ impl Reading<'_> {
         Streams { numbers: [stream].into_iter().filter(|s| *s > 0).collect(), drawn: false }
     }
 
-    /// Whether writes wait until their data are on flash.
+    /// Whether writes complete only when their data are on flash.
     pub fn writes_through(&mut self) -> bool {
         const WORDS: [(&str, bool); 5] =
             [("0", false), ("none", false), ("1", true), ("sync", true), ("dsync", true)];
@@ -105,7 +105,7 @@ impl Reading<'_> {
         self.flag("writefua", false) || sync || mode
     }
 
-    /// Whether what fio counts as a write makes the drive read: SCSI's VERIFY.
+    /// Whether what fio counts as a write is a read for the drive: SCSI's VERIFY.
     pub fn reads_for_writes(&mut self) -> bool {
         const MODES: [(&str, bool); 10] = [
             ("write", false),
@@ -130,7 +130,7 @@ impl Reading<'_> {
         reads
     }
 
-    /// The classes of single requests.
+    /// The latency hints of single requests.
     pub fn priorities(&mut self) -> Option<Priorities> {
         let class = |text: &str| {
             let found = PRIORITY_CLASSES.iter().find(|c| c.0 == text).map(|c| c.1);
@@ -161,7 +161,7 @@ impl Reading<'_> {
         (!both.iter().all(Vec::is_empty)).then_some(Priorities(both))
     }
 
-    /// What is read back; `mapped` is whether each address comes once.
+    /// How writes are read back; `mapped` says whether each address occurs once.
     pub fn verify(&mut self, mapped: bool, time_based: bool) -> Option<Verify> {
         let wanted = self.text("verify").is_some_and(|v| !["0", "none"].contains(&v));
         let trims = self.trims();
@@ -184,7 +184,7 @@ impl Reading<'_> {
         Some(Verify { at_end, backlog, batch, only, sorted: !mapped && !drawn_again, trims })
     }
 
-    /// What is trimmed of what would be read back; nothing without a backlog, as in fio.
+    /// Which of the writes to be read back are trimmed. As in fio, nothing without a backlog.
     fn trims(&mut self) -> Option<TrimBacklog> {
         let percent = self.number("trim_percentage", 0, 0..=100);
         let every = self.number("trim_backlog", 0, 0..=u64::from(u32::MAX));
@@ -251,8 +251,8 @@ impl Reading<'_> {
         (seconds > 0).then_some(Steady { bytes, slope, limit, percent, seconds, ramp })
     }
 
-    /// Whether a request waits for those outstanding that it overlaps. As in fio, only writes and trims need it,
-    /// and several requests outstanding, or jobs whose requests others submit.
+    /// Whether a request waits for outstanding requests that it overlaps. As in fio, this only applies to
+    /// writes and trims at a queue depth above 1, and to requests that other threads submit.
     pub fn overlap(&mut self, kinds: Kinds, depth: u32) -> Option<Overlap> {
         let asked = self.flag("serialize_overlap", false);
         if self.text("io_submit_mode") == Some("offload") {
@@ -280,14 +280,14 @@ impl Reading<'_> {
         self.flag("exitall", false).then_some(scope)
     }
 
-    /// Requests between two thoughts; without end where only time counts.
+    /// Number of requests between pauses for thinking. Unlimited if only time counts.
     pub fn think_every(&mut self) -> u64 {
         let default = if self.has("thinktime_iotime") { u64::MAX } else { 1 };
         self.number("thinktime_blocks", default, 1..=u64::MAX)
     }
 }
 
-/// Placement identifiers as streams: numbers and ranges, the first of which is `first` more.
+/// Parse placement identifiers: numbers and ranges. Stream numbers are higher by `first`.
 fn identifiers(text: &str, first: u64) -> Result<Vec<u8>, String> {
     let mut all = vec![];
     for part in text.split(',').map(str::trim) {
@@ -303,7 +303,7 @@ fn identifiers(text: &str, first: u64) -> Result<Vec<u8>, String> {
     Ok(all)
 }
 
-/// `64k/25/1/1:64k/75/3/2`: size, percentage, and perhaps class and level.
+/// `64k/25/1/1:64k/75/3/2`: size, percentage, and optionally class and level.
 fn sizes_with_classes(
     text: &str,
     kilo: KiloBase,

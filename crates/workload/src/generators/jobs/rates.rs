@@ -1,4 +1,4 @@
-//! Limited rates of a job: when the next request of each direction may go.
+//! Rate limits of a job: when the next request of each direction may be issued.
 
 use crate::generators::jobs::draw::Draw;
 use crate::generators::jobs::job::{Distances, Job, Kinds};
@@ -7,7 +7,7 @@ use wordline_trace::RandomStream;
 
 pub(crate) struct Rates {
     started: u64,
-    /// Bytes or requests so far, and when the next may go.
+    /// Bytes or requests so far, and when the next request may be issued.
     rated: [u64; DIRECTIONS],
     next_at: [u64; DIRECTIONS],
     /// Time that is not caught up.
@@ -26,7 +26,7 @@ impl Rates {
         }
     }
 
-    /// The job's start: its delay counts from the beginning of the run, not of its group.
+    /// Start of the job. Its delay counts from the beginning of the run, not of its group.
     pub fn begin(&mut self, job: &Job, now: u64) -> u64 {
         let (low, high) = job.delay;
         let delay = low + self.distance.below(high - low + 1);
@@ -35,7 +35,7 @@ impl Rates {
         self.started
     }
 
-    /// A request of a direction is drawn.
+    /// Note that a request of a direction was drawn.
     pub fn note(&mut self, job: &Job, direction: usize, bytes: u64) {
         let (rate, iops) = (job.rate[direction], job.rate_iops[direction]);
         if rate == 0 && iops == 0 {
@@ -59,8 +59,8 @@ impl Rates {
         };
     }
 
-    /// The job has thought for a time behind a request of a direction, and does not catch up what its rate would
-    /// have asked for, but for one request, as in fio.
+    /// Note that the job has paused for a time after a request of a direction. As in fio, it does not catch
+    /// up the requests of that time, except for one.
     pub fn forgive(&mut self, job: &Job, direction: usize, time: u64) {
         let (rate, iops) = (job.rate[direction], job.rate_iops[direction]);
         let one = match (rate, iops) {
@@ -72,7 +72,8 @@ impl Rates {
         self.free[direction] = self.free[direction].saturating_add(time - caught_up);
     }
 
-    /// Which direction may go, and when: a mixed job that is ahead of the rate of one continues with the other.
+    /// The direction that may issue next, and when. A mixed job that is ahead of its rate in one direction
+    /// continues with the other.
     pub fn next(&self, draw: &mut Draw, direction: usize, now: u64) -> (usize, u64) {
         let mine = self.next_at[direction];
         if mine <= now || draw.placed.job.kinds != Kinds::Mixed {

@@ -1,5 +1,5 @@
-//! What a job reads back of what it wrote, and what it trims before: behind its loops, or by a backlog
-//! within them.
+//! Which writes a job reads back, and which of them it trims first: after each loop, or during a loop by a
+//! backlog.
 
 use crate::generators::jobs::history::History;
 use crate::generators::jobs::policy::Verify;
@@ -7,13 +7,13 @@ use wordline_units::{HostOp, HostRequest, LBA_BYTES};
 
 const READ: usize = 0;
 
-/// The writes of one job that are to be read back.
+/// Writes of a job to be read back.
 pub(crate) struct Readback {
     rule: Option<Verify>,
     history: History,
-    /// Addresses that are being written.
+    /// Addresses of writes in flight.
     writing: Vec<u64>,
-    /// Reads and trims left of a backlog's batch.
+    /// Reads and trims left in the batch of a backlog.
     to_verify: u64,
     to_trim: u64,
 }
@@ -28,7 +28,7 @@ impl Readback {
         self.rule.is_some()
     }
 
-    /// Whether writes are drawn and not issued.
+    /// Whether writes are drawn but not issued.
     pub fn is_all(&self) -> bool {
         self.rule.is_some_and(|v| v.only)
     }
@@ -37,7 +37,7 @@ impl Readback {
         self.history.len() == 0
     }
 
-    /// A write is drawn; `draws` says what happens in this many of a hundred cases.
+    /// Note that a write was drawn. `draws` returns true with a probability of this many per cent.
     pub fn note(&mut self, at: u64, bytes: u64, draws: impl FnOnce(u64) -> bool) {
         let Some(rule) = self.rule else { return };
         self.history.push(at, bytes, rule.trims.is_some_and(|t| draws(t.percent)));
@@ -46,7 +46,7 @@ impl Readback {
         }
     }
 
-    /// A request has ended.
+    /// Note that a request has completed.
     pub fn ended(&mut self, request: &HostRequest) {
         if request.op == HostOp::Write && !self.writing.is_empty() {
             let first = request.lba.0 * LBA_BYTES;
@@ -57,13 +57,13 @@ impl Readback {
         }
     }
 
-    /// The next to be read behind a loop.
+    /// The next write to read back after a loop.
     pub fn pop(&mut self) -> Option<(u64, u64)> {
         self.history.pop(&[])
     }
 
-    /// The next to be trimmed within a loop, where a backlog asks for one; `last` is the direction of the
-    /// request before.
+    /// The next write to trim during a loop, if a backlog requires one. `last` is the direction of the
+    /// previous request.
     pub fn trim(&mut self, last: usize) -> Option<(u64, u64)> {
         let rule = self.rule?.trims?;
         if !self.history.has_trims() {
@@ -73,14 +73,14 @@ impl Readback {
             if !self.history.len().is_multiple_of(rule.every) || last == READ {
                 return None;
             }
-            // The first of a batch is not counted among it, as in fio.
+            // As in fio, the first of a batch does not count.
             self.to_trim = rule.batch + 1;
         }
         self.to_trim -= 1;
         self.history.pop_trim(rule.keeps)
     }
 
-    /// The next to be read within a loop.
+    /// The next write to read back during a loop.
     pub fn read(&mut self, last: usize) -> Option<(u64, u64)> {
         let rule = self.rule?;
         if rule.backlog == 0 || self.is_empty() {

@@ -1,4 +1,4 @@
-//! The keys of a job file, read into jobs: every value, and every key that cannot be honoured.
+//! Parses the keys of a job file into jobs. Reports invalid values, and keys that are not supported.
 
 use crate::generators::jobs::engines::{Engine, engine};
 use crate::generators::jobs::ini::{JobText, Line, Section};
@@ -9,9 +9,9 @@ use crate::generators::jobs::values::harmless;
 use std::collections::BTreeMap;
 use wordline_trace::{ErrorKind, Problem, did_you_mean};
 
-/// The jobs of a file, and what a reader of their figures should know.
+/// The jobs of a file, and what a reader of their results should know.
 pub(crate) fn jobs_of(file: &JobText, problems: &mut Vec<Problem>) -> (Vec<Job>, Vec<String>) {
-    // A line of [global] is wrong once, however many jobs it goes to.
+    // Report an invalid line of [global] once, however many jobs inherit it.
     let (mut seen, mut remarks, mut unseen) = (vec![], vec![], vec![]);
     let asking: Vec<&str> =
         file.sections.iter().filter(|s| asks_a_drive(s)).map(|s| s.name.as_str()).collect();
@@ -31,7 +31,7 @@ pub(crate) fn jobs_of(file: &JobText, problems: &mut Vec<Problem>) -> (Vec<Job>,
     (jobs, remarks)
 }
 
-/// Whether the engine of a job reaches a block device.
+/// Whether the engine of a job uses a block device.
 fn asks_a_drive(section: &Section) -> bool {
     let named = section.lines.iter().rev().find(|line| line.key == "ioengine");
     let engine = named.and_then(|line| line.value.as_deref()).and_then(engine);
@@ -40,10 +40,10 @@ fn asks_a_drive(section: &Section) -> bool {
 
 pub(crate) struct Reading<'a> {
     pub lines: BTreeMap<&'static str, &'a Line>,
-    /// Place of each key among the lines.
+    /// Position of each key among the lines.
     pub order: BTreeMap<&'static str, usize>,
     pub kilo: KiloBase,
-    /// The jobs of the file whose engines reach a block device.
+    /// The jobs of the file whose engines use a block device.
     pub asking: &'a [&'a str],
     pub problems: &'a mut Vec<Problem>,
     remarks: &'a mut Vec<String>,
@@ -88,7 +88,7 @@ impl<'a> Reading<'a> {
         reading.job(section)
     }
 
-    /// Notes what a reader of the figures should know, once.
+    /// Note what a reader of the results should know, once.
     pub fn remark(&mut self, text: String) {
         if !self.remarks.contains(&text) {
             self.remarks.push(text);
@@ -111,7 +111,7 @@ impl<'a> Reading<'a> {
         self.problems.push(Problem::new(ErrorKind::Option, place, what).allowed(allowed));
     }
 
-    /// The value of a key read, or its default.
+    /// The parsed value of a key, or its default.
     pub fn get<T>(
         &mut self,
         key: &'static str,

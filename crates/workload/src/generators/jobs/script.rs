@@ -1,6 +1,7 @@
-//! When the jobs of a file ask: depth, rates, thinking, delays, loops, and who waits for whom. The
-//! script is asked for its next turn at a time and told what has ended; it never looks at a clock.
-//! Jobs that could ask at one instant take turns in the order in which they became able to.
+//! When the jobs of a file issue requests, by queue depth, rates, thinking, delays, loops and dependencies. A
+//! driver asks the script for its next turn at a time, and reports completions. The script has no clock of
+//! its own. Jobs that could issue a request at the same time take turns in the order in which they became
+//! ready.
 
 use crate::generators::jobs::placement::Placed;
 use crate::generators::jobs::policy::ExitScope;
@@ -14,33 +15,33 @@ use std::collections::{BinaryHeap, VecDeque};
 use wordline_trace::WorkloadError;
 use wordline_units::{HostOp, HostRequest, SimTime};
 
-/// What comes next.
+/// What the script does next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Turn {
-    /// This request, now. Its `volume` is the number of its job.
+    /// Issue this request now. Its `volume` is the number of its job.
     Issue(HostRequest),
-    /// Nothing before this time, unless a request ends.
+    /// Do nothing before this time, unless a request completes.
     Until(SimTime),
-    /// Nothing until a request ends.
+    /// Do nothing until a request completes.
     Completion,
-    /// Nothing any more; nothing is outstanding.
+    /// The script has ended, and no request is outstanding.
     End,
 }
 
-/// The jobs of a file at work on a drive.
+/// The jobs of a file, running on a drive.
 pub struct JobScript {
     workers: Vec<Worker>,
     ready: VecDeque<u16>,
     timers: BinaryHeap<Reverse<(u64, u16)>>,
     group: u32,
-    /// Jobs of the group that have not ended, and those of it that wait for others.
+    /// Number of jobs of the group that have not ended, and the jobs that wait for others.
     at_work: usize,
     waiting: Vec<u16>,
     begun: bool,
-    /// Whether a job has ended that takes others with it.
+    /// Whether a job that ends others has ended.
     exited: bool,
     shared: Shared,
-    /// Seconds of jobs or groups that end when they are steady, and which each job counts in.
+    /// The rates of jobs or groups that end when steady, and which of them each job counts in.
     seconds: Vec<Seconds>,
     seconds_of: Vec<Option<usize>>,
     outstanding: u64,
@@ -74,12 +75,12 @@ impl JobScript {
         })
     }
 
-    /// The jobs, in the order of their numbers.
+    /// The jobs, in order of their numbers.
     pub fn windows(&self) -> impl Iterator<Item = &JobWindow> {
         self.workers.iter().map(|w| &w.window)
     }
 
-    /// From when on the requests of a job are measured.
+    /// When measurement of a job's requests begins.
     #[inline]
     pub fn measured_from(&self, job: u16) -> SimTime {
         self.workers.get(job as usize).map_or(SimTime::NEVER, |w| w.window.measured_from)
@@ -95,7 +96,7 @@ impl JobScript {
         self.begin_waiting(now);
     }
 
-    /// Jobs of the group begin whose others have ended.
+    /// Start the waiting jobs of the group whose predecessors have ended.
     fn begin_waiting(&mut self, now: u64) {
         for job in std::mem::take(&mut self.waiting) {
             let awaited = self.workers[job as usize].job().wait_for.clone();
@@ -111,7 +112,7 @@ impl JobScript {
         }
     }
 
-    /// Whose seconds a job that has begun counts in.
+    /// Determine in which rate a job that has begun counts.
     fn count_seconds(&mut self, job: u16, started: u64) {
         let worker = &self.workers[job as usize];
         let Some(rule) = worker.job().steady else { return };
@@ -128,7 +129,7 @@ impl JobScript {
         self.seconds_of[job as usize] = Some(number);
     }
 
-    /// A job has ended: those that wait for it begin, and those that end with it end.
+    /// Note that a job has ended: start the jobs that wait for it, and end the jobs that end with it.
     fn ended(&mut self, job: u16, now: SimTime) {
         let worker = &mut self.workers[job as usize];
         worker.leave(now, &mut self.shared);
@@ -157,7 +158,7 @@ impl JobScript {
         }
     }
 
-    /// Jobs that were told to end see it, whatever they wait for.
+    /// Wake up all jobs that must end, whatever they wait for.
     fn wake_all(&mut self, now: u64) {
         let timers = std::mem::take(&mut self.timers);
         for Reverse((at, job)) in timers {
@@ -171,7 +172,7 @@ impl JobScript {
         }
     }
 
-    /// What comes next at a time that is not before the last one asked for.
+    /// The next turn at a time, which must not be before the last one.
     pub fn next(&mut self, now: SimTime) -> Turn {
         if !self.begun {
             self.begun = true;
@@ -222,7 +223,7 @@ impl JobScript {
         }
     }
 
-    /// A request of the script has ended at a time.
+    /// Note that a request of the script has completed.
     pub fn completed(&mut self, request: &HostRequest, at: SimTime) {
         let job = request.volume;
         let Some(worker) = self.workers.get_mut(job as usize) else { return };
@@ -248,7 +249,7 @@ fn has_ended(worker: &Worker) -> bool {
     worker.window.ended.is_some() || (worker.over && worker.window.measured_from == SimTime::NEVER)
 }
 
-/// A script against a drive that takes no time.
+/// A script on a drive that takes no time.
 pub(crate) struct AtOnce {
     script: JobScript,
     now: SimTime,
@@ -271,7 +272,7 @@ impl Iterator for AtOnce {
                     return Some(Ok(request));
                 }
                 Turn::Until(at) => self.now = at,
-                // Nothing is ever outstanding.
+                // No request is ever outstanding.
                 Turn::Completion | Turn::End => return None,
             }
         }

@@ -1,11 +1,11 @@
-//! What the jobs of a file share: flows, zones, and the requests that others wait for.
+//! State shared by the jobs of a file: flows, zones, and outstanding requests that others wait for.
 
 use crate::generators::jobs::flow::Flows;
 use crate::generators::jobs::job::{Job, Overlap};
 use crate::generators::jobs::zones::Zones;
 use wordline_units::HostRequest;
 
-/// A request outstanding that others may wait for.
+/// An outstanding request that others may wait for.
 struct Span {
     job: u16,
     of: Overlap,
@@ -24,7 +24,7 @@ impl Span {
     }
 }
 
-/// Shared by the jobs of a file.
+/// State shared by the jobs of a file.
 #[derive(Default)]
 pub(crate) struct Shared {
     pub flows: Flows,
@@ -38,7 +38,7 @@ impl Shared {
         Shared { zones, ..Shared::default() }
     }
 
-    /// Whether a request waits for one outstanding that it overlaps; otherwise it is outstanding now.
+    /// Whether a request overlaps an outstanding one and must wait. If not, it counts as outstanding.
     pub fn overlaps(&mut self, number: u16, job: &Job, request: &HostRequest) -> bool {
         let Some(of) = job.serialized else { return false };
         let span = Span::of(number, of, request);
@@ -49,7 +49,7 @@ impl Shared {
         false
     }
 
-    /// A request has ended.
+    /// Note that a request has completed.
     pub fn ended(&mut self, number: u16, job: &Job, request: &HostRequest) {
         let Some(of) = job.serialized else { return };
         let span = Span::of(number, of, request);
@@ -59,12 +59,12 @@ impl Shared {
         }
     }
 
-    /// A job waits until a request of any job has ended.
+    /// Let a job wait until a request of any job has completed.
     pub fn wait(&mut self, job: u16) {
         self.waiting.push(job);
     }
 
-    /// Those that waited, to be asked again.
+    /// The jobs that waited and may try again.
     pub fn woken(&mut self) -> std::vec::Drain<'_, u16> {
         self.waiting.drain(..)
     }

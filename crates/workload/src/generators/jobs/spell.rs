@@ -1,12 +1,12 @@
-//! How fio spells values. A size is a whole number with a letter: `4k` is 4096 bytes and `4kib` 4000,
-//! which is fio's default (`kb_base=1024`) and the reverse of the standards; `kb_base=1000` turns both
-//! round. A time is in seconds, or in microseconds where a key says so, unless a letter follows.
-//! Values with commas are for reads, writes and trims.
+//! Values as fio spells them. A size is a whole number with a suffix: `4k` is 4096 bytes and `4kib` is 4000.
+//! This is fio's default (`kb_base=1024`) and the reverse of the standards; `kb_base=1000` swaps both. A time
+//! is in seconds, or in microseconds for some keys, unless it has a suffix. Values separated by commas are
+//! for reads, writes and trims.
 
 /// Reads, writes, trims.
 pub(crate) const DIRECTIONS: usize = 3;
 
-/// What a letter behind a number multiplies by.
+/// The meaning of a size suffix.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum KiloBase {
     /// `k` is 1000 and `kib` 1024.
@@ -15,7 +15,7 @@ pub(crate) enum KiloBase {
     Binary,
 }
 
-/// A size: bytes, or a share of something.
+/// A size in bytes, or a share of a whole.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Amount {
     Bytes(u64),
@@ -23,7 +23,7 @@ pub(crate) enum Amount {
 }
 
 impl Amount {
-    /// Of a whole.
+    /// The size in bytes, given the whole.
     pub fn of(self, whole: u64) -> u64 {
         match self {
             Amount::Bytes(n) => n,
@@ -61,7 +61,7 @@ pub(crate) fn bytes(text: &str, base: KiloBase) -> Result<u64, String> {
         return whole(text);
     }
     let (digits, unit) = split_unit(text);
-    // Only the full `kib` is the other one: `ki` is `k`.
+    // Only the full `kib` differs: `ki` means the same as `k`.
     let (letter, other) = match unit.strip_suffix("ib") {
         Some(letter) => (letter, true),
         None => (unit.strip_suffix(['b', 'i']).unwrap_or(&unit), false),
@@ -87,7 +87,7 @@ pub(crate) fn amount(text: &str, base: KiloBase) -> Result<Amount, String> {
     }
 }
 
-/// A time in nanoseconds; `unit` is that of a number without letters, in nanoseconds.
+/// A time in nanoseconds. `unit` is the unit of a number without a suffix, in nanoseconds.
 pub(crate) fn time(text: &str, unit: u64) -> Result<u64, String> {
     let (digits, letters) = split_unit(text);
     let unit = match letters.as_str() {
@@ -105,7 +105,7 @@ pub(crate) fn time(text: &str, unit: u64) -> Result<u64, String> {
     number.checked_mul(unit).ok_or_else(|| format!("{text:?} is longer than 580 years"))
 }
 
-/// A key that stands alone, or is 0 or 1.
+/// A key without a value, or with 0 or 1.
 pub(crate) fn flag(value: Option<&str>) -> Result<bool, String> {
     match value {
         None | Some("1" | "") => Ok(true),
@@ -122,8 +122,8 @@ pub(crate) fn real(text: &str) -> Result<f64, String> {
         .ok_or_else(|| format!("{text:?} is not a number such as 1.2"))
 }
 
-/// Values for reads, writes and trims: one for all, or `reads,writes,trims`, of which the last given
-/// one holds for those behind it. An empty one leaves the default.
+/// Values for reads, writes and trims: one for all, or `reads,writes,trims`. The last one also applies to the
+/// directions after it. An empty one keeps the default.
 pub(crate) fn by_direction<T: Clone>(
     text: &str,
     default: &[T; DIRECTIONS],
@@ -143,7 +143,7 @@ pub(crate) fn by_direction<T: Clone>(
     Ok(all)
 }
 
-/// `a-b`, or `a`, which is `a-a`.
+/// `a-b`, or `a` for `a-a`.
 pub(crate) fn range<T: Clone>(text: &str, of: impl Fn(&str) -> Result<T, String>) -> Result<(T, T), String> {
     let (low, high) = text.split_once('-').or_else(|| text.split_once(':')).unwrap_or((text, text));
     Ok((of(low.trim())?, of(high.trim())?))

@@ -1,16 +1,16 @@
-//! fio's steady state: the job, or its group, ends when each second of a window keeps a limit, by its
-//! distance from the mean of all or by their slope.
+//! fio's steady state. The job or its group ends when the rates of the seconds in a window keep a limit: on
+//! their largest deviation from the mean, or on their slope.
 
 use crate::generators::jobs::policy::Steady;
 use std::collections::VecDeque;
 
 const SECOND: u64 = 1_000_000_000;
 
-/// Seconds of a job or a group of jobs.
+/// Rates of a job or a group of jobs, by second.
 pub(crate) struct Seconds {
     rule: Steady,
     began: u64,
-    /// Number of the second that is under way, and its count.
+    /// Number of the current second, and its bytes or requests so far.
     second: u64,
     count: u64,
     window: VecDeque<f64>,
@@ -21,7 +21,7 @@ impl Seconds {
         Seconds { rule, began: began.saturating_add(rule.ramp), second: 0, count: 0, window: VecDeque::new() }
     }
 
-    /// Takes a request's end in; whether the seconds before it are steady.
+    /// Process a completion. Returns whether the window before it is steady.
     pub fn take(&mut self, bytes: u64, now: u64) -> bool {
         if now < self.began {
             return false;
@@ -56,7 +56,7 @@ fn deviation(window: &VecDeque<f64>, mean: f64) -> f64 {
     window.iter().map(|y| (y - mean).abs()).fold(0.0, f64::max)
 }
 
-/// Of the line through the seconds, by least squares.
+/// Slope of the least-squares line through the rates, per second.
 fn slope(window: &VecDeque<f64>, mean: f64) -> f64 {
     let middle = (window.len() as f64 - 1.0) / 2.0;
     let (mut over, mut under) = (0.0, 0.0);

@@ -1,31 +1,31 @@
-//! What a job does next, and when it was at work.
+//! The next step of a job, and when the job ran.
 
 use std::collections::BTreeMap;
 use wordline_units::{HostRequest, SimTime};
 
-/// A job of the script as a report names it, and when it was at work.
+/// A job of the script as a report names it, and when it ran.
 #[derive(Clone, PartialEq, Debug)]
 pub struct JobWindow {
     /// Its section's name.
     pub name: String,
-    /// Which of the groups that `stonewall` parts, from 0.
+    /// Number of its group, from 0; `stonewall` begins a new one.
     pub group: u32,
     /// Its keys, as given.
     pub options: BTreeMap<String, String>,
-    /// When its figures begin: its start, and `ramp_time` behind it.
+    /// When its measurement begins: `ramp_time` after its start.
     pub measured_from: SimTime,
-    /// When it ended, if it has.
+    /// When it ended, if it has ended.
     pub ended: Option<SimTime>,
 }
 
-/// What a job does next.
+/// The next step of a job.
 pub(crate) enum Step {
     Issue(HostRequest),
     Until(u64),
     Blocked,
-    /// It waits for the others of its flow.
+    /// Wait for the other jobs of its flow.
     Behind,
-    /// It waits for a request of any job to end.
+    /// Wait for a request of any job to complete.
     Waiting,
     Ended,
 }

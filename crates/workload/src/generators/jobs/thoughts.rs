@@ -1,14 +1,14 @@
-//! When a job thinks: after this many requests, or this much time.
+//! When a job pauses for thinking: after a number of requests, or after some time.
 
 use crate::generators::jobs::job::{Job, ThinkAfter};
 
-/// The thoughts of one job.
+/// The thinking pauses of a job.
 #[derive(Default)]
 pub(crate) struct Thoughts {
-    /// Requests at the last one, and its time.
+    /// Number of requests at the last pause, and its time.
     count: u64,
     last: u64,
-    /// Whether the job is about to think.
+    /// Whether the job is about to pause.
     due: bool,
     asked_since: bool,
 }
@@ -18,12 +18,12 @@ impl Thoughts {
         self.last = now;
     }
 
-    /// A request is drawn.
+    /// Note that a request was drawn.
     pub fn note(&mut self) {
         self.asked_since = true;
     }
 
-    /// Whether the job thinks next, which it does with nothing outstanding.
+    /// Whether the job pauses next. It does so when no request is outstanding.
     pub fn are_due(&mut self, job: &Job, now: u64, ended: u64, issued: u64, is_idle: bool) -> bool {
         if job.think == 0 || !self.asked_since {
             return false;
@@ -42,7 +42,7 @@ impl Thoughts {
         self.due
     }
 
-    /// The job thinks now.
+    /// Note that the job pauses now.
     pub fn take(&mut self, now: u64) {
         (self.due, self.last) = (false, now);
     }

@@ -1,11 +1,11 @@
-//! Values of a job's keys that are lists, or mean nothing.
+//! Values of a job's keys that are lists or have no effect.
 
 use crate::generators::jobs::ini::Line;
 use crate::generators::jobs::job::Sizes;
 use crate::generators::jobs::spell::{DIRECTIONS, by_direction, whole};
 use wordline_units::LBA_BYTES;
 
-/// A key that cannot be honoured, with a value that asks for nothing.
+/// Whether an unsupported key has a value without effect.
 pub(crate) fn harmless(line: &Line) -> bool {
     let value = line.value.as_deref();
     match line.key.as_str() {
@@ -28,8 +28,7 @@ pub(crate) fn sector_multiple(bytes: u64) -> Result<u64, String> {
     }
 }
 
-/// Percentages as fio takes them: those not given share evenly what the others leave, and nothing where
-/// those leave none.
+/// Percentages as in fio: those not given share equally what the others leave, if anything.
 fn filled(given: &[Option<u32>], text: &str) -> Result<Vec<u32>, String> {
     let sum: u32 = given.iter().flatten().sum();
     let open = given.iter().filter(|p| p.is_none()).count() as u32;
@@ -40,7 +39,7 @@ fn filled(given: &[Option<u32>], text: &str) -> Result<Vec<u32>, String> {
     Ok(given.iter().map(|p| p.unwrap_or(each)).collect())
 }
 
-/// A percentage that may be left out. One of 0 is left out, too: so fio reads it.
+/// An optional percentage. As in fio, 0 counts as not given.
 fn share(text: &str) -> Result<Option<u32>, String> {
     match text.trim() {
         "" => Ok(None),
@@ -48,8 +47,8 @@ fn share(text: &str) -> Result<Option<u32>, String> {
     }
 }
 
-/// `4k/60:64k/40`. fio puts the shares in ascending order and draws from 1 to 100, so that of shares
-/// that come to another sum the largest takes what is left, or has what is left.
+/// `4k/60:64k/40`. fio sorts the shares in ascending order and draws from 1 to 100. If the shares do not add
+/// up to 100, the largest takes up the difference.
 pub(crate) fn split(text: &str, size: impl Fn(&str) -> Result<u64, String>) -> Result<Sizes, String> {
     let (mut sizes, mut given) = (vec![], vec![]);
     for part in text.split(':').take_while(|p| !p.is_empty()) {
@@ -75,8 +74,8 @@ pub(crate) fn split(text: &str, size: impl Fn(&str) -> Result<u64, String>) -> R
     Ok(Sizes { min, max, split })
 }
 
-/// `60/10:30/20:10/70`, for reads, writes and trims; sizes that are left out share evenly what the
-/// others leave of `whole_size`, where that is known.
+/// `60/10:30/20:10/70`, for reads, writes and trims. Sizes not given share equally what the others leave of
+/// `whole_size`, if that is known.
 pub(crate) fn zones(
     text: &str,
     whole_size: Option<u64>,
@@ -88,7 +87,7 @@ pub(crate) fn zones(
             let (access, bytes) = part.split_once('/').unwrap_or((part, ""));
             shares.push(whole(access.trim()).and_then(|n| percentage(n, access))? as u32);
             let bytes = if bytes.trim().is_empty() { None } else { Some(size(bytes.trim())?) };
-            // A size of 0 percent is left out, too: so fio reads it.
+            // As in fio, a size of 0 percent counts as not given.
             sizes.push(bytes.filter(|b| *b > 0 || whole_size.is_none()));
         }
         if shares.iter().sum::<u32>() != 100 {

@@ -1,6 +1,6 @@
-//! One job at work: what it asks next, in the order of fio's own loop. It draws, holds back what is to be
-//! submitted together, waits for its depth, its rate, its thoughts and its flow, reads back what it
-//! wrote, and begins its next loop.
+//! A running job: what it issues next, in the order of fio's main loop. It draws requests, holds them back
+//! for joint submission, waits for its queue depth, rate, thinking and flow, reads back its writes, and
+//! begins its next loop.
 
 use crate::generators::jobs::control::{Control, Ended};
 use crate::generators::jobs::draw::{Draw, Drawn, Next};
@@ -20,36 +20,36 @@ const READ: usize = 0;
 const WRITE: usize = 1;
 const TRIM: usize = 2;
 
-/// What a loop of a job is at.
+/// Stage of a job's loop.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stage {
     /// It draws requests.
     Drawing,
-    /// What is outstanding ends; then what follows a loop.
+    /// Outstanding requests complete before what follows the loop.
     Draining,
-    /// It reads back what it wrote.
+    /// It reads back its writes.
     Verifying,
 }
 
-/// A job at work.
+/// A running job.
 pub(crate) struct Worker {
     pub draw: Draw,
     pub window: JobWindow,
     pub over: bool,
-    /// Whether it waits for one of its requests to end.
+    /// Whether it waits for one of its requests to complete.
     pub parked: bool,
     started: u64,
     in_flight: u32,
     ended: u64,
     issued: u64,
     bytes_issued: u64,
-    /// All bytes, also those that are read back.
+    /// All bytes, including those read back.
     bytes_moved: u64,
     loop_bytes: u64,
     loops_done: u64,
     writes: u64,
     last_was_flush: bool,
-    /// Waits for its FLUSH.
+    /// Whether it waits for its FLUSH.
     flushing: bool,
     stage: Stage,
     flushed_loop: bool,
@@ -57,21 +57,21 @@ pub(crate) struct Worker {
     /// The direction of the last request.
     direction: usize,
     wait_until: u64,
-    /// The direction of a request that waits for its rate.
+    /// The direction of a request that waits for its rate limit.
     chosen: Option<usize>,
     rates: Rates,
     form: Form,
-    /// Requests that are submitted together, and whether they are.
+    /// Requests held back for joint submission, and whether they are being submitted.
     held: VecDeque<HostRequest>,
     submitting: bool,
-    /// A request that goes when all others have ended.
+    /// A request that is issued once all others have completed.
     alone: Option<HostRequest>,
-    /// Requests outstanding that have a zone: where, and whether they write.
+    /// Outstanding requests with a zone: their address, and whether they write.
     zoned: Vec<(u64, bool)>,
-    /// Outstanding requests down to which it waits before it draws again.
+    /// Number of outstanding requests down to which it waits before it draws again.
     reap_to: Option<u32>,
     control: Control,
-    /// What it asked of its flow, and whether the next request has its part.
+    /// Requests counted in its flow, and whether the next request has been admitted.
     asked_of_flow: u64,
     admitted: bool,
     readback: Readback,
@@ -130,7 +130,7 @@ impl Worker {
         &self.draw.placed.job
     }
 
-    /// The job's start: its delay counts from the beginning of the run, not of its group.
+    /// Start of the job. Its delay counts from the beginning of the run, not of its group.
     pub fn start(&mut self, now: u64, shared: &mut Shared) -> u64 {
         self.started = self.rates.begin(&self.draw.placed.job, now);
         self.thoughts.begin(self.started);
@@ -144,7 +144,7 @@ impl Worker {
         self.started
     }
 
-    /// The job has ended.
+    /// End the job.
     pub fn leave(&mut self, now: SimTime, shared: &mut Shared) {
         self.window.ended = Some(now);
         if let Some(share) = self.job().flow {
@@ -152,7 +152,7 @@ impl Worker {
         }
     }
 
-    /// The requests that are held back go out; whether there are any.
+    /// Submit the requests that are held back. Returns whether there are any.
     fn submit(&mut self) -> bool {
         self.submitting |= !self.held.is_empty();
         self.submitting
@@ -251,7 +251,8 @@ impl Worker {
         }
     }
 
-    /// Whether the depth is used up: what is held goes out, and what must end first is noted.
+    /// Whether the queue depth is used up. If so, submit the requests held back, or else note down to which
+    /// number the job waits.
     fn is_full(&mut self) -> bool {
         let depth = self.job().depth;
         let most = self.control.depth().unwrap_or(depth.most);
@@ -264,7 +265,7 @@ impl Worker {
         true
     }
 
-    /// Draws the next request; `None` where something else comes first.
+    /// Draw the next request. `None` if something else comes first.
     fn draw_one(&mut self, now: u64, shared: &mut Shared) -> Option<Step> {
         if let Some(share) = self.job().flow.filter(|_| !self.admitted) {
             if !shared.flows.admit(share, &mut self.asked_of_flow) {
@@ -345,7 +346,7 @@ impl Worker {
         Step::Issue(HostRequest::new(HostOp::Flush, 0, 0).at(SimTime(now)))
     }
 
-    /// A request goes out, or waits for those that are submitted with it.
+    /// Submit a request, or hold it back for joint submission.
     fn hold(&mut self, request: HostRequest) {
         self.held.push_back(request);
         if self.held.len() as u32 >= self.job().depth.batch {
@@ -353,14 +354,14 @@ impl Worker {
         }
     }
 
-    /// The next trim of what was written, where a backlog asks for one.
+    /// The next trim of a write, if a backlog requires one.
     fn trim(&mut self) -> Option<HostRequest> {
         let (at, bytes) = self.readback.trim(self.direction)?;
         (self.direction, self.last_was_flush) = (TRIM, false);
         Some(self.request(TRIM, at, bytes))
     }
 
-    /// The next read of what was written, where a backlog asks for one.
+    /// The next read of a write, if a backlog requires one.
     fn backlog(&mut self) -> Option<HostRequest> {
         let (at, bytes) = self.readback.read(self.direction)?;
         (self.direction, self.last_was_flush) = (READ, false);
@@ -371,12 +372,12 @@ impl Worker {
         Some(self.request(READ, at, bytes))
     }
 
-    /// Accounts for what was drawn; `None` where it is drawn to be read only.
+    /// Account for a drawn request. `None` if it is only drawn to be read back.
     fn take(&mut self, drawn: Drawn) -> Option<HostRequest> {
         let Drawn { direction, at, bytes, .. } = drawn;
         self.direction = direction;
         let job = self.job();
-        // What is trimmed and then written counts once.
+        // A range that is trimmed and then written counts once.
         if job.kinds != Kinds::TrimWrite || direction == WRITE {
             self.bytes_issued += bytes;
             self.loop_bytes += bytes;
@@ -395,7 +396,7 @@ impl Worker {
         if self.readback.is_all() { None } else { Some(self.request(direction, at, bytes)) }
     }
 
-    /// A request has ended that may have a zone.
+    /// Note for its zone that a request has completed.
     fn leave_zone(&mut self, request: &HostRequest, shared: &mut Shared) {
         let (Some(rule), Some(zones)) = (&self.draw.placed.job.zones, &mut shared.zones) else { return };
         let (at, writes) = (request.lba.0 * LBA_BYTES, request.op == HostOp::Write);
@@ -405,7 +406,7 @@ impl Worker {
         }
     }
 
-    /// A request as the drive gets it.
+    /// A request as the drive receives it.
     fn request(&mut self, direction: usize, at: u64, bytes: u64) -> HostRequest {
         self.bytes_moved += bytes;
         self.form.request(&self.draw.placed.job, direction, at, bytes)
@@ -423,13 +424,14 @@ impl Worker {
         let enough = job.number_ios > 0 && self.issued >= most;
         let loop_bytes = self.loop_bytes >= placed.each_loop;
         if job.time_based {
-            // Between its loops a job reads back, even if only time ends it.
+            // Between loops a job reads back its writes, even if only time ends it.
             return self.readback.is_wanted() && loop_bytes;
         }
         enough || self.bytes_issued >= placed.total || loop_bytes
     }
 
-    /// What follows when all of a loop has ended: a FLUSH, reads of what it wrote, another loop, or the end.
+    /// What follows when all requests of a loop have completed: a FLUSH, reads of its writes, another loop,
+    /// or the end.
     fn after_loop(&mut self, now: u64, shared: &mut Shared) -> Option<Step> {
         if self.job().flush_at_end && !self.flushed_loop {
             self.flushed_loop = true;
@@ -443,12 +445,12 @@ impl Worker {
         None
     }
 
-    /// After a loop: another one, or the end.
+    /// Begin another loop, or end the job.
     fn next_loop(&mut self, shared: &mut Shared) {
         let (placed, job) = (&self.draw.placed, &self.draw.placed.job);
         self.loops_done += 1;
-        // Once its loops are over, a job with io_size continues until all its bytes, read back or not, come to
-        // that.
+        // After its loops, a job with io_size continues until all bytes, including those read back, add up to
+        // it.
         let left = placed.each.saturating_sub(self.bytes_moved);
         let more = self.loops_done < job.loops || (job.io_size.is_some() && left >= job.extremes().1);
         let open = self.bytes_issued < placed.total;
@@ -466,7 +468,7 @@ impl Worker {
         self.draw.begin_zones(shared.zones.as_mut());
     }
 
-    /// A request of the job has ended.
+    /// Note that a request of the job has completed.
     pub fn completed(&mut self, request: &HostRequest, at: u64, shared: &mut Shared) {
         self.in_flight -= 1;
         shared.ended(self.draw.number, self.job(), request);

@@ -1,4 +1,4 @@
-//! The zones of a job, strided or written in order, read from its keys.
+//! Parses the zones of a job, strided or written in order.
 
 use crate::generators::jobs::job::{Kinds, Sizes};
 use crate::generators::jobs::policy::{Stride, ZoneReset, ZoneRule};
@@ -6,10 +6,10 @@ use crate::generators::jobs::reading::Reading;
 use crate::generators::jobs::spell::{Amount, KiloBase, amount, bytes, real, whole};
 use wordline_units::LBA_BYTES;
 
-/// Most open zones, as in fio.
+/// Maximum number of open zones, as in fio.
 const MOST_OPEN: u64 = 4096;
 
-/// Every key of zones that are written in order.
+/// All keys of zones that are written in order.
 const ZONE_KEYS: [&str; 9] = [
     "zonemode",
     "zonesize",
@@ -77,7 +77,7 @@ impl Reading<'_> {
         }
     }
 
-    /// Zones written in order, as fio makes them on a drive that has none.
+    /// Zones written in order, which fio emulates on a drive without zones.
     pub fn zones(&mut self, kinds: Kinds, sizes: &[Sizes]) -> Option<ZoneRule> {
         let (mode, size) = self.zone_mode();
         let beyond = self.flag("read_beyond_wp", false);
@@ -109,7 +109,7 @@ impl Reading<'_> {
         self.check_zones(&rule, kinds, sizes).then_some(rule)
     }
 
-    /// Whether fio takes such zones on a drive that has none.
+    /// Whether fio accepts such zones on a drive without zones.
     fn check_zones(&mut self, rule: &ZoneRule, kinds: Kinds, sizes: &[Sizes]) -> bool {
         let before = self.problems.len();
         if rule.size == 0 {
@@ -189,7 +189,7 @@ impl Reading<'_> {
     }
 }
 
-/// `10z` is this many zones.
+/// Parse `10z` as this many zones.
 fn in_zones(text: &str, kilo: KiloBase, zone: u64) -> Result<Amount, String> {
     let Some(count) = text.strip_suffix(['z', 'Z']) else { return amount(text, kilo) };
     if zone == 0 {

@@ -1,54 +1,54 @@
-//! Zones written in order on a drive that has none, by the rules of fio's `zonemode=zbd` on a regular block
-//! device. Each zone has a write pointer, which begins at its start. Writes of a zone go to its pointer,
-//! wherever they were drawn; reads stay below it. A full zone starts over, which a regular drive is not told.
-//! All jobs share the zones, and one with requests of a job outstanding belongs to that job.
+//! Zones written in order on a drive without zones, by the rules of fio's `zonemode=zbd` on a regular block
+//! device. Each zone has a write pointer, which starts at the beginning of the zone. Writes to a zone go to
+//! its pointer, wherever they were drawn; reads stay below it. A full zone is reset; the drive is not told.
+//! All jobs share the zones. A zone with outstanding requests of a job belongs to that job.
 
 use crate::generators::jobs::policy::ZoneRule;
 
-/// What a job asks of the zones. Bytes throughout, addresses from the beginning of the drive.
+/// A job's request to the zones. Sizes are in bytes, addresses from the start of the drive.
 pub(crate) struct Ask<'a> {
     pub job: u16,
     pub rule: &'a ZoneRule,
-    /// The addresses that are valid for it now, and the zones that are its own.
+    /// The addresses that are currently valid for it, and its own zones.
     pub start: u64,
     pub size: u64,
     pub own: (usize, usize),
     pub writes: bool,
     pub at: u64,
     pub bytes: u64,
-    /// The smallest request of its direction, and of its writes.
+    /// The smallest request of its direction, and the smallest write.
     pub smallest: u64,
     pub smallest_write: u64,
     pub random: bool,
-    /// Whether it reads back what it writes, so that no zone starts over before that.
+    /// Whether it reads back its writes, so that no zone is reset before that.
     pub verifies: bool,
-    /// Whether the job has requests outstanding.
+    /// Whether the job has outstanding requests.
     pub busy: bool,
-    /// The zone behind which it looks for one to open, once its requests have ended.
+    /// The zone after which it searches for one to open, once its requests have completed.
     pub behind: Option<usize>,
 }
 
-/// What the zones answer.
+/// The answer of the zones.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Answer {
-    /// The request goes here; `alone` when all others of the job must have ended first.
+    /// Issue the request here. If `alone`, all other requests of the job must complete first.
     Go { at: u64, bytes: u64, alone: bool },
-    /// Another job has the zone, or zones must close first: again, when requests have ended, and then
-    /// behind this zone.
+    /// Another job uses the zone, or zones must be closed first: try again when requests have completed, then
+    /// after this zone.
     Wait(Option<usize>),
-    /// There is no room, or nothing to read.
+    /// There is no space, or nothing to read.
     Nothing,
 }
 
 #[derive(Clone, Default)]
 struct Zone {
-    /// The write pointer, from the zone's start.
+    /// The write pointer, relative to the start of the zone.
     written: u64,
     /// The job that opened it.
     opened: Option<u16>,
-    /// Whether it starts over with the next write.
+    /// Whether the next write resets it.
     ends: bool,
-    /// The job that has requests outstanding in it, and how many.
+    /// The job with outstanding requests in it, and how many.
     holder: Option<(u16, u32)>,
 }
 
@@ -58,17 +58,17 @@ pub(crate) struct Zones {
     capacity: u64,
     most_open: usize,
     zones: Vec<Zone>,
-    /// Open zones in the order in which they were opened; only where they are limited.
+    /// Open zones in the order in which they were opened. Only kept if their number is limited.
     open: Vec<usize>,
     with_data: u64,
-    /// Writes until a zone above the threshold starts over.
+    /// Number of writes until a zone above the threshold is reset.
     countdown: u64,
-    /// Requests outstanding in all zones.
+    /// Number of outstanding requests in all zones.
     outstanding: u64,
 }
 
 impl Zones {
-    /// Most zones of a drive.
+    /// Maximum number of zones of a drive.
     pub const MOST: u64 = 1 << 20;
 
     pub fn new(rule: &ZoneRule, end: u64) -> Zones {
@@ -104,7 +104,7 @@ impl Zones {
         self.start(zone) + self.zones.get(zone).map_or(0, |z| z.written)
     }
 
-    /// A job that writes begins a loop over its zones. One that verifies has them empty.
+    /// Begin a loop of a writing job over its zones. For a job that verifies, they are emptied.
     pub fn begin_loop(&mut self, own: (usize, usize), rule: &ZoneRule, verifies: bool) {
         self.with_data = self.zones[own.0..own.1].iter().map(|z| z.written).sum();
         if verifies {
@@ -131,7 +131,7 @@ impl Zones {
         self.zones[zone].written + smallest > self.capacity
     }
 
-    /// Whether a zone is open for writes of a job, or could be opened.
+    /// Whether a zone is open for a job's writes, or could be opened.
     fn open(&mut self, zone: usize, ask: &Ask) -> bool {
         if ask.verifies && self.is_full(zone, ask.smallest_write) {
             return false;
@@ -140,7 +140,7 @@ impl Zones {
             return true;
         }
         if self.zones[zone].opened.is_some() {
-            // One that outstanding writes will fill is full.
+            // A zone that outstanding writes will fill counts as full.
             return self.zones[zone].written < self.capacity;
         }
         if self.open.len() >= self.most_open || self.job_is_at_limit(ask) {
@@ -160,7 +160,7 @@ impl Zones {
         self.zones[zone].holder.is_some_and(|(job, _)| job != ask.job)
     }
 
-    /// Where a request goes that was drawn for an address.
+    /// Where a request drawn for an address goes.
     pub fn ask(&mut self, ask: &Ask) -> Answer {
         if ask.writes {
             return self.write(ask);
@@ -201,7 +201,7 @@ impl Zones {
         Answer::Go { at, bytes, alone: false }
     }
 
-    /// Another zone with enough to read: the next one, for random reads the nearest.
+    /// Another zone with enough data to read: the next one, or for random reads the nearest.
     fn readable(&self, from: usize, ask: &Ask) -> Option<usize> {
         let fits = |zone: &usize| self.zones[*zone].written >= ask.smallest;
         let (first, end) = (ask.own.0 as i64, ask.own.1 as i64);
@@ -259,7 +259,7 @@ impl Zones {
         Answer::Go { at, bytes, alone }
     }
 
-    /// An open zone with room for a write whose own zone cannot be opened, or one that can be.
+    /// An open zone with space for a write whose own zone cannot be opened, or one that can be opened.
     fn other(&mut self, ask: &Ask) -> Result<usize, Answer> {
         let within = |zone: usize| zone.clamp(ask.own.0, ask.own.1 - 1);
         let mut zone = within(self.of(ask.at));
@@ -283,7 +283,7 @@ impl Zones {
         self.next_behind(zone, ask)
     }
 
-    /// The next zone that can be opened, or an open one with room.
+    /// The next zone that can be opened, or an open one with space.
     fn next_behind(&mut self, behind: usize, ask: &Ask) -> Result<usize, Answer> {
         let mut zone = behind;
         for _ in 0..ask.size / self.size {
@@ -297,7 +297,7 @@ impl Zones {
         room.ok_or(if self.outstanding > 0 { Answer::Wait(Some(behind)) } else { Answer::Nothing })
     }
 
-    /// A request has been drawn: it has its zone, and a write moves its pointer.
+    /// Account for a drawn request: its zone is in use, and a write advances the pointer.
     pub fn take(&mut self, job: u16, rule: &ZoneRule, writes: bool, at: u64, bytes: u64) {
         if !writes && rule.reads_beyond {
             return;
@@ -314,7 +314,8 @@ impl Zones {
         self.outstanding += 1;
     }
 
-    /// A request has ended: a zone that it filled is closed, and one without others is free.
+    /// Note that a request has completed. A zone that it filled is closed, and a zone without other requests
+    /// is released.
     pub fn ended(&mut self, rule: &ZoneRule, writes: bool, at: u64, bytes: u64) {
         if !writes && rule.reads_beyond {
             return;

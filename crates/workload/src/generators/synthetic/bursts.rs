@@ -1,4 +1,4 @@
-//! The script of `bursty`: its bursts, and the stream of requests that they are.
+//! The script of `bursty`: its bursts, and the stream of their requests.
 
 use crate::generators::synthetic::generator::{Bounds, Place};
 use crate::generators::synthetic::patterns::{Extent, Space};
@@ -10,7 +10,7 @@ use wordline_trace::options::{Options, exponent, number, share};
 use wordline_trace::{DriveShape, ErrorKind, Limit, Overrides, Problem, RandomStream, WorkloadError};
 use wordline_units::{Bytes, Fraction, HostOp, HostRequest, LBA_BYTES, Rate, SimDuration, SimTime};
 
-/// The script as described.
+/// The script, as described by its parameters.
 pub(crate) struct Bursts {
     bursts: u64,
     burst: Extent,
@@ -29,7 +29,7 @@ pub(crate) struct Bursts {
     bounds: Bounds,
 }
 
-/// Addresses are multiples of 4 KiB, or of the smallest size if that is less.
+/// Addresses are multiples of 4 KiB, or of the smallest size if that is smaller.
 const ALIGN: u64 = 4096 / LBA_BYTES;
 
 impl Bursts {
@@ -165,14 +165,14 @@ enum Phase {
     Burst {
         left: u64,
     },
-    /// Until this time.
+    /// Idle until this time.
     Quiet {
         until: u64,
     },
     End,
 }
 
-/// The script being played.
+/// A running script.
 pub(crate) struct BurstStream {
     burst_bytes: u64,
     long_bytes: u64,
@@ -183,7 +183,7 @@ pub(crate) struct BurstStream {
     sequential: u64,
     read: u64,
     read_gap: Option<u64>,
-    /// Of sequential writes, scattered writes, reads.
+    /// Sizes of sequential writes, scattered writes and reads.
     sizes: [Sizes; 3],
     law: ZipfLaw,
     scatter: Permutation,
@@ -192,7 +192,7 @@ pub(crate) struct BurstStream {
     offset: u64,
     cursor: u64,
     now: u64,
-    /// When the next write is due in a burst.
+    /// When the next write of a burst is due.
     due: u64,
     phase: Phase,
     left: u64,

@@ -1,7 +1,7 @@
-//! `bursty`: the purpose of an SLC cache, in one script. Bursts of writes that a cache can take, each
-//! followed by quiet in which it can be emptied, then one burst too long for it. Half of a burst's requests
-//! continue a sequential stream, half are small writes scattered over a hot part; reads of the hot part
-//! continue throughout, so that their latency shows the cost of the writes.
+//! `bursty`: a script that shows the purpose of an SLC cache. Bursts of writes that a cache can absorb are
+//! each followed by idle time in which it can be emptied. One burst that is too long for the cache follows.
+//! Half of a burst's requests continue a sequential stream, half are small writes scattered over a hot part.
+//! Reads of the hot part continue throughout, so that their latency shows the cost of the writes.
 
 use crate::generators::synthetic::bursts::Bursts;
 use crate::generators::synthetic::registry::{Plan, Synthetic};

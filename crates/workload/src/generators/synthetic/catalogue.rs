@@ -95,7 +95,7 @@ impl SyntheticWorkload {
         })
     }
 
-    /// The requests without bounds, where they do not end by themselves.
+    /// The requests without limits, unless they end by themselves.
     pub fn unbounded(&self, drive: DriveShape, seed: u64) -> Result<RequestStream, WorkloadError> {
         Ok(match &self.script {
             Script::Generator(g) => Box::new(g.bounded_by(Limit::default(), drive, seed)?),
@@ -103,7 +103,7 @@ impl SyntheticWorkload {
         })
     }
 
-    /// The law of the writes, where each is independent of the others.
+    /// The distribution of the writes, if each is independent of the others.
     pub fn update_law(&self, drive: DriveShape, seed: u64) -> Result<Option<UpdateLaw>, WorkloadError> {
         match &self.script {
             Script::Generator(g) => g.update_law(drive, seed),

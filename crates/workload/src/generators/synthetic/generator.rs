@@ -56,7 +56,7 @@ pub(crate) const COMMON: [Parameter; 12] = [
     value("rate", "requests/s", "closed loop", "1 to 1G", "open loop instead: Poisson arrivals"),
 ];
 
-/// The part of the drive that is used, as described.
+/// The part of the drive that is used, as described by parameters.
 #[derive(Clone, Copy)]
 pub(crate) struct Place {
     offset: Extent,
@@ -69,7 +69,7 @@ impl Place {
         Place { offset, span: o.get::<Extent>("span", "bytes, or a share such as 10%") }
     }
 
-    /// First block and length in blocks on a drive; shares are rounded down to the alignment.
+    /// First block and number of blocks on a drive. Shares are rounded down to the alignment.
     pub fn on(&self, drive: DriveShape, align: u64, largest: u64) -> Result<(u64, u64), Problem> {
         let whole = drive.blocks();
         let aligned = |e: Extent| match e {
@@ -106,7 +106,7 @@ impl Place {
     }
 }
 
-/// When to stop, as described.
+/// When to stop, as described by parameters.
 #[derive(Clone, Copy)]
 pub(crate) struct Bounds {
     pub requests: Option<u64>,
@@ -136,7 +136,7 @@ impl Bounds {
     }
 }
 
-/// A pattern with everything that the common parameters say.
+/// A pattern with the common parameters.
 pub(crate) struct Generator {
     read: Fraction,
     trim: Fraction,
@@ -159,7 +159,7 @@ impl Generator {
     pub fn of(o: &mut Options, over: Overrides, pattern: Box<dyn PatternSpec>) -> Generator {
         let read = share(o, "read", Fraction::ZERO);
         let trim = share(o, "trim", Fraction::ZERO);
-        // One that is not a share by itself has been refused.
+        // A value that is not a valid share by itself has already been rejected.
         let are_shares = read <= Fraction::ONE && trim <= Fraction::ONE;
         if are_shares && read.0 + trim.0 > Fraction::ONE.0 {
             o.reject(
@@ -234,7 +234,7 @@ impl Generator {
         self.bounded_by(self.limit(drive), drive, seed)
     }
 
-    /// The requests up to some other bound.
+    /// The requests up to another limit.
     pub fn bounded_by(
         &self,
         limit: Limit,
@@ -265,7 +265,7 @@ impl Generator {
         })
     }
 
-    /// The law of the writes, where each page of the drive has one rate.
+    /// The distribution of the writes, if each page of the drive has a fixed rate.
     pub fn update_law(&self, drive: DriveShape, seed: u64) -> Result<Option<UpdateLaw>, WorkloadError> {
         if self.trim > Fraction::ZERO || self.read == Fraction::ONE {
             return Ok(None);
@@ -307,7 +307,7 @@ impl Generator {
     }
 }
 
-/// Requests by a pattern.
+/// Requests of a pattern.
 pub(crate) struct GeneratorStream {
     read_below: u64,
     trim_below: u64,
@@ -357,8 +357,8 @@ impl Iterator for GeneratorStream {
     }
 }
 
-/// Poisson arrivals: exponential gaps by the inverse of their distribution function. The part of a
-/// gap below a nanosecond is carried over, so that the mean rate is exact.
+/// Poisson arrivals: exponential gaps by the inverse of their distribution function. Fractions of a
+/// nanosecond are carried over, so that the mean rate is exact.
 struct Poisson {
     mean_ns: f64,
     now: u64,

@@ -1,5 +1,5 @@
-//! `hot-cold`: two parts of the span, each uniform within, where a small hot part gets most of the
-//! traffic. The hot part is the beginning of the span.
+//! `hot-cold`: two parts of the span, each with uniform addresses. A small hot part, at the beginning of the
+//! span, gets most of the traffic.
 
 use crate::generators::synthetic::patterns::{Pattern, PatternSpec, Space, Wanted};
 use crate::generators::synthetic::registry::{Plan, Synthetic};
@@ -36,7 +36,7 @@ impl HotCold {
         HotCold { space, traffic: share(o, "hot_traffic", Fraction::percent(80)) }
     }
 
-    /// Blocks of the hot part.
+    /// Number of blocks of the hot part.
     fn hot(&self, space: Space) -> u64 {
         self.space.of(space.blocks) / space.align * space.align
     }

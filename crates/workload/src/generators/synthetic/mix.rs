@@ -1,4 +1,4 @@
-//! `mix`: each request follows one of the other patterns, chosen by weight, over one span.
+//! `mix`: each request follows one of the other patterns, chosen by weight, over the same span.
 
 use crate::generators::synthetic::hot_cold::{HOT_SPACE, HOT_TRAFFIC, HotCold};
 use crate::generators::synthetic::patterns::{Pattern, PatternSpec, Space, Wanted};
@@ -11,7 +11,7 @@ use wordline_trace::options::{Options, number, share, value};
 use wordline_trace::{Problem, RandomStream};
 use wordline_units::Fraction;
 
-/// Shares when none is given.
+/// Shares if none is given.
 const DEFAULTS: [(&str, u64); 4] = [("sequential", 30), ("uniform", 20), ("zipf", 50), ("hot_cold", 0)];
 
 pub(crate) static MIX: Synthetic = Synthetic {
@@ -38,7 +38,7 @@ struct Mix {
 
 impl Mix {
     fn of(o: &mut Options) -> Mix {
-        // Shares that are not given are 0 as soon as one is.
+        // If any share is given, the others are 0.
         let any = DEFAULTS.iter().any(|(key, _)| o.text(key).is_some());
         let shares = DEFAULTS.map(|(key, percent)| {
             (key, share(o, key, if any { Fraction::ZERO } else { Fraction::percent(percent) }))

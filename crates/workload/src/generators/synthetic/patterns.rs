@@ -1,5 +1,4 @@
-//! Where requests go: the interface between the generator, which decides kind, size and time, and
-//! the patterns, which decide the address.
+//! Addresses of requests. The generator determines kind, size and time, and a pattern determines the address.
 
 use crate::updates::Classes;
 use serde_json::Value;
@@ -11,14 +10,14 @@ use wordline_units::{Bytes, Fraction, HostOp, LBA_BYTES};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Space {
     pub blocks: u64,
-    /// Addresses are multiples of this.
+    /// Addresses are multiples of this many blocks.
     pub align: u64,
-    /// The longest request.
+    /// Maximum length of a request in blocks.
     pub largest: u64,
 }
 
 impl Space {
-    /// An address at which a request of this many blocks fits, each equally likely.
+    /// A uniformly distributed address at which a request of this many blocks fits.
     #[inline]
     pub fn anywhere(&self, blocks: u32, random: &mut RandomStream) -> u64 {
         random.below((self.blocks - blocks as u64) / self.align + 1) * self.align
@@ -38,23 +37,23 @@ pub(crate) struct Wanted {
     pub blocks: u32,
 }
 
-/// A pattern at work. Addresses are blocks from the beginning of the space.
+/// A running pattern. Addresses are blocks from the beginning of the space.
 pub(crate) trait Pattern: Send {
-    /// The address of the next request; the request fits the space from there.
+    /// The address of the next request. The request fits into the space from there.
     fn next(&mut self, wanted: Wanted, random: &mut RandomStream) -> u64;
 }
 
-/// A pattern as described, before a drive is known.
+/// A pattern as described by parameters, before the drive is known.
 pub(crate) trait PatternSpec: Send + Sync {
-    /// The pattern on a space.
+    /// Start the pattern on a space.
     fn begin(&self, space: Space, random: &mut RandomStream) -> Result<Box<dyn Pattern>, Problem>;
-    /// The classes of addresses that are equally likely, by their shares of the requests, where each draw
-    /// is independent of those before it; `classes` is told the blocks of each. Classes that follow each
-    /// other have like rates. `random` is as in [`Self::begin`].
+    /// Classes of equally likely addresses, with their shares of the requests, if each draw is independent of
+    /// earlier ones. `classes` receives the blocks of each class. Consecutive classes have similar rates.
+    /// `random` is as in [`Self::begin`].
     fn classes(&self, _: Space, _random: &mut RandomStream, _classes: &mut Classes) -> Option<Vec<f64>> {
         None
     }
-    /// Its parameters, all of them.
+    /// All its parameters.
     fn resolved(&self) -> Value;
 }
 
@@ -66,7 +65,7 @@ pub(crate) enum Extent {
 }
 
 impl Extent {
-    /// In blocks, on a drive of `whole` blocks.
+    /// Number of blocks, on a drive of `whole` blocks.
     pub fn blocks_of(self, whole: u64) -> u64 {
         match self {
             Extent::Bytes(n) => n / LBA_BYTES,

@@ -20,8 +20,8 @@ pub struct Synthetic {
 
 /// The plan of a workload with known parameters.
 pub(crate) enum Plan {
-    /// Kind, size and time by the common parameters, the address by a pattern.
+    /// A pattern for the address. Kind, size and time follow the common parameters.
     Pattern(Box<dyn PatternSpec>),
-    /// A script of its own.
+    /// A script.
     Bursts(Box<Bursts>),
 }

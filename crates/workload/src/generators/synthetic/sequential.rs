@@ -1,5 +1,5 @@
-//! `sequential`: streams in turn, each through its own share of the space, starting over at its end. Reads
-//! follow cursors of their own.
+//! `sequential`: several streams in turn. Each runs through its own share of the space and restarts at its
+//! end. Reads have cursors of their own.
 
 use crate::generators::synthetic::patterns::{Pattern, PatternSpec, Space, Wanted};
 use crate::generators::synthetic::registry::{Plan, Synthetic};
@@ -45,7 +45,7 @@ impl PatternSpec for Sequential {
 struct Cursors {
     share: u64,
     align: u64,
-    /// Of reads, and of writes and trims.
+    /// Cursors of reads, and of writes and trims.
     cursors: [Vec<u64>; 2],
     turn: [usize; 2],
 }

@@ -7,11 +7,11 @@ use wordline_units::{Bytes, LBA_BYTES};
 /// A distribution of sizes in blocks of 512 bytes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Sizes {
-    /// Blocks, and the sum of the weights up to here.
+    /// Size in blocks, and cumulative sum of the weights.
     steps: Vec<(u32, u64)>,
 }
 
-/// Longest request that a workload may make.
+/// Maximum length of a request in bytes.
 const LONGEST: u64 = 1 << 30;
 
 impl Sizes {
@@ -88,7 +88,7 @@ mod tests {
         assert_eq!(sizes.to_string(), "4KiB@60/16KiB@40");
         let mut random = RandomStream::new(1, "test");
         let small = (0..100_000).filter(|_| sizes.draw(&mut random) == 8).count();
-        // Five standard deviations of a binomial: 775.
+        // Five standard deviations of a binomial distribution: 775.
         assert!((small as i64 - 60_000).abs() < 775, "{small}");
     }
 

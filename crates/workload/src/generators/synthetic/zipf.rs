@@ -1,5 +1,5 @@
-//! `zipf`: extents are chosen by Zipf's law, their ranks scattered over the span by a permutation
-//! that stays fixed for the run. Within an extent every aligned address is equally likely.
+//! `zipf`: extents are chosen by Zipf's law. Their ranks are scattered over the span by a permutation that
+//! stays fixed during the run. Within an extent, all aligned addresses are equally likely.
 
 use crate::generators::synthetic::patterns::{Pattern, PatternSpec, Space, Wanted};
 use crate::generators::synthetic::registry::{Plan, Synthetic};
@@ -33,7 +33,7 @@ pub(crate) static ZIPF: Synthetic = Synthetic {
 
 pub(crate) struct Zipf {
     theta: Fraction,
-    /// Bytes; `None` is the alignment.
+    /// Size in bytes. `None` means the alignment.
     extent: Option<u64>,
 }
 
@@ -47,7 +47,7 @@ impl Zipf {
         Zipf { theta, extent }
     }
 
-    /// Blocks of an extent, and number of extents.
+    /// Blocks per extent, and number of extents.
     fn extents(&self, space: Space) -> (u64, u64) {
         let extent = self.extent.map_or(space.align, |e| (e / LBA_BYTES).next_multiple_of(space.align));
         (extent, (space.blocks / extent).max(1))
@@ -85,12 +85,12 @@ impl PatternSpec for Zipf {
     }
 }
 
-/// Ranks `0 .. n` cut so that within a part no rank is more than one and a half of another.
+/// Ranks `0 .. n`, divided so that no rank of a part is more than one and a half times another.
 fn half_octaves(n: u64) -> Vec<Range<u64>> {
     let mut parts = vec![];
     let mut from = 0;
     while from < n {
-        // Ranks count from 0, popularity from 1: 1, 2, 3, 4 and 5, 6 to 8, 9 to 12, ...
+        // Ranks count from 0, popularity from 1. The parts are 1, 2, 3, 4 to 5, 6 to 8, 9 to 12, ...
         let to = (from + 1 + (from + 1).div_ceil(2) - u64::from(from < 3)).min(n);
         parts.push(from..to.max(from + 1));
         from = to.max(from + 1);

@@ -1,7 +1,7 @@
-//! Addresses of a twin's requests: continuing a sequential stream, in a hot extent by Zipf's law, or uniform. Hot
-//! ranks are scattered by a permutation; with drift new extents become the hottest, and the others cool down rank
-//! by rank. An extent is made of items, each with a place of its own to which part of its requests go: an offset
-//! and a size, the same each time.
+//! Addresses of a twin's requests: they continue a sequential stream, go to a hot extent by Zipf's law, or
+//! are uniform. Hot ranks are scattered by a permutation. With drift, new extents become the hottest, and the
+//! others cool down rank by rank. An extent consists of items. Some items have a place of their own, an
+//! offset and a size, to which part of their requests always go.
 
 use crate::generators::twin::description::{HotLies, Side, Straddle, extents};
 use crate::generators::twin::sizes::SizeLaw;
@@ -11,10 +11,11 @@ use wordline_hash::splitmix;
 use wordline_trace::RandomStream;
 use wordline_units::LBA_BYTES;
 
-/// Blocks of the page that a stream rewrites, and that footprints and hit rates count: 4 KiB.
+/// Blocks of the page that a stream rewrites, and in which footprints and hit rates count: 4 KiB.
 pub(crate) const UNIT: u64 = 8;
 
-/// Multiples of this many blocks: mostly a power of two, which saves a request four divisions.
+/// Arithmetic with multiples of a number of blocks. It is usually a power of two, which saves four divisions
+/// per request.
 #[derive(Clone, Copy)]
 struct Grid {
     step: u64,
@@ -32,7 +33,7 @@ impl Grid {
         self.shift.map_or_else(|| n / self.step, |shift| n >> shift)
     }
 
-    /// The multiple at or below `n`.
+    /// The largest multiple at or below `n`.
     #[inline]
     fn floor(self, n: u64) -> u64 {
         self.steps(n) * self.step
@@ -49,22 +50,23 @@ pub(crate) struct Addresses {
     straddle: Straddle,
     /// Probability that a small request of several units of `align` crosses a page boundary, if given as a share.
     chance_across: f64,
-    /// Cumulative: sequential, sequential and hot.
+    /// Cumulative shares: sequential; sequential and hot.
     sequential: f64,
     hot: f64,
     streams: Vec<Stream>,
-    /// Chance a block that a stream ends with it.
+    /// Probability per block that a stream ends after it.
     ends: f64,
     rewrite: f64,
     /// Where streams and uniform requests begin.
     cold: u64,
     extent: Grid,
-    /// Extents among which the hot ones lie.
+    /// Number of extents among which the hot ones are.
     among: u64,
     law: ZipfLaw,
     scatter: Permutation,
     items: Option<Items>,
-    /// Requests after which the next extent becomes the hottest, those since the last did, and how many have.
+    /// Number of requests after which the next extent becomes the hottest, requests since the last one did,
+    /// and how many have.
     drift: u64,
     since: u64,
     moved: u64,
@@ -73,23 +75,24 @@ pub(crate) struct Addresses {
 /// Target of a request.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Way {
-    /// On with a stream.
+    /// Continue a stream.
     Along,
-    /// To a hot extent.
+    /// A hot extent.
     Hot,
     Anywhere,
 }
 
-/// Items of which some have a place of their own: an offset and a size.
+/// Items, some of which have a place of their own: an offset and a size.
 struct Items {
-    /// Length of one, in blocks.
+    /// Length of an item in blocks.
     length: Grid,
-    /// How many an extent has.
+    /// Number of items per extent.
     an_extent: u64,
     sizes: Vec<u32>,
-    /// Sizes of the items of the hottest extents, by rank and place in the extent; [`LOOSE`] has none.
+    /// Size class of each item of the hottest extents, by rank and position in the extent. [`LOOSE`] means
+    /// none.
     of_hottest: Vec<u8>,
-    /// Sizes by their shares, and loose ones by theirs, for all others.
+    /// Size classes of all other items, in proportion to their shares, including loose ones.
     of_others: [u8; 256],
     key: u64,
 }
@@ -128,16 +131,16 @@ impl Items {
         if sizes.is_empty() {
             return None;
         }
-        // Those of longer ones stay with requests that have no place of their own.
+        // Longer requests have no place of their own.
         let all = if sizes.len() < law.listed().count() { shares.iter().sum() } else { 1.0 };
         shares.iter_mut().for_each(|share| *share *= stable / all);
-        // The last class is that of the loose ones.
+        // The last class is for loose items.
         shares.push(1.0 - stable);
         let class = |i: usize| if i < sizes.len() { i as u8 } else { LOOSE };
         let an_extent = (side.extent / LBA_BYTES).div_ceil(side.item);
         let mut given = vec![0.0; shares.len()];
         let mut sum = 0.0;
-        // To the size that lacks most of its share, so that what is left over is never more than an item's part.
+        // Assign the size that lacks most of its share, so that the remainder is never more than one item.
         let mut next = |weight: f64| {
             sum += weight;
             let lacks = |i: usize, given: &[f64]| shares[i] * sum - given[i];
@@ -162,7 +165,7 @@ impl Items {
         Some(Items { length, an_extent, sizes, of_hottest, of_others, key })
     }
 
-    /// The own place of the item at block `at` in the extent of this rank, if it has one: offset and size.
+    /// The own place of the item at block `at` of the extent with this rank, if it has one: offset and size.
     #[inline]
     fn place(&self, at: u64, rank: u64, extent: Grid, align: Grid) -> Option<(u64, u32)> {
         let item = self.length.floor(at);
@@ -241,12 +244,12 @@ impl Addresses {
         self.begin + self.blocks
     }
 
-    /// Where streams and uniform requests go: the first block and one past the last.
+    /// Where streams and uniform requests go: the first block, and one past the last.
     pub fn open_to_all(&self) -> (u64, u64) {
         (self.begin + self.cold, self.begin + self.blocks)
     }
 
-    /// The address of the next request.
+    /// The target of the next request.
     #[inline]
     pub fn way(&mut self, random: &mut RandomStream) -> Way {
         self.since += 1;
@@ -263,13 +266,14 @@ impl Addresses {
         }
     }
 
-    /// Address and size of a request that would have this many blocks, of a size `listed` or another.
+    /// Address and size of a request of this many blocks. `listed` says whether the size is one of those
+    /// listed.
     #[inline]
     pub fn draw(&mut self, way: Way, blocks: u32, listed: bool, random: &mut RandomStream) -> (u64, u32) {
         let long = blocks as u64;
         match way {
             Way::Along => (self.begin + self.along(long, random), blocks),
-            // Where the hot extents lie apart, what is long is no update in place.
+            // If the hot extents lie apart, long requests are not updates in place.
             Way::Hot if listed || self.cold == 0 => self.hot(blocks, listed, random),
             _ => {
                 let places = self.align.steps(self.blocks - self.cold - long) + 1;
@@ -279,7 +283,7 @@ impl Addresses {
         }
     }
 
-    /// A place among the hot extents, and the size there.
+    /// An address in the hot extents, and the size there.
     #[inline]
     fn hot(&self, blocks: u32, listed: bool, random: &mut RandomStream) -> (u64, u32) {
         let (rank, at) = self.hot_block(blocks, random);
@@ -299,7 +303,7 @@ impl Addresses {
         self.begin + self.placed(own.map_or(at, |(own, _)| own), blocks as u64, random)
     }
 
-    /// A block in a hot extent from which on this many have room, and the rank of the extent as it is now.
+    /// A block in a hot extent with room for this many blocks, and the current rank of the extent.
     #[inline]
     fn hot_block(&self, blocks: u32, random: &mut RandomStream) -> (u64, u64) {
         let rank = self.law.draw(random);
@@ -333,8 +337,8 @@ impl Addresses {
         }
     }
 
-    /// Start of a request of at most a page that crosses a page boundary, if it belongs to that share: the same
-    /// each time, so that a stable place stays one.
+    /// Start of a request of at most a page that crosses a page boundary, if it belongs to that share. It is
+    /// the same each time, so that a stable place stays stable.
     #[inline]
     fn across(&self, at: u64, blocks: u64) -> Option<u64> {
         if self.chance_across == 0.0 || blocks <= self.align.step || blocks > self.page.step {
@@ -348,12 +352,12 @@ impl Addresses {
         if at + blocks > page_end {
             return Some(at);
         }
-        // Of the request at least one unit lies before the end of the page, and one block behind it.
+        // At least one unit of the request lies before the end of the page, and one block after it.
         let before = (hash as u32 as u64) % self.align.steps(blocks - 1) + 1;
         Some(page_end - before * self.align.step)
     }
 
-    /// The next of a stream, each as likely.
+    /// Continue a stream, chosen uniformly.
     #[inline]
     fn along(&mut self, blocks: u64, random: &mut RandomStream) -> u64 {
         let many = self.streams.len() as u64;

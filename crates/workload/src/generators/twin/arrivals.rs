@@ -1,36 +1,38 @@
-//! Arrivals of a twin's requests, and their kinds.
+//! Times and kinds of a twin's requests.
 //!
-//! Counts of each kind are split over the halves of a stretch of time, then over the halves of those, down to the
-//! shortest window of which the twin says anything: a multiplicative cascade (M. Wang et al., "Data mining meets
-//! performance evaluation: fast algorithms for modeling bursty traffic", ICDE 2002, the b-model), whose bias differs
-//! from level to level and from kind to kind. One half gets the share (1 + d) / 2, the other the rest, in random
-//! order; so the mean square of the rate in windows of a level's length is the product of 1 + d² over the levels down
-//! to it, from which the biases follow. Both kinds have their larger share in the same half with the probability that
-//! gives their correlation. Within the shortest window requests come at random.
+//! The number of requests of each kind in a period is split between its halves, then between their halves,
+//! down to the shortest window for which the twin has values. This is a multiplicative cascade (M. Wang et
+//! al., "Data mining meets performance evaluation: fast algorithms for modeling bursty traffic", ICDE 2002,
+//! the b-model) whose bias depends on level and kind. One half gets the share (1 + d) / 2, the other the
+//! rest, in random order. The mean square of the rate in windows of a level's length is therefore the product
+//! of 1 + d² over the levels down to it, which determines the biases. The probability that both kinds have
+//! their larger share in the same half follows from their correlation. Within the shortest window, requests
+//! arrive at random.
 
 use super::description::{Arrivals, Envelope, Memory};
 use wordline_trace::RandomStream;
 use wordline_units::HostOp;
 
-/// The largest bias of a level: all but a thousandth to one half.
+/// Maximum bias of a level: all but a thousandth goes to one half.
 const BIAS_MOST: f64 = 0.998;
-/// Levels at most: a year down to nanoseconds.
+/// Maximum number of levels: from a year down to nanoseconds.
 const LEVELS_MOST: usize = 56;
-/// Windows are not aligned with a level's: one of length T sees what windows of this many times T would if they were.
+/// Windows are not aligned with a level. A window of length T behaves like an aligned window of this many
+/// times T.
 const ASTRIDE: f64 = 1.25;
 /// Reads and writes, in this order.
 const KINDS: usize = 2;
 
-/// The share of a half, as its requests are drawn.
+/// The share of a half in the requests of a period.
 #[derive(Clone, Copy)]
 struct Share {
-    /// The smaller of its own and the other half's.
+    /// The smaller one of its share and the other half's.
     rare: f64,
-    /// The same, of 2⁶⁴.
+    /// The smaller share, in units of 2⁻⁶⁴.
     below: u64,
-    /// Requests from one in the smaller share to the next, for each natural logarithm of a draw.
+    /// Number of requests between those in the smaller share, per natural logarithm of a draw.
     gap: f64,
-    /// Whether the half has the larger.
+    /// Whether this half has the larger share.
     many: bool,
 }
 
@@ -40,7 +42,7 @@ impl Share {
         Share { rare, below: (rare * 2f64.powi(64)) as u64, gap: 1.0 / libm::log1p(-rare), many }
     }
 
-    /// How many of `n` fall to the half.
+    /// How many of `n` requests fall into the half.
     #[inline(always)]
     fn of(&self, n: u64, random: &mut RandomStream) -> u64 {
         let few = if n <= 16 {
@@ -55,13 +57,13 @@ impl Share {
         if self.many { n - few } else { few }
     }
 
-    /// Number of those not drawn individually that fall into the smaller half.
+    /// How many of `n` requests fall into the smaller half, without a draw for each.
     fn of_many(&self, n: u64, random: &mut RandomStream) -> u64 {
         let rare = self.rare;
         if rare == 0.0 {
             0
         } else if rare * (n as f64) < 24.0 {
-            // From one that falls there to the next.
+            // From one such request to the next.
             let (mut at, mut found) = (0.0, 0);
             loop {
                 at += libm::floor(libm::log(random.unit()) * self.gap) + 1.0;
@@ -83,20 +85,21 @@ impl Share {
 /// How counts are split at one level.
 #[derive(Clone, Copy)]
 struct Level {
-    /// The share of the first half, of each kind, where it is the smaller and where it is the larger.
+    /// The share of the first half, for each kind: if it is the smaller one, and if it is the larger one.
     shares: [[Share; 2]; KINDS],
     /// Threshold of 2⁵³ at which both kinds have their larger share in the same half.
     alike: u64,
 }
 
 impl Level {
-    /// A level with this bias of each kind, 0 to 1, and this chance that both have it to the same half.
+    /// A level with this bias of each kind, from 0 to 1, and this probability that both have the larger share
+    /// in the same half.
     fn new(bias: [f64; KINDS], alike: f64) -> Level {
         let shares = bias.map(|bias| [-1.0, 1.0].map(|sign| Share::new(0.5 * (1.0 + sign * bias))));
         Level { shares, alike: libm::ceil(alike * (1u64 << 53) as f64) as u64 }
     }
 
-    /// How many of each kind fall to the first half.
+    /// How many requests of each kind fall into the first half.
     #[inline(always)]
     fn split(&self, [reads, writes]: [u64; KINDS], random: &mut RandomStream) -> [u64; KINDS] {
         let coin = random.bits();
@@ -108,10 +111,10 @@ impl Level {
     }
 }
 
-/// The levels below a stretch of time, from its halves down.
+/// The levels below a period, from its halves down.
 fn levels(memory: &Memory, stretch_ns: f64, rates: [f64; KINDS], group: f64) -> Vec<Level> {
     let shortest = memory.windows.first().map_or(stretch_ns, |w| w.0 as f64);
-    // Requests at one time are geometric groups, which have a dispersion of their own.
+    // Simultaneous requests form geometric groups, which have a dispersion of their own.
     let of_groups = 2.0 * group / (1.0 - group);
     let rate_of = |kind: usize, window: f64| {
         let [reads, writes] = memory.dispersion(window);
@@ -126,7 +129,7 @@ fn levels(memory: &Memory, stretch_ns: f64, rates: [f64; KINDS], group: f64) -> 
     let mut found = vec![];
     while width >= 0.7 * shortest && found.len() < LEVELS_MOST {
         let (wanted, wanted_both) = (square(width / ASTRIDE), product(width / ASTRIDE));
-        // What is more than a level can have is left to those below.
+        // What exceeds the maximum of a level is left to the levels below.
         let bias = [0, 1].map(|k| libm::sqrt((wanted[k] / had[k] - 1.0).max(0.0)).min(BIAS_MOST));
         let both = bias[0] * bias[1];
         let ratio = wanted_both / had_both - 1.0;
@@ -139,24 +142,24 @@ fn levels(memory: &Memory, stretch_ns: f64, rates: [f64; KINDS], group: f64) -> 
     found
 }
 
-/// Requests in a stretch of time.
+/// Requests in a period.
 #[derive(Clone, Copy)]
 struct Node {
-    /// Levels above it.
+    /// Number of levels above it.
     depth: usize,
     begin: f64,
     width: f64,
     counts: [u64; KINDS],
 }
 
-/// The parts of a run whose counts are fixed: those of an envelope, or the whole.
+/// The parts of a run with fixed numbers of requests: those of an envelope, or the whole run.
 #[derive(Clone)]
 struct Parts {
-    /// Length of one, in nanoseconds.
+    /// Length of a part in nanoseconds.
     length: f64,
-    /// Requests of each kind up to the end of each part of a period.
+    /// Cumulative number of requests of each kind at the end of each part of a period.
     upto: Vec<[f64; KINDS]>,
-    /// The number of the next.
+    /// Number of the next part.
     next: u64,
     given: [u64; KINDS],
 }
@@ -178,7 +181,7 @@ impl Parts {
         Parts { length: e.period.0 as f64 / upto.len() as f64, upto, next: 0, given: [0; KINDS] }
     }
 
-    /// The next part; fractions of requests are carried over, and periods without any are skipped.
+    /// The next part. Fractions of requests are carried over, and periods without requests are skipped.
     fn next(&mut self) -> Node {
         let n = self.upto.len() as u64;
         let whole = self.upto[self.upto.len() - 1];
@@ -195,7 +198,7 @@ impl Parts {
     }
 }
 
-/// Requests at random times in the rest of a window.
+/// Requests at random times in what is left of a window.
 #[derive(Clone, Copy, Default)]
 struct Window {
     end: f64,
@@ -209,7 +212,7 @@ pub(crate) struct Clock {
     levels: Vec<Level>,
     open: Vec<Node>,
     window: Window,
-    /// Chance of the very time of the request before.
+    /// Probability that a request has the same time as the previous one.
     group: f64,
     now: f64,
     last: u64,
@@ -217,7 +220,8 @@ pub(crate) struct Clock {
 }
 
 impl Clock {
-    /// For this many requests in `span` nanoseconds, the share `write` of them writes; then the same again.
+    /// The times of this many requests in `span` nanoseconds, of which the share `write` are writes. The
+    /// pattern then repeats.
     pub fn new(a: &Arrivals, requests: u64, span: f64, write: f64, random: RandomStream) -> Clock {
         let writes = libm::round(requests as f64 * write);
         let counts = [requests as f64 - writes, writes];
@@ -254,8 +258,7 @@ impl Clock {
         };
         *(if op == HostOp::Read { reads } else { writes }) -= 1;
         if self.group == 0.0 || self.random.unit() > self.group {
-            // The first of this many times at random in the time left; those behind it share theirs with the one
-            // before.
+            // The first of this many random times in what is left; the requests after it share its time.
             let unit = self.random.unit();
             let times = 1.0 + (left - 1) as f64 * (1.0 - self.group);
             let stays = if left == 1 { unit } else { libm::exp(libm::log(unit) / times) };
@@ -265,10 +268,10 @@ impl Clock {
         (self.last, op)
     }
 
-    /// Goes on to the next window with requests.
+    /// Go to the next window with requests.
     fn descend(&mut self) {
         let mut node = self.open.pop().unwrap_or_else(|| self.parts.next());
-        // A copy, which stays in registers.
+        // Work on a copy, which stays in registers.
         let mut random = self.random.clone();
         let total = |n: [u64; KINDS]| n[0] + n[1];
         while node.depth < self.levels.len() && total(node.counts) > 1 {
@@ -359,7 +362,7 @@ mod tests {
                     let ratio = v.dispersion_of(op).unwrap() / asked;
                     assert!((0.67..1.5).contains(&ratio), "{op:?} in {window}: {ratio} of {asked}");
                 }
-                // Windows of few levels below the whole have few signs to agree in.
+                // Windows few levels below the whole have too few signs to agree in.
                 if window <= SECOND {
                     let found = v.together().unwrap();
                     assert!((found - together).abs() < 0.25, "{window}: {found} for {together}");

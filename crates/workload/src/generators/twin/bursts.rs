@@ -1,7 +1,7 @@
-//! Requests of a kind in bursts: those before which the last few of the kind came faster than the overall mean.
-//! It uses no absolute time, so that a twin at another rate has as many.
+//! Bursts of a kind of request. A request belongs to a burst if the last few requests of its kind arrived
+//! faster than the overall mean. No absolute time is used, so a twin at another rate has as many bursts.
 
-/// Requests over which a rate is taken.
+/// Number of requests over which a rate is measured.
 pub(crate) const OVER: usize = 64;
 
 /// The times of the last requests of a kind.

@@ -1,4 +1,4 @@
-//! The built-in twins, embedded so that a single binary has them all.
+//! The built-in twins, which are part of the binary.
 
 /// A twin that comes with Wordline.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -29,7 +29,7 @@ pub struct Spelled {
     pub workload: &'static str,
     /// The source of its values.
     pub source: &'static str,
-    /// Shares of all requests that the so many most popular 4 KiB pages get.
+    /// Shares of all requests that go to this many of the most popular 4 KiB pages.
     pub tops: &'static [(usize, f64)],
 }
 
@@ -74,7 +74,7 @@ static RARO_SEQUENTIAL: Spelled = Spelled {
 
 /// All of them, paper by paper.
 pub static TWINS: &[BuiltinTwin] = &[
-    // Hierarchy, Table II. hm_0 and usr_0 stand for In-place Switch, too.
+    // Hierarchy, Table II. hm_0 and usr_0 also serve for In-place Switch.
     file!("web_0"),
     file!("hm_0"),
     file!("usr_0"),
@@ -116,7 +116,7 @@ pub fn twin_named(name: &str) -> Option<&'static BuiltinTwin> {
 }
 
 impl BuiltinTwin {
-    /// Its file, if it has one; that of the other where it is one under another name.
+    /// Its file. For another name of a twin, the file of that twin.
     pub fn text(&self) -> Option<&'static str> {
         match self.body {
             TwinBody::File(text) => Some(text),

@@ -1,4 +1,4 @@
-//! A twin's file, as types.
+//! Types of a twin's file.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -6,23 +6,23 @@ use std::str::FromStr;
 use wordline_trace::QueueDepth;
 use wordline_units::{Bytes, Fraction, LBA_BYTES, SimDuration};
 
-/// Most requests of one twin.
+/// Maximum number of requests of a twin.
 pub(crate) const REQUESTS_MAX: u64 = 1 << 40;
-/// Longest request, in blocks: 4 GiB, as of a trace.
+/// Maximum length of a request in blocks: 4 GiB, as for a trace.
 pub(crate) const LONGEST: u64 = (1 << 32) / LBA_BYTES;
-/// Farthest address, in bytes: 8 EiB, as of a trace.
+/// Maximum address in bytes: 8 EiB, as for a trace.
 pub(crate) const FARTHEST: u64 = 1 << 63;
-/// Bytes that share one popularity where a twin does not say.
+/// Default size in bytes of an extent, whose data share one popularity.
 pub(crate) const EXTENT: u64 = 64 << 10;
 /// Mean number of requests of one kind in a row.
 pub(crate) const RUN: RangeInclusive<f64> = 1.0..=1e6;
 /// Skew among hot extents.
 pub(crate) const THETA: RangeInclusive<f64> = 0.0..=5.0;
-/// Bytes that share one place where a twin does not say.
+/// Default size in bytes of an item, whose data share one place.
 pub(crate) const ITEM: u64 = 16 << 10;
 /// Maximum number of replacements of the hot extents.
 pub(crate) const DRIFT: RangeInclusive<f64> = 0.0..=1000.0;
-/// Decimals with which numbers that are not whole are written.
+/// Decimals of numbers that are not whole.
 pub(crate) const DECIMALS: usize = 4;
 
 /// A twin: numbers from which requests are generated, and their criteria.
@@ -32,13 +32,13 @@ pub struct Description {
     pub title: String,
     /// Patterns of names of the original's files, such as `hm_0.csv*`.
     pub original: Vec<String>,
-    /// Requests in all.
+    /// Total number of requests.
     pub requests: u64,
     /// Share of writes among them.
     pub write: Fraction,
     /// Mean number of requests of one kind in a row.
     pub run: f64,
-    /// When requests come.
+    /// When requests arrive.
     pub arrivals: Arrivals,
     /// What is read.
     pub reads: Side,
@@ -48,8 +48,8 @@ pub struct Description {
     pub targets: Targets,
 }
 
-/// Requests whose counts in time windows vary and correlate as specified, some of them simultaneous, under an
-/// envelope; or a closed loop without times.
+/// Arrivals of requests: their numbers in time windows vary and correlate as specified, some of them are
+/// simultaneous, and an envelope may change their rate. Or a closed loop without times.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Arrivals {
     /// The closed loop of requests without times.
@@ -58,23 +58,23 @@ pub struct Arrivals {
     pub span: SimDuration,
     /// Share of requests simultaneous with the previous one.
     pub group: Fraction,
-    /// How counts vary from window to window; as chance has it, if absent.
+    /// How the number of requests varies from window to window. Random if absent.
     pub memory: Option<Memory>,
     /// Rates that change with time.
     pub envelope: Option<Envelope>,
 }
 
-/// How the numbers of requests in windows of several lengths vary. Between two lengths dispersion and correlation
-/// are interpolated over the logarithm of the length; beyond the ends they stay as they are there.
+/// How the numbers of requests in windows of several lengths vary. Between these lengths, dispersion and
+/// correlation are interpolated over the logarithm of the length; beyond them they stay constant.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Memory {
     /// Lengths of the windows, ascending.
     pub windows: Vec<SimDuration>,
-    /// Variance over mean of the number of reads in each: 1 is chance.
+    /// Variance over mean of the number of reads in windows of each length; 1 is random.
     pub reads: Vec<f64>,
     /// The same for writes.
     pub writes: Vec<f64>,
-    /// Correlation between the number of reads and the number of writes beyond chance, -1 to 1.
+    /// Correlation of the numbers of reads and writes, excluding random variation, from -1 to 1.
     pub together: Vec<f64>,
 }
 
@@ -83,7 +83,7 @@ pub struct Memory {
 pub struct Envelope {
     /// The period.
     pub period: SimDuration,
-    /// A relative rate of reads for each part; some is above 0.
+    /// A relative rate of reads for each part, at least one above 0.
     pub reads: Vec<f64>,
     /// The same for writes, in as many parts.
     pub writes: Vec<f64>,
@@ -137,31 +137,31 @@ impl Memory {
 pub struct Side {
     /// Sizes in blocks with their weights.
     pub sizes: Vec<(u32, f64)>,
-    /// The mean size in bytes, for which a weight or the tail is solved; that of `sizes` if absent.
+    /// The mean size in bytes. A weight or the tail is solved for it. If absent, the mean of `sizes`.
     pub mean: Option<f64>,
     /// Sizes besides the listed ones.
     pub rest: Rest,
-    /// Factors by which the weight of the size that is solved changes, and after how many requests.
+    /// Factors that change the weight of the solved size, and after how many requests.
     pub modulation: Option<Modulation>,
-    /// Addresses are multiples of it, in blocks.
+    /// Alignment of addresses in blocks.
     pub align: u64,
-    /// A page of the layout that requests keep to, in blocks.
+    /// Size in blocks of a page of the layout that requests follow.
     pub page: u64,
-    /// Share of requests of a page or more that begin with a page.
+    /// Share of the requests of at least a page that begin on a page boundary.
     pub page_aligned: Fraction,
     /// Whether a request that fits into a page can cross a page boundary.
     pub straddle: Straddle,
-    /// Alignment of its addresses, in bytes.
+    /// Start of its addresses in bytes.
     pub begin: u64,
-    /// How far they go from there, in bytes.
+    /// Size of its address range in bytes.
     pub footprint: u64,
     /// Share that continues a sequential stream.
     pub sequential: Fraction,
     /// Share that goes to hot extents.
     pub hot: Fraction,
-    /// Share that goes anywhere. The three add up to 1.
+    /// Share that goes anywhere. The three shares add up to 1.
     pub uniform: Fraction,
-    /// Sequential streams.
+    /// Number of sequential streams.
     pub streams: u32,
     /// Mean bytes after which a stream starts elsewhere; without it, streams wrap around in their part of the
     /// footprint.
@@ -176,48 +176,48 @@ pub struct Side {
     pub theta: f64,
     /// Bytes that share one popularity.
     pub extent: u64,
-    /// Bytes that share one place, an item, in blocks.
+    /// Size in blocks of an item, whose data share one place.
     pub item: u64,
-    /// Share of the items, by their requests, whose hot requests of a listed size all go to the item's own place: the
-    /// same offset and size each time.
+    /// Share of the items, weighted by requests, with a place of their own: their hot requests of a listed
+    /// size always have the same offset and size.
     pub stable: Fraction,
-    /// How often the hot extents are replaced by others, one by one, in the whole run.
+    /// How often the hot extents are replaced by others, one by one, during the run.
     pub drift: f64,
-    /// Of reads that continue no stream: the share in the hot extents of writes.
+    /// Share of the reads outside streams that go to the hot extents of writes.
     pub overlap: Fraction,
-    /// Requests that continue a file. The shares of sequential, hot and uniform requests refer to the others.
+    /// Requests that continue a file. The shares of sequential, hot and uniform requests apply to all others.
     pub files: Option<FileLaw>,
 }
 
-/// Requests that continue a file, one file after the other. The requests of a file have one size and follow each
-/// other.
+/// Requests that continue a file, one file after another. The requests of a file have the same size and are
+/// contiguous.
 #[derive(Clone, PartialEq, Debug)]
 pub struct FileLaw {
-    /// Their share of the requests of the side in a burst: those before which the last 64 came faster than the
-    /// overall mean.
+    /// Their share of the side's requests in bursts. A request is in a burst if the last 64 arrived faster
+    /// than the overall mean.
     pub bursts: Fraction,
     /// Their share of the other requests.
     pub apart: Fraction,
-    /// Sizes of a file's requests in blocks, by the requests that have them. Empty: the long ones of the side, or the
-    /// listed ones if there are none.
+    /// Sizes of a file's requests in blocks, weighted by requests. If empty, the long sizes of the side, or
+    /// the listed ones if there are none.
     pub sizes: Vec<(u32, f64)>,
-    /// Requests of a file, by files.
+    /// Number of requests per file, weighted by files.
     pub lengths: Vec<(u32, f64)>,
-    /// Powers of two in blocks, ascending: the greatest that divides the address at which a file begins, by requests;
-    /// of the last one or of a greater.
+    /// Alignment of a file's start: powers of two in blocks, ascending, weighted by requests. Each is the
+    /// largest that divides the address; the last one includes larger ones.
     pub begins: Vec<(u32, f64)>,
     /// Share of the files that start after the previous one, within 64 of its requests.
     pub near: Fraction,
 }
 
-/// How the sizes that are listed are made up to the mean.
+/// How the listed sizes are complemented to reach the mean.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Rest {
-    /// There are no others.
+    /// There are no other sizes.
     None,
-    /// One more size, in blocks, with the weight that gives the mean.
+    /// One more size, in blocks, whose weight is solved for the mean.
     Size(u32),
-    /// A share of requests of two pages or more, geometric with the mean that gives the overall mean.
+    /// A share of requests of two pages or more, with a geometric distribution that is solved for the mean.
     Large {
         /// Their share.
         share: Fraction,
@@ -226,7 +226,7 @@ pub enum Rest {
     },
 }
 
-/// A mix of sizes that changes.
+/// A mix of sizes that changes during the run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Modulation {
     /// Relative weights, each drawn once before any repeats.
@@ -238,11 +238,11 @@ pub struct Modulation {
 /// Whether small requests can cross a page boundary.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Straddle {
-    /// They may.
+    /// They can.
     Free,
-    /// They are moved into one.
+    /// Never: they are moved within a page.
     Never,
-    /// This many of them do, and the others are moved into one.
+    /// This share crosses a page boundary. The others are moved within a page.
     Share(Fraction),
 }
 
@@ -255,7 +255,7 @@ impl FromStr for Straddle {
             "never" => Ok(Straddle::Never),
             _ => {
                 let share = text.parse::<Fraction>().ok().filter(|share| *share <= Fraction::ONE);
-                share.map(Straddle::Share).ok_or_else(|| format!("{text:?} is none of {STRADDLE}"))
+                share.map(Straddle::Share).ok_or_else(|| format!("{text:?} is not {STRADDLE}"))
             }
         }
     }
@@ -274,20 +274,19 @@ impl fmt::Display for Straddle {
 /// Values of `straddle`.
 pub(crate) const STRADDLE: &str = "free, never or a share such as 26%";
 
-/// Position of the hot extents.
+/// Where the hot extents are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum HotLies {
-    /// Anywhere in the footprint: streams and uniform requests meet them.
+    /// Anywhere in the footprint, where streams and uniform requests also go.
     Scattered,
-    /// At the start of the footprint, with nothing else there.
+    /// At the start of the footprint, where nothing else goes.
     Apart,
 }
 
-/// Figures that a twin is compared with, besides those that are its parameters.
+/// Figures with which a twin is compared, other than its parameters.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Targets {
-    /// Cache sizes in bytes with the share of written 4 KiB pages that an LRU cache of written pages
-    /// holds.
+    /// Cache sizes in bytes, with the hit rate of written 4 KiB pages in an LRU cache of written pages.
     pub hits: Vec<(u64, Fraction)>,
     /// Bytes read.
     pub read_volume: Option<u64>,
@@ -301,27 +300,28 @@ pub struct Targets {
     pub small: Option<(Fraction, Fraction)>,
     /// Lengths of windows with the variance over mean of the number of requests in them.
     pub dispersion: Vec<(SimDuration, f64)>,
-    /// Of updates of less than a page of 16 KiB: those of exactly the blocks of the previous update.
+    /// Of updates smaller than a page of 16 KiB: the share that writes exactly the blocks of the previous
+    /// update.
     pub same_sectors: Option<Fraction>,
-    /// Of the same: those that cover everything ever written in the page.
+    /// Of the same updates: the share that covers everything ever written in the page.
     pub covering: Option<Fraction>,
     /// Share of the pages read that had been written before.
     pub read_written: Option<Fraction>,
 }
 
-/// Default blocks of an item: the usual number, or as much of an extent as possible.
+/// Default size of an item in blocks: the usual size, or as much of an extent as possible.
 pub(crate) fn item_in(extent: u64, align: u64) -> u64 {
     (ITEM.min(extent) / LBA_BYTES / align * align).max(align)
 }
 
-/// Extents of a side: all, and hot ones.
+/// Number of extents of a side: all, and hot ones.
 pub(crate) fn extents(side: &Side, scale: u64) -> (u64, u64) {
     let all = (side.footprint / scale / side.extent).max(1);
     (all, side.hot_space.of_ceil(all).clamp(1, all))
 }
 
 impl Arrivals {
-    /// No times: all at one instant, or in a closed loop.
+    /// Arrivals without times: all simultaneous, or a closed loop.
     pub fn instantaneous(closed: Option<QueueDepth>) -> Arrivals {
         Arrivals { closed, span: SimDuration::ZERO, group: Fraction::ZERO, memory: None, envelope: None }
     }
@@ -339,20 +339,20 @@ impl Side {
         }
     }
 
-    /// Parts of the footprint, one a stream, and the blocks that each must have.
+    /// Number of parts of the footprint, one per stream, and the minimum number of blocks of each.
     pub(crate) fn parts(&self) -> (u64, u64) {
         let parts = if self.sequential > Fraction::ZERO { self.streams as u64 } else { 1 };
         (parts, (self.longest() + self.page).max(self.extent / LBA_BYTES))
     }
 
-    /// Whether the longest request has room in every part of a footprint divided by `scale`.
+    /// Check that the longest request fits into every part of a footprint divided by `scale`.
     pub(crate) fn room(&self, scale: u64) -> Result<(), String> {
         let hot = if self.hot_lies == HotLies::Apart { extents(self, scale).1 * self.extent } else { 0 };
         let footprint = (self.footprint / scale).saturating_sub(hot) / LBA_BYTES;
         let ((parts, need), longest) = (self.parts(), self.longest());
         if footprint / parts < need {
             return Err(format!(
-                "{} in {parts} parts, one a stream, have no room for a request of {}",
+                "{} in {parts} parts, one per stream, have no space for a request of {}",
                 Bytes(footprint * LBA_BYTES),
                 Bytes(longest * LBA_BYTES)
             ));

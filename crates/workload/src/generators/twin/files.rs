@@ -1,6 +1,7 @@
-//! Requests that continue a file: one file after the other, each in requests of one size from where it begins on,
-//! until its length is through. Copies, logs and backups look like this, and come in bursts: a burst's requests then
-//! start at one offset within their pages and step through the planes of a drive, unlike requests of many streams.
+//! Requests that continue a file: one file after another, each in contiguous requests of one size until it is
+//! complete. Copies, logs and backups look like this, and come in bursts. The requests of a burst then start
+//! at the same offset within their pages and step through the planes of a drive, unlike requests of many
+//! streams.
 
 use crate::generators::twin::addresses::Addresses;
 use crate::generators::twin::bursts::Recent;
@@ -13,9 +14,9 @@ use wordline_units::{Fraction, LBA_BYTES};
 /// A file that starts near the previous one does so within this many of its requests after it.
 pub(crate) const NEAR: u64 = 64;
 
-/// Files of one side at work.
+/// The files of a side, in progress.
 pub(crate) struct Files {
-    /// Chances that a request continues a file, in a burst and elsewhere.
+    /// Probability that a request continues a file, in a burst and elsewhere.
     bursts: f64,
     apart: f64,
     recent: Recent,
@@ -28,19 +29,19 @@ pub(crate) struct Files {
     near: f64,
     zones: Vec<Zone>,
     zone: usize,
-    /// The open file: the size of its requests, the number left, and its class of `begins`.
+    /// The open file: the size of its requests, the number left, and the class of its alignment.
     size: u32,
     left: u64,
     class: usize,
     random: RandomStream,
 }
 
-/// Most zones.
+/// Maximum number of zones.
 const ZONES: u64 = 64;
 
-/// A part of the footprint that is filled from its begin on. A file that does not start after the previous one
-/// continues at the fill pointer of another zone, so that nothing is overwritten before all zones are full; then all
-/// start over.
+/// A part of the footprint that is filled from its start. A file that does not start after the previous one
+/// starts at the fill pointer of another zone, so that nothing is overwritten before all zones are full. Then
+/// all zones are reset.
 #[derive(Clone, Copy)]
 struct Zone {
     from: u64,
@@ -55,17 +56,18 @@ fn zones(first: u64, past: u64, room: u64) -> Vec<Zone> {
     (0..many).map(|i| first + i * length).map(|from| Zone { from, to: from + length, next: from }).collect()
 }
 
-/// Sizes by their shares. A few files get most requests, so each file has a size of the side of the mean, below or
-/// above, that brings the mean of all requests so far nearer to that of the law: each side has its share then, too.
+/// Sizes by their shares. Since a few files get most requests, each file gets a size below or above the mean,
+/// whichever brings the mean of all requests so far nearer to the target. Sizes on both sides of the mean
+/// then have their shares.
 struct Shared {
     sizes: Vec<u32>,
     by_share: Alias,
     mean: f64,
-    /// Blocks by which all requests so far exceed the mean.
+    /// Blocks by which the requests so far exceed the mean.
     over: f64,
 }
 
-/// Draws for a size on the required side of the mean.
+/// Maximum number of draws for a size on the required side of the mean.
 const DRAWS: usize = 64;
 
 impl Shared {
@@ -75,7 +77,7 @@ impl Shared {
         Shared { sizes: pairs.iter().map(|pair| pair.0).collect(), by_share, mean, over: 0.0 }
     }
 
-    /// The size of this many requests.
+    /// The size of the next file, which has this many requests.
     fn next(&mut self, requests: u64, random: &mut RandomStream) -> u32 {
         let mut size = self.sizes[0];
         for _ in 0..DRAWS {
@@ -89,7 +91,8 @@ impl Shared {
     }
 }
 
-/// Sizes of files' requests with their shares: the given ones, else the long ones of a side, or the listed ones.
+/// Sizes of files' requests with their shares: those given, else the long ones of the side, or the listed
+/// ones.
 fn sizes(files: &FileLaw, side: &Side, law: &SizeLaw) -> Vec<(u32, f64)> {
     match side.rest {
         _ if !files.sizes.is_empty() => files.sizes.clone(),
@@ -106,11 +109,11 @@ pub(crate) fn most_of_files(side: &Side) -> f64 {
     }
 }
 
-/// The side of the requests that are of no file, where this share of all is: with the sizes that make all of them
-/// together have the side's mean and share of long ones.
+/// The side of the requests outside files, if this share of all is in files. Its sizes are such that all
+/// requests together have the mean and share of long ones of the original side.
 ///
 /// # Errors
-/// If no sizes of the others give the mean.
+/// If no sizes of the other requests give the mean.
 pub(crate) fn beside_files(side: &Side, share: f64) -> Result<Side, String> {
     let mut beside = side.clone();
     let (Some(files), Some(mean)) = (&side.files, side.mean) else { return Ok(beside) };
@@ -132,8 +135,8 @@ pub(crate) fn beside_files(side: &Side, share: f64) -> Result<Side, String> {
 }
 
 impl Files {
-    /// The files of a side; none if it has none. `law` is the distribution of all its sizes; its requests have this
-    /// mean gap in nanoseconds, and this part of the eligible ones is in files.
+    /// The files of a side, if it has any. `law` is the distribution of all its sizes. Its requests have this
+    /// mean gap in nanoseconds, and this part of the eligible requests is in files.
     pub fn new(
         side: &Side,
         law: &SizeLaw,
@@ -195,8 +198,8 @@ impl Files {
         (at, self.size)
     }
 
-    /// Starts a file, after the previous one or at the fill pointer of another zone; or what is left of one at
-    /// another zone.
+    /// Start a file, after the previous one or at the fill pointer of another zone. Or continue the rest of a
+    /// file in another zone.
     fn begin(&mut self) {
         let random = &mut self.random;
         if self.left == 0 {
@@ -222,8 +225,8 @@ impl Files {
         self.zones[zone].next = at;
     }
 
-    /// The place in a zone from `at` on whose greatest power of two is that of a class, that of the last or a greater
-    /// one, with room for a request.
+    /// The first address in a zone from `at` on with the alignment of a class and room for a request. The
+    /// last class includes larger alignments.
     fn placed(&self, zone: Zone, at: u64, class: usize) -> Option<u64> {
         let (unit, last) = (self.begins[class], class + 1 == self.begins.len());
         let (step, odd) = if last { (unit, 0) } else { (2 * unit, unit) };

@@ -1,31 +1,33 @@
-//! Files among requests: those that keep the laws by which a twin continues a file, found in one pass.
+//! Files found among requests in one pass: sequences that follow the rules by which a twin continues a file.
 //!
-//! A request of 16 KiB or more belongs to an open file if it has the file's size, lies a whole number of such sizes
-//! from the file's start, and within 32 of them from its touched part: parts of a file are out of order, several at a
-//! time. At most 8 are open; the least recently used one makes space for the next. A file has 8 requests or more,
-//! covers half of its extent, and hardly overlaps itself.
+//! A request of 16 KiB or more belongs to an open file if it has the file's request size, if its distance
+//! from the file's start is a multiple of that size, and if it is within 32 requests of the part already
+//! touched. Parts of a file may be out of order and interleaved. At most 8 files are open; the least recently
+//! used one is closed to open another. A file has at least 8 requests, covers at least half of its extent,
+//! and hardly overlaps itself.
 
 use crate::generators::twin::bursts::Recent;
 use crate::generators::twin::files::NEAR;
 use std::collections::BTreeMap;
 
-/// Files that are followed at a time.
+/// Maximum number of open files.
 const OPEN: usize = 8;
-/// Distance from its touched part within which a file continues, in its requests.
+/// Maximum distance of a request from the touched part of its file, in requests.
 const REACH: u64 = 32;
-/// The shortest requests of files, in blocks: 16 KiB. Shorter ones in a row are logs, which rewrite their last page.
+/// Minimum size of requests of files, in blocks: 16 KiB. Sequences of shorter ones are logs, which rewrite
+/// their last page.
 const SHORTEST: u32 = 32;
-/// Requests of a file at least.
+/// Minimum number of requests of a file.
 const LEAST: u64 = 8;
-/// The part of a file that can be touched twice: one in this many.
+/// One in this many requests of a file may touch a part twice.
 const TWICE: u64 = 16;
-/// Greatest power of two recorded for the start of a file, in blocks: 64 KiB.
+/// Maximum alignment recorded for the start of a file, in blocks: 64 KiB.
 const GREATEST: u64 = 128;
-/// Classes of gaps: sixteen an octave.
+/// Number of classes of gaps: sixteen per octave.
 const GAPS: usize = 1024;
 
-/// Requests that continue a stream of their kind, those of them that rewrite its last 4 KiB, and streams of two
-/// requests or more.
+/// Requests that continue a stream of their kind, those among them that rewrite its last 4 KiB, and streams
+/// of two requests or more.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Continued {
     pub continued: u64,
@@ -40,7 +42,7 @@ impl Continued {
         self.runs += other.runs;
     }
 
-    /// Those outside of a part.
+    /// The counts outside a part.
     pub fn without(self, part: Continued) -> Continued {
         Continued {
             continued: self.continued - part.continued,
@@ -62,25 +64,25 @@ struct Open {
 }
 
 impl Open {
-    /// Long enough, covering at least half of its extent, and hardly any of it twice: repeated passes over the same
-    /// blocks are not a file.
+    /// Whether this is a file: long enough, covers at least half of its extent, and hardly any of it twice.
+    /// Repeated passes over the same blocks are not a file.
     fn is_file(&self) -> bool {
         let (touched, between) = (self.requests * self.size as u64, self.to - self.from);
         self.requests >= LEAST && 2 * touched >= between && touched <= between + between / TWICE
     }
 }
 
-/// Files that were found.
+/// Totals over all files found.
 #[derive(Clone)]
 pub(crate) struct Totals {
     pub files: u64,
     pub requests: u64,
-    /// Requests by their size in blocks, and by the greatest power of two that divides where their file begins.
+    /// Requests by size in blocks, and by the alignment of their file's start.
     pub sizes: BTreeMap<u32, u64>,
     pub begins: BTreeMap<u32, u64>,
-    /// Files and their requests, by the binary logarithm of these.
+    /// Files and their requests, by the binary logarithm of the number of requests.
     pub lengths: BTreeMap<u32, (u64, u64)>,
-    /// Files that begin behind the one before.
+    /// Number of files that begin after the previous one.
     pub near: u64,
     pub streams: Continued,
     /// Requests by the class of the gap before them.
@@ -101,7 +103,7 @@ impl Totals {
         }
     }
 
-    /// Blocks that requests of files move.
+    /// Blocks moved by requests of files.
     pub fn blocks(&self) -> u64 {
         self.sizes.iter().map(|(size, n)| *size as u64 * n).sum()
     }
@@ -133,7 +135,7 @@ pub(crate) fn class(gap: f64) -> u16 {
     (octave * 16 + ((gap >> (octave - 4)) & 15) as u32) as u16
 }
 
-/// Files of one kind of request, as they are found.
+/// Finds the files of one kind of request.
 #[derive(Clone)]
 pub(crate) struct Files {
     recent: Recent,
@@ -141,7 +143,7 @@ pub(crate) struct Files {
     pub gaps: Vec<u64>,
     open: Vec<Open>,
     closed: Totals,
-    /// The continuation of the last used file.
+    /// Where the last used file continues.
     front: Option<u64>,
 }
 
@@ -158,7 +160,7 @@ impl Default for Files {
 }
 
 impl Files {
-    /// Takes a request in.
+    /// Process a request.
     pub fn add(&mut self, time: u64, at: u64, size: u32, streams: Continued) {
         let gap = self.recent.gap(time).map_or(GAPS as u16 - 1, class);
         self.gaps[gap as usize] += 1;
@@ -217,7 +219,7 @@ mod tests {
         let mut found = Files::default();
         let mut add = |at: u64, size: u32| found.add(0, at, size, Continued::default());
         for i in 0..40u64 {
-            // Two parts of a file at a time, and single requests far apart.
+            // Two interleaved parts of a file, and single requests far apart.
             add(8 + 128 * (i ^ 4), 128);
             add(1_000_000 + 999 * i * i, 8);
         }

@@ -9,19 +9,19 @@ use wordline_units::HostOp;
 pub(crate) struct InBursts {
     /// Share of the requests in a burst.
     pub bursts: f64,
-    /// Share of those that are of files, and of the others.
+    /// Share of files among the requests in bursts, and among the others.
     pub files: f64,
     pub files_apart: f64,
-    /// Mean requests of a file; none without files.
+    /// Mean number of requests per file. None without files.
     pub length: Option<f64>,
-    /// Of the requests of files, those of files that start at a boundary of 16 KiB.
+    /// Of the requests of files: the share in files that start on a 16 KiB boundary.
     pub aligned: Option<f64>,
     /// Share of the files that start after the previous one.
     pub near: Option<f64>,
 }
 
 impl Statistics {
-    /// Bursts and files of reads or of writes; none without such requests.
+    /// Bursts and files of reads or of writes. None without such requests.
     pub(crate) fn in_bursts(&self, op: HostOp) -> Option<InBursts> {
         let side = if op == HostOp::Write { &self.writes } else { &self.reads };
         if side.requests == 0 {

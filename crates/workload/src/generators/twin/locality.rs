@@ -1,5 +1,5 @@
-//! The hit rate of an LRU cache of written pages, predicted from a description by Che's approximation, and a
-//! description whose hit rate is shifted by this many points.
+//! Predicts the hit rate of an LRU cache of written pages from a description, by Che's approximation, and
+//! shifts the hit rate of a description by a number of points.
 //!
 //! H. Che, Y. Tung and Z. Wang, "Hierarchical Web caching systems", IEEE JSAC 20(7), 2002: a page is in the
 //! cache if it was accessed within the characteristic time, in which the cache fills. Streams return to a
@@ -13,29 +13,29 @@ use crate::generators::twin::stream::requests_of;
 use wordline_trace::{ErrorKind, Problem, WorkloadError};
 use wordline_units::{Fraction, LBA_BYTES};
 
-/// The cache whose hit rate `locality` moves: this share of the distinct pages written.
+/// Size of the cache whose hit rate `locality` shifts, as a share of the distinct pages written.
 pub const REFERENCE_SHARE: f64 = 0.125;
-/// Requests by which a shift is measured.
+/// Number of requests with which a shift is measured.
 const MEASURED: u64 = 500_000;
 const SEED: u64 = 1;
 
 /// Pages of one popularity.
 struct Class {
     pages: f64,
-    /// Chance of an access by hot or uniform requests, each page.
+    /// Probability of an access by a hot or uniform request, per page.
     each: f64,
-    /// Whether streams return.
+    /// Whether streams return to them.
     passed: bool,
 }
 
-/// Hit rates of LRU caches of this many 4 KiB pages after this many requests of this side alone, and the
-/// distinct pages accessed by then.
+/// Predicted hit rates of LRU caches of this many 4 KiB pages, after this many requests of this side alone,
+/// and the number of distinct pages accessed by then.
 pub(crate) struct Foretold {
     pub hits: Vec<f64>,
     pub distinct: f64,
 }
 
-/// Classes of Zipf's ranks: single ones first, then in steps of a twelfth.
+/// Classes of Zipf ranks: first single ranks, then steps of a twelfth.
 fn ranks(n: u64, theta: f64) -> Vec<(f64, f64)> {
     let (mut out, mut rank, mut sum) = (Vec::new(), 1u64, 0.0);
     while rank <= n {
@@ -52,13 +52,13 @@ fn ranks(n: u64, theta: f64) -> Vec<(f64, f64)> {
     out
 }
 
-/// Hit rates of caches of this many pages.
+/// Predict the hit rates of caches of this many pages.
 pub(crate) fn foretell(side: &Side, requests: f64, caches: &[f64]) -> Foretold {
     let Ok(law) = SizeLaw::new(side) else {
         return Foretold { hits: vec![0.0; caches.len()], distinct: 0.0 };
     };
     let shares = law.shares();
-    // A request of this many blocks at any multiple of `align` touches this many pages on average.
+    // A request of this many blocks at a random multiple of `align` touches this many pages on average.
     let slack = 1.0 - side.align.min(UNIT) as f64 / UNIT as f64;
     let touched: f64 = shares.iter().map(|(b, p)| ((*b as f64 / UNIT as f64) + slack).max(1.0) * p).sum();
     let moved: f64 = shares.iter().map(|(b, p)| *b as f64 / UNIT as f64 * p).sum();
@@ -68,7 +68,7 @@ pub(crate) fn foretell(side: &Side, requests: f64, caches: &[f64]) -> Foretold {
     let footprint = all as f64 * per_extent;
     let (p_seq, p_hot, p_any) = (side.sequential.as_f64(), side.hot.as_f64(), side.uniform.as_f64());
     let apart = side.hot_lies == HotLies::Apart;
-    // What streams and uniform requests go to.
+    // Number of pages to which streams and uniform requests go.
     let open = if apart { (all - hot) as f64 * per_extent } else { footprint };
     let anywhere = p_any / open;
     let mut classes: Vec<Class> = ranks(hot, side.theta)
@@ -80,7 +80,7 @@ pub(crate) fn foretell(side: &Side, requests: f64, caches: &[f64]) -> Foretold {
         })
         .collect();
     classes.push(Class { pages: (all - hot) as f64 * per_extent, each: anywhere, passed: true });
-    // Pages that streams come to for the first time, per access; the others they touch again at once.
+    // Pages that streams touch for the first time, per access. They touch the other pages again immediately.
     let fresh_share = ((moved - side.rewrite.as_f64()) / touched).clamp(0.01, 1.0);
     let fresh = p_seq * fresh_share;
     let scattered = side.stretch.is_some();
@@ -102,7 +102,7 @@ pub(crate) fn foretell(side: &Side, requests: f64, caches: &[f64]) -> Foretold {
             if held(middle) < *cache { low = middle } else { high = middle }
         }
         let t = 0.5 * (low + high);
-        // The access may come before a whole such time has passed: averaged over the run.
+        // An access may come before such a time has passed, so average over the run.
         let (early, whole) = (t / accesses, 1.0 - t / accesses);
         let passed_by_then = passed(t);
         let hit = |c: &Class| {
@@ -132,15 +132,15 @@ pub(crate) fn foretell(side: &Side, requests: f64, caches: &[f64]) -> Foretold {
     Foretold { hits: hits.collect(), distinct }
 }
 
-/// A description with another hit rate.
+/// A description with a shifted hit rate.
 pub(crate) struct Shifted {
     pub description: Description,
-    /// Measured shift of the hit rate, in points.
+    /// Shift of the hit rate that was measured, in points.
     pub reached_points: f64,
 }
 
-/// Moves weight between the hot extents and anywhere, or where that is used up turns the exponent.
-/// `turn` from −1 (no hot part) over 0 (as it is) to 1 (everything to the hot, and steeper).
+/// Shift weight between hot extents and uniform requests. When that is exhausted, change the exponent. `turn`
+/// ranges from −1 (no hot part) through 0 (unchanged) to 1 (everything hot, and steeper).
 fn turned(d: &Description, turn: f64) -> Description {
     let mut d = d.clone();
     let w = &mut d.writes;
@@ -168,10 +168,10 @@ fn measured(d: &Description, cache: Option<u64>) -> Result<(f64, u64), WorkloadE
     Ok((hit, cache))
 }
 
-/// The description with its hit rate at the reference cache moved by this many points.
+/// A description whose hit rate at the reference cache is shifted by this many points.
 ///
 /// # Errors
-/// Where the description has no hot part to move, or cannot be moved so far.
+/// If the description has no hot part, or cannot be shifted so far.
 pub(crate) fn shifted(d: &Description, points: f64) -> Result<Shifted, WorkloadError> {
     let refuse = |what: String| {
         Problem::new(ErrorKind::Option, format!("locality={points}"), what)

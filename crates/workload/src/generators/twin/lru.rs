@@ -1,10 +1,10 @@
-//! Stack distances of pages with sparse numbers and unknown count: pages are numbered as they appear, and the
-//! stack grows with them.
+//! Stack distances of pages with sparse numbers. The number of pages is not known in advance: pages are
+//! numbered as they appear, and the stack grows with them.
 
 use rustc_hash::FxHashMap;
 use wordline_reuse::LruStack;
 
-/// Pages for which there is room at first.
+/// Initial capacity in pages.
 const FIRST: usize = 1 << 12;
 
 /// Pages in the order of their last use.
@@ -22,7 +22,8 @@ impl Default for PageStack {
 }
 
 impl PageStack {
-    /// Uses a page. Returns how many others have been used since it was; nothing the first time.
+    /// Access a page. Returns how many other pages were accessed since its last access. Nothing the first
+    /// time.
     #[inline]
     pub fn access(&mut self, page: u64) -> Option<u32> {
         let next = self.numbers.len() as u32;
@@ -33,13 +34,13 @@ impl PageStack {
         self.stack.touch(number)
     }
 
-    /// Whether the page was used.
+    /// Whether the page has been accessed.
     #[inline]
     pub fn contains(&self, page: u64) -> bool {
         self.numbers.contains_key(&page)
     }
 
-    /// Distinct pages so far.
+    /// Number of distinct pages so far.
     pub fn pages(&self) -> u64 {
         self.numbers.len() as u64
     }

@@ -1,8 +1,9 @@
 //! Twins: synthetic substitutes for traces that cannot be published. A twin is a small file of numbers
-//! (`description`, converted by `read` and `write`), each with its source, from which requests are generated
-//! (`stream`, with `arrivals`, `sizes` and `addresses`); it is accepted if the figures of its requests
-//! (`statistics`, `lru`) match the table it was made from. `locality` predicts and shifts its hit rate,
-//! `catalogue` lists the built-in ones, `by_name` finds one by its name, and `twin` is one with its options.
+//! (`description`, read by `read` and written by `write`), each with its source, from which requests are
+//! generated (`stream`, with `arrivals`, `sizes` and `addresses`). It is accepted if the figures of its
+//! requests (`statistics`, `lru`) match the table from which it was made. `locality` predicts and shifts its
+//! hit rate, `catalogue` lists the built-in twins, `by_name` finds one by its name, and `twin` is a twin with
+//! its options.
 
 pub(crate) mod addresses;
 pub(crate) mod arrivals;

@@ -1,4 +1,4 @@
-//! Reading a twin's file: every problem of it at once, with its line.
+//! Reads a twin's file, and reports all its problems together, each with its line.
 
 use crate::generators::twin::description::{
     Arrivals, DRIFT, Description, EXTENT, Envelope, FileLaw, HotLies, Memory, Modulation, REQUESTS_MAX, RUN,
@@ -33,10 +33,10 @@ fn problems(errors: &ConfigErrors) -> WorkloadError {
 }
 
 impl Description {
-    /// Reads a twin's file; `origin` is what messages call it.
+    /// Reads a twin's file; `origin` is its name in messages.
     ///
     /// # Errors
-    /// Everything that is wrong with it, by line.
+    /// All problems of the file, by line.
     pub fn from_toml(text: &str, origin: &str) -> Result<Description, ConfigErrors> {
         let problems = Problems::default();
         let read =
@@ -116,7 +116,7 @@ fn description(mut file: Section, problems: &Problems) -> Option<Description> {
     Some(Description { title, original, requests, write, run, arrivals, reads, writes, targets })
 }
 
-/// A curve over windows, or over parts of an envelope: one number for each.
+/// A curve over windows or over parts of an envelope, with one number for each.
 fn curve(a: &mut Section, key: &'static str, of: &str, many: usize) -> Option<Vec<f64>> {
     let curve = a.take::<Numbers>(key)?.0;
     if curve.len() != many {
@@ -313,7 +313,7 @@ fn side(mut s: Section, kind: Kind) -> Option<Side> {
     side
 }
 
-/// Requests that continue a file: no key of them is there without `files`.
+/// Requests that continue a file. Keys of files are only allowed with `files`.
 fn files(s: &mut Section, align: u64) -> Option<FileLaw> {
     const KEYS: [&str; 5] = ["files_apart", "file_sizes", "file_lengths", "file_begins", "file_near"];
     if !s.has("files") {

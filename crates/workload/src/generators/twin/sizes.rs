@@ -1,5 +1,5 @@
-//! Sizes of a twin's requests: the listed ones by weight, and a complement for the mean: one more size with a
-//! solved weight, or a geometric tail with a solved mean.
+//! Sizes of a twin's requests: the listed ones by weight, complemented to reach the mean by one more size
+//! with a solved weight, or by a geometric tail with a solved mean.
 
 use crate::generators::twin::description::{Rest, Side};
 use crate::random::alias::Alias;
@@ -11,10 +11,10 @@ use wordline_units::{Fraction, LBA_BYTES};
 pub(crate) struct SizeLaw {
     listed: Vec<u32>,
     by_weight: Alias,
-    /// Sizes besides those listed, and the share of requests that has one of them.
+    /// The other sizes, which are not listed.
     others: Vec<u32>,
     by_chance: Alias,
-    /// Share of requests that has one of the others.
+    /// Share of the requests with one of the other sizes.
     pub share: f64,
 }
 
@@ -88,7 +88,7 @@ impl SizeLaw {
         })
     }
 
-    /// A size in blocks, where the others have this share, and whether it is one of those listed.
+    /// A size in blocks, if the other sizes have this share, and whether it is a listed one.
     #[inline]
     pub fn draw(&self, share: f64, random: &mut RandomStream) -> (u32, bool) {
         if share > 0.0 && random.unit() <= share {
@@ -125,7 +125,7 @@ impl SizeLaw {
     }
 }
 
-/// The ratio of a geometric law on `least ..= most` with this mean.
+/// The ratio of a geometric distribution on `least ..= most` with this mean.
 fn geometric(mean: f64, least: u64, most: u64) -> Option<f64> {
     let of = |ratio: f64| mean_of((least..=most).map(|n| (n as f64, libm::pow(ratio, (n - least) as f64))));
     if !(mean >= least as f64 && mean <= most as f64) {
@@ -139,10 +139,10 @@ fn geometric(mean: f64, least: u64, most: u64) -> Option<f64> {
     Some(0.5 * (low + high))
 }
 
-/// The factors of a modulation as a run meets them, with the mean over the run restored.
+/// The changing factors of a modulation in a run, with the overall mean preserved.
 #[derive(Clone)]
 pub(crate) struct Modulated {
-    /// Share of the other sizes, block by block; the last continues.
+    /// Share of the other sizes in each period. After the end, the last one applies.
     shares: Vec<f64>,
     every: u64,
     drawn: u64,
@@ -150,7 +150,7 @@ pub(crate) struct Modulated {
 }
 
 impl Modulated {
-    /// For a run of this many requests of the side.
+    /// The modulation of a run with this many requests of the side.
     pub fn new(side: &Side, share: f64, requests: u64, random: &mut RandomStream) -> Modulated {
         let Some(m) = &side.modulation else {
             return Modulated { shares: vec![share], every: u64::MAX, drawn: 0, at: 0 };
@@ -158,7 +158,8 @@ impl Modulated {
         let blocks = requests.div_ceil(m.every).clamp(1, 1 << 20);
         let mut factors = Vec::with_capacity(blocks as usize);
         while (factors.len() as u64) < blocks {
-            // Each factor once before any comes again: the mean is met early, the order is chance.
+            // Each factor is used once before any repeats, so that the mean is reached early although the
+            // order is random.
             let mut round = m.factors.clone();
             while !round.is_empty() {
                 factors.push(round.swap_remove(random.below(round.len() as u64) as usize));

@@ -1,5 +1,5 @@
-//! Statistics of a stream of requests: the figures that compare a twin with its original, collected in one pass over
-//! either.
+//! Statistics of a stream of requests, with which a twin is compared with its original. They are collected in
+//! one pass over either.
 
 use crate::generators::twin::addresses::UNIT;
 use crate::generators::twin::files_found::{Continued, Files};
@@ -9,9 +9,9 @@ use rustc_hash::FxHashMap;
 use wordline_trace::PageSet;
 use wordline_units::{HostOp, HostRequest, LBA_BYTES};
 
-/// Requests whose ends are remembered, to see whether one continues from there.
+/// Number of request ends that are remembered, to detect requests that continue them.
 const RECENT: usize = 64;
-/// Bins of arrivals: this many, or half as many of twice the length.
+/// Maximum number of bins of arrivals. When it is exceeded, pairs of bins are merged.
 const BINS: usize = 256;
 const SECOND: u64 = 1_000_000_000;
 /// Lengths of the windows of arrival counts, in nanoseconds: 10 us to 100 s.
@@ -29,12 +29,12 @@ pub(crate) const WINDOWS: [u64; 8] = [
 /// Minimum number of windows for a variance.
 const WINDOWS_LEAST: f64 = 10.0;
 
-/// Whether the order of written pages is measured, which takes most of the time.
+/// Whether the reuse of written pages is measured, which takes most of the time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Depth {
-    /// All but the LRU curve and the distinct pages.
+    /// Everything except the LRU curve and distinct pages.
     Counts,
-    /// All.
+    /// Everything.
     Full,
 }
 
@@ -42,7 +42,7 @@ pub enum Depth {
 #[derive(Clone, Debug)]
 pub(crate) struct Windows {
     length: u64,
-    /// End of the current window, and of previous ones.
+    /// End of the current window, and number of previous ones.
     end: u64,
     before: u64,
     counts: [f64; 2],
@@ -51,7 +51,7 @@ pub(crate) struct Windows {
     products: f64,
 }
 
-/// How counts in windows vary: of reads, of writes.
+/// How the counts of reads and of writes vary between windows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Variation {
     /// Whole windows.
@@ -82,7 +82,7 @@ impl Windows {
         self.counts[usize::from(op == HostOp::Write)] += 1.0;
     }
 
-    /// Means, variances and covariance of the counts; none with fewer than ten whole windows.
+    /// Means, variances and covariance of the counts. None with fewer than ten whole windows.
     pub fn variation(&self) -> Option<Variation> {
         // The last window is cut off, so it is left out.
         let n = self.before as f64;
@@ -94,19 +94,20 @@ impl Windows {
 }
 
 impl Variation {
-    /// Variance over mean of the counts of reads and writes together; none without requests.
+    /// Variance over mean of the counts of all requests. None without requests.
     pub fn dispersion(&self) -> Option<f64> {
         let (mean, variance) = (self.means[0] + self.means[1], self.variances[0] + self.variances[1]);
         (mean > 0.0).then(|| (variance + 2.0 * self.covariance) / mean)
     }
 
-    /// The same for reads or writes alone.
+    /// Variance over mean of the counts of reads or of writes.
     pub fn dispersion_of(&self, op: HostOp) -> Option<f64> {
         let kind = usize::from(op == HostOp::Write);
         (self.means[kind] > 0.0).then(|| self.variances[kind] / self.means[kind])
     }
 
-    /// Correlation of the counts of reads and of writes, chance taken out of their variances; none where chance is all.
+    /// Correlation of the counts of reads and writes, with random variation excluded. None if all variation
+    /// is random.
     pub fn together(&self) -> Option<f64> {
         let [reads, writes] = [0, 1].map(|k| self.variances[k] - self.means[k]);
         (reads > 0.0 && writes > 0.0).then(|| (self.covariance / libm::sqrt(reads * writes)).clamp(-1.0, 1.0))
@@ -120,7 +121,7 @@ pub(crate) struct Side {
     pub bytes: u64,
     /// Requests by size in blocks.
     pub sizes: FxHashMap<u32, u64>,
-    /// Requests that begin where one of the last few ended, or rewrite its last 4 KiB, and streams of two or more.
+    /// Requests that begin at the end of a recent one or rewrite its last 4 KiB, and streams of two or more.
     pub streams: Continued,
     /// Requests at multiples of 4 KiB.
     pub aligned: u64,
@@ -201,7 +202,7 @@ struct Full {
 }
 
 impl Statistics {
-    /// Before the first request; `page` bytes are the reference for large and partial writes.
+    /// Empty statistics. `page` is the size in bytes by which writes count as large or partial.
     pub fn new(page: u64, depth: Depth) -> Statistics {
         Statistics {
             page: (page / LBA_BYTES).max(1),
@@ -224,7 +225,7 @@ impl Statistics {
         }
     }
 
-    /// Takes a request in. Trims and flushes are only counted.
+    /// Add a request. Trims and flushes are only counted.
     #[inline]
     pub fn add(&mut self, r: &HostRequest) {
         if !matches!(r.op, HostOp::Read | HostOp::Write) {
@@ -300,7 +301,7 @@ impl Statistics {
         self.bins[at] += 1;
     }
 
-    /// Reads and writes.
+    /// Number of reads and writes.
     pub fn requests(&self) -> u64 {
         self.reads.requests + self.writes.requests
     }
@@ -340,12 +341,13 @@ impl Statistics {
         share(self.small, self.writes.requests)
     }
 
-    /// Requests of one kind in a row, on average.
+    /// Mean number of consecutive requests of the same kind.
     pub fn run(&self) -> f64 {
         self.requests() as f64 / (self.changes + 1) as f64
     }
 
-    /// Shares of reads and of writes that begin where one of the last 64 of their kind ended, or at its last 4 KiB.
+    /// Shares of reads and of writes that begin at the end of one of the last 64 of their kind, or at its
+    /// last 4 KiB.
     pub fn continued_shares(&self) -> [f64; 2] {
         [&self.reads, &self.writes].map(|side| share(side.streams.continued, side.requests))
     }
@@ -355,8 +357,8 @@ impl Statistics {
         self.before.map_or(0.0, |(last, _)| (last - self.first) as f64 / 1e9)
     }
 
-    /// Lengths of windows in nanoseconds, from 10 us to 100 s, with the variance over mean of the number of requests
-    /// and the number of windows; only those with at least ten.
+    /// Window lengths in nanoseconds, from 10 us to 100 s, with the variance over mean of the number of
+    /// requests and the number of windows. Only lengths with at least ten windows are included.
     pub fn dispersion(&self) -> Vec<(u64, f64, u64)> {
         let known = self.variations().filter_map(|(length, v)| Some((length, v.dispersion()?, v.windows)));
         known.collect()
@@ -372,15 +374,15 @@ impl Statistics {
         self.others
     }
 
-    /// Of writes of less than a page of 16 KiB to a previously written one: the share that covers everything ever
-    /// written there, and the share to exactly the blocks of the previous write; none without any, or without full
-    /// depth.
+    /// Of writes smaller than a page of 16 KiB to a previously written page: the share that covers everything
+    /// ever written there, and the share to exactly the blocks of the previous write. None without such
+    /// writes or without full depth.
     pub fn stable_shares(&self) -> Option<[f64; 2]> {
         let updates = self.full.as_ref().map(|f| &f.updates).filter(|u| u.all > 0)?;
         Some([share(updates.covering, updates.all), share(updates.same, updates.all)])
     }
 
-    /// Writes of less than a page of 16 KiB to one that was written before.
+    /// Number of writes smaller than a page of 16 KiB to a previously written page.
     pub fn updates(&self) -> u64 {
         self.full.as_ref().map_or(0, |f| f.updates.all)
     }
@@ -431,8 +433,8 @@ impl Statistics {
         Some([full.touched.count(), full.read.count(), full.stack.pages()].map(|n| n * UNIT * LBA_BYTES))
     }
 
-    /// Shares of written 4 KiB pages that LRU caches of written pages hold, of sizes in bytes,
-    /// ascending; none without full depth or without writes.
+    /// Hit rates of written 4 KiB pages in LRU caches of written pages, for cache sizes in bytes, ascending.
+    /// None without full depth or without writes.
     pub fn hits(&self, caches: &[u64]) -> Option<Vec<f64>> {
         let full = self.full.as_ref().filter(|f| f.accesses > 0)?;
         let mut hits = Vec::with_capacity(caches.len());
@@ -453,7 +455,8 @@ impl Statistics {
         self.full.as_ref().map(|f| share(f.read_written, f.read_pages))
     }
 
-    /// Six cache sizes for a curve: from a sixty-fourth of the written footprint to half of it; of a few pages fewer.
+    /// Six cache sizes for a curve, from 1/64 to one half of the written footprint. Fewer if there are only a
+    /// few pages.
     pub fn six_caches(&self) -> Option<Vec<u64>> {
         let [.., written] = self.footprints()?;
         let unit = UNIT * LBA_BYTES;

@@ -1,5 +1,5 @@
-//! A twin at work: kind, size, time and address of each request, each from a stream of random
-//! numbers of its own, so that changing one parameter leaves the draws of the others alone.
+//! Generates the requests of a twin: kind, size, time and address each use their own stream of random
+//! numbers, so that a change of one parameter does not change the draws of the others.
 
 use crate::generators::twin::addresses::{Addresses, Way};
 use crate::generators::twin::arrivals::Clock;
@@ -31,7 +31,7 @@ struct Flow {
 }
 
 impl Flow {
-    /// A kind of request in a run: its side, the part of its requests in files, their number, and their mean gap.
+    /// A kind of request in a run: its side, the share in files, the number of requests, and the mean gap.
     fn new(side: &Side, play: Play, run: InRun, seed: u64, name: &str) -> Result<Flow, String> {
         let stream = |part: &str| RandomStream::new(seed, &format!("workload/twin/{name}/{part}"));
         let beside = beside_files(side, run.of_files)?;
@@ -45,7 +45,7 @@ impl Flow {
         Ok(Flow { law, shares, addresses, files, longest })
     }
 
-    /// A size in blocks, and whether it is one of those listed.
+    /// A size in blocks, and whether it is a listed one.
     #[inline]
     fn blocks(&mut self, random: &mut RandomStream) -> (u32, bool) {
         let share = self.shares.next();
@@ -59,17 +59,17 @@ struct InRun {
     requests: u64,
     /// Nanoseconds from one to the next, on average.
     mean_gap: f64,
-    /// Share in files, and its ratio to what the side specifies.
+    /// Share in files, and its ratio to the specified share.
     of_files: f64,
     part: f64,
 }
 
-/// Arrivals of requests, and their kinds.
+/// Times and kinds of requests.
 #[derive(Clone)]
 struct Order {
     /// Their times; none without times.
     clock: Option<Clock>,
-    /// Chances that a read is followed by a write, and a write by a read, where the clock leaves it open.
+    /// Probability that a read is followed by a write, and a write by a read, if the clock does not decide.
     to_write: f64,
     to_read: f64,
     before: HostOp,
@@ -77,7 +77,7 @@ struct Order {
 }
 
 impl Order {
-    /// The time of the next request in nanoseconds, and whether it reads or writes.
+    /// The time of the next request in nanoseconds, and its kind.
     #[inline]
     fn next(&mut self) -> (u64, HostOp) {
         let (to_read, to_write, kind) = (self.to_read, self.to_write, &mut self.kind);
@@ -92,8 +92,7 @@ impl Order {
         (time, op)
     }
 
-    /// The share of the requests of each kind, reads and writes, in bursts, among this many requests of both up to a
-    /// time.
+    /// The share of requests in bursts, for reads and writes, among this many requests up to a time.
     fn in_bursts(&self, requests: u64, until: u64, mean_gaps: [f64; 2]) -> [f64; 2] {
         let (mut order, mut recent) = (self.clone(), [Recent::default(), Recent::default()]);
         let mut counts = [(0u64, 0u64); 2];
@@ -126,16 +125,17 @@ pub(crate) struct TwinStream {
     bounding: HostOp,
 }
 
-/// Chances of a change from read to write and from write to read, with a stationary share of writes and runs of this
-/// many of one kind on average. If the share alone makes runs longer than that by chance, kinds are independent.
+/// Probabilities of a change from read to write and from write to read, for a stationary share of writes and
+/// this mean run length. If random order alone gives longer runs, kinds are independent.
 fn changes(write: f64, run: f64) -> (f64, f64) {
     let both = write * (1.0 - write);
     let rate = if both > 0.0 { (1.0 / (2.0 * run * both)).min(1.0) } else { 1.0 };
     (rate * write, rate * (1.0 - write))
 }
 
-/// The clock of a run. A limited run is a twin of a shorter trace, with the same rate, dispersions and share of
-/// writes, not the beginning of the long one. An envelope fixes times, so a run under one is its beginning.
+/// The clock of a run. A run with a limit is a twin of a shorter trace with the same rate, dispersions and
+/// share of writes; it is not the beginning of the long one. With an envelope times are fixed, so a limited
+/// run is the beginning.
 fn clock(d: &Description, play: Play, whole: u64, random: RandomStream) -> Option<Clock> {
     let span = d.arrivals.span.0 as f64;
     if span == 0.0 {
@@ -152,8 +152,8 @@ fn clock(d: &Description, play: Play, whole: u64, random: RandomStream) -> Optio
     Some(Clock::new(&d.arrivals, requests as u64, requests / rate, d.write.as_f64(), random))
 }
 
-/// Reads and writes of a run, of `whole` requests in total, of which this many are generated up to a time. The
-/// number of requests in bursts is counted in advance if sizes depend on it.
+/// Reads and writes of a run of `whole` requests, of which `made` are generated up to a time. The number of
+/// requests in bursts is counted in advance if sizes depend on it.
 fn runs(d: &Description, order: &Order, whole: u64, made: u64, until: u64) -> [InRun; 2] {
     let write = d.write.as_f64();
     let sides = [(&d.reads, 1.0 - write), (&d.writes, write)];
@@ -168,7 +168,8 @@ fn runs(d: &Description, order: &Order, whole: u64, made: u64, until: u64) -> [I
             .files
             .as_ref()
             .map_or(0.0, |f| bursts[k] * f.bursts.as_f64() + (1.0 - bursts[k]) * f.apart.as_f64());
-        // With arrivals that give more bursts than the file was made for, all long ones are of files, and no more.
+        // If arrivals have more bursts than the description was made for, all long requests are in files, and
+        // no others.
         let part = if of_files > 0.0 { (most_of_files(side) / of_files).min(1.0) } else { 1.0 };
         let requests = ((whole as f64 * share) as u64).max(1);
         InRun { requests, mean_gap: mean_gaps[k], of_files: of_files * part, part }
@@ -179,7 +180,7 @@ impl TwinStream {
     /// The requests of a twin.
     ///
     /// # Errors
-    /// If no sizes besides those of files give the overall mean.
+    /// If no sizes of the requests outside files give the overall mean.
     pub fn new(d: &Description, play: Play, seed: u64) -> Result<TwinStream, String> {
         let stream = |part: &str| RandomStream::new(seed, &format!("workload/twin/{part}"));
         let write = d.write.as_f64();
@@ -213,7 +214,7 @@ impl TwinStream {
         })
     }
 
-    /// One past the last block that can be touched.
+    /// One past the last block that may be touched.
     pub fn end(&self) -> u64 {
         self.reads.addresses.end().max(self.writes.addresses.end())
     }
@@ -268,7 +269,7 @@ impl Iterator for TwinStream {
     }
 }
 
-/// The first requests of a description, at most this many, as it would be run without options.
+/// The first requests of a description, at most this many, as a run without options would issue them.
 ///
 /// # Errors
 /// None for a description that was read from a file.

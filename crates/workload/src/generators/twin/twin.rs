@@ -112,7 +112,7 @@ impl Twin {
         Twin::parse_named(head, named(head)?, options, over)
     }
 
-    /// The same for the twin of a name.
+    /// Reads the options for the twin of a name.
     ///
     /// # Errors
     /// All problems of the options.
@@ -235,7 +235,7 @@ impl Twin {
 
     fn spelled(head: &str, s: &Spelled, options: &str, over: Overrides) -> Result<Twin, WorkloadError> {
         let (name, own) = s.workload.split_once(':').unwrap_or((s.workload, ""));
-        // What the user says of a key goes before the twin's own.
+        // A key that the user sets takes precedence over the twin's own value.
         let given: Vec<&str> =
             options.split(',').filter_map(|pair| pair.split_once('=')).map(|(k, _)| k).collect();
         let kept = own.split(',').filter(|pair| !given.contains(&pair.split('=').next().unwrap_or_default()));
@@ -287,7 +287,7 @@ impl Twin {
         }
     }
 
-    /// The requests without bounds.
+    /// The requests without limits.
     pub fn unbounded(&self, drive: DriveShape, seed: u64) -> Result<RequestStream, WorkloadError> {
         match &self.script {
             Script::Twin { play, .. } => {
@@ -298,7 +298,7 @@ impl Twin {
         }
     }
 
-    /// The requests of a twin, on a drive that has room for them or by addresses modulo the drive.
+    /// The requests of a twin, on a drive that is large enough, or with addresses modulo the drive.
     fn stream(&self, play: Play, drive: DriveShape, seed: u64) -> Result<RequestStream, WorkloadError> {
         let Script::Twin { description, fit, .. } = &self.script else {
             return Ok(Box::new(std::iter::empty()));
@@ -320,7 +320,7 @@ impl Twin {
         })))
     }
 
-    /// The law of the writes, where the twin is a built-in workload with one.
+    /// The distribution of the writes, if the twin is a built-in workload that has one.
     pub fn update_law(&self, drive: DriveShape, seed: u64) -> Result<Option<UpdateLaw>, WorkloadError> {
         match &self.script {
             Script::Twin { .. } => Ok(None),
@@ -385,7 +385,7 @@ fn drift_of(o: &mut Options) -> Option<f64> {
     Some(drift)
 }
 
-/// Scales the bursts of a twin's reads and writes by the given factors.
+/// Scale the bursts of a twin's reads and writes by the given factors.
 fn bursts_of(o: &mut Options, description: &mut Description) -> [Option<Ratio>; 2] {
     let told = BURSTS.map(|key| o.get::<Ratio>(key, "a factor such as 0.1 or 70"));
     let factors = told.map(|factor| factor.map_or(1.0, |f| f.times(1)));
@@ -410,7 +410,7 @@ fn locality_of(o: &mut Options) -> f64 {
     points
 }
 
-/// Bytes that a twin writes in all, by its table.
+/// Total bytes that a twin writes, according to its table.
 fn written(d: &Description) -> u64 {
     let blocks: f64 = sizes::SizeLaw::new(&d.writes)
         .map(|law| law.shares().iter().map(|(s, p)| *s as f64 * p).sum())

@@ -1,8 +1,8 @@
-//! Writes of a part of a page that was written before.
+//! Writes of parts of pages that were written before.
 
 use rustc_hash::FxHashMap;
 
-/// Blocks of the page by which updates are called partial: 16 KiB.
+/// Page size by which updates count as partial, in blocks: 16 KiB.
 pub(crate) const UPDATED_PAGE: u64 = 32;
 
 /// Writes of less than a page to pages that were written before.
@@ -11,13 +11,14 @@ pub(crate) struct Updates {
     /// By page: the blocks ever written, and those of the last write, one bit each.
     pub(crate) pages: FxHashMap<u64, (u64, u64)>,
     pub(crate) all: u64,
-    /// Those that cover everything ever written there, and those to exactly the blocks of the previous write.
+    /// Those that cover everything ever written in the page, and those to exactly the blocks of the previous
+    /// write.
     pub(crate) covering: u64,
     pub(crate) same: u64,
 }
 
 impl Updates {
-    /// A write of some blocks, `begin..end`, to pages of this many, at most 64.
+    /// Add a write of the blocks `begin..end` to pages of this many blocks, at most 64.
     pub(crate) fn add(&mut self, begin: u64, end: u64, page: u64) {
         let whole = u64::MAX >> (64 - page);
         for number in begin / page..end.div_ceil(page) {

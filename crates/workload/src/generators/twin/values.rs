@@ -1,10 +1,10 @@
-//! How numbers are spelled in a twin's file: means, sizes, addresses, lists by slashes.
+//! How numbers are spelled in a twin's file: means, sizes, addresses, lists separated by slashes.
 
 use crate::generators::twin::description::{FARTHEST, LONGEST};
 use std::str::FromStr;
 use wordline_units::{Bytes, Fraction, LBA_BYTES, SimDuration};
 
-/// A number of bytes that need not be whole: a mean.
+/// A number of bytes that need not be whole, such as a mean.
 pub(crate) struct Average(pub f64);
 
 impl FromStr for Average {
@@ -101,7 +101,7 @@ impl FromStr for Counts {
     }
 }
 
-/// A size in blocks: not 0, and whole.
+/// A size in blocks: whole and not 0.
 pub(crate) fn blocks(text: &str) -> Result<u64, String> {
     let Bytes(bytes) = text.parse().map_err(|e: wordline_units::QuantityError| e.to_string())?;
     if bytes == 0 || !bytes.is_multiple_of(LBA_BYTES) || bytes / LBA_BYTES > LONGEST {

@@ -1,11 +1,11 @@
-//! Writing of a twin's file: one that generates the same requests.
+//! Writes a twin's file that generates the same requests.
 
 use crate::generators::twin::description::{DECIMALS, Description, HotLies, Rest, Side};
 use std::fmt::Write;
 use wordline_config::{comment, quoted};
 use wordline_units::{Bytes, Fraction, LBA_BYTES, SimDuration};
 
-/// Writes a key and its value, each with the same remark.
+/// Writes keys and values, each with the same remark.
 struct Lines<'a> {
     out: String,
     remark: &'a str,
@@ -42,8 +42,8 @@ fn joined<T>(values: &[T], one: impl Fn(&T) -> String) -> String {
 }
 
 impl Description {
-    /// The file that generates the same requests; names of originals and targets are not in it. `head` are the lines of
-    /// comment at its top, without their signs; each value gets `remark` as its source.
+    /// A file that generates the same requests, without names of originals and targets. `head` are the
+    /// comment lines at its top, without `#`. Each value gets `remark` as its source.
     pub fn to_toml(&self, head: &[String], remark: &str) -> String {
         let mut l = Lines { out: String::new(), remark };
         for line in head {
