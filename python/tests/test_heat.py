@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("markdown_it", reason="needs pip install '.[sweep]'")
 
 from wordline import page
-from wordline._measures import brief
+from wordline._measures import brief, change
 from wordline.steady import Steady
 from wordline.sweeps import decision, heat
 from wordline.sweeps.grid import grid
@@ -111,9 +111,28 @@ def test_an_axis_that_changes_nothing_is_in_no_name():
 
 def test_figures_of_pages_have_no_more_digits_than_their_intervals():
     found = [brief(f) for f in [(30.14, 26), (698.5412, 0.11), (399_518.0, 12_345.0), (0.0, 0.0)]]
-    assert found == ["30 ± 26", "698.5 ± 0.11", "400,000 ± 12,000", "0"]
+    assert found == ["30 ± 26", "698.54 ± 0.11", "400,000 ± 12,000", "0"]
     found = [brief((value, None)) for value in (6_312.4, 0.07182, 22_130.0, 2.0)]
     assert found == ["6,310", "0.0718", "22,100", "2.00"]
+    found = [change(f) for f in [(-99.4486, 0.0057), (11.28, 6.01), (0.001199, 0.0052), (-100, 0)]]
+    assert found == ["−99.449 ± 0.006", "+11.3 ± 6.0", "+0.0012 ± 0.0052", "−100"]  # noqa: RUF001
+
+
+def test_figures_within_half_a_per_cent_are_equal():
+    swept = table({("a", "1"): (632.1, 2), ("b", "1"): (632.2, 3), ("c", "1"): (632.0, 4)})
+    text = heat.tables(swept, {})
+    assert "The same of all: mean write latency, µs 632.1" in text
+    assert not heat.best(swept, MEAN)
+    near = table({("a", "1"): (10.01, 2), ("b", "1"): (10.0, 3), ("c", "1"): (30.0, 4)})
+    assert [row.at["scheme"] for row in heat.best(near, MEAN)] == ["b", "a"]
+
+
+def test_one_axis_has_one_table():
+    swept = table({("a", "1"): (10, 2), ("b", "1"): (20, 3)})
+    text = heat.tables(heat.effective(swept), {1: "runs/x.json"})
+    assert text.count("<table") == 1
+    assert re.findall(r'<th [^>]*data-measure="([^"]*)"', text) == [MEAN, WAF]
+    assert '<a href="runs/x.json">20.0' in text
 
 
 def test_sections_are_folded_but_for_the_first_and_listed_once():
@@ -150,7 +169,7 @@ def test_long_axes_go_down_and_figures_have_one_unit():
     text = heat.tables(swept, {})
     assert text.count('<th scope="row">29</th>') == 2
     assert "mean write latency, ms" in text
-    assert re.search(r">▸ 1 ", text)
+    assert re.search(r">▸ 1\.0000 ", text)
 
 
 def test_a_picture_has_its_data_beside_it(tmp_path):

@@ -89,9 +89,24 @@ def brief(figure: tuple[float, float | None] | None) -> str:
     mean, half = figure
     if not half:
         return _significant(mean)
-    if not _PLAIN[0] <= half < _PLAIN[1] or half < abs(mean) * _FINE:
+    if not _PLAIN[0] <= half < _PLAIN[1]:
         return shown(figure)
+    if half < abs(mean) * _FINE:
+        # Both end at the fifth digit of the mean, and the interval says at least half of its last.
+        digits = 4 - math.floor(math.log10(abs(mean)))
+        least = max(half, 0.51 * 10.0**-digits)
+        return " ± ".join(f"{round(x, digits):,.{max(digits, 0)}f}" for x in (mean, least))
     return f"{rounded(mean, half)} ± {_half(half)}"
+
+
+def change(figure: tuple[float, float | None] | None) -> str:
+    """Return a difference in per cent as pages have it: with its sign, and its interval."""
+    text = brief(figure)
+    if text.startswith("-"):
+        text = "\u2212" + text[1:]
+    elif figure is not None and any(digit in "123456789" for digit in text.partition(" ± ")[0]):
+        text = "+" + text
+    return text
 
 
 #: Intervals are written out within these bounds; one that is a smaller share of its mean would give

@@ -21,6 +21,8 @@ from wordline import _wordline
 
 #: A cell longer than this is running text, and gets room for some words in a line.
 _WORDS = 40
+#: A name that is no longer than this stays whole.
+_SHORT = 16
 #: Behind these a long name may go on in the next line.
 _BREAKS = re.compile(r"(?<=[-+:,=/_])(?=[^\s<&;])|(?<=\.)(?=[a-z])")
 #: Inks of `wordline.plotting`, and what the sheet calls them, so that a picture has a dark side.
@@ -187,10 +189,13 @@ def _table(match: re.Match[str], number: int) -> str:
             classes = ["number"] if next(at) or "right" in attributes else []
             if len(_plain(content)) > _WORDS:
                 classes.append("words")
+            elif "-" in content and len(_plain(content)) <= _SHORT:
+                classes.append("whole")
             named = f' class="{" ".join(classes)}"' if classes else ""
             # Only text between tags may be broken.
             parts = re.split(r"(<[^>]*>)", content)
-            parts[::2] = [_BREAKS.sub("<wbr>", part) for part in parts[::2]]
+            if len(_plain(content)) > _SHORT:
+                parts[::2] = [_BREAKS.sub("<wbr>", part) for part in parts[::2]]
             return f"<{tag}{named}>{''.join(parts)}</{tag}>"
 
         return _CELL.sub(cell, row[0])

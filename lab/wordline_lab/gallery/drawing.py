@@ -148,3 +148,17 @@ def time(us: float) -> str:
         if us >= size:
             return f"{number(us / size)} {unit}"
     return f"{number(us)} µs"
+
+
+def with_interval(mean: float, half: float) -> str:
+    """Return a mean with half of its interval, in the digits that the interval supports.
+
+    The half has one digit, or two if the first is 1, and the mean ends where it does.
+    """
+    from math import floor, log10
+
+    if not half > 0:
+        return number(mean)
+    last = floor(log10(half))
+    last -= f"{half:.0e}".startswith("1")
+    return " ± ".join(f"{round(value, -last):,.{max(0, -last)}f}" for value in (mean, half))

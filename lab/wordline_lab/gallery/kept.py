@@ -14,7 +14,7 @@ from wordline.atlas import judge
 from wordline.atlas.design import LOADS
 from wordline_lab.atlas import kept as atlases
 from wordline_lab.atlas.published import PublishedAtlas
-from wordline_lab.gallery.drawing import Picture, named, number
+from wordline_lab.gallery.drawing import Picture, named, number, with_interval
 from wordline_lab.gallery.inks import Inks
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -115,19 +115,22 @@ def _life_title(found: dict[str, Any]) -> str:
     low = max(mean - half for mean, half in ends.values())
     high = min(mean + half for mean, half in ends.values())
     means = [mean for mean, _ in ends.values()]
-    least, most = number(min(means)), number(max(means))
     rises = max(points[-1, 1] / points[0, 1] for points in found["curves"].values())
-    apart = "no scheme lasts significantly longer" if low <= high else "schemes differ"
-    return (
-        f"The drive lasts for {least} to {most} GB of host writes ({apart}), and gets up to "
-        f"{number(rises, 2)} times as slow"
-    )
+    if low <= high:
+        widest = max(half for _, half in ends.values())
+        about, _, _ = with_interval(sum(means) / len(means), widest).partition(" ± ")
+        lasts = f"about {about} GB of host writes under any scheme"
+    else:
+        texts = [with_interval(*end).partition(" ± ")[0] for end in sorted(ends.values())]
+        lasts = f"{texts[0]} to {texts[-1]} GB of host writes"
+    return f"The drive lasts for {lasts}, and gets up to {number(rises, 2)} times as slow"
 
 
 def _life_below(_: dict[str, Any]) -> str:
     return (
-        "Mean write latency until the drive is worn out, with 95 % intervals over 3 seeds: a small "
-        "RARO drive, half reads, 10 days on the shelf after each pass. Data: lab/results/lifetime"
+        "Mean write latency until the drive is worn out, and host writes by then, with 95 % "
+        "confidence intervals over 3 seeds: a small RARO drive, half reads, 10 days on the shelf "
+        "after each pass. Data: lab/results/lifetime"
     )
 
 
@@ -151,12 +154,12 @@ def _draw_life(found: dict[str, Any], figure: Any, inks: Inks) -> None:
         at.plot(writes[-1:], ms[-1:], marker="X", markersize=10, color=ink, clip_on=False)
         said = "baseline, " if scheme == "conventional" else ""
         total, half_of_total = found["ends"][scheme]
-        text = f"{scheme}\n{said}{total:,.0f} ± {half_of_total:,.0f} GB"
+        text = f"{scheme}\n{said}{with_interval(total, half_of_total)} GB"
         ends.append((float(ms[-1]), text, ink))
     most = max(points[-1, 0] for points in found["curves"].values())
     at.set(xlabel="host writes, in drive writes; X: worn out", ylabel="mean write latency, ms")
     at.set(ylim=(0, None), xlim=(0, most * 1.01))
-    named(at, ends, most, 0.14)
+    named(at, ends, most, 0.17)
 
 
 # --- The atlas.

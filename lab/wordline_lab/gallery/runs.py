@@ -410,7 +410,7 @@ def _draw_modes(found: dict[str, Any], figure: Any, inks: Inks) -> None:
                     ink,
                 )
             )
-    named(at, ends, float(edges[-1]), 0.12)
+    named(at, ends, float(edges[-1]), 0.15)
 
 
 # --- A sweep.

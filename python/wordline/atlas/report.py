@@ -158,9 +158,8 @@ def _choices(drive: DriveCells, factor: str) -> str:
             else:
                 tied = "" if not choice.apart.is_chance else f" or `{choice.second}`"
                 low, high = choice.gain.interval
-                cells.append(
-                    f"`{choice.scheme}`{tied} {choice.gain.ratio:.2g} ({low:.2g} to {high:.2g})"
-                )
+                ratio = f"{_short(choice.gain.ratio)} ({_short(low)} to {_short(high)})"
+                cells.append(f"`{choice.scheme}`{tied} {ratio}")
         rows.append([level, *cells])
     head = [factor, *(MEASURES[KEYS[m]].label for m in measures)]
     return f"**{drive.title}**\n\n{pages.table(head, rows).rstrip()}"
@@ -241,11 +240,16 @@ def _heat(drive: DriveCells, measure: str, factor: str) -> Any:
         for k, level in enumerate(levels):
             if (o := found[scheme, level]) is not None:
                 ink = "#777777" if _is_open(o) else plotting.ON_LIGHT
-                at.text(k, i, f"{o.ratio:.2g}", ha="center", va="center", fontsize=7.5, color=ink)
+                at.text(k, i, _short(o.ratio), ha="center", va="center", fontsize=7.5, color=ink)
     at.set_title(
         f"{drive.title}: {MEASURES[KEYS[measure]].label} over the plain drive's", fontsize=10
     )
     return picture
+
+
+def _short(ratio: float) -> str:
+    """Return a ratio in two digits, or all of its whole ones: no exponent."""
+    return f"{ratio:,.0f}" if ratio >= 100 else f"{ratio:.2g}"
 
 
 def _is_open(found: j.Over) -> bool:

@@ -102,7 +102,7 @@ def latency(bench: Bench) -> Result:
                 found = cell.mean_us or 0.0 if load == judged else found
         return found
 
-    bench.until_steady("latency", "mean us of 4 KiB writes", once)
+    bench.until_steady("latency", "mean latency of 4 KiB writes", once)
     return bench.result("latency")
 
 

@@ -269,12 +269,12 @@ def terminal(found: Sequence[Choice]) -> str:
 
     heads = [
         "drive",
-        "p99 latency, us",
-        "past the SLC cache, s",
-        "of, s",
+        "p99 latency, µs",
+        "past SLC cache, s",
+        "run, s",
         "WAF",
         "years of TBW",
-        "simulated",
+        "drive simulated, %",
     ]
     rows = [
         [
@@ -284,7 +284,7 @@ def terminal(found: Sequence[Choice]) -> str:
             number(c.seconds, ",.3g"),
             number(c.waf, ".2f"),
             number(c.years, ",.3g"),
-            number(c.share, ".3%"),
+            number(None if c.share is None else 100 * c.share, ",.3g"),
         ]
         for c in found
         if c.p99_us is not None

@@ -23,7 +23,7 @@ def cells(row: Row) -> list[str]:
         f"{m.value:,.4g}",
         interval,
         f"{row.modelled:,.4g}",
-        f"{100 * row.error:+.1f} %",
+        f"{100 * row.error:+.1f} %".replace("-", "\u2212"),
     ]
 
 
@@ -78,13 +78,29 @@ def write(fitted: FitResult, folder: Path, command: str) -> Path:
         rows = [[f"{s:,.3g}", *(f"{f:,.4g}" for f in found)] for s, found in fitted.sizes]
         text += page.table(heads, rows, right=len(heads))
     text += f"\n## Device file\n\n```\n{fitted.sheet.toml()}```\n"
-    lead = "Fitted to public measurements, not a statement by its maker." if drive.address else ""
-    facts = [("capacity", f"{drive.capacity / 1e9:g} GB"), ("cells", drive.nand)]
+    lead = _verdict(fitted.rows)
+    if drive.address:
+        lead += " Fitted to public measurements, not a statement by its maker."
+    facts = [("capacity", f"{drive.capacity / 1e9:,.10g} GB"), ("cells", drive.nand)]
     if drive.address:
         facts.append(("measurements", drive.address))
     html = page.to_html(text, folder, lead=lead, facts=facts, command=command)
     (folder / "index.html").write_text(html, encoding="utf-8")
     return folder / "index.html"
+
+
+def _verdict(rows: Sequence[Row]) -> str:
+    """Say how near the model comes, and how many figures it misses by more than their intervals."""
+    if not rows:
+        return ""
+    far = max(rows, key=lambda row: abs(row.error))
+    outside = [row for row in rows if not row.measured.low <= row.modelled <= row.measured.high]
+    figures = "figure" if len(rows) == 1 else "figures"
+    text = f"The model reproduces all {len(rows)} {figures}"
+    if outside:
+        text = f"The model reproduces {len(rows) - len(outside)} of {len(rows)} {figures}"
+    error = f"{100 * far.error:+.1f} %".replace("-", "\u2212")
+    return f"{text} within the interval of the measurement; largest error {error} ({far.what})."
 
 
 def picture(fitted: FitResult) -> Any:

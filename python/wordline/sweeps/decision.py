@@ -26,7 +26,7 @@ def tradeoff(table: Table) -> tuple[Axis, Axis] | None:
 
     def first(paths: Sequence[str], but: str = "") -> str | None:
         differ = (path for path in paths if path != but and path in table.paths)
-        return next((path for path in differ if len(_values(table, path)) > 1), None)
+        return next((path for path in differ if not heat.is_alike(_values(table, path))), None)
 
     gain = first(_GAINS)
     cost = first(_COSTS, gain or "")
@@ -36,8 +36,8 @@ def tradeoff(table: Table) -> tuple[Axis, Axis] | None:
     return x, y
 
 
-def _values(table: Table, path: str) -> set[float]:
-    return {figure[0] for row in table.rows if (figure := row.figures[path])}
+def _values(table: Table, path: str) -> list[float]:
+    return [figure[0] for row in table.rows if (figure := row.figures[path])]
 
 
 def winner(table: Table) -> Row | None:
@@ -55,7 +55,7 @@ def block(table: Table, scatter: str, rests: Steady) -> str:
     """
     table = heat.effective(table)
     first = table.rows[0]
-    paths = [path for path in table.paths if len(_values(table, path)) > 1][:_MEASURES]
+    paths = [path for path in table.paths if not heat.is_alike(_values(table, path))][:_MEASURES]
     if not paths:
         return scatter
     # A long name has one line per axis.

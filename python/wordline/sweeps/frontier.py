@@ -17,8 +17,10 @@ from wordline.sweeps.table import Row, Table
 _SIZE = (3.45, 3.3)
 #: If the frontier has more points than this, they are numbered instead of named.
 _NAMED = 4
-#: Where a label may stand: right or left of its place, above or below it.
-_SIDES = ((1, 1), (-1, 1), (1, -1), (-1, -1))
+#: Where a label may stand: right or left of its place, above or below it, or well above.
+_SIDES = ((1, 1), (-1, 1), (1, -1), (-1, -1), (1, 2.2))
+#: Pixels around a point in which no other's label may stand.
+_AROUND = 9
 
 
 @dataclass(frozen=True)
@@ -119,11 +121,20 @@ def _names(
 
 
 def _annotate(
-    at: Any, names: Mapping[tuple[float, float], str], numbers: Mapping[tuple[float, float], str]
+    at: Any,
+    names: Mapping[tuple[float, float], str],
+    numbers: Mapping[tuple[float, float], str],
+    points: Sequence[tuple[float, float]],
 ) -> None:
     """Write names beside places where they have room, and numbers everywhere else."""
+    from matplotlib.transforms import Bbox
+
     figure = at.get_figure()
     figure.draw_without_rendering()
+    around = {
+        point: Bbox.from_extents(x - _AROUND, y - _AROUND, x + _AROUND, y + _AROUND)
+        for point, (x, y) in zip(points, at.transData.transform(points), strict=True)
+    }
     taken: list[Any] = []
     for where, number in numbers.items():
         for text, (right, up) in itertools.product((names.get(where), number), _SIDES):
@@ -136,7 +147,8 @@ def _annotate(
             box = label.get_window_extent()
             is_last = text == number and (right, up) == _SIDES[-1]
             inside = at.bbox.x0 <= box.x0 and box.x1 <= figure.bbox.x1 - 2 and at.bbox.y0 <= box.y0
-            if is_last or (inside and not any(box.overlaps(other) for other in taken)):
+            others = [box for point, box in around.items() if point != where]
+            if is_last or (inside and not any(box.overlaps(other) for other in [*taken, *others])):
                 label.set_in_layout(False)
                 taken.append(box)
                 break
@@ -206,6 +218,16 @@ def draw(table: Table, axes: tuple[Axis, Axis], path: Path, note: str, winner: R
         for of in (at.xaxis, at.yaxis):
             of.set_major_formatter(short)
             of.set_minor_formatter(NullFormatter())
+        at.plot(
+            [_figure(r, x)[0] / x_by for r in best],
+            [_figure(r, y)[0] / y_by for r in best],
+            "o",
+            color="#555555",
+            markersize=11,
+            markerfacecolor="none",
+            markeredgewidth=1.0,
+            zorder=5,
+        )
         at.margins(0.16)
         at.set_xlabel(f"{scales[0][0].said()} ({x.way})")
         at.set_ylabel(f"{scales[1][0].said()} ({y.way})")
@@ -216,5 +238,6 @@ def draw(table: Table, axes: tuple[Axis, Axis], path: Path, note: str, winner: R
             (left / x_by, up / y_by): at
             for (left, up), at in _names(best, x, y, table.axes).items()
         }
-        _annotate(at, names if len(names) <= _NAMED else {}, places)
+        points = [(_figure(r, x)[0] / x_by, _figure(r, y)[0] / y_by) for r in rows]
+        _annotate(at, names if len(names) <= _NAMED else {}, places, points)
         plotting.save(figure, path)

@@ -25,6 +25,8 @@ def names(paths: Sequence[str]) -> dict[str, str]:
 _WIDE = 4
 #: Pixels per character and per cell border, for placing tables next to each other.
 _CHARACTER, _EDGES = 7.4, 20
+#: Means that differ by no more than this share are equal.
+_TIE = 0.005
 #: Axes whose values say what they are.
 _SPEAK = ("device", "workload", "initial", "scheme")
 
@@ -72,8 +74,22 @@ def _best(found: Sequence[tuple[Row, float]], path: str) -> list[Row]:
         return []
     values = [value for _, value in found]
     best = min(values) if better == "lower" else max(values)
-    there = [row for row, value in found if value == best]
-    return [] if len(there) == len(found) else there
+    there = [(abs(value - best), row) for row, value in found if _is_near(value, best)]
+    return (
+        []
+        if len(there) == len(found)
+        else [row for _, row in sorted(there, key=lambda pair: pair[0])]
+    )
+
+
+def is_alike(values: Sequence[float]) -> bool:
+    """Return whether all of some figures count as equal."""
+    return not values or _is_near(min(values), max(values))
+
+
+def _is_near(a: float, b: float) -> bool:
+    """Return whether two figures count as equal: as in a comparison, within half a per cent."""
+    return abs(a - b) <= _TIE * max(abs(a), abs(b))
 
 
 def _means(table: Table, path: str) -> list[tuple[Row, float]]:
@@ -96,7 +112,8 @@ def verdict(table: Table, rests: Steady) -> str:
             said = named._replace(unit="").said()
             count = len(table.rows)
             if not rests.is_enough:
-                return f"Which of {count} combinations has the {end} {said} is not known: {rests}."
+                of = f"Which of {count} different combinations has"
+                return f"{of} the {end} {said} is not known: {rests}."
             mean, half = figure
             text = brief((mean / by, None if half is None else half / by))
             further, has = (f" and {len(top) - 1} more", "have") if len(top) > 1 else ("", "has")
@@ -140,29 +157,84 @@ def tables(table: Table, runs: Mapping[int, str]) -> str:
     nothing = idle(table)
     table, places = _without(table, nothing)
     runs = {at: runs[number] for at, number in enumerate(places) if number in runs}
-    drawn, alike = [], []
+    drawn: list[str] = []
+    alike = []
     for path in table.paths:
         values = [value for _, value in _means(table, path)]
         if not values:
             continue
-        if len(table.rows) > 1 and len(values) == len(table.rows) and len(set(values)) == 1:
+        if len(table.rows) > 1 and len(values) == len(table.rows) and is_alike(values):
             alike.append(f"{names([path])[path]} {brief(table.rows[0].figures[path])}")
         else:
-            drawn.append(_table(table, path, runs))
+            drawn.append(path)
     said = (
         f'<p class="caption">The same of all: {html.escape("; ".join(alike))}.</p>' if alike else ""
     )
     if nothing:
         verb = "change" if len(nothing) > 1 else "changes"
         said += f'<p class="caption">{html.escape(" and ".join(nothing))} {verb} no figure.</p>\n'
-    note = "The darker, the worse; ▸ is the best. A figure links to the report of its first run."
+    note = "The stronger the shade, the worse; ▸ is the best. "
+    note += "A figure links to the report of its first run."
     if any(figure and figure[1] for row in table.rows for figure in row.figures.values()):
         note += " ± is half of the 95 % confidence interval over the seeds (Student's t)."
     below = f'<p class="caption">{note}</p>\n{said}' if drawn else said
-    least = max((width for _, width in drawn), default=0)
+    varied = [axis for axis in table.axes if len({row.at[axis] for row in table.rows}) > 1]
+    if len(varied) == 1 and drawn:
+        return _together(table, varied[0], drawn, runs) + below
+    each = [_table(table, path, runs) for path in drawn]
+    least = max((width for _, width in each), default=0)
     columns = f"grid-template-columns: repeat(auto-fill, minmax(min(100%, {least:.0f}px), 1fr))"
-    shown = "".join(text for text, _ in drawn)
+    shown = "".join(text for text, _ in each)
     return f'<div class="heats" style="{columns}">\n{shown}</div>\n{below}'
+
+
+class _Cells:
+    """The cells of a figure: the darker, the worse; the best marked, each a link to its run."""
+
+    def __init__(self, table: Table, path: str, runs: Mapping[int, str]) -> None:
+        found = _means(table, path)
+        values = [value for _, value in found]
+        self.path, self.runs = path, runs
+        self.top = _best(found, path)
+        self.worse = _shade(values, measure(path).better)
+        self.what, self.by = scaled(path, values)
+
+    def cell(self, number: int, row: Row | None) -> tuple[str, int]:
+        """Return a cell, and how many characters it shows; a row's number is its place."""
+        figure = row.figures[self.path] if row else None
+        if row is None or figure is None:
+            return '<td class="none">–</td>', 1  # noqa: RUF001
+        mark = "▸ " if row in self.top else ""
+        value, spread = figure
+        shown = brief((value / self.by, None if spread is None else spread / self.by))
+        mean, _, half = shown.partition(" ± ")
+        text = mark + mean + (f' <span class="half">± {half}</span>' if half else "")
+        if number in self.runs:
+            text = f'<a href="{html.escape(self.runs[number])}">{text}</a>'
+        kind = ' class="best"' if row in self.top else ""
+        shade = f'style="--worse:{self.worse(value):.2f}"'
+        return f"<td{kind} {shade}>{text}</td>", len(mark + shown)
+
+
+def _together(table: Table, axis: str, paths: Sequence[str], runs: Mapping[int, str]) -> str:
+    """Return one table of a sweep along one axis: a row a value, a column a figure."""
+    columns = [_Cells(table, path, runs) for path in paths]
+    heads = "".join(
+        f'<th scope="col" class="number" data-measure="{html.escape(column.path)}">'
+        f"{html.escape(column.what.said())}</th>"
+        for column in columns
+    )
+    rows = "".join(
+        f'<tr><th scope="row">{html.escape(row.at[axis])}</th>'
+        f"{''.join(column.cell(number, row)[0] for column in columns)}</tr>\n"
+        for number, row in enumerate(table.rows)
+    )
+    over = html.escape(axis_name(axis, table.axes))
+    return (
+        '<div class="scroll" tabindex="0" role="region" aria-label="Measures">\n'
+        f'<table class="heat"><thead><tr><th scope="col">{over}</th>{heads}</tr></thead>\n'
+        f"<tbody>\n{rows}</tbody></table></div>\n"
+    )
 
 
 def _table(table: Table, path: str, runs: Mapping[int, str]) -> tuple[str, float]:
@@ -174,11 +246,8 @@ def _table(table: Table, path: str, runs: Mapping[int, str]) -> tuple[str, float
         (tuple(row.at[a] for a in down), tuple(row.at[a] for a in across)): (number, row)
         for number, row in enumerate(table.rows)
     }
-    found = _means(table, path)
-    top = _best(found, path)
-    worse = _shade([value for _, value in found], measure(path).better)
-    what, by = scaled(path, [value for _, value in found])
-    name = html.escape(what.said())
+    cells = _Cells(table, path, runs)
+    name = html.escape(cells.what.said())
     head = "".join(
         f'<th scope="col" class="number">{html.escape(" · ".join(column)) or "all"}</th>'
         for column in columns
@@ -188,20 +257,9 @@ def _table(table: Table, path: str, runs: Mapping[int, str]) -> tuple[str, float
         if column == columns[0]:
             lines.append(f'<tr><th scope="row">{html.escape(" · ".join(key))}</th>')
         number, row = at.get((key, column), (-1, None))
-        figure = row.figures[path] if row else None
-        if row is None or figure is None:
-            lines.append('<td class="none">–</td>')  # noqa: RUF001
-        else:
-            mark = "▸ " if row in top else ""
-            value, spread = figure
-            text = brief((value / by, None if spread is None else spread / by))
-            longest[column] = max(longest[column], len(mark + text))
-            mean, _, half = text.partition(" ± ")
-            text = mark + mean + (f' <span class="half">± {half}</span>' if half else "")
-            if number in runs:
-                text = f'<a href="{html.escape(runs[number])}">{text}</a>'
-            kind = ' class="best"' if row in top else ""
-            lines.append(f'<td{kind} style="--worse:{worse(figure[0]):.2f}">{text}</td>')
+        text, wide = cells.cell(number, row)
+        longest[column] = max(longest[column], wide)
+        lines.append(text)
         if column == columns[-1]:
             lines.append("</tr>\n")
     over = " · ".join(axis_name(axis, table.axes) for axis in [*down, *across])

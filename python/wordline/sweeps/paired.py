@@ -9,7 +9,7 @@ from typing import Any
 from wordline import Report, Run, UserError
 from wordline._measures import shown, value
 from wordline.sweeps.grid import Grid, Point
-from wordline.sweeps.table import estimate
+from wordline.sweeps.table import Form, estimate
 
 
 @dataclass(frozen=True)
@@ -43,10 +43,10 @@ class Differences:
     paths: Sequence[str]
     rows: Sequence[Difference]
 
-    def printed(self) -> list[list[str]]:
+    def printed(self, form: Form = shown) -> list[list[str]]:
         """Return the rows as people read them: the axes, then the changes in per cent."""
         return [
-            [*(row.at[axis] for axis in self.axes), *(shown(row.percent[p]) for p in self.paths)]
+            [*(row.at[axis] for axis in self.axes), *(form(row.percent[p]) for p in self.paths)]
             for row in self.rows
         ]
 

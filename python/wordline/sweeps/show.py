@@ -13,6 +13,7 @@ from rich.table import Table as Shown
 import wordline
 from wordline import Report, Run, _wordline, steady
 from wordline import page as pages
+from wordline._measures import brief, change, measure
 from wordline.commands import message
 from wordline.runs import Runner, stand_ins
 from wordline.sweeps import decision, heat
@@ -100,10 +101,15 @@ def page(
     facts += [("workloads", said)] if said else []
     about = "Gain against cost; joined: what nothing else beats in both"
     scatter = pages.body(f"![{about}]({front.picture})", folder) if front else ""
+    if front:
+        says = "Ringed and joined: the Pareto front (no other combination is better in both)."
+        if len(front.rows) == 1:
+            says = "Ringed: no other combination is better in either."
+        scatter = f'<div>{scatter}<p class="caption">{says}</p></div>'
     lead = f"Varied: {', '.join(table.axes)}; {each}."
     rests = steady.of_reports(report.to_dict() for report in reports.values())
     written = _wordline.page(
-        title=f"A sweep of {len(grid.points)} combinations",
+        title=f"A sweep of {_combinations(len(grid.points))}",
         lead=f"{heat.verdict(table, rests)} {lead}".strip(),
         facts=facts,
         command=None,
@@ -136,26 +142,35 @@ def _parts(
         said = "Combinations that nothing else beats in both."
         found.append(part("Pareto front", f"What nothing else beats in both:\n\n{listed}", said))
     names = heat.names(table.paths)
-    head, right = [*table.axes, *(names[path] for path in table.paths)], len(table.paths)
+    right = len(table.paths)
     if changes is not None:
         said = f"From {changes.over} {changes.baseline}, in per cent, paired by seed."
         text = "Per cent, paired by seed, with 95 % intervals.\n\n"
-        text += pages.table(head, changes.printed(), right)
+        head = [
+            *table.axes,
+            *(f"{measure(path)._replace(unit='').said()}, %" for path in table.paths),
+        ]
+        text += pages.table(head, changes.printed(change), right)
         found.append(part("Differences", text, said))
-    text = pages.table(head, table.printed(), right)
+    head = [*table.axes, *(names[path] for path in table.paths)]
+    text = pages.table(head, table.printed(brief), right)
     text += "\nTable: [sweep.csv](sweep.csv), [sweep.parquet](sweep.parquet). "
     text += "Reports of all runs: `runs/`.\n"
-    found.append(part("All figures", text, f"{len(table.rows)} combinations."))
+    found.append(part("All figures", text, f"{_combinations(len(table.rows))}."))
     if refused := _refused(table):
         lines = "".join(f"- {', '.join(names)}: {reason}\n" for reason, names in refused.items())
-        found.append(part("Refused", lines, f"{sum(map(len, refused.values()))} combinations."))
+        found.append(part("Refused", lines, f"{_combinations(sum(map(len, refused.values())))}."))
     if failed := _failed(table):
         each = ((", ".join(names), " ".join(why.split())) for why, names in failed.items())
         lines = "".join(f"- {names}: {why}\n" for names, why in each)
-        found.append(part("Failed", lines, f"{sum(map(len, failed.values()))} combinations."))
+        found.append(part("Failed", lines, f"{_combinations(sum(map(len, failed.values())))}."))
     text = pages.copied(heat.command(grid))
     found.append(pages.Part("Reproduce", text, "The command of all runs."))
     return found
+
+
+def _combinations(count: int) -> str:
+    return f"{count} combination{'' if count == 1 else 's'}"
 
 
 def runs_of(grid: Grid, folder: Path) -> dict[int, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,9 @@ from wordline import Fault, Refused, Report, Run, UserError, _frame, _wordline
 from wordline._measures import FIGURES, shown, unknown, value
 from wordline.subprocess_runner import traceback_of
 from wordline.sweeps.grid import Grid
+
+#: How a mean with half of its interval is written.
+Form = Callable[[tuple[float, float | None] | None], str]
 
 
 @dataclass(frozen=True)
@@ -49,10 +52,10 @@ class Table:
     paths: Sequence[str]
     rows: Sequence[Row]
 
-    def printed(self) -> list[list[str]]:
+    def printed(self, form: Form = shown) -> list[list[str]]:
         """Return the rows as people read them: the axes, then the figures."""
         return [
-            [*(row.at[axis] for axis in self.axes), *(shown(row.figures[p]) for p in self.paths)]
+            [*(row.at[axis] for axis in self.axes), *(form(row.figures[p]) for p in self.paths)]
             for row in self.rows
         ]
 

@@ -1,13 +1,13 @@
 //! The page of a comparison, or of one run.
 
-use crate::page::parts::{Heading, Page, named, soft, table};
+use crate::page::parts::{Heading, Page, named, soft};
 use crate::page::{conditions, config, decision, findings, jobs, measures};
 use crate::pictures::cast::Cast;
 use crate::pictures::sections::Section;
 use crate::pictures::svg::escape;
 use crate::schema::comparison::Comparison;
 use crate::schema::report::Report;
-use crate::words::command::{quoted, shell_lines};
+use crate::words::command::quoted;
 use crate::words::decision::leading;
 use crate::words::facts::facts;
 use crate::words::hints::hints;
@@ -149,23 +149,10 @@ impl Page {
         } else {
             "The command, and a hash of each result.".to_string()
         };
-        self.section("Reproduce", "reproduce", &finding);
-        let command = comparison.command().filter(|words| !words.is_empty());
-        if let Some(words) = command {
-            self.made_again(&shell_lines(&words, 100).join("\n"));
-        }
-        let text = &mut self.text;
-        table(text, "config hashes", "Results", |out| {
-            out.push_str("<thead><tr>");
-            for head in ["scheme", "seed", "result", "version", "simulated"] {
-                out.push_str(&format!("<th scope=\"col\">{head}</th>"));
-            }
-            out.push_str("</tr></thead>\n<tbody>\n");
-            for (label, report) in cast.labels.iter().zip(&comparison.reports) {
-                results(out, label, report);
-            }
-            out.push_str("</tbody>\n");
-        });
+        let head = ["scheme", "seed", "result", "version", "simulated"];
+        let runs = cast.labels.iter().zip(&comparison.reports);
+        let rows: Vec<_> = runs.flat_map(|(label, report)| results(label, report)).collect();
+        self.reproduce(&finding, &comparison.command().unwrap_or_default(), ("Results", &head), &rows);
         // A page alone is enough to repeat its runs. JSON of finite numbers cannot fail.
         if let Ok(json) = comparison.carried() {
             self.push(format_args!("{DATA}{}</script>\n", json.replace('<', "\\u003c")));
@@ -214,16 +201,16 @@ impl Page {
 }
 
 /// Seed and hash of a run, or of each of its replicas.
-fn results(out: &mut String, label: &str, report: &Report) {
+fn results(label: &str, report: &Report) -> Vec<Vec<String>> {
     let runs = report.replicas.as_ref().map_or(std::slice::from_ref(report), |r| r.runs.as_slice());
-    for run in runs {
-        out.push_str(&format!(
-            "<tr><th scope=\"row\">{}</th><td>{}</td><td><code>{}</code></td><td>{}</td><td>{} requests/s</td></tr>\n",
+    let row = |run: &Report| {
+        vec![
             soft(label),
-            run.seed,
-            escape(&run.result_hash),
+            run.seed.to_string(),
+            format!("<code>{}</code>", escape(&run.result_hash)),
             escape(&report.version),
-            escape(&number::Quantity::Iops.show(run.speed.requests_per_s)),
-        ));
-    }
+            format!("{} requests/s", escape(&number::Quantity::Iops.show(run.speed.requests_per_s))),
+        ]
+    };
+    runs.iter().map(row).collect()
 }

@@ -29,6 +29,7 @@ pub(crate) fn write(page: &mut Page, comparison: &Comparison, cast: &Cast) {
     let differing = keys.iter().filter(|(_, v)| !alike(v));
     let finding = match (runs, differing.clone().count()) {
         (1, _) => format!("{} keys.", keys.len()),
+        (_, 1) => format!("1 of {} keys differs.", keys.len()),
         (_, n) => format!("{n} of {} keys differ.", keys.len()),
     };
     page.section("Configuration", "configuration", &finding);

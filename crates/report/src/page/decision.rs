@@ -1,6 +1,6 @@
 //! The head of a comparison: one row per measure that decides, and the trade-off of benefit against cost.
 
-use crate::page::parts::{Page, soft, table};
+use crate::page::parts::{Page, prose, soft, table};
 use crate::pictures::cast::{Cast, Roles, inks};
 use crate::pictures::figure::Figure;
 use crate::pictures::sections::Section;
@@ -27,7 +27,7 @@ pub(crate) fn write(page: &mut Page, comparison: &Comparison, cast: &Cast, leadi
     let _ = writeln!(
         page.text,
         "<p class=\"caption\" id=\"certainty\">{}</p>",
-        escape(&certainty(comparison, cast))
+        prose(&certainty(comparison, cast))
     );
     page.text.push_str("</div>\n");
     let beside = match tradeoff(&cast.roles(), leading) {
@@ -56,7 +56,7 @@ pub(crate) fn write_of_lives(page: &mut Page, lifetimes: &Lifetimes, or: &[Figur
         0 | 1 => "One seed: no interval says what chance makes; --replicas 3 gives one.".to_string(),
         n => format!("Means of {n} lives ± half-width of the 95 % confidence interval (Student's t)."),
     };
-    let _ = writeln!(page.text, "<p class=\"caption\" id=\"certainty\">{}</p>\n</div>", escape(&said));
+    let _ = writeln!(page.text, "<p class=\"caption\" id=\"certainty\">{}</p>\n</div>", prose(&said));
     let scatter = tradeoff(&roles, &leading);
     page.figures(scatter.as_ref().map_or(or, std::slice::from_ref));
     page.text.push_str("</div>\n");
@@ -79,7 +79,7 @@ fn certainty(comparison: &Comparison, cast: &Cast) -> String {
         }
     };
     let longer = match short_advice(reports) {
-        Some(text) => format!(" Run longer {text}"),
+        Some(text) => format!(" Run longer: {text}"),
         None => String::new(),
     };
     format!("{settled}.{longer} {intervals}{against}")
@@ -95,8 +95,13 @@ fn measures(out: &mut String, roles: &Roles, leading: &Leading, ok: &[bool]) {
     let shown: Vec<usize> = std::iter::once(roles.baseline).chain(rival).take(runs).collect();
     let spreads =
         leading.rows.iter().any(|(_, row)| row.spread_texts().iter().any(|(_, half)| !half.is_empty()));
-    let class = if spreads { "deciding spreads" } else { "deciding" };
-    table(out, class, "Measures that decide", |out| {
+    let mut class = if spreads { "deciding spreads" } else { "deciding" }.to_string();
+    if with_best && shown.len() > 1 {
+        class.push_str(" rivals");
+    } else if runs == 1 {
+        class.push_str(" alone");
+    }
+    table(out, &class, "Measures that decide", |out| {
         out.push_str("<thead><tr><th scope=\"col\">measure</th>");
         for run in shown.iter().copied() {
             let role = match run {
@@ -165,7 +170,11 @@ fn cell(row: &Row, run: usize, baseline: usize, is_best: bool) -> String {
 
 /// The best run, with its value if no earlier column shows it.
 fn who(row: &Row, best: &[usize], roles: &Roles, shown: &[usize]) -> String {
-    let Some(first) = best.first() else { return "<span class=\"soft\">equal</span>".to_string() };
+    let Some(first) = best.first() else {
+        let is_chance = !row.is_alike() && (0..row.values.len()).any(|run| row.half_width(run).is_some());
+        let said = if is_chance { "not significant" } else { "equal" };
+        return format!("<span class=\"soft\">{said}</span>");
+    };
     let name = |run: &usize| {
         format!("<b class=\"run {}\">{}</b>", roles.inks[*run].class, soft(&roles.labels[*run]))
     };

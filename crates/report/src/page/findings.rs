@@ -12,6 +12,7 @@ use crate::words::names::cause_title;
 use crate::words::number::{self, significant};
 use crate::words::row::Group;
 use crate::words::steadiness::Settled;
+use crate::words::verdict::writes_decide;
 use std::collections::BTreeMap;
 
 /// Parts below this share of a whole are not named.
@@ -47,7 +48,7 @@ fn largest(parts: &[(String, f64)]) -> String {
 
 /// The largest parts of the mean write latency, or of the mean read latency if nothing is written.
 fn why(cast: &Cast) -> String {
-    let written = cast.reports.iter().any(|r| r.latency_us.write.is_some());
+    let written = writes_decide(cast.reports);
     let what = if written { "write" } else { "read" };
     let pick = |r: &Report| -> BTreeMap<String, f64> {
         let parts = &r.latency_parts_us;
@@ -87,7 +88,7 @@ fn programs(cast: &Cast) -> String {
 
 /// Median and tail latency.
 fn tails(cast: &Cast) -> String {
-    let written = cast.reports.iter().any(|r| r.latency_us.write.is_some());
+    let written = writes_decide(cast.reports);
     let what = if written { "Writes" } else { "Reads" };
     let pick = |r: &Report| if written { r.latency_us.write } else { r.latency_us.read };
     let p999 = |run: usize| mean(&cast.reports[run], &|r| pick(r).map(|l| l.p999));

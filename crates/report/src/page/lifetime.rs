@@ -4,8 +4,7 @@ use crate::page::decision;
 use crate::page::parts::{Heading, Page, soft, table};
 use crate::pictures::lifetime::lifetime_figures;
 use crate::pictures::svg::escape;
-use crate::schema::lifetime::Lifetimes;
-use crate::words::command::shell_lines;
+use crate::schema::lifetime::{Life, Lifetimes, SchemeLife};
 use crate::words::lifetime::FIGURES;
 use crate::words::number;
 use crate::words::phrases::Said;
@@ -18,16 +17,20 @@ pub fn lifetime_html(lifetimes: &Lifetimes) -> String {
     let facts = lifetimes.facts().into_iter().map(|(what, value)| (what.to_string(), value)).collect();
     page.open_heading(&Heading { title, lead: lifetimes.verdict(), facts, ..Heading::default() });
     page.text.push_str("</header>\n<main>\n");
-    let notes: Vec<(&str, Said)> = (lifetimes.checks().into_iter())
-        .map(|said| (if said.text.contains(" NOT ") { "no" } else { "yes" }, said))
-        .collect();
-    page.notes("Acceleration", "plain", &notes);
     let figures = lifetime_figures(lifetimes);
     let (first, others) = figures.split_at(1.min(figures.len()));
     let is_shown = decision::write_of_lives(&mut page, lifetimes, first);
     page.contents("Decision");
     page.section("Measures", "measures", "Every measure of every scheme, and how its lives ended.");
     measures(&mut page.text, lifetimes);
+    let notes: Vec<(&str, Said)> = (lifetimes.checks().into_iter())
+        .map(|said| (if said.text.contains(" NOT ") { "no" } else { "yes" }, said))
+        .collect();
+    page.notes("Acceleration", "plain", &notes);
+    if others.is_empty() {
+        let said = "No drive lasts two whole passes of the workload, so its aging has no picture.";
+        page.push(format_args!("<p class=\"caption\">{said}</p>\n"));
+    }
     if !is_shown {
         page.figures(first);
     }
@@ -48,28 +51,14 @@ pub fn lifetime_html(lifetimes: &Lifetimes) -> String {
 
 /// The command, and the hash of each lifetime.
 fn again(page: &mut Page, lifetimes: &Lifetimes) {
-    page.section("Reproduce", "reproduce", "The command, and a hash of each life.");
-    if !lifetimes.command.is_empty() {
-        page.made_again(&shell_lines(&lifetimes.command, 100).join("\n"));
-    }
-    table(&mut page.text, "config hashes", "Lives", |out| {
-        out.push_str("<thead><tr>");
-        for head in ["scheme", "seed", "cycles per erase", "result"] {
-            let _ = write!(out, "<th scope=\"col\">{head}</th>");
-        }
-        out.push_str("</tr></thead>\n<tbody>\n");
-        for s in &lifetimes.schemes {
-            for life in s.lives.iter().chain(&s.check) {
-                let (name, hash) = (soft(&s.scheme.name), escape(&life.result_hash));
-                let _ = writeln!(
-                    out,
-                    "<tr><th scope=\"row\">{name}</th><td>{}</td><td>{}</td><td><code>{hash}</code></td></tr>",
-                    life.seed, life.acceleration
-                );
-            }
-        }
-        out.push_str("</tbody>\n");
-    });
+    let row = |s: &SchemeLife, life: &Life| {
+        let hash = format!("<code>{}</code>", escape(&life.result_hash));
+        vec![soft(&s.scheme.name), life.seed.to_string(), life.acceleration.to_string(), hash]
+    };
+    let lives = |s: &'_ SchemeLife| -> Vec<_> { s.lives.iter().chain(&s.check).map(|l| row(s, l)).collect() };
+    let rows: Vec<_> = lifetimes.schemes.iter().flat_map(lives).collect();
+    let head = ["scheme", "seed", "cycles per erase", "result"];
+    page.reproduce("The command, and a hash of each life.", &lifetimes.command, ("Lives", &head), &rows);
     page.end_section();
 }
 

@@ -227,14 +227,18 @@ fn by_scheme(out: &mut String, comparison: &Comparison, cast: &Cast, groups: &[G
             let _ = write!(out, "<tr{class}><th scope=\"row\">{}</th>", named(cast, run));
             for (first, row) in shown.iter().flat_map(|(_, rows)| firsts(rows)) {
                 let (text, spread) = &row.spread_texts()[run];
-                let spread = if spread.is_empty() { String::new() } else { format!(" ± {spread}") };
-                let text = escape(&format!("{text}{spread}"));
+                let text = escape(text);
                 let text =
                     if row.best(&eligible)[run] { format!("<b title=\"best\">▸ {text}</b>") } else { text };
                 let _ = write!(out, "<td{first}>{text}");
+                if !spread.is_empty() {
+                    let _ = write!(out, " <span class=\"half\">±\u{a0}{}</span>", escape(spread));
+                }
                 if row.better != Better::Neither {
+                    // Its interval is among all measures, below.
                     let against = row.against(run, baseline).unwrap_or_default();
-                    let _ = write!(out, "<span class=\"times\">{}</span>", escape(&against));
+                    let against = against.split(" ±").next().unwrap_or_default();
+                    let _ = write!(out, "<span class=\"times\">{}</span>", escape(against));
                 }
                 out.push_str("</td>");
             }

@@ -4,7 +4,7 @@
 use crate::pictures::cast::Cast;
 use crate::pictures::figure::Figure;
 use crate::pictures::svg::escape;
-use crate::words::command::class_without_file;
+use crate::words::command::{class_without_file, shell_lines};
 use crate::words::label::pieces;
 use crate::words::phrases::Said;
 use std::fmt::Write;
@@ -85,7 +85,7 @@ impl Page {
             soft(&heading.title)
         ));
         if !heading.lead.is_empty() {
-            self.push(format_args!("<p class=\"lead-in\" id=\"verdict\">{}</p>\n", escape(&heading.lead)));
+            self.push(format_args!("<p class=\"lead-in\" id=\"verdict\">{}</p>\n", prose(&heading.lead)));
         }
         if !heading.facts.is_empty() {
             self.text.push_str("<dl class=\"facts\">\n");
@@ -109,6 +109,31 @@ impl Page {
         }
     }
 
+    /// The section with the command and the hash of each result, a row of cells in HTML, open for what a kind of page
+    /// adds to it.
+    pub(crate) fn reproduce(
+        &mut self,
+        finding: &str,
+        command: &[String],
+        (says, head): (&str, &[&str]),
+        rows: &[Vec<String>],
+    ) {
+        self.section("Reproduce", "reproduce", finding);
+        if !command.is_empty() {
+            self.made_again(&shell_lines(command, 100).join("\n"));
+        }
+        table(&mut self.text, "config hashes", says, |out| {
+            let heads: String = head.iter().map(|head| format!("<th scope=\"col\">{head}</th>")).collect();
+            let _ = write!(out, "<thead><tr>{heads}</tr></thead>\n<tbody>\n");
+            for cells in rows {
+                let (first, others) = cells.split_first().map_or(("", &[][..]), |(f, o)| (f.as_str(), o));
+                let others: String = others.iter().map(|cell| format!("<td>{cell}</td>")).collect();
+                let _ = writeln!(out, "<tr><th scope=\"row\">{first}</th>{others}</tr>");
+            }
+            out.push_str("</tbody>\n");
+        });
+    }
+
     /// A command with a button that copies it.
     pub(crate) fn command(&mut self, says: &str, command: &str) {
         self.push(format_args!(
@@ -128,7 +153,7 @@ impl Page {
         for (class, said) in notes {
             let who: Vec<String> = said.who.iter().map(|label| soft(label)).collect();
             let who = if who.is_empty() { String::new() } else { format!("<b>{}</b>: ", who.join(", ")) };
-            self.push(format_args!("<li class=\"{class}\">{who}{}</li>\n", escape(&said.text)));
+            self.push(format_args!("<li class=\"{class}\">{who}{}</li>\n", prose(&said.text)));
         }
         self.text.push_str("</ul>\n");
     }
@@ -251,6 +276,15 @@ const MARK: &str = concat!(
     "<rect x=\"24\" y=\"2\" width=\"8\" height=\"10\" rx=\"2\" fill=\"#E69F00\"/>",
     "<rect x=\"35\" y=\"2\" width=\"8\" height=\"10\" rx=\"2\" fill=\"#D55E00\"/></svg>"
 );
+
+/// Running text for a page: an option such as `--requests` is not broken behind its dashes.
+pub(crate) fn prose(text: &str) -> String {
+    let word = |word: &str| match word.trim_start_matches('(').starts_with("--") {
+        true => format!("<span class=\"option\">{}</span>", escape(word)),
+        false => escape(word),
+    };
+    text.split(' ').map(word).collect::<Vec<_>>().join(" ")
+}
 
 /// A name for a page, with a chance of a break at every place where one may be.
 pub(crate) fn soft(name: &str) -> String {

@@ -242,7 +242,8 @@ fn over_life(lifetimes: &Lifetimes, aging: &Aging) -> Option<Figure> {
     let all = || lines.iter().flatten().map(|p| p.1);
     let (least, most) = (all().filter(|v| *v > 0.0).fold(f64::INFINITY, f64::min), all().fold(0.0, f64::max));
     let end = lines.iter().flatten().map(|p| p.0).fold(0.0, f64::max);
-    if most <= 0.0 || end <= 0.0 {
+    // A point alone shows no course.
+    if most <= 0.0 || end <= 0.0 || lines.iter().all(|line| line.len() < 2) {
         return None;
     }
     let inks = inks(lifetimes);
@@ -259,8 +260,8 @@ fn over_life(lifetimes: &Lifetimes, aging: &Aging) -> Option<Figure> {
         runs.iter().for_each(|run| panels.head(&mut c, (&labels, &inks), (*run, *run), ""));
         runs.iter().map(|run| (panels.at(*run), vec![*run])).collect::<Vec<_>>()
     } else {
-        let top = legend(&mut c, (&labels, &inks), &runs, 0.0) + 26.0;
-        c.text("note", (0.0, top - 9.0), Anchor::Start, &axis);
+        let top = legend(&mut c, (&labels, &inks), &runs, 0.0) + 30.0;
+        c.text("note", (0.0, top - 13.0), Anchor::Start, &axis);
         vec![(Panel::alone((LEFT, RIGHT), (top, top + 180.0)), runs)]
     };
     let bottom = plots.iter().map(|(p, _)| p.bottom).fold(0.0, f64::max);
@@ -314,7 +315,8 @@ fn frame(c: &mut Canvas, panel: &Panel, x: &Scale, y: &Scale) {
         }
     }
     c.line("axis", (panel.left, panel.bottom), (panel.right, panel.bottom));
-    for tick in x.ticks(if panel.right - panel.left > 200.0 { 5 } else { 2 }).iter().filter(|_| panel.last) {
+    let count = if panel.right - panel.left > 200.0 { 5 } else { 2 };
+    for tick in x.two_ticks(count).iter().filter(|_| panel.last) {
         c.line("axis", (tick.at, panel.bottom), (tick.at, panel.bottom + 4.0));
         c.text("tick", (tick.at, panel.bottom + 17.0), Anchor::Middle, &tick_text(tick.value));
     }

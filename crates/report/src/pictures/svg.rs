@@ -115,6 +115,12 @@ impl Scale {
         Scale { kind: ScaleKind::Log, min: low, max: high, from, to }
     }
 
+    /// About so many ticks, or more where there would be one alone, which shows no scale.
+    pub(crate) fn two_ticks(&self, count: usize) -> Vec<Tick> {
+        let mut some = (count..count + 4).map(|count| self.ticks(count));
+        some.find(|ticks| ticks.len() > 1).unwrap_or_else(|| self.ticks(count))
+    }
+
     pub(crate) fn ticks(&self, count: usize) -> Vec<Tick> {
         match self.kind {
             ScaleKind::Linear => {
@@ -324,10 +330,26 @@ impl Canvas {
     }
 }
 
-/// Room for a line of text under a picture.
-const FOOT: f64 = 18.0;
+/// Room for text under a picture: beside its lines, and for each.
+const FOOT: f64 = 3.0;
+const FOOT_LINE: f64 = 15.0;
 
-/// Writes a line under a picture that [`Canvas::finish`] made.
+/// Words on lines of a width in pixels; a word that is longer has a line to itself.
+fn wrapped(text: &str, width: f64) -> Vec<String> {
+    let mut lines: Vec<String> = vec![];
+    for word in text.split(' ') {
+        match lines.last_mut() {
+            Some(line) if text_width(line) + text_width(" ") + text_width(word) <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_string()),
+        }
+    }
+    lines
+}
+
+/// Writes text under a picture that [`Canvas::finish`] made, on as many lines as it needs.
 pub(crate) fn footnote(svg: &str, text: &str) -> String {
     let Some((head, rest)) = svg.split_once(r#" role="img""#) else { return svg.to_string() };
     let number = |name: &str| -> Option<f64> {
@@ -335,18 +357,15 @@ pub(crate) fn footnote(svg: &str, text: &str) -> String {
     };
     let (Some(width), Some(height)) = (number("width"), number("height")) else { return svg.to_string() };
     let Some(body) = rest.strip_suffix("</svg>") else { return svg.to_string() };
-    let (w, h) = (px(width), px(height + FOOT));
+    let lines = wrapped(text, width);
+    let (w, h) = (px(width), px(height + FOOT + FOOT_LINE * lines.len() as f64));
+    let line = |(n, line): (usize, &String)| {
+        let y = px(height + FOOT_LINE * (n + 1) as f64 - 2.0);
+        format!(r#"<text class="note" fill="{SOFT}" x="0" y="{y}">{}</text>"#, escape(line))
+    };
+    let said: String = lines.iter().enumerate().map(line).collect();
     format!(
-        concat!(
-            r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {w} {h}" width="{w}" height="{h}" role="img"{body}"#,
-            r#"<text class="note" fill="{soft}" x="0" y="{y}">{text}</text></svg>"#
-        ),
-        w = w,
-        h = h,
-        body = body,
-        soft = SOFT,
-        y = px(height + FOOT - 5.0),
-        text = escape(text)
+        r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {w} {h}" width="{w}" height="{h}" role="img"{body}{said}</svg>"#
     )
 }
 
@@ -439,6 +458,20 @@ mod tests {
         assert!(svg.contains(r#"viewBox="0 0 480 118" width="480" height="118" role="img""#), "{svg}");
         assert!(svg.ends_with(r#"y="113">twin:a &amp; b</text></svg>"#), "{svg}");
         assert!(svg.contains("<title>t</title>"), "{svg}");
+        let long =
+            "one erase counts as 100 cycles; at half of that 3 of 3 are more than 5 % off; ends at capacity";
+        let svg = footnote(&Canvas::new(350.0, 100.0).finish("t", ""), long);
+        assert!(svg.contains(r#"height="133""#), "{svg}");
+        let lines = wrapped(long, 350.0);
+        assert!(lines.iter().all(|line| text_width(line) <= 350.0), "{lines:?}");
+        assert_eq!(lines.join(" "), long);
+    }
+
+    #[test]
+    fn a_scale_has_more_than_one_tick() {
+        let scale = Scale { kind: ScaleKind::Linear, min: 0.0, max: 459.0, from: 0.0, to: 100.0 };
+        assert_eq!(scale.ticks(2).len(), 1);
+        assert_eq!(scale.two_ticks(2).iter().map(|t| t.value).collect::<Vec<_>>(), [0.0, 200.0, 400.0]);
     }
 
     #[test]

@@ -204,7 +204,7 @@ fn clock(tracks: &[Track], (left, right): (f64, f64)) -> (Scale, Unit) {
 
 /// Ticks of time below a plot.
 fn time_ticks(c: &mut Canvas, scale: &Scale, bottom: f64) {
-    for tick in scale.ticks(if scale.to - scale.from > 200.0 { 5 } else { 2 }) {
+    for tick in scale.two_ticks(if scale.to - scale.from > 200.0 { 5 } else { 2 }) {
         c.line("axis", (tick.at, bottom), (tick.at, bottom + 4.0));
         c.text("tick", (tick.at, bottom + 17.0), Anchor::Middle, &tick_text(tick.value));
     }
@@ -393,11 +393,11 @@ fn together(cast: &Cast, slow: &Slow, tracks: &[Track], most: f64) -> (Canvas, S
     let (x, time) = clock(tracks, (LEFT, RIGHT));
     // The legend is laid out first: it says how much room it takes.
     let mut c = Canvas::new(WIDTH, 0.0);
-    let top = legend(&mut c, cast.named(), &shown, 0.0) + 26.0;
+    let top = legend(&mut c, cast.named(), &shown, 0.0) + 30.0;
     let bottom = top + 180.0;
     c.height = bottom + FOOT;
     let y = Scale::from_zero(most, 4, bottom, top);
-    c.text("note", (0.0, top - 9.0), Anchor::Start, slow.axis);
+    c.text("note", (0.0, top - 13.0), Anchor::Start, slow.axis);
     for tick in y.ticks(4) {
         c.line(if tick.value == 0.0 { "axis" } else { "grid" }, (LEFT, tick.at), (RIGHT, tick.at));
         c.text("tick", (LEFT - 6.0, tick.at + 4.0), Anchor::End, &tick_text(tick.value));

@@ -20,6 +20,8 @@ const WIDE: f64 = 4.0;
 /// Room for a name beside its point; a longer one has several lines.
 const NAME: f64 = 120.0;
 const LINE: f64 = 14.0;
+/// Between a name and what stands beside it.
+const APART: f64 = 3.0;
 
 /// Left, top, right, bottom.
 type Area = [f64; 4];
@@ -65,11 +67,25 @@ pub(crate) fn tradeoff(roles: &Roles, leading: &Leading) -> Option<Figure> {
     let title = format!("{} against {cost_name}", capital(gain_name));
     Some(Figure {
         name: "tradeoff".into(),
-        caption: "Ringed and joined: the Pareto front (no other scheme is better in both).".to_string(),
+        caption: caption(roles, leading),
         svg: c.finish(&title, &data("bars", &[])),
         title,
         csv: csv.0,
     })
+}
+
+/// What the rings say; and where the winner has none, that it leads by another measure.
+fn caption(roles: &Roles, leading: &Leading) -> String {
+    let front = match leading.frontier.len() {
+        1 => "Ringed: no other scheme is better in either.",
+        _ => "Ringed and joined: the Pareto front (no other scheme is better in both).",
+    };
+    match roles.winner.filter(|run| !leading.frontier.contains(run)) {
+        Some(run) => {
+            format!("{front} {} ({} by another measure) is not on it.", roles.labels[run], roles.first)
+        }
+        None => front.to_string(),
+    }
 }
 
 /// A text that begins with a capital letter; nothing of nothing.
@@ -283,8 +299,8 @@ fn name(c: &mut Canvas, roles: &Roles, run: usize, (x, y): (f64, f64), must: boo
     ];
     let frame: Area = [LEFT + 2.0, TOP - 8.0, WIDTH, BOTTOM - 1.0];
     let covered = |(left, top): (f64, f64)| -> f64 {
-        let area = [left, top, left + wide, top + high];
-        let outside = wide * high - common(&area, &frame);
+        let area = [left - APART, top, left + wide + APART, top + high];
+        let outside = (wide + 2.0 * APART) * high - common(&area, &frame);
         outside * 4.0 + taken.iter().map(|other| common(&area, other)).sum::<f64>()
     };
     let best = places.into_iter().map(|place| (covered(place), place)).min_by(|a, b| a.0.total_cmp(&b.0));

@@ -55,11 +55,12 @@ pub fn lifetime_table(lifetimes: &Lifetimes, style: TerminalStyle) -> String {
             Look::Dim,
         );
     }
+    let units = AGES.map(|(_, quantity, of)| quantity.unit_for(picked(lifetimes).filter_map(of)));
     for s in &lifetimes.schemes {
         let Some(life) = s.lives.first() else { continue };
         page.blank();
         page.wrap("", &format!("Aging under {} (seed {})", s.scheme.name, life.seed), Look::Bold);
-        ages(&mut page, life);
+        ages(&mut page, life, &units);
     }
     page.blank();
     let checks = lifetimes.checks();
@@ -77,29 +78,41 @@ fn headed(name: &str, unit: Unit) -> String {
     if unit.sign.is_empty() { name.to_string() } else { format!("{name} ({})", unit.sign) }
 }
 
+/// A column of aging: name, quantity, value.
+type AgeFigure = (&'static str, Quantity, fn(&LifePhase) -> Option<f64>);
+
+const AGES: [AgeFigure; 8] = [
+    ("blocks retired", Quantity::Count, |p| Some(p.retired_blocks as f64)),
+    ("usable", Quantity::Bytes, |p| Some(p.usable_bytes as f64)),
+    ("WAF", Quantity::Waf, |p| p.waf),
+    ("write mean", Quantity::Latency, |p| Some(p.write?.mean)),
+    ("write p99", Quantity::Latency, |p| Some(p.write?.p99)),
+    ("read mean", Quantity::Latency, |p| Some(p.read?.mean)),
+    ("read p99", Quantity::Latency, |p| Some(p.read?.p99)),
+    ("retries", Quantity::Waf, |p| p.retries),
+];
+
 /// The phases shown of a lifetime run: the first, those after each quarter of its writes, the last whole one.
-fn ages(page: &mut Page, life: &Life) {
-    let whole = life.phases.len().saturating_sub(1).max(1);
-    let phases: Vec<&LifePhase> = life.phases.iter().take(whole).collect();
-    let mut picked: Vec<usize> = (0..=4).map(|quarter| (phases.len() - 1) * quarter / 4).collect();
-    picked.dedup();
-    type Of = fn(&LifePhase) -> Option<f64>;
-    let columns: [(&str, Quantity, Of); 8] = [
-        ("blocks retired", Quantity::Count, |p| Some(p.retired_blocks as f64)),
-        ("usable", Quantity::Bytes, |p| Some(p.usable_bytes as f64)),
-        ("WAF", Quantity::Waf, |p| p.waf),
-        ("write mean", Quantity::Latency, |p| Some(p.write?.mean)),
-        ("write p99", Quantity::Latency, |p| Some(p.write?.p99)),
-        ("read mean", Quantity::Latency, |p| Some(p.read?.mean)),
-        ("read p99", Quantity::Latency, |p| Some(p.read?.p99)),
-        ("retries", Quantity::Waf, |p| p.retries),
-    ];
+fn quarters(life: &Life) -> Vec<&LifePhase> {
+    let whole = life.phases.len().saturating_sub(1).max(1).min(life.phases.len());
+    let mut at: Vec<usize> = (0..=4).map(|quarter| whole.saturating_sub(1) * quarter / 4).collect();
+    at.dedup();
+    at.into_iter().filter_map(|i| life.phases.get(i)).collect()
+}
+
+/// The phases shown of all lifetime runs, which have one unit in each column.
+fn picked(lifetimes: &Lifetimes) -> impl Iterator<Item = &LifePhase> + Clone {
+    lifetimes.schemes.iter().filter_map(|s| s.lives.first()).flat_map(quarters)
+}
+
+fn ages(page: &mut Page, life: &Life, units: &[Unit]) {
+    let phases = quarters(life);
     let mut names = vec!["drive writes".to_string()];
-    names.extend(picked.iter().map(|i| number::significant(phases[*i].drive_writes)));
-    let columns = columns.into_iter().filter_map(|(name, quantity, of)| {
-        let values: Vec<_> = picked.iter().map(|i| of(phases[*i])).collect();
+    names.extend(phases.iter().map(|p| number::significant(p.drive_writes)));
+    let columns = AGES.iter().zip(units).filter_map(|((name, quantity, of), unit)| {
+        let unit = *unit;
+        let values: Vec<_> = phases.iter().map(|p| of(p)).collect();
         values.iter().any(Option::is_some).then(|| {
-            let unit = quantity.unit_for(values.iter().flatten().copied());
             let text = |v: &Option<f64>| v.map_or(number::NONE.to_string(), |v| quantity.text(v, unit));
             Column(std::iter::once(headed(name, unit)).chain(values.iter().map(text)).collect())
         })

@@ -7,6 +7,7 @@ use crate::terminal::sentences::{advice, again, heading};
 use crate::terminal::text::{Look, Page, TerminalStyle};
 use crate::words::conditions::flash;
 use crate::words::labels::replicas;
+use crate::words::lifetime::{YEAR_S, cycles};
 use crate::words::names::mode_title;
 use crate::words::number::{self, Quantity};
 use crate::words::{rows, steadiness, steady, steady_start};
@@ -106,18 +107,18 @@ fn particulars(r: &Report) -> Vec<(&'static str, String)> {
     }
     if let Some(l) = &r.lost_blocks {
         let mut what = format!(
-            "{} of {} factory bad blocks, {} retired; one erase counts as {} cycles",
+            "{} of {} factory bad blocks, {} retired; one erase counts as {}",
             number::count(l.counts.bad),
             number::count(l.blocks),
             number::count(l.counts.retired),
-            number::count(l.acceleration)
+            cycles(l.acceleration)
         );
         if let Some(end) = l.worn_out {
             what.push_str(&format!(
-                "; worn out after {} written ({} drive writes), {} years at this pace",
+                "; worn out after {} written ({} drive writes), {} at this pace",
                 Quantity::Bytes.show(end.total_bytes_written),
                 number::significant(end.drive_writes),
-                number::significant(end.years)
+                Quantity::Age.show(end.years * YEAR_S)
             ));
         }
         out.push(("blocks lost", what));

@@ -49,6 +49,17 @@ fn flash_in(by_mode: &BTreeMap<String, u64>, unit: Unit) -> String {
     each.collect::<Vec<_>>().join(" + ")
 }
 
+/// An initial state with its rest in days, where it has whole ones: `preload+retention:30d`.
+fn in_days(initial: &str) -> String {
+    const DAY: u64 = 86_400;
+    let days = |part: &str| {
+        let seconds: u64 = part.strip_prefix("retention:")?.strip_suffix('s')?.parse().ok()?;
+        (seconds > 0 && seconds.is_multiple_of(DAY)).then(|| format!("retention:{}d", seconds / DAY))
+    };
+    let parts = initial.split('+').map(|part| days(part).unwrap_or_else(|| part.to_string()));
+    parts.collect::<Vec<_>>().join("+")
+}
+
 /// The conditions of runs that all state them; none if one does not.
 pub(crate) fn conditions(reports: &[Report]) -> Vec<Condition> {
     let Some(all) = reports.iter().map(|r| r.conditions.as_ref()).collect::<Option<Vec<_>>>() else {
@@ -62,7 +73,7 @@ pub(crate) fn conditions(reports: &[Report]) -> Vec<Condition> {
         of("capacity", &|c| number::bytes(c.capacity_bytes)),
         of("over-provisioning", &|c| format!("{:.1} %", c.over_provisioning * 100.0)),
         of("RAM", &|c| Quantity::Bytes.show(c.ram_bytes as f64)),
-        of("initial state", &|c| c.initial.clone()),
+        of("initial state", &|c| in_days(&c.initial)),
     ];
     if all.iter().all(|c| !c.flash_bytes.is_empty()) {
         let differs = all.windows(2).any(|w| !is_same_flash(&w[0].flash_bytes, &w[1].flash_bytes));
@@ -109,4 +120,15 @@ fn values(texts: &[String], labels: &[String]) -> String {
         false => format!("{text} for {}", who.join(", ")),
     });
     of.collect::<Vec<_>>().join("; ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rest_of_whole_days_is_in_days() {
+        assert_eq!(in_days("preload+retention:2592000s"), "preload+retention:30d");
+        assert_eq!(in_days("retention:90s+fill:90%"), "retention:90s+fill:90%");
+    }
 }

@@ -108,6 +108,8 @@ pub(crate) fn leading(comparison: &Comparison) -> Leading {
             found.push((path, name, row));
         }
     }
+    // What takes no time under any scheme decides nothing.
+    found.retain(|(_, _, row)| row.any() || row.quantity != Quantity::Latency || reports.len() == 1);
     if let Some(row) = lifetime(reports).filter(|row| reports.len() == 1 || differs(row)) {
         found.push((LIFETIME, row.label.clone(), row));
     }

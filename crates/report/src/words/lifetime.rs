@@ -16,7 +16,7 @@ pub(crate) const FIGURES: [LifeFigure; 12] = [
     ("host writes", Quantity::Bytes, |l| Some(l.total_bytes_written)),
     ("drive writes", Quantity::Waf, |l| Some(l.drive_writes)),
     ("DWPD over 5 years", Quantity::Waf, |l| Some(l.drive_writes_per_day)),
-    ("years at this pace", Quantity::Waf, |l| Some(l.years)),
+    ("time at this pace", Quantity::Age, |l| Some(l.years * YEAR_S)),
     ("DWPD at this pace", Quantity::Waf, Life::drive_writes_per_day_at_pace),
     ("WAF", Quantity::Waf, |l| l.waf),
     ("write mean", Quantity::Latency, |l| Some(l.write?.mean)),
@@ -29,6 +29,8 @@ pub(crate) const FIGURES: [LifeFigure; 12] = [
 
 /// Days of a year on average.
 const DAYS_A_YEAR: f64 = 365.25;
+/// Seconds of a year on average.
+pub(crate) const YEAR_S: f64 = DAYS_A_YEAR * 86_400.0;
 
 /// The figures compared between two accelerations.
 const CHECKED: [&str; 5] = ["host writes", "WAF", "write mean", "read mean", "retries per page read"];
@@ -95,6 +97,12 @@ impl SchemeLife {
     }
 }
 
+/// P/E cycles in words: `1 cycle`, `20 cycles`.
+pub(crate) fn cycles(count: u64) -> String {
+    let unit = if count == 1 { "cycle" } else { "cycles" };
+    format!("{} {unit}", number::count(count))
+}
+
 impl Lifetimes {
     /// What was run, as (what, value) pairs.
     pub(crate) fn facts(&self) -> Vec<(&'static str, String)> {
@@ -110,7 +118,7 @@ impl Lifetimes {
             ("workload", workload_label(&self.workload)),
             ("one erase counts as", self.cycles()),
             ("ends at", self.end.clone()),
-            ("seeds", seeds),
+            (if seeds.contains(" to ") { "seeds" } else { "seed" }, seeds),
         ];
         if self.shelf_s > 0.0 {
             facts.insert(
@@ -123,8 +131,7 @@ impl Lifetimes {
 
     /// What one simulated erase counts as: `20 cycles`.
     pub(crate) fn cycles(&self) -> String {
-        let unit = if self.acceleration == 1 { "cycle" } else { "cycles" };
-        format!("{} {unit}", number::count(self.acceleration as u64))
+        cycles(self.acceleration as u64)
     }
 
     /// Passes of the workload behind the figures, and how many of them are steady; `None` of lives that an older
@@ -292,7 +299,8 @@ mod tests {
             let (_, _, of) = FIGURES.iter().find(|(label, ..)| *label == name).unwrap();
             of(&life).unwrap()
         };
-        let at_pace = figure("DWPD at this pace") * figure("years at this pace");
+        let years = figure("time at this pace") / YEAR_S;
+        let at_pace = figure("DWPD at this pace") * years;
         assert!((at_pace / (figure("DWPD over 5 years") * 5.0) - 1.0).abs() < 1e-12, "{at_pace}");
         assert!((figure("DWPD over 5 years") - 0.6).abs() < 1e-3);
         assert_eq!(Life::default().drive_writes_per_day_at_pace(), None);

@@ -106,6 +106,8 @@ pub(crate) enum Quantity {
     Latency,
     /// Seconds.
     Time,
+    /// Seconds that a drive lasts, up to years.
+    Age,
     /// 10^6 bytes per second.
     Rate,
     /// Requests a second.
@@ -142,7 +144,7 @@ impl Quantity {
     pub(crate) const fn stored(self) -> &'static str {
         match self {
             Quantity::Latency => "microseconds",
-            Quantity::Time => "seconds",
+            Quantity::Time | Quantity::Age => "seconds",
             Quantity::Rate => "10^6 bytes per second",
             Quantity::Iops => "requests per second",
             Quantity::Bytes => "bytes",
@@ -166,6 +168,13 @@ impl Quantity {
             unit("h", 3600.0),
             unit("d", 86_400.0),
         ];
+        const AGE: [Unit; 5] = [
+            unit("s", 1.0),
+            unit("min", 60.0),
+            unit("h", 3600.0),
+            unit("d", 86_400.0),
+            unit("years", 365.25 * 86_400.0),
+        ];
         const RATE: [Unit; 3] = [unit("kB/s", 1e-3), unit("MB/s", 1.0), unit("GB/s", 1e3)];
         const IOPS: [Unit; 3] = [unit("", 1.0), unit("k", 1e3), unit("M", 1e6)];
         const BYTES: [Unit; 5] = [
@@ -184,6 +193,7 @@ impl Quantity {
         match self {
             Quantity::Latency => &LATENCY,
             Quantity::Time => &TIME,
+            Quantity::Age => &AGE,
             Quantity::Rate => &RATE,
             Quantity::Iops => &IOPS,
             Quantity::Bytes => &BYTES,
@@ -296,6 +306,8 @@ mod tests {
         assert_eq!(Quantity::Bytes.show(1024.0 * 1024.0 * 1.5), "1.50\u{a0}MiB");
         assert_eq!(Quantity::Count.show(113_872.0), "113,872");
         assert_eq!(Quantity::Count.show(21e6), "21.0\u{a0}M");
+        assert_eq!(Quantity::Age.show(3.81e-5 * 365.25 * 86_400.0), "20.0\u{a0}min");
+        assert_eq!(Quantity::Age.show(3.2 * 365.25 * 86_400.0), "3.20\u{a0}years");
     }
 
     #[test]

@@ -58,9 +58,17 @@ struct Measure {
     row: Row,
 }
 
-/// Mean, median and tail of the decisive latency: write latency, or read latency if nothing was written.
+/// Whether the latency of writes decides, rather than that of reads: there are writes, and some take time.
+pub(crate) fn writes_decide(reports: &[Report]) -> bool {
+    let some = |pick: Pick| reports.iter().any(|r| pick(r).is_some());
+    let slow =
+        reports.iter().any(|r| mean(r, &|r| r.latency_us.write.map(|l| l.max)).is_some_and(|max| max > 0.0));
+    some(|r| r.latency_us.write) && (slow || !some(|r| r.latency_us.read))
+}
+
+/// Mean, median and tail of the decisive latency: that of writes, or of reads.
 fn measures(reports: &[Report]) -> [Measure; 3] {
-    let written = reports.iter().any(|r| r.latency_us.write.is_some());
+    let written = writes_decide(reports);
     let pick: Pick = if written { |r| r.latency_us.write } else { |r| r.latency_us.read };
     let of = if written { "write latency" } else { "read latency" };
     let measure = |point, value: Point| Measure { point, of, row: latency(reports, pick, value) };
@@ -104,6 +112,7 @@ fn fastest(reports: &[Report], labels: &[String], baseline: usize, ok: &[bool]) 
         )
     };
     let what = format!("{} {}", mean.point, mean.of);
+    let free = !writes_decide(reports) && reports.iter().any(|r| r.latency_us.write.is_some());
     let mut text = match (best.contains(&baseline), best.as_slice()) {
         (true, [_]) => format!(
             "Of {count} schemes, {} has the lowest {what}. Next is {}: {against}.",
@@ -123,6 +132,9 @@ fn fastest(reports: &[Report], labels: &[String], baseline: usize, ok: &[bool]) 
             labels[rival]
         ),
     };
+    if free {
+        text.insert_str(0, "Writes complete in 0 µs under every scheme. ");
+    }
     text.push_str(&besides(reports, labels, rival, baseline));
     for m in others {
         let leads = lowest(&m.row, ok);
@@ -170,7 +182,7 @@ pub(crate) fn winner(reports: &[Report], baseline: usize) -> Option<usize> {
 /// Reads and write amplification of the named run.
 fn besides(reports: &[Report], labels: &[String], rival: usize, baseline: usize) -> String {
     let mut also: Vec<String> = vec![];
-    if reports.iter().any(|r| r.latency_us.write.is_some()) {
+    if writes_decide(reports) {
         let pick: Pick = |r| r.latency_us.read;
         let points: [(&str, Point); 3] = [("mean", |l| l.mean), ("p50", |l| l.p50), ("p99.9", |l| l.p999)];
         let ratios = points.iter().filter_map(|(name, value)| {

@@ -1,7 +1,7 @@
 //! The headline: does it name what decides, and does it rest on steady runs?
 
 use crate::sample;
-use wordline_report::Reached;
+use wordline_report::{Reached, decided};
 
 #[test]
 fn headline_names_the_measure_that_decides() {
@@ -85,4 +85,25 @@ fn headline_calls_no_insignificant_difference_a_lead() {
     let said = c.verdict();
     assert!(said.starts_with("Both schemes have the same mean write latency:"), "{said}");
     assert!(said.ends_with("16 of 16 runs steady."), "{said}");
+}
+
+/// Writes that a buffer takes in no time decide nothing: reads do, and the headline says why.
+#[test]
+fn headline_of_writes_that_take_no_time_is_of_reads() {
+    let mut c = sample::steady(sample::two());
+    for report in &mut c.reports {
+        let write = report.latency_us.write.as_mut().unwrap();
+        (write.mean, write.p50, write.p99, write.p999, write.max) = (0.0, 0.0, 0.0, 0.0, 0.0);
+    }
+    let said = c.verdict();
+    assert!(
+        said.starts_with(
+            "Writes complete in 0 µs under every scheme. Of 2 schemes, conventional has the lowest mean read latency. "
+        ),
+        "{said}"
+    );
+    assert!(!said.contains(" slc-cache: read latency"), "{said}");
+    let decision = decided(c).decision.unwrap();
+    assert_eq!(decision.winner, Some(0));
+    assert!(decision.lead.iter().all(|measure| !measure.path.starts_with("latency_us.write")));
 }

@@ -202,8 +202,8 @@ fn saturated(report: &Report, run: &Outcome) -> Vec<String> {
         .filter(|rate| *rate > 0.0);
     let statement = format!(
         "overload: requests arrive faster than the drive completes them ({} per second); {} were \
-         outstanding on average, and the drive admits {}, so latency grows with the length of the run and \
-         no scheme is marked best.",
+         outstanding on average, and the drive admits {}, so latencies grow with the length of the run \
+         and none is marked best.",
         figure(served),
         figure(overload.under_way),
         overload.admitted

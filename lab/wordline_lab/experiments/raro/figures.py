@@ -166,7 +166,7 @@ def _draw_schemes(study: Study, threads: int, key: str, label: str) -> Any:
         at.set_title(stage)
         at.grid(axis="x", visible=False)
         if key == "iops":
-            at.set_yscale("log")
+            drawing.plain_log(at)
     axes[0].set_ylabel(label)
     drawing.legend_above(figure, axes[0])
     return figure
@@ -429,7 +429,7 @@ FIGURES = (
         "IOPS, four threads",
         FOUR,
         lambda s: _schemes(s, 4),
-        lambda s: _draw_schemes(s, 4, "iops", "reads a second"),
+        lambda s: _draw_schemes(s, 4, "iops", "reads per second"),
         f"RARO at most 13.5, 12.8 and 13.2 times Base. {RANGE}",
     ),
     Figure(
@@ -453,7 +453,7 @@ FIGURES = (
         "IOPS, one thread",
         ONE,
         lambda s: _schemes(s, 1),
-        lambda s: _draw_schemes(s, 1, "iops", "reads a second"),
+        lambda s: _draw_schemes(s, 1, "iops", "reads per second"),
         RANGE,
     ),
     Figure(
@@ -475,7 +475,7 @@ FIGURES = (
         "IOPS by R2",
         SWEPT,
         _sweep,
-        lambda s: _draw_sweep(s, "iops", "reads a second"),
+        lambda s: _draw_sweep(s, "iops", "reads per second"),
     ),
     Figure(
         "18",
