@@ -176,7 +176,7 @@ class Runner:
         self.wrong(asked)
         refused = {run: why for run in asked if (why := self._refusal(run)) is not None}
         there = [run for run in asked if run not in refused and self.path(run).exists()]
-        for run in there:
+        for run in (*there, *refused):
             self.ended(run, True)
         return {run: self._report(run) for run in there}, refused
 
