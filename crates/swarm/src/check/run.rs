@@ -251,6 +251,6 @@ mod tests {
         let values = &mut sectors[written.expect("a case that writes")];
         values.push(Value { stamp: u64::MAX, request: u64::MAX });
         let error = run.finish().unwrap_err();
-        assert!(error.contains(&format!("which is {}", u64::MAX)), "{error}");
+        assert!(error.contains(&format!("instead of {}", u64::MAX)), "{error}");
     }
 }
