@@ -245,6 +245,15 @@ def test_what_has_finished_makes_a_page_without_a_run(wordline, tmp_path):
     assert "hold under every reading," in whole
 
 
+def test_runs_that_are_all_refused_make_a_page(wordline):
+    asked = ("reproduce", "ips", "--figure", "12a", "--scale", "64", "--out", "p")
+    read_as = ("--reading", "split=traditional", "--only", "cooperative-burst/*/Cooperative")
+    done = wordline(*asked, *read_as)
+    assert done.code == 0
+    assert "cooperative-burst/64/Cooperative is not supported" in done.err
+    assert "no run" in done.out
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -174,7 +174,7 @@ class Runner:
         """
         asked = list(dict.fromkeys(runs))
         self.wrong(asked)
-        refused = {run: why for run in asked if (why := self._refusal(run)) is not None}
+        refused = self._refused(asked)
         there = [run for run in asked if run not in refused and self.path(run).exists()]
         for run in (*there, *refused):
             self.ended(run, True)
@@ -193,7 +193,7 @@ class Runner:
             raise UserError(f"{self.folder}: cannot create the folder of the runs: {e}") from e
         try:
             self.wrong(asked)
-            refused = {run: why for run in asked if (why := self._refusal(run)) is not None}
+            refused = self._refused(asked)
             missing = self._missing(asked)
             for run in asked:
                 if run not in missing:
@@ -332,6 +332,9 @@ class Runner:
         if kept["on_command_line"] != kept["text"]:
             why.on_command_line = kept["on_command_line"]  # type: ignore[attr-defined]
         return why if isinstance(why, self.refusals) else None
+
+    def _refused(self, runs: Iterable[Run]) -> dict[Run, Exception]:
+        return {run: why for run in runs if (why := self._refusal(run)) is not None}
 
     def _keep_refusal(self, run: Run, why: Exception) -> None:
         if (kind := type(why).__name__) in _KEPT:

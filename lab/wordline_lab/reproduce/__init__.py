@@ -139,7 +139,7 @@ def _one(
     with Bars(len(names), name) as bars:
         runner = Runner(kept, jobs=jobs, executor=executor, watch=bars.watch, ended=bars.ended)
         reports, refusals = runner.finished(names) if more.finished else runner.run(names)
-    if not reports:
+    if more.finished and not reports:
         raise UserError(
             f"{kept} has no report of these runs; leave out --finished, and they are executed"
         )

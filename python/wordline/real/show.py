@@ -23,8 +23,12 @@ def cells(row: Row) -> list[str]:
         f"{m.value:,.4g}",
         interval,
         f"{row.modelled:,.4g}",
-        f"{100 * row.error:+.1f} %".replace("-", "\u2212"),
+        _percent(row.error),
     ]
+
+
+def _percent(error: float) -> str:
+    return f"{100 * error:+.1f} %".replace("-", "\u2212")
 
 
 def lines(
@@ -99,8 +103,8 @@ def _verdict(rows: Sequence[Row]) -> str:
     text = f"The model reproduces all {len(rows)} {figures}"
     if outside:
         text = f"The model reproduces {len(rows) - len(outside)} of {len(rows)} {figures}"
-    error = f"{100 * far.error:+.1f} %".replace("-", "\u2212")
-    return f"{text} within the interval of the measurement; largest error {error} ({far.what})."
+    largest = f"largest error {_percent(far.error)} ({far.what})"
+    return f"{text} within the interval of the measurement; {largest}."
 
 
 def picture(fitted: FitResult) -> Any:
