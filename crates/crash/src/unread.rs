@@ -1,7 +1,7 @@
 //! States that differ from a passed state only in sectors that the check did not read.
 //!
-//! A check that sees the drive only over NBD depends on the sectors that it reads and on the marks. If
-//! another state is equal in all of these, the check reads the same sectors and passes again.
+//! A check that sees the drive only over NBD depends on the sectors that it reads and on the marks. In
+//! another state with the same contents of these, the check reads the same sectors and passes again.
 
 use crate::lock;
 use std::collections::HashSet;

@@ -44,7 +44,7 @@ fn skip(request: &Request, units: Units) -> Option<usize> {
 }
 
 impl Receiving {
-    /// The data of a request of which nothing has been received.
+    /// Begin to receive the data of a request.
     pub(crate) fn new(request: &Request, units: Units) -> Receiving {
         let length = request.payload();
         let data = match skip(request, units) {

@@ -258,7 +258,7 @@ impl Overlay {
         if self.kind.is_by_page() { self.pages.mapped() as u64 } else { self.mapped }
     }
 
-    /// Total of valid sectors in all slots, counted as by [`Self::weight`].
+    /// Number of valid sectors in all slots, each slot counted by [`Self::weight`].
     pub fn count_live_sectors(&mut self, logical_pages: u32) -> u64 {
         if !self.kind.is_by_page() {
             return self.count_mapped_sectors(logical_pages);

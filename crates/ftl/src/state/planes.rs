@@ -3,6 +3,7 @@
 use crate::plan::map_kind::RegionSet;
 use crate::plan::region::RegionId;
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 use wordline_units::PlaneId;
 
 #[derive(Clone, Copy, Default, Debug, Serialize, Deserialize)]
@@ -69,9 +70,9 @@ impl Planes {
         self.by_number[plane.index()].no_idle_work = true;
     }
 
-    /// Whether the scheme would have no idle work for a plane again.
-    pub fn has_no_idle_work(&self, plane: PlaneId) -> bool {
-        self.by_number[plane.index()].no_idle_work
+    /// Whether the scheme would again have no idle work for any of these planes.
+    pub fn have_no_idle_work(&self, planes: Range<u32>) -> bool {
+        self.by_number[planes.start as usize..planes.end as usize].iter().all(|plane| plane.no_idle_work)
     }
 
     /// Something of a plane has changed.
@@ -91,7 +92,7 @@ mod tests {
         planes.note_no_idle_work(PlaneId(0));
         planes.note_no_idle_work(PlaneId(1));
         planes.changed(PlaneId(1));
-        assert_eq!([0, 1].map(|plane| planes.has_no_idle_work(PlaneId(plane))), [true, false]);
+        assert_eq!([0..1, 1..2, 0..2].map(|some| planes.have_no_idle_work(some)), [true, false, false]);
     }
 
     #[test]

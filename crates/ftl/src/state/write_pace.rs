@@ -42,7 +42,7 @@ pub(crate) struct Shortage {
 }
 
 impl Shortage {
-    /// That of a drive whose writes are paced below so many free blocks of a plane.
+    /// The shortage of a drive. `below` is `gc.pace_below`, in free blocks per plane.
     fn of(state: &State, below: u32) -> Shortage {
         let home = state.home;
         let r = &state.regions[home.index()];
@@ -73,8 +73,8 @@ impl WritePace {
         self.rings = false;
     }
 
-    /// A write of this many pages goes in, on a drive that paces writes below so many free blocks. Returns whether it had
-    /// to wait for that.
+    /// Admit a write of `pages` logical pages and set the time of the next one. `below` is `gc.pace_below`, in free blocks
+    /// per plane. Returns whether pacing delayed the write.
     pub fn admit(&mut self, state: &State, below: u32, write: &HostRequest, pages: u64) -> bool {
         let waited = self.next.min(state.now) > write.arrival;
         if self.under_way > 0 {
@@ -115,7 +115,8 @@ impl WritePace {
         }
     }
 
-    /// So many slots were freed in this time. Of what is known half is forgotten with each `memory` of slots.
+    /// Count `frees` slots that a collection freed in `time`. Both sums are halved whenever `memory` slots are exceeded, so
+    /// that recent collections count most.
     fn learn(&mut self, time: SimDuration, frees: u32, memory: u64) {
         self.time = self.time.saturating_add(time.0);
         self.freed += u64::from(frees);

@@ -115,7 +115,7 @@ impl Scale {
         Scale { kind: ScaleKind::Log, min: low, max: high, from, to }
     }
 
-    /// About so many ticks, or more where there would be one alone, which shows no scale.
+    /// About `count` ticks, but at least two where the scale permits: a single tick shows no scale.
     pub(crate) fn two_ticks(&self, count: usize) -> Vec<Tick> {
         let mut some = (count..count + 4).map(|count| self.ticks(count));
         some.find(|ticks| ticks.len() > 1).unwrap_or_else(|| self.ticks(count))

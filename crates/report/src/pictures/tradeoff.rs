@@ -20,7 +20,7 @@ const WIDE: f64 = 4.0;
 /// Room for a name beside its point; a longer one has several lines.
 const NAME: f64 = 120.0;
 const LINE: f64 = 14.0;
-/// Between a name and what stands beside it.
+/// Space to the left and right of a name, in px.
 const APART: f64 = 3.0;
 
 /// Left, top, right, bottom.

@@ -7,9 +7,9 @@ use crate::terminal::sentences::{advice, again, heading};
 use crate::terminal::text::{Look, Page, TerminalStyle};
 use crate::words::conditions::flash;
 use crate::words::labels::replicas;
-use crate::words::lifetime::{YEAR_S, cycles};
+use crate::words::lifetime::cycles;
 use crate::words::names::mode_title;
-use crate::words::number::{self, Quantity};
+use crate::words::number::{self, Quantity, YEAR_S};
 use crate::words::{rows, steadiness, steady, steady_start};
 
 /// One run, with what the comparison leaves out: the flash by cause, capacity, wear and the engine.

@@ -4,7 +4,7 @@ use crate::schema::estimate::Estimate;
 use crate::schema::lifetime::{ACCELERATION_TOLERANCE, Life, Lifetimes, SchemeLife};
 use crate::schema::replicas::difference_percent;
 use crate::words::names::{device_label, workload_label};
-use crate::words::number::{self, Quantity};
+use crate::words::number::{self, DAYS_A_YEAR, Quantity, YEAR_S};
 use crate::words::phrases::{self, Said, TOGETHER};
 use std::collections::BTreeMap;
 
@@ -26,11 +26,6 @@ pub(crate) const FIGURES: [LifeFigure; 12] = [
     ("retries per page read", Quantity::Waf, |l| l.retries),
     ("blocks retired", Quantity::Count, |l| Some(l.retired_blocks as f64)),
 ];
-
-/// Days of a year on average.
-const DAYS_A_YEAR: f64 = 365.25;
-/// Seconds of a year on average.
-pub(crate) const YEAR_S: f64 = DAYS_A_YEAR * 86_400.0;
 
 /// The figures compared between two accelerations.
 const CHECKED: [&str; 5] = ["host writes", "WAF", "write mean", "read mean", "retries per page read"];

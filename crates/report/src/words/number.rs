@@ -9,6 +9,11 @@ pub(crate) const NONE: &str = "–";
 /// Non-breaking space between a number and its unit.
 pub(crate) const NO_BREAK: char = '\u{a0}';
 
+/// Days of a year on average.
+pub(crate) const DAYS_A_YEAR: f64 = 365.25;
+/// Seconds of a year.
+pub(crate) const YEAR_S: f64 = DAYS_A_YEAR * 86_400.0;
+
 /// Three significant digits, with commas in long integers: `0.412`, `43.2`, `12,700`.
 pub fn significant(x: f64) -> String {
     if !x.is_finite() {
@@ -173,7 +178,7 @@ impl Quantity {
             unit("min", 60.0),
             unit("h", 3600.0),
             unit("d", 86_400.0),
-            unit("years", 365.25 * 86_400.0),
+            unit("years", YEAR_S),
         ];
         const RATE: [Unit; 3] = [unit("kB/s", 1e-3), unit("MB/s", 1.0), unit("GB/s", 1e3)];
         const IOPS: [Unit; 3] = [unit("", 1.0), unit("k", 1e3), unit("M", 1e6)];
@@ -306,8 +311,8 @@ mod tests {
         assert_eq!(Quantity::Bytes.show(1024.0 * 1024.0 * 1.5), "1.50\u{a0}MiB");
         assert_eq!(Quantity::Count.show(113_872.0), "113,872");
         assert_eq!(Quantity::Count.show(21e6), "21.0\u{a0}M");
-        assert_eq!(Quantity::Age.show(3.81e-5 * 365.25 * 86_400.0), "20.0\u{a0}min");
-        assert_eq!(Quantity::Age.show(3.2 * 365.25 * 86_400.0), "3.20\u{a0}years");
+        assert_eq!(Quantity::Age.show(3.81e-5 * YEAR_S), "20.0\u{a0}min");
+        assert_eq!(Quantity::Age.show(3.2 * YEAR_S), "3.20\u{a0}years");
     }
 
     #[test]

@@ -13,7 +13,7 @@ const PAGES: u64 = 16;
 
 type Drive = Device<NoProbe>;
 
-/// A drive of four planes, a fifth of it spare, full of data, whose writes are paced below so many free blocks.
+/// A full drive of four planes with 20 % spare space, with the given `gc.pace_below` and `gc.class`.
 fn drive(pace_below: &str, class: &str) -> Drive {
     let logical = PLANES * BLOCKS * PAGES * 16 * 80 / 100;
     let text = format!(
@@ -65,7 +65,7 @@ fn random(number: u64, d: &Drive) -> u64 {
     (mixed ^ mixed >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) % (d.ftl.logical_lbas() / 32 - 100)
 }
 
-/// Keep so many random writes outstanding. Calls `each` at every completion.
+/// Submit the random writes with these numbers at queue depth 32. Calls `each` at every completion.
 fn saturate(d: &mut Drive, numbers: std::ops::Range<u64>, each: &mut dyn FnMut(&mut Drive, Completion)) {
     let mut next = numbers.start;
     while next < numbers.end {

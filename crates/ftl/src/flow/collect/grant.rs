@@ -2,7 +2,7 @@
 
 use crate::ftl::Ftl;
 use crate::plan::region::RegionId;
-use crate::state::job::GcReason;
+use crate::state::job::{GcReason, Job};
 use wordline_device::GcClass;
 use wordline_units::PlaneId;
 
@@ -10,14 +10,10 @@ impl Ftl {
     /// A job started in idle time cannot wait for the next idle period: it continues like any collection.
     pub(crate) fn take_over(&mut self, region: RegionId, plane: PlaneId) {
         let alone = self.state.gc.class == GcClass::Foreground;
-        let Some(job) = &mut self.state.at_mut(region, plane).job else { return };
-        let granted = std::mem::replace(&mut job.granted, true);
-        job.idle = false;
-        job.held = alone;
-        let block = job.block;
+        let Some(Job { block, granted, .. }) = self.state.at(region, plane).job else { return };
         let paces = self.requests.pace_mut().begin(&self.state, region, block, GcReason::Shortage);
         if let Some(job) = &mut self.state.at_mut(region, plane).job {
-            job.paces = paces;
+            (job.granted, job.idle, job.held, job.paces) = (true, false, alone, paces);
         }
         if alone {
             self.hold(plane);

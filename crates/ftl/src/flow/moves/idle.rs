@@ -29,16 +29,14 @@ impl Ftl {
         let has_superblocks = self.state.pools.iter().any(|pool| pool.planes_per_superblock > 1);
         let remembers = self.scheme.idle_is_local() && !has_superblocks && !self.state.draining;
         let planes = self.state.geometry.planes_of_die(die);
-        if remembers && planes.clone().all(|plane| self.state.planes.has_no_idle_work(PlaneId(plane))) {
+        if remembers && self.state.planes.have_no_idle_work(planes.clone()) {
             let mut again = planes.map(|plane| self.scheme.idle(PlaneId(plane), &View::of(&self.state)));
             debug_assert!(again.all(|work| work.is_none()), "die {die}");
             return false;
         }
         let (turn, count) = (self.idle_jobs.turn(die), planes.len() as u32);
-        let first = turn % count;
         for i in 0..count {
-            let at = first + i;
-            let plane = PlaneId(planes.start + if at < count { at } else { at - count });
+            let plane = PlaneId(planes.start + (turn + i) % count);
             let work = self.scheme.idle(plane, &View::of(&self.state));
             if self.has_failed("idle") {
                 return false;

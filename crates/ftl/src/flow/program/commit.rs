@@ -75,11 +75,12 @@ impl Ftl {
     /// All parts of a program are on flash: its block may be full, and may be a victim.
     #[inline]
     pub(crate) fn leave_block(&mut self, block: BlockId) {
-        self.state.planes.changed(self.state.geometry.plane_of(block));
+        let plane = self.state.geometry.plane_of(block);
+        self.state.planes.changed(plane);
         let info = &mut self.state.blocks[block.index()];
         info.writers -= 1;
         if info.is_listed() {
-            let (region, plane) = (RegionId(info.region), self.state.geometry.plane_of(block));
+            let region = RegionId(info.region);
             self.state.list(region, plane, block);
             self.collect_for_waiting(region, plane);
         }
