@@ -84,7 +84,7 @@ def test_a_folder_without_some_of_them_runs_the_others(folder, monkeypatch, caps
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--traces", "nowhere"], "--traces nowhere: there is no such folder"),
+        (["--traces", "nowhere"], "--traces nowhere: the folder does not exist"),
         (["--traces", "."], "none of the real traces of the atlas"),
         (["--traces", "two"], "2 files are rsrch_1.csv*: a/rsrch_1.csv, rsrch_1.csv"),
         (["--only", "pieces"], "--traces DIR is missing: name a folder that has one of cloudPhys"),

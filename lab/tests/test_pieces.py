@@ -204,5 +204,5 @@ def test_every_paper_says_whose_twins_its_real_traces_stand_beside(tmp_path):
         "raro": [],
     }
     assert [p.note for p in found["ips"]] == ["", "kin, not the paper's trace"]
-    with pytest.raises(wl.UserError, match="--traces nowhere: there is no such folder"):
+    with pytest.raises(wl.UserError, match="--traces nowhere: the folder does not exist"):
         paper.read("ips", traces="nowhere")

@@ -257,7 +257,7 @@ def test_runs_that_are_all_refused_make_a_page(wordline):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["pa-sdd"], "there is no such paper; there are hierarchy, hyssd, ips, pa-ssd, raro"),
+        (["pa-sdd"], "unknown paper; allowed: hierarchy, hyssd, ips, pa-ssd, raro"),
         (["pa-ssd", "--figure", "77"], "has the figures table-1, table-2, 1a"),
         (["pa-ssd", "--scale", "100"], "48 is the most"),
         (["pa-ssd", "--scale", "2", "--traces", "."], "divides twins, not traces"),

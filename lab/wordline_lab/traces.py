@@ -16,5 +16,5 @@ def files(folder: str) -> list[Path]:
         There is no such folder.
     """
     if not Path(folder).is_dir():
-        raise UserError(f"--traces {folder}: there is no such folder; name one that holds traces")
+        raise UserError(f"--traces {folder}: the folder does not exist; name one with traces")
     return sorted(path for path in Path(folder).rglob("*") if path.is_file())

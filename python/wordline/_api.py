@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from wordline import _bar, _wordline, spelling
 from wordline._result import Comparison, Lifetimes, Report
-from wordline._run import Progress, Run, asked, parallel_runs
+from wordline._run import Progress, Run, asked, counted, parallel_runs, whole
 from wordline.parameters import spelled
 from wordline.scheme import Scheme
 
@@ -266,6 +266,7 @@ def sweep(
     from wordline.sweeps import grid, result
 
     _no_text(schemes)
+    requests, threads = counted("requests", requests), counted("threads", threads)
     for number, name in ((requests, "requests"), (threads, "threads")):
         if number is not None and number < 1:
             raise _wordline.UserError(f"{name}={number} is not at least 1")
@@ -436,8 +437,8 @@ def _described(
         device=os.fspath(device),
         scheme=spelling.text(scheme),
         workload=os.fspath(workload),
-        seed=seed,
-        requests=requests,
+        seed=whole("seed", seed),
+        requests=counted("requests", requests),
         set=tuple((key, spelled(value)) for key, value in (changes or {}).items()),
         initial=initial,
         from_state=from_state,

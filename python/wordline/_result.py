@@ -332,6 +332,15 @@ class Comparison(_Shown, Sequence[Report]):
         """Return how many reports there are."""
         return len(self.reports)
 
+    @property
+    def decision(self) -> Figures:
+        """The decision between the schemes, as ``comparison.json`` has it.
+
+        ``verdict`` is a sentence, ``measures`` has for each measure that decides its ``path``,
+        ``name``, ``unit``, ``better``, the ``values`` by scheme and the indices of the ``best``.
+        """
+        return Figures(json.loads(self.json)["decision"])
+
     def __repr__(self) -> str:
         """Say which schemes are compared."""
         return f"<Comparison of {', '.join(r.scheme.name for r in self.reports)}>"

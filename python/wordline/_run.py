@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import operator
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -150,6 +152,32 @@ def beginning_with(run: Run, state: str) -> Run:
     return replace(run, initial=_wordline.DEFAULT_INITIAL, from_state=state, after=None)
 
 
+def whole(name: str, value: object) -> int:
+    """Return an integral number as an int: 1000, ``1e3`` or a number of numpy.
+
+    Raises
+    ------
+    UserError
+        It is not a whole number.
+    """
+    with contextlib.suppress(TypeError):
+        return operator.index(value)  # type: ignore[arg-type]  # what has no index is refused
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    raise _wordline.UserError(f"{name}={value!r} is not a whole number such as 1000 or 1_000_000")
+
+
+def counted(name: str, value: object) -> int | None:
+    """Return `whole` of a number that may be missing.
+
+    Raises
+    ------
+    UserError
+        It is not a whole number.
+    """
+    return None if value is None else whole(name, value)
+
+
 def parallel_runs(threads: int | None) -> int:
     """Return the number of runs in parallel, by default the number of cores."""
     return threads if threads is not None else os.cpu_count() or 1
@@ -165,6 +193,8 @@ def asked(
     UserError
         A number is out of range, or the run has two initial states.
     """
+    run = replace(run, seed=whole("seed", run.seed), requests=counted("requests", run.requests))
+    replicas = whole("replicas", replicas)
     if not 0 <= run.seed < 2**64:
         raise _wordline.UserError(f"seed={run.seed} is not between 0 and 2**64 - 1")
     if not 1 <= replicas <= _wordline.REPLICAS_MAX:

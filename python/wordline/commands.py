@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import sys
 from collections.abc import Callable, Sequence
 from importlib.metadata import entry_points
@@ -47,6 +49,10 @@ def perform(
     except KeyboardInterrupt:
         # The command line says what is kept.
         return 130
+    except BrokenPipeError:
+        # Nobody reads standard output any more; nor may the interpreter flush it at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     except (Fault, Refused, OSError) as e:
         show(e)
         return 1
@@ -59,7 +65,17 @@ def show(error: Exception) -> None:
 
 def message(error: Exception) -> str:
     """Return an error message with options spelled as on the command line."""
+    if isinstance(error, OSError) and error.strerror:
+        # Without "[Errno 28]"; an error of a write has no file name, and --out has the folder.
+        place = error.filename or (_out() if error.errno in (errno.ENOSPC, errno.EDQUOT) else "")
+        return f"{place}: {error.strerror}" if place else error.strerror
     return getattr(error, "on_command_line", str(error))
+
+
+def _out() -> str:
+    """Return the folder that the command line names with ``--out``; empty if it names none."""
+    words = sys.argv[1:]
+    return next((value for option, value in zip(words, words[1:], strict=False) if option == "--out"), "")
 
 
 def installs(extra: str) -> str:

@@ -74,7 +74,7 @@ impl From<io::Error> for Failure {
         if e.kind() == io::ErrorKind::BrokenPipe {
             Failure::Closed
         } else {
-            Failure::Output(format!("standard output cannot be written: {e}"))
+            Failure::Output(format!("standard output cannot be written: {}", wordline_units::io_reason(&e)))
         }
     }
 }

@@ -139,8 +139,9 @@ pub fn show_error(args: &[OsString], text: &str) {
 
 /// What a stopped Python command has saved, and how to resume it.
 fn kept_by(command: &Command) -> String {
-    let runs = |out: &std::path::Path| {
-        format!("finished runs are kept in {}; the same command resumes with the others", out.display())
+    let runs = |out: &std::path::Path| match out.exists() {
+        true => format!("finished runs are kept in {}; the same command resumes with the others", out.display()),
+        false => "no run had finished".to_string(),
     };
     match command {
         Command::Sweep(a) => runs(&a.out),

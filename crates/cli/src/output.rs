@@ -8,6 +8,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 use wordline_report::{Comparison, Figure, figures, html};
+use wordline_units::io_reason;
 
 /// Where text is to go.
 pub(crate) enum Sink {
@@ -25,7 +26,7 @@ fn refused(path: &Path, e: &io::Error) -> Failure {
         io::ErrorKind::PermissionDenied => "; choose another place, or change its permissions",
         _ => "",
     };
-    Failure::Input(format!("{}: cannot be written: {e}{hint}", path.display()))
+    Failure::Input(format!("{}: cannot be written: {}{hint}", path.display(), io_reason(e)))
 }
 
 /// A nameless file next to its final path.
@@ -89,7 +90,9 @@ impl Sink {
             Sink::Stdout => PathBuf::from("standard output"),
             Sink::File(path) | Sink::Special(path, _) => path.clone(),
         };
-        let failed = |e: &io::Error| Failure::Output(format!("{}: cannot be written: {e}", place.display()));
+        let failed = |e: &io::Error| {
+            Failure::Output(format!("{}: cannot be written: {}", place.display(), io_reason(e)))
+        };
         let mut held = match self {
             Sink::Special(_, mut file) => return Ok((write(&mut file)?, 0)),
             Sink::File(_) => temporary(&place).map_err(|e| failed(&e))?,
@@ -111,7 +114,7 @@ impl Sink {
     /// Write all of it.
     pub(crate) fn write(self, text: &str, console: &Console) -> Result<(), Failure> {
         let failed = |path: &Path, e: &io::Error| {
-            Failure::Output(format!("{}: cannot be written: {e}", path.display()))
+            Failure::Output(format!("{}: cannot be written: {}", path.display(), io_reason(e)))
         };
         match self {
             Sink::Stdout => console.say(text),

@@ -259,8 +259,14 @@ impl<'p> Section<'p> {
 
     /// Refuse every key that nobody asked for.
     pub fn finish(self) {
+        self.finish_unless_elsewhere(|_| None);
+    }
+
+    /// The same; `elsewhere` knows the path of a key that belongs in another table.
+    pub fn finish_unless_elsewhere(self, elsewhere: impl Fn(&str) -> Option<String>) {
         for entry in self.entries.iter().filter(|e| !self.asked.contains(&e.key)) {
-            let hint = match closest(&entry.key, self.asked.iter().map(String::as_str)) {
+            let near = closest(&entry.key, self.asked.iter().map(String::as_str)).map(str::to_string);
+            let hint = match near.or_else(|| elsewhere(&entry.key)) {
                 Some(near) => format!("did you mean {near:?}?"),
                 None if self.asked.is_empty() => "no keys are allowed here".to_string(),
                 None => format!("allowed keys: {}", self.asked.join(", ")),

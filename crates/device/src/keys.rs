@@ -43,6 +43,22 @@ pub fn keys_of(name: &str) -> Vec<KeyTable> {
     key_tables().into_iter().filter_map(|table| table.of_key(key)).collect()
 }
 
+/// The path of a key that is named without its table, or with `_` behind it: `gc.victim` for `victim` and
+/// `gc_victim`. `None` if no table or several have it.
+pub(crate) fn path_of(name: &str) -> Option<String> {
+    let mut found = vec![];
+    for table in key_tables() {
+        let fixed = table.paths.iter().filter(|path| !path.contains(ANY));
+        let full = |path: &String| {
+            let key = name.strip_prefix(path.as_str()).and_then(|rest| rest.strip_prefix('_')).unwrap_or(name);
+            table.keys().contains(&key).then(|| format!("{path}.{key}"))
+        };
+        found.extend(fixed.filter_map(full));
+    }
+    let [only] = &found[..] else { return None };
+    Some(only.clone())
+}
+
 impl KeyTable {
     /// The names of its keys.
     pub fn keys(&self) -> Vec<&str> {

@@ -248,7 +248,9 @@ impl Server {
                 device.sector.0
             );
             return Err(ServeError::Input(format!(
-                "--size {size}: is not a size of this drive\n  allowed: {allowed}"
+                "--size: {} cannot be served from this drive of {}\n  allowed: {allowed}",
+                Bytes(size),
+                Bytes(most)
             )));
         }
         if let Some(path) = &spec.image {

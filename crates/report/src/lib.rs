@@ -62,4 +62,4 @@ pub use words::decision::decided;
 pub use words::figures::explanations::report_schema;
 pub use words::figures::explanations::{Explained, every_explained, explainable, explained, glossary};
 pub use words::number::significant;
-pub use words::steadiness::{End, JobEnd, needed, two_digits};
+pub use words::steadiness::{End, JobEnd, at_least_longer, drive_writes_for_verdict, needed, two_digits};

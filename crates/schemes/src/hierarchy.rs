@@ -26,7 +26,8 @@
 //!
 //! ## Symbols
 //! L1, L2: the levels. D: the TLC/QLC region. wS, wL: merged and whole pages written in the window. cur_ratio: share of
-//! L2. ratio_L2: its target.
+//! L2. ratio_L2: its target. Metrics: cur_ratio; l1_share, the share of L1 in both levels; l1_owned and l2_owned, the
+//! blocks of each.
 //!
 //! ## Parameters
 //! - `static_blocks`: SLC blocks per plane; default from `[slc_cache]` of the device file.

@@ -84,7 +84,15 @@ impl Registry {
 
     fn unknown(&self, name: &str) -> SchemeError {
         let near = || closest(name, self.names()).map(|c| format!("; did you mean {c:?}?"));
-        let hint = if name == PYTHON { Some(OF_PYTHON.to_string()) } else { near() };
+        let first = name.split(',').next().unwrap_or_default();
+        let hint = match name {
+            PYTHON => Some(OF_PYTHON.to_string()),
+            _ if first != name && self.names().any(|known| known == first) => {
+                Some("; run takes one scheme, compare takes several".to_string())
+            }
+            _ if wordline_device::find(name).is_some() => Some(format!("; {name} is a device")),
+            _ => near(),
+        };
         SchemeError::Unknown { name: name.to_string(), hint: hint.unwrap_or_default() }
     }
 

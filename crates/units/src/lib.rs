@@ -18,6 +18,6 @@ pub use address::{
 pub use interrupt::{is_interrupted, stop_when};
 pub use message::{Face, Listed, Message, Opt};
 pub use quantity::{Bytes, Count, Energy, Fraction, Rate};
-pub use quantity_text::{QuantityError, grouped, number_words};
+pub use quantity_text::{QuantityError, grouped, io_reason, number_words};
 pub use request::{Attributes, HostOp, HostRequest, LatencyHint, QueueClass};
 pub use time::{SimDuration, SimTime};

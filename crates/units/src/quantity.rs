@@ -274,7 +274,8 @@ impl FromStr for Count {
     type Err = QuantityError;
     fn from_str(text: &str) -> Result<Count, QuantityError> {
         const WHAT: &str = "a count such as \"4096\", \"1M\" or \"1e6\"";
-        if let Some((mantissa, exponent)) = text.trim().split_once(['e', 'E']) {
+        let power = text.trim().split_once(['e', 'E']);
+        if let Some((mantissa, exponent)) = power.filter(|(m, _)| m.bytes().any(|c| c.is_ascii_digit())) {
             let s = split(mantissa, WHAT)?;
             let exponent = exponent.strip_prefix('+').unwrap_or(exponent).parse().ok();
             let ten = exponent.filter(|n: &u32| *n <= 19 && s.unit.is_empty()).map(|n| 10u128.pow(n));
@@ -325,6 +326,14 @@ mod tests {
     }
 
     #[test]
+    fn wrong_count_is_quoted_as_typed_with_the_remedy() {
+        let said = |text: &str| text.parse::<Count>().unwrap_err().to_string();
+        assert!(said("ten").starts_with("\"ten\" is not a count such as"), "{}", said("ten"));
+        assert!(said("1,000").ends_with("write it without commas; a point begins the decimals"));
+        assert!(said("-5").ends_with("it must not be negative"));
+    }
+
+    #[test]
     fn a_share_without_its_sign_is_explained() {
         let said = |text: &str| text.parse::<Fraction>().unwrap().without_percent();
         assert_eq!(said("50"), "; 50 without % means 50 times the whole; write 50% for 50 percent");
@@ -339,6 +348,9 @@ mod tests {
         }
         let said = "x".parse::<f64>().unwrap_err().to_string();
         assert_eq!(crate::quantity_text::number_words(&said), "it is not a number, such as 0.5");
+        let range = "invalid value '0' for '--times <N>': 0 is not in 1..=1000\n\nFor more";
+        let said = crate::quantity_text::number_words(range);
+        assert_eq!(said, "invalid value '0' for '--times <N>': it must be from 1 to 1000\n\nFor more");
     }
 
     #[test]

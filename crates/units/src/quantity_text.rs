@@ -32,7 +32,12 @@ pub(crate) fn split<'a>(text: &'a str, expected: &'static str) -> Result<Split<'
     let number = number.replace('_', "");
     let (whole, fraction) = number.split_once('.').unwrap_or((&number, ""));
     if whole.is_empty() && fraction.is_empty() {
-        return Err(fail("it must start with a number".into()));
+        let below_zero = trimmed.strip_prefix('-').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+        let hint = if below_zero { "it must not be negative" } else { "it must start with a number" };
+        return Err(fail(hint.into()));
+    }
+    if unit.strip_prefix(',').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit())) {
+        return Err(fail("write it without commas; a point begins the decimals".into()));
     }
     if fraction.contains('.') {
         return Err(fail("more than one decimal point".into()));
@@ -94,7 +99,23 @@ pub fn number_words(message: &str) -> String {
         ("number too small to fit in target type", "the number is too small"),
         ("invalid float literal", "it is not a number, such as 0.5"),
     ];
-    WORDS.iter().fold(message.to_string(), |said, (words, own)| said.replace(words, own))
+    in_words(&WORDS.iter().fold(message.to_string(), |said, (words, own)| said.replace(words, own)))
+}
+
+/// `0 is not in 1..=1000` as people write it: `it must be from 1 to 1000`.
+fn in_words(message: &str) -> String {
+    let Some((before, after)) = message.split_once(" is not in ") else { return message.to_string() };
+    let length = after.find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | '='))).unwrap_or(after.len());
+    let Some((least, most)) = after[..length].split_once("..=") else { return message.to_string() };
+    let start = before.rfind(' ').map_or(0, |at| at + 1);
+    format!("{}it must be from {least} to {most}{}", &before[..start], &after[length..])
+}
+
+/// The reason of an error of the machine, without the name of a temporary file and the number of the error.
+pub fn io_reason(e: &std::io::Error) -> String {
+    let text = e.to_string();
+    let reason = text.split(" at path ").next().unwrap_or(&text);
+    reason.split(" (os error ").next().unwrap_or(reason).to_string()
 }
 
 /// `n` with its thousands parted by commas.

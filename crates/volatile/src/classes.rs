@@ -94,7 +94,7 @@ pub fn states<'a>(
     Box::new(all.map(state))
 }
 
-/// A random state in which each sector, or each whole request, survives with a probability of .1, .5 or .9.
+/// A random state in which each sector, or each whole request, survives with a probability of 0.1, 0.5 or 0.9.
 /// This applies to all requests of the interval, or to those before a point after which everything is lost.
 fn drawn(interval: &Interval, number: u64, seed: u64) -> Lost {
     let mut random = SplitMix64(seed ^ (interval.at() as u64) << 32 ^ number);

@@ -173,7 +173,7 @@ def read(
     """
     known = papers()
     if name not in known:
-        raise UserError(f"{name}: there is no such paper; there are {', '.join(known)}")
+        raise UserError(f"{name}: unknown paper; allowed: {', '.join(known)}")
     if scale > 1 and traces:
         raise UserError("--scale divides twins, not traces; leave --scale or --traces out")
     folder = known[name]

@@ -116,7 +116,7 @@ class Readings:
             if not equals or reading not in self.all:
                 known = ", ".join(f"{r}={'|'.join(self.all[r].alternatives)}" for r in self.all)
                 raise UserError(
-                    f"--reading {text}: there is no such reading; allowed: {known or 'none'}"
+                    f"--reading {text}: unknown reading; allowed: {known or 'none'}"
                 )
             if reading in taken:
                 raise UserError(f"--reading {text}: {reading} appears twice")

@@ -156,6 +156,6 @@ pub(crate) struct CtlArgs {
     /// [offset=BYTES] [length=BYTES] [count=N], inject early-flush [count=N], inject no-space [count=N],
     /// inject slow-die die=N factor=N, inject retire block=N, inject clear; set time-scale=X; snapshot NAME,
     /// drop NAME; fork [NAME] nbd=unix:PATH [control=PATH] [time-scale=X]; forks; end nbd=unix:PATH
-    #[arg(value_name = "ORDER", required = true)]
+    #[arg(value_name = "COMMAND", required = true)]
     pub(crate) order: Vec<String>,
 }

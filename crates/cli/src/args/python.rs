@@ -150,7 +150,7 @@ pub(crate) struct ReproduceArgs {
     /// not run, and a reading counts once all of its runs have finished
     #[arg(long, conflicts_with = "dry_run")]
     pub(crate) finished: bool,
-    /// Divide the drive, the footprint and the length of the workloads by N
+    /// Divide the drive, the footprint and the length of the workloads by K
     #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub(crate) scale: u32,
     /// Folder of real traces; traces that belong to the paper run next to their twins

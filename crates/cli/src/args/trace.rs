@@ -82,6 +82,7 @@ pub(crate) struct ConvertArgs {
 }
 
 #[derive(Args, Debug)]
+#[command(group = clap::ArgGroup::new("part").args(["from_time", "until", "requests", "volume"]).required(true).multiple(true))]
 pub(crate) struct CutArgs {
     #[command(flatten)]
     pub(crate) from: From,
@@ -102,6 +103,7 @@ pub(crate) struct CutArgs {
 }
 
 #[derive(Args, Debug)]
+#[command(group = clap::ArgGroup::new("by").args(["time", "footprint"]).required(true).multiple(true))]
 pub(crate) struct ScaleArgs {
     #[command(flatten)]
     pub(crate) from: From,
@@ -132,6 +134,7 @@ pub(crate) struct LoopArgs {
 }
 
 #[derive(Args, Debug)]
+#[command(group = clap::ArgGroup::new("by").args(["time", "offset"]).required(true).multiple(true))]
 pub(crate) struct ShiftArgs {
     #[command(flatten)]
     pub(crate) from: From,

@@ -97,9 +97,9 @@ pub(crate) enum Command {
     ///
     /// Records every write, FLUSH, FUA, trim and acknowledgement of --run over NBD, or takes a --log. Then checks
     /// crash states between points of durability: nothing lost; all lost; each prefix; one write lost; one kept; one
-    /// sector lost; two writes lost; then random states, in which each sector survives with a probability of .1, .5
-    /// or .9. The first state that fails is reduced, named and reported. Exit code 0: none failed; 1: a state failed;
-    /// 2: wrong usage, or the check fails with nothing lost. Needs no root.
+    /// sector lost; two writes lost; then random states, in which each sector survives with a probability of 0.1,
+    /// 0.5 or 0.9. The first state that fails is reduced, named and reported. Exit code 0: none failed; 1: a state
+    /// failed; 2: wrong usage, or the check fails with nothing lost. Needs no root.
     Crash(CrashArgs),
     /// Compare conventional, slc-cache and sector on a small drive under a bursty workload
     Demo(DemoArgs),

@@ -4,7 +4,7 @@
 use crate::commands::figures::duration;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
-use wordline_report::{End, JobEnd, significant, two_digits};
+use wordline_report::{End, JobEnd, at_least_longer, drive_writes_for_verdict, significant, two_digits};
 use wordline_run::{Filled, RunLength, RunSpec, Setup, compare};
 use wordline_trace::Pacing;
 use wordline_units::grouped;
@@ -28,7 +28,7 @@ pub(crate) fn forecast(setup: &Setup, scheme: &str, threads: usize) -> String {
     let about = if length.is_exact { "" } else { "about " };
     let writes = length.write_bytes as f64 / setup.shape.logical_bytes.max(1) as f64;
     let wall = match wall_time(setup, scheme, length) {
-        Some(Wall::Second) => "about a second at most".to_string(),
+        Some(Wall::Second) => "at most about a second".to_string(),
         Some(Wall::Time(each)) => {
             format!("about {}", duration(each.mul_f64(runs.div_ceil(threads.clamp(1, runs)) as f64)))
         }
@@ -55,13 +55,16 @@ fn verdict(setup: &Setup, length: RunLength, writes: f64) -> String {
     if length.write_bytes >= needed {
         return "may be long enough for a steady-state verdict".to_string();
     }
-    // Rounded up, so that what is said is enough.
-    let drives = (needed as f64 / setup.shape.logical_bytes.max(1) as f64 * 1000.0).ceil() / 1000.0;
+    // The same length as a report proposes after the run.
+    let logical = setup.shape.logical_bytes.max(1) as f64;
+    let spare = setup.device.physical_bytes() as f64 / logical - 1.0;
+    let usual = drive_writes_for_verdict(&setup.initial.to_string(), spare);
+    let drives = usual.max(needed as f64 / logical);
     format!(
-        "too short for a steady-state verdict, which needs at least {} drive writes from this initial \
-         state ({})",
+        "too short for a steady-state verdict, which takes about {} drive writes from this initial state \
+         ({})",
         significant(drives),
-        longer(setup, length, drives / writes)
+        longer(setup, length, at_least_longer(drives / writes))
     )
 }
 
@@ -70,7 +73,9 @@ fn longer(setup: &Setup, length: RunLength, times: f64) -> String {
     let limit = setup.limit();
     // In an open loop a duration ends each pass of a trace.
     let by_pass = setup.workload.passes().is_some() && setup.workload.pacing() == Pacing::Open;
-    if limit.bytes.is_some() || limit.duration.is_some() && !by_pass {
+    // A trace that ends before its bound is repeated.
+    let by_bytes = limit.bytes.is_some_and(|bound| !length.is_exact || length.write_bytes >= bound);
+    if by_bytes || limit.duration.is_some() && !by_pass {
         return End::Bound.later(times);
     }
     if matches!(setup.workload.pacing(), Pacing::Jobs) && limit.requests.is_none() {

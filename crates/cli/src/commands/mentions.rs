@@ -109,10 +109,35 @@ fn entries(console: &Console) -> Vec<Entry> {
         all.extend(list::entries(kind, console).into_iter().map(|(name, about)| Entry::new(name, about)));
     }
     for scheme in console.registry().all() {
+        all.extend(paragraphs(scheme));
         let parameters = scheme.parameters.iter();
         all.extend(parameters.map(|p| Entry::new(format!("{}:{}", scheme.name, p.key), p.what.to_string())));
     }
     all
+}
+
+/// The paragraphs and list items at the head of a scheme's file, each under its heading.
+fn paragraphs(scheme: &wordline_schemes::Entry) -> Vec<Entry> {
+    let head: Vec<&str> = match &scheme.described {
+        Some(said) => said.lines().collect(),
+        None => scheme.docs.lines().map_while(|line| line.strip_prefix("//!")).map(str::trim).collect(),
+    };
+    let (mut heading, mut text, mut found) = ("", String::new(), vec![]);
+    for line in head.into_iter().chain([""]) {
+        let title = line.strip_prefix("## ");
+        let begins = line.starts_with(['-', '#']) || line.starts_with(|c: char| c.is_ascii_digit());
+        if (line.is_empty() || begins) && !text.is_empty() {
+            let name = format!("{}: {}", scheme.name, heading.to_lowercase());
+            found.push(Entry::new(name.trim_end_matches(": "), std::mem::take(&mut text).replace('`', "")));
+        }
+        if let Some(title) = title {
+            heading = title;
+        } else if !line.is_empty() && !line.starts_with('#') {
+            let space = if text.is_empty() { "" } else { " " };
+            text += &format!("{space}{line}");
+        }
+    }
+    found
 }
 
 /// The rows of the list of documents: a page or a question, and its contents.

@@ -23,7 +23,9 @@ pub(crate) fn check_sizes(
     }
     let unit_fits = unit.0 > 0 && (!sector_fits || unit.0.is_multiple_of(sector.0));
     if !unit_fits {
-        mapping.refuse("unit", format!("{unit} is not a multiple of the sector, {sector}"));
+        let of_page = media.iter().flatten().any(|read| read.medium.page == unit);
+        let from = if of_page { "; by default it is the page size" } else { "" };
+        mapping.refuse("unit", format!("{unit} is not a multiple of the sector, {sector}{from}"));
     }
     for Read { medium, page, wordlines, .. } in media.iter().flatten() {
         let name = &medium.name;
@@ -97,9 +99,22 @@ pub(crate) fn check_whole(spec: &DeviceSpec, media: &[&Read], capacity_place: &P
             format!(
                 "capacity.logical: {} exceeds the capacity of the flash in its densest mode, {}{less}",
                 Bytes(logical),
-                Bytes(physical)
+                readable(physical)
             ),
         );
+    }
+}
+
+/// A size in its largest unit, with at most two decimals: `411.75GiB`.
+fn readable(bytes: u64) -> String {
+    let exact = Bytes(bytes).to_string();
+    let unit = [("TiB", 1u64 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20)].into_iter().find(|(_, m)| bytes >= *m);
+    match unit {
+        Some((unit, size)) if exact.len() > 7 => {
+            let text = format!("{:.2}", bytes as f64 / size as f64);
+            format!("{}{unit}", text.trim_end_matches('0').trim_end_matches('.'))
+        }
+        _ => exact,
     }
 }
 

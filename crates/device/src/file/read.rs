@@ -6,6 +6,7 @@
 use crate::file::check::{check_sizes, check_whole};
 use crate::file::controller::{ack, capacity, gc, host, merge, padding, slc_cache};
 use crate::file::medium::{Read, media};
+use crate::keys::path_of;
 use crate::spec::drive::{DeviceSpec, UnwrittenReads};
 use crate::spec::parallel::{
     Allocation, Multiplane, MultiplanePages, Packing, ParallelUnit, PartialPages, Superblock,
@@ -48,6 +49,9 @@ fn read(mut root: Section<'_>, origin: &str, problems: &Problems) -> Option<Devi
     let stem = origin.rsplit(['/', '\\']).next().unwrap_or(origin).trim_end_matches(".toml");
     let name = about.take_or("name", stem.to_string());
     let description = about.take_or("description", String::new());
+    if name.trim().is_empty() {
+        about.refuse("name", "a device needs a name");
+    }
     about.finish();
 
     let media = media(&mut root);
@@ -107,7 +111,7 @@ fn read(mut root: Section<'_>, origin: &str, problems: &Problems) -> Option<Devi
     let slc_cache = root.section("slc_cache").map(|section| slc_cache(section, &complete));
     let errors = root.section("errors").map(crate::tables::errors::read);
     let wear = root.section("wear").map_or(Some(WearSpec::default()), crate::tables::wear::read);
-    root.finish();
+    root.finish_unless_elsewhere(path_of);
 
     if media.is_empty() || media.iter().any(Option::is_none) {
         return None;

@@ -70,6 +70,13 @@ fn an_unknown_key_is_named_with_the_key_that_was_meant() {
         "devices/x.toml:25: unknown key \"akc\"; did you mean \"ack\"?"
     );
     assert!(broken("name = \"x\"", "zzz = 1").contains("allowed keys: name, description"));
+    assert!(broken("name = \"x\"", "name = \"\"").contains("device.name: a device needs a name"));
+    let set = |key: &str| read(GOOD, &[(key, "fifo")]).expect_err("a key of no table");
+    for key in ["victim", "gc_victim"] {
+        assert!(set(key).contains("did you mean \"gc.victim\"?"), "{}", set(key));
+    }
+    // Two tables have it.
+    assert!(set("trigger").contains("allowed keys: device, medium"), "{}", set("trigger"));
 }
 
 #[test]

@@ -4,11 +4,11 @@
 use crate::pictures::cast::Roles;
 use crate::pictures::figure::{Csv, Figure, WIDTH, data};
 use crate::pictures::svg::{
-    Anchor, Canvas, Scale, ScaleKind, Tick, drawn, escape, latency_tick, px, text_width, tick_text,
+    Anchor, Canvas, Scale, ScaleKind, Tick, drawn, escape, px, text_width, tick_text,
 };
 use crate::words::decision::Leading;
 use crate::words::figures::figure::Better;
-use crate::words::number::{NO_BREAK, Quantity};
+use crate::words::number::Quantity;
 use crate::words::row::Row;
 
 const LEFT: f64 = 54.0;
@@ -126,44 +126,44 @@ fn scale(row: &Row, from: f64, to: f64) -> Scale {
     let positive = ends().map(|e| e.2).fold(f64::INFINITY, f64::min);
     if positive > 0.0 && most / positive >= WIDE {
         let least = if least > 0.0 { least } else { positive };
-        return Scale::log(least / 1.05, most * 1.05, from, to);
+        let unit = row.unit().size;
+        let round = Scale::log(least / 1.05 / unit, most * 1.05 / unit, from, to);
+        return Scale { min: round.min * unit, max: round.max * unit, ..round };
     }
     let margin = 0.06 * (most - least);
     let low = if least >= 0.0 { (least - margin).max(0.0) } else { least - margin };
     Scale::between(low, most + margin, 4, from, to)
 }
 
-/// Linear scales of bytes and times have their ticks in round numbers of the unit.
+/// The ticks of a scale in round numbers of the row's unit; values are in that unit.
 fn ticks(scale: &Scale, row: &Row, count: usize) -> Vec<Tick> {
     let unit = row.unit().size;
-    if scale.kind == ScaleKind::Log || unit == 1.0 {
-        return scale.ticks(count);
-    }
     let of = Scale { min: scale.min / unit, max: scale.max / unit, ..*scale };
+    if of.kind == ScaleKind::Log {
+        return of.ticks(count);
+    }
     let inner = |tick: &Tick| tick.value >= of.min - 1e-9 && tick.value <= of.max + 1e-9;
     let step = Scale::between(of.min, of.max, count, 0.0, 1.0);
     let round = step.ticks(count).into_iter().filter(inner);
     round.map(|tick| Tick { at: of.at(tick.value), ..tick }).collect()
 }
 
-fn text(scale: &Scale, row: &Row, value: f64) -> String {
-    match (scale.kind, row.quantity) {
-        (ScaleKind::Log, Quantity::Latency) => latency_tick(value),
-        (ScaleKind::Log, quantity) => {
-            let unit = quantity.unit_for(std::iter::once(value));
-            format!("{}{NO_BREAK}{}", tick_text(value / unit.size), unit.sign).trim_end().to_string()
-        }
-        (ScaleKind::Linear, _) => tick_text(value),
-    }
+/// The labeled ticks of the horizontal axis, without those whose text would touch the one before.
+fn apart(ticks: Vec<Tick>) -> Vec<Tick> {
+    let mut free = f64::NEG_INFINITY;
+    let half = |tick: &Tick| text_width(&tick_text(tick.value)) / 2.0;
+    let mut fits = |tick: &Tick| {
+        let fits = tick.major && tick.at - half(tick) >= free;
+        free = if fits { tick.at + half(tick) + 2.0 * APART } else { free };
+        fits
+    };
+    ticks.into_iter().filter(|tick| fits(tick)).collect()
 }
 
 fn note(name: &str, scale: &Scale, row: &Row) -> String {
     let sign = row.unit().sign;
-    let unit = match scale.kind {
-        ScaleKind::Log => ", log scale".to_string(),
-        ScaleKind::Linear if sign.is_empty() => String::new(),
-        ScaleKind::Linear => format!(" ({sign})"),
-    };
+    let log = if scale.kind == ScaleKind::Log { ", log scale" } else { "" };
+    let unit = if sign.is_empty() { log.to_string() } else { format!(" ({sign}){log}") };
     let way = match row.better {
         Better::Lower => "; lower is better",
         Better::Higher => "; higher is better",
@@ -177,13 +177,13 @@ fn frame(
     (x, cost, cost_name): (&Scale, &Row, &str),
     (y, gain, gain_name): (&Scale, &Row, &str),
 ) {
-    for tick in ticks(x, cost, 4).iter().filter(|t| t.major) {
+    for tick in apart(ticks(x, cost, 4)) {
         c.line("grid", (tick.at, TOP), (tick.at, BOTTOM));
-        c.text("tick", (tick.at, BOTTOM + 16.0), Anchor::Middle, &text(x, cost, tick.value));
+        c.text("tick", (tick.at, BOTTOM + 16.0), Anchor::Middle, &tick_text(tick.value));
     }
     for tick in ticks(y, gain, 5).iter().filter(|t| t.major) {
         c.line("grid", (LEFT, tick.at), (RIGHT, tick.at));
-        c.text("tick", (LEFT - 6.0, tick.at + 4.0), Anchor::End, &text(y, gain, tick.value));
+        c.text("tick", (LEFT - 6.0, tick.at + 4.0), Anchor::End, &tick_text(tick.value));
     }
     c.line("axis", (LEFT, BOTTOM), (RIGHT, BOTTOM));
     c.line("axis", (LEFT, TOP), (LEFT, BOTTOM));
@@ -318,4 +318,24 @@ fn common(a: &Area, b: &Area) -> f64 {
     let wide = a[2].min(b[2]) - a[0].max(b[0]);
     let high = a[3].min(b[3]) - a[1].max(b[1]);
     if wide > 0.0 && high > 0.0 { wide * high } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Writes until wear-out of 1.1 to 11.6 TiB once had ticks such as "931.3226 GiB" that covered each other.
+    #[test]
+    fn log_axis_of_bytes_has_round_ticks_of_one_unit() {
+        let tib = 1_099_511_627_776.0;
+        let samples = [1.1, 2.5, 11.6].map(|of| vec![(1, of * tib)]).to_vec();
+        let row = Row::of_samples("", "writes", (Quantity::Bytes, Better::Higher), samples);
+        let axis = scale(&row, LEFT, RIGHT);
+        let shown = apart(ticks(&axis, &row, 4));
+        let texts: Vec<String> = shown.iter().map(|tick| tick_text(tick.value)).collect();
+        assert_eq!(texts, ["1", "2", "5", "10", "20"]);
+        assert_eq!(note("writes", &axis, &row), "writes (TiB), log scale; higher is better");
+        let crowded: Vec<Tick> = shown.iter().map(|tick| Tick { at: tick.at / 20.0, ..*tick }).collect();
+        assert!(apart(crowded).len() < shown.len());
+    }
 }

@@ -69,7 +69,7 @@ fn particulars(r: &Report) -> Vec<(&'static str, String)> {
     out.push((
         "capacity",
         format!(
-            "{} logical of {} ({}% over-provisioning), {} valid{}",
+            "{} logical of {} ({} % over-provisioning), {} valid{}",
             number::bytes(c.logical_bytes),
             number::bytes(c.physical_bytes),
             number::significant(c.over_provisioning * 100.0),
@@ -96,10 +96,10 @@ fn particulars(r: &Report) -> Vec<(&'static str, String)> {
         let modes = l.by_mode.iter().map(|(mode, m)| {
             let left = m
                 .left
-                .map_or("all of it".into(), |l| format!("{} times what is used", number::significant(l)));
-            format!("{} of {} cycles left {left}", mode_title(mode), number::count(m.endurance))
+                .map_or("none used".into(), |l| format!("{} times as many left as used", number::significant(l)));
+            format!("{}: {} cycles, {left}", mode_title(mode), number::count(m.endurance))
         });
-        let mut what = modes.collect::<Vec<_>>().join(", ");
+        let mut what = modes.collect::<Vec<_>>().join("; ");
         if let Some(text) = extrapolated(r, l) {
             what.push_str(&format!("; {text}"));
         }

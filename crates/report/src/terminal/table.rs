@@ -95,7 +95,9 @@ pub fn table(comparison: &Comparison, shown: &Rows, style: TerminalStyle) -> Str
     } else {
         transposed(&mut page, &labels, &groups, &eligible(reports));
         let sign = if explained.is_some() { format!("; % is against {}", labels[0]) } else { String::new() };
-        format!("{mark} is the best of its column; w is write latency, r read latency{sign}.")
+        let has_latency = groups.iter().any(|group| group.title.ends_with(" latency"));
+        let short = if has_latency { "; w is write latency, r read latency" } else { "" };
+        format!("{mark} is the best of its column{short}{sign}.")
     };
     if reports.len() > 1 {
         page.blank();

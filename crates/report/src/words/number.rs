@@ -47,12 +47,14 @@ pub(crate) fn times(x: f64) -> String {
     }
 }
 
-/// A ratio to the baseline: `0.42×`, `1.00×`, `13.5×`, `204×`.
+/// A ratio to the baseline: `0.0031×`, `0.42×`, `1.00×`, `13.5×`, `204×`.
 pub(crate) fn ratio(x: f64) -> String {
     if !x.is_finite() {
         NONE.to_string()
-    } else if x < 0.005 && x > 0.0 {
-        "<0.01×".to_string()
+    } else if x < 0.00095 && x > 0.0 {
+        "<0.001×".to_string()
+    } else if x < 0.0095 && x > 0.0 {
+        format!("{x:.4}×")
     } else if x < 9.995 {
         format!("{x:.2}×")
     } else if x < 99.95 {
@@ -75,7 +77,14 @@ fn last_digit(half_width: f64) -> i32 {
 /// A number whose last digit has this power of ten.
 fn rounded(x: f64, last: i32) -> String {
     if last < 0 {
-        return format!("{x:.*}", last.unsigned_abs() as usize);
+        let text = format!("{x:.*}", last.unsigned_abs() as usize);
+        // Commas as in a whole number: 1,103.7.
+        return match text.split_once('.') {
+            Some((whole, part)) if x >= 1000.0 => {
+                format!("{}.{part}", whole.parse().map_or(whole.to_string(), count))
+            }
+            _ => text,
+        };
     }
     let step = 10f64.powi(last);
     let sign = if x < 0.0 { "-" } else { "" };
@@ -236,8 +245,9 @@ impl Quantity {
         if self == Quantity::Count && unit.size == 1.0 && value.is_finite() && value >= 0.0 {
             return count(value.round() as u64);
         }
-        if self == Quantity::Number && value.fract() == 0.0 && (0.0..1e7).contains(&value) {
-            return count(value as u64);
+        if self == Quantity::Number && value.fract() == 0.0 && value.abs() < 1e7 {
+            let sign = if value < 0.0 { "−" } else { "" };
+            return format!("{sign}{}", count(value.abs() as u64));
         }
         if self == Quantity::Waf && (0.005..9.995).contains(&value) {
             return format!("{value:.2}");
@@ -343,9 +353,11 @@ mod tests {
     }
 
     #[test]
-    fn a_ratio_never_grows_wider_than_six_characters() {
-        for x in [0.0, 1e-9, 0.42, 9.996, 99.97, 1234.0, 1e12, f64::NAN, f64::INFINITY] {
-            assert!(ratio(x).chars().count() <= 6, "{}", ratio(x));
+    fn ratio_has_two_digits_and_at_most_seven_characters() {
+        for x in [0.0, 1e-9, 0.000_96, 0.42, 9.996, 99.97, 1234.0, 1e12, f64::NAN, f64::INFINITY] {
+            assert!(ratio(x).chars().count() <= 7, "{}", ratio(x));
         }
+        let said = [0.003_13, 0.0097, 0.000_3, 0.0].map(ratio);
+        assert_eq!(said, ["0.0031×", "0.01×", "<0.001×", "0.00×"]);
     }
 }

@@ -5,7 +5,8 @@ use crate::schema::steady::Reached;
 use crate::words::command::{of_all, shell_line};
 use crate::words::number;
 use serde_json::Value;
-use wordline_units::Count;
+use wordline_trace::ByteBound;
+use wordline_units::{Count, SimDuration};
 
 /// Minimum factor by which a run that is too short is extended.
 const LONGER: f64 = 4.0;
@@ -61,9 +62,15 @@ fn is_steady(run: &Report) -> bool {
     run.steady_state.as_ref().is_some_and(|s| s.reached == Reached::Yes)
 }
 
-/// Advice if not all runs are steady; empty if they are.
+/// Whether no longer run would be steady: all runs that are not are overloaded, so that their latency grows with
+/// their length.
+fn only_overload(reports: &[Report]) -> bool {
+    reports.iter().flat_map(each).all(|run| is_steady(run) || run.overload().is_some())
+}
+
+/// Advice if not all runs are steady; empty if they are, or if a longer run would not be steady either.
 pub(crate) fn advice(reports: &[Report]) -> String {
-    if stands(reports) {
+    if stands(reports) || !reports.is_empty() && only_overload(reports) {
         return String::new();
     }
     match longer(reports) {
@@ -75,10 +82,14 @@ pub(crate) fn advice(reports: &[Report]) -> String {
 /// The same if the command of the runs follows below; `None` where an answer may rest on them.
 pub(crate) fn short_advice(reports: &[Report]) -> Option<String> {
     // Runs that write nothing have no steady state to come to.
-    if stands(reports) || reports.iter().all(|r| r.host.moved().write_bytes == 0) {
+    if stands(reports) || only_overload(reports) || reports.iter().all(|r| r.host.moved().write_bytes == 0) {
         return None;
     }
-    let all = if reports.len() > 1 { "in all runs, " } else { "" };
+    let all = match reports {
+        [_] => "",
+        _ if reports.iter().any(|r| r.overload().is_some()) => "in the runs without overload, ",
+        _ => "in all runs, ",
+    };
     Some(match longer(reports).and(option(reports)) {
         Some((name, value)) => {
             // A first estimate: what a longer run needs only it can tell.
@@ -122,9 +133,9 @@ fn option(reports: &[Report]) -> Option<(&'static str, String)> {
 }
 
 /// The number of requests with which each of these runs can have an answer, to two digits: as for `--requests`, per
-/// pass of a trace. `None` if all have one.
+/// pass of a trace. `None` if all have one, or are overloaded.
 pub fn needed(reports: &[Report]) -> Option<u64> {
-    let short = reports.iter().flat_map(each).filter(|run| !is_steady(run));
+    let short = reports.iter().flat_map(each).filter(|run| !is_steady(run) && run.overload().is_none());
     short.map(requests).max_by(f64::total_cmp).map(|most| two_digits(most) as u64)
 }
 
@@ -135,10 +146,24 @@ fn requests(run: &Report) -> f64 {
 
 /// Factor by which a run must be longer for an answer.
 fn times(run: &Report) -> f64 {
-    let empty = matches!(run.config["initial"]["spelling"].as_str(), Some("fresh" | "preload"));
-    let target = if empty { FROM_EMPTY } else { FROM_FULL };
+    let initial = run.config["initial"]["spelling"].as_str().unwrap_or_default();
+    let target = drive_writes_for_verdict(initial, run.capacity.over_provisioning);
     let written = run.drive_writes().filter(|written| *written > 0.0);
     written.map_or(LONGER, |written| (target / written).max(LONGER))
+}
+
+/// Drive writes that a run takes for an answer about its steady state, by the spelling of the initial state: a drive
+/// that begins empty is filled first, spare blocks too.
+pub fn drive_writes_for_verdict(initial: &str, over_provisioning: f64) -> f64 {
+    match initial {
+        "fresh" | "preload" => FROM_EMPTY.max(2.0 + over_provisioning),
+        _ => FROM_FULL,
+    }
+}
+
+/// The least factor by which a run that is too short is extended.
+pub fn at_least_longer(times: f64) -> f64 {
+    times.max(LONGER)
 }
 
 /// Number of passes of a run over its trace.
@@ -224,12 +249,31 @@ fn end_of(run: &Report) -> End {
     match text("kind") {
         "jobs" if most_of_jobs(run).is_some_and(|most| most <= run.host.requests) => End::Requests,
         "jobs" => End::Jobs(JobEnd::of(details.get("jobs").unwrap_or(&Value::Null))),
-        "trace" if has("bytes") || is_closed && has("duration") => End::Bound,
+        "trace" if ended_by_bound(run, is_closed) => End::Bound,
         "trace" if cut.is_some_and(|most| most <= run.host.requests) => End::Requests,
         "trace" => End::Trace,
         _ if bounded(&bounds) || has("duration") => End::Bound,
         _ => End::Requests,
     }
+}
+
+/// Whether `bytes=`, or in a closed loop `duration=`, ended a run of a trace, and not the trace itself before.
+fn ended_by_bound(run: &Report, is_closed: bool) -> bool {
+    let text = |key: &str| run.workload.details.get(key).and_then(Value::as_str);
+    let moved = run.host.moved();
+    let bytes = if moved.write_bytes > 0 { moved.write_bytes } else { moved.read_bytes };
+    // Requests under way at the end may be missing.
+    let reached = |of: f64, bound: f64| of >= 0.99 * bound;
+    let by_bytes = text("bytes").is_some_and(|bound| {
+        let bound = bound.parse::<ByteBound>().map_or(0, |b| b.of(run.capacity.logical_bytes));
+        reached(bytes as f64, bound as f64)
+    });
+    let by_time = is_closed
+        && text("duration").is_some_and(|bound| {
+            let bound = bound.parse::<SimDuration>().map_or(0.0, |d| d.as_secs());
+            reached(run.simulated_s, bound)
+        });
+    by_bytes || by_time
 }
 
 /// How to extend runs if no option does.
@@ -331,8 +375,8 @@ mod tests {
             (jobs(&[json!({ "runtime": "3", "time_based": "1" }), json!({})]), "raise runtime=, loops= or"),
             (json!({ "kind": "synthetic", "parameters": { "bounds": { "bytes": "1x" } } }), "bytes="),
             (json!({ "kind": "synthetic", "parameters": { "duration": "3s" } }), "of the workload 20 times"),
-            (json!({ "kind": "trace", "bytes": "1x" }), "of the workload 20 times"),
-            (json!({ "kind": "trace", "duration": "3s", "pacing": { "closed": {} } }), "duration="),
+            (json!({ "kind": "trace", "bytes": "0.05x" }), "of the workload 20 times"),
+            (json!({ "kind": "trace", "duration": "0s", "pacing": { "closed": {} } }), "duration="),
         ];
         for (details, says) in ends {
             let short = [run(Reached::TooShort, details)];
@@ -345,6 +389,39 @@ mod tests {
     fn jobs(options: &[Value]) -> Value {
         let jobs: Vec<Value> = options.iter().map(|options| json!({ "options": options })).collect();
         json!({ "kind": "jobs", "jobs": jobs, "text": "j.fio:section=a" })
+    }
+
+    /// A trace that ends before its bound once had the advice to raise the bound.
+    #[test]
+    fn trace_that_ends_before_its_bound_is_repeated() {
+        for details in [
+            json!({ "kind": "trace", "bytes": "8x" }),
+            json!({ "kind": "trace", "bytes": "1GiB" }),
+            json!({ "kind": "trace", "duration": "3s", "pacing": { "closed": {} } }),
+        ] {
+            let words = longer(&[run(Reached::TooShort, details)]).unwrap();
+            assert_eq!(words[words.len() - 2..], ["--set", "workload.loops=20"]);
+        }
+    }
+
+    /// More requests only lengthen the queue of an overloaded drive.
+    #[test]
+    fn overloaded_run_is_not_made_longer() {
+        let trace = json!({ "kind": "trace" });
+        let mut full = run(Reached::No, trace.clone());
+        full.config["pacing"] = json!({ "open": { "queue_depth": 8 } });
+        full.simulated_s = 1.0;
+        full.latency_us.write =
+            Some(crate::schema::report::Latency { mean: 1e6, count: 9, ..Default::default() });
+        assert!(full.overload().is_some());
+        assert_eq!((short_advice(&[full.clone()]), advice(&[full.clone()])), (None, String::new()));
+        assert_eq!(needed(&[full.clone()]), None);
+        let mixed = [full, run(Reached::No, trace)];
+        assert_eq!(
+            short_advice(&mixed).unwrap(),
+            "to reach a steady state in the runs without overload, use the command below with --set \
+             workload.loops=20 or more."
+        );
     }
 
     /// Jobs that `--requests` stops go on no longer, whatever their size.

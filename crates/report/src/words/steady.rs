@@ -34,8 +34,10 @@ pub(crate) fn sentence(report: &Report) -> Option<String> {
         };
         let end = if count > 1 { ")" } else { "" };
         let why = &states[at].why;
+        // A longer run of an overloaded drive only has a longer queue.
+        let remedy = if report.overload().is_some() { "the drive is overloaded" } else { "run longer" };
         return Some(match states[at].reached {
-            Reached::No => unbroken(&format!("not steady{who}: {why}{end}; run longer.")),
+            Reached::No => unbroken(&format!("not steady{who}: {why}{end}; {remedy}.")),
             _ => unbroken(&format!("too short to tell{who}: {why}{end}.")),
         });
     }

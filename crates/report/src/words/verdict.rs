@@ -309,7 +309,7 @@ impl Comparison {
     pub fn verdict(&self) -> String {
         let advice = || format!(" {}", steadiness::advice(&self.reports));
         let said = verdict(&self.reports, self.baseline_index());
-        said.unwrap_or_else(|text| text + &advice()).replace(number::NO_BREAK, " ")
+        said.unwrap_or_else(|text| text + &advice()).trim_end().replace(number::NO_BREAK, " ")
     }
 
     /// The words of the command that reproduces all of it; none if the runs differ in more than the scheme.

@@ -13,7 +13,7 @@ use wordline_flash::Geometry;
 use wordline_ftl::{Checked, Label, StateError, StateFile};
 use wordline_schemes::Registry;
 use wordline_sim::{Device, NoProbe, Probe, RestoreError};
-use wordline_units::Opt;
+use wordline_units::{Opt, io_reason};
 
 type Plain = Device<NoProbe>;
 
@@ -152,7 +152,7 @@ impl SaveTo {
 }
 
 fn refused(path: &str, e: &io::Error) -> RunError {
-    (Opt::SaveState.of(path) + format!(": the file cannot be written: {e}; choose another place")).into()
+    (Opt::SaveState.of(path) + format!(": the file cannot be written: {}; choose another place", io_reason(e))).into()
 }
 
 /// The state of a drive at one moment, with its outstanding work. It is in memory, in a file without a name; a drive

@@ -12,12 +12,12 @@ use std::path::Path;
 use wordline_device::{DeviceSpec, find, names_like};
 use wordline_flash::Geometry;
 use wordline_ftl::{Initial, Label, Mapped};
-use wordline_schemes::Entry;
+use wordline_schemes::{Entry, Registry};
 use wordline_sim::{Pacing, Pauses};
 use wordline_trace::{DriveShape, Limit, Overrides, Pacing as WorkloadPacing, Touched};
-use wordline_units::{Fraction, Listed, Lpn, Opt, SectorMask};
+use wordline_units::{Fraction, Listed, Lpn, Opt, SectorMask, io_reason};
 use wordline_workload::twin::with_original;
-use wordline_workload::{Workload, with_options};
+use wordline_workload::{Workload, synthetic_named, with_options};
 
 /// Everything of a run but the scheme, resolved.
 #[derive(Clone, Debug)]
@@ -55,14 +55,23 @@ pub fn device(name: &str, overrides: &[(String, String)]) -> Result<DeviceSpec, 
     match std::fs::read_to_string(path) {
         Ok(text) => Ok(DeviceSpec::from_toml(&text, name, overrides)?),
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
-            let hint = names_like(name).map_or(String::new(), |near| format!("; did you mean {near:?}?"));
+            let is_scheme = Registry::standard().find(name).is_ok();
+            let other = if is_scheme { "scheme" } else { "built-in workload" };
+            let hint = match names_like(name) {
+                _ if is_scheme || synthetic_named(name).is_some() => format!("; {name} is a {other}"),
+                Some(near) => format!("; did you mean {near:?}?"),
+                None => String::new(),
+            };
             let what = format!(": no built-in device or file of this name{hint}\n  hint: ");
             Err((Opt::Device.of(name) + what + Listed::Devices.by() + " lists the built-in devices").into())
         }
         Err(e) if e.kind() == std::io::ErrorKind::InvalidData => {
             Err((Opt::Device.of(name) + ": not a device file: not valid UTF-8").into())
         }
-        Err(e) => Err((Opt::Device.of(name) + format!(": the file cannot be read: {e}")).into()),
+        Err(e) if e.kind() == std::io::ErrorKind::IsADirectory => {
+            Err((Opt::Device.of(name) + ": is a folder; name a device file in it").into())
+        }
+        Err(e) => Err((Opt::Device.of(name) + format!(": the file cannot be read: {}", io_reason(&e))).into()),
     }
 }
 

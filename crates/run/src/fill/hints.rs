@@ -8,7 +8,7 @@ use wordline_device::{Ack, GcClass, Packing, ProgramBuffer};
 use wordline_ftl::{Cause, RegionCounters, RegionId};
 use wordline_report::Report;
 use wordline_trace::Touched;
-use wordline_units::Fraction;
+use wordline_units::{Fraction, grouped};
 
 /// What a reader of this report should know.
 pub(crate) fn hints(report: &Report, run: &Outcome) -> Vec<String> {
@@ -96,7 +96,8 @@ fn to_collect(report: &Report, run: &Outcome) -> Option<String> {
     }
     let left = ftl.bytes_to_collection(region).filter(|left| most.1 > 0 && *left > 0)?;
     let enough = enough(report, run, (most.1 + left) as f64 / most.1 as f64);
-    Some(format!("region {name} has room for {} more before GC starts{enough}.", bytes(left)))
+    let work = if ftl.layout().is_at_rest(region) { "GC" } else { "migration or GC" };
+    Some(format!("region {name} has room for {} more before {work} starts{enough}.", bytes(left)))
 }
 
 /// The number of requests that writes this many times as much, if the run has one.
@@ -201,12 +202,12 @@ fn saturated(report: &Report, run: &Outcome) -> Vec<String> {
         .and_then(Value::as_f64)
         .filter(|rate| *rate > 0.0);
     let statement = format!(
-        "overload: requests arrive faster than the drive completes them ({} per second); {} were \
-         outstanding on average, and the drive admits {}, so latencies grow with the length of the run \
+        "the drive is overloaded: requests arrive faster than it completes them ({} per second). On \
+         average {} were outstanding, and the drive admits {}; latencies grow with the length of the run, \
          and none is marked best.",
         figure(served),
         figure(overload.under_way),
-        overload.admitted
+        figure(overload.admitted as f64)
     );
     let advice = if asked.is_some_and(|rate| slower >= 1.0 && slower < rate) {
         Some(format!("--set workload.rate={slower:.0} is a rate that the drive sustains."))
@@ -234,6 +235,7 @@ fn percent(part: u64, whole: u64) -> String {
 /// Two digits or so.
 fn figure(x: f64) -> String {
     match x {
+        x if x >= 1000.0 => grouped(x.round() as u64),
         x if x >= 10.0 => format!("{x:.0}"),
         x if x >= 0.1 => format!("{x:.1}"),
         x => format!("{x:.3}"),

@@ -123,7 +123,11 @@ fn judged(run: &Outcome) -> Result<Steady, Against> {
     let points = run.device.metrics.checkpoints();
     let end = run.device.metrics.totals(run.summary.end, run.device.ftl);
     if end.ended < REQUESTS_MIN {
-        return Err(too_short(format!("{} requests; at least {REQUESTS_MIN} are needed", end.ended)));
+        return Err(too_short(format!(
+            "{} requests; at least {} are needed",
+            grouped(end.ended),
+            grouped(REQUESTS_MIN)
+        )));
     }
     let common = |kind: usize| end.requests[kind] as f64 > RARE * end.ended as f64;
     let mut measures = vec![];

@@ -6,6 +6,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
+use wordline_units::io_reason;
 
 /// A file under way, perhaps compressed.
 pub(crate) struct Output {
@@ -31,7 +32,7 @@ fn refused(path: &Path, e: &io::Error) -> RunError {
         io::ErrorKind::PermissionDenied => "; choose another place, or change its permissions",
         _ => "",
     };
-    RunError::Input(format!("{}: cannot be written: {e}{hint}", path.display()))
+    RunError::Input(format!("{}: cannot be written: {}{hint}", path.display(), io_reason(e)))
 }
 
 /// A file cannot be written on.

@@ -3,7 +3,7 @@
 use crate::reading::detection::{Confidence, Detection, Miss, Sample, Settings};
 use crate::reading::example::{Body, Example};
 use crate::reading::format::{Extents, Format, Order, Quirks, Timing};
-use crate::reading::lines_of::{LineFormat, LineReader, Parsed, Tally, scaled, spaced_up_to};
+use crate::reading::lines_of::{LineFormat, LineReader, Parsed, Tally, columns, scaled, spaced_up_to};
 use crate::reading::record::Record;
 use crate::reading::rwbs::{EVENT, Flags};
 use crate::reading::units::{SECOND, TIME, UNIT, Units};
@@ -90,7 +90,10 @@ impl LineFormat for Blkparse {
             _ => action == b"UT",
         };
         if count < 7 || !known {
-            return Err(format!("no action of blkparse in column 6 of {count}"));
+            return Err(match count {
+                ..7 => format!("{} instead of 7 or more", columns(count)),
+                _ => "column 6 is not an action of blkparse, such as D or Q".to_string(),
+            });
         }
         if action != [self.event] {
             return Ok(Parsed::Aside);

@@ -5,7 +5,7 @@
 use crate::reading::detection::{Confidence, Detection, Miss, Sample, Settings};
 use crate::reading::example::{Body, Example};
 use crate::reading::format::{Extents, Format, Order, Quirks, Timing};
-use crate::reading::lines_of::{LineFormat, LineReader, Parsed, Tally, scaled, spaced_up_to};
+use crate::reading::lines_of::{LineFormat, LineReader, Parsed, Tally, columns, scaled, spaced_up_to};
 use crate::reading::record::Record;
 use crate::reading::units::{TIME, UNIT, Units};
 use crate::reading::volumes::Volumes;
@@ -134,7 +134,7 @@ impl FiveColumns {
 
     /// Any other line: decimals, other spacing, or an error to report.
     fn unusual(&self, line: &[u8], volumes: &mut Volumes) -> Result<Parsed, String> {
-        let [when, dev, lba, size, op] = fields(line).map_err(|n| format!("{n} columns instead of 5"))?;
+        let [when, dev, lba, size, op] = fields(line).map_err(|n| format!("{} instead of 5", columns(n)))?;
         let time = time(when, self.units.time).map_err(|e| e.of("time", when))?;
         if !dev.iter().all(u8::is_ascii_digit) {
             return Err("the device is not a number".to_string());

@@ -3,7 +3,7 @@
 use crate::reading::detection::{Confidence, Detection, Miss, Sample, Settings};
 use crate::reading::example::{Body, Example};
 use crate::reading::format::{Extents, Format, Order, Quirks, Timing};
-use crate::reading::lines_of::{LineFormat, LineReader, Parsed, Tally, scaled};
+use crate::reading::lines_of::{LineFormat, LineReader, Parsed, Tally, columns, scaled};
 use crate::reading::record::Record;
 use crate::reading::units::{STATED, Units};
 use crate::reading::volumes::Volumes;
@@ -147,7 +147,7 @@ impl Msr {
 #[cold]
 fn columns_fault(line: &[u8]) -> String {
     let n = memchr::memchr_iter(b',', line).count() + 1;
-    format!("{n} columns instead of 7")
+    format!("{} instead of 7", columns(n))
 }
 
 /// The response time is not known and written as 0.

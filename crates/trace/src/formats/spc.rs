@@ -3,7 +3,7 @@
 use crate::reading::detection::{Confidence, Detection, Miss, Sample, Settings};
 use crate::reading::example::{Body, Example};
 use crate::reading::format::{Extents, Format, Order, Quirks, Timing};
-use crate::reading::lines_of::{LineFormat, LineReader, Parsed, Tally, scaled, separated_up_to};
+use crate::reading::lines_of::{LineFormat, LineReader, Parsed, Tally, columns, scaled, separated_up_to};
 use crate::reading::record::Record;
 use crate::reading::units::{SECOND, STATED, Units};
 use crate::reading::volumes::Volumes;
@@ -53,7 +53,7 @@ impl LineFormat for Spc {
         let mut fields: [&[u8]; 5] = [&[]; 5];
         let count = separated_up_to(line, b',', &mut fields);
         if count < 5 {
-            return Err(format!("{count} columns instead of 5 or more"));
+            return Err(format!("{} instead of 5 or more", columns(count)));
         }
         let [asu, lba, size, opcode, when] = fields;
         unsigned(asu).map_err(|e| e.of("ASU", asu))?;

@@ -3,7 +3,7 @@
 use crate::reading::detection::{Confidence, Detection, Miss, Sample, Settings};
 use crate::reading::example::{Body, Example};
 use crate::reading::format::{Extents, Format, Order, Quirks, Timing};
-use crate::reading::lines_of::{LineFormat, LineReader, Parsed, Tally, scaled, spaced_up_to};
+use crate::reading::lines_of::{LineFormat, LineReader, Parsed, Tally, columns, scaled, spaced_up_to};
 use crate::reading::record::Record;
 use crate::reading::units::{SECOND, STATED, Units};
 use crate::reading::volumes::Volumes;
@@ -57,7 +57,7 @@ impl LineFormat for Wiscsee {
         let mut fields: [&[u8]; 8] = [&[]; 8];
         let count = spaced_up_to(line, &mut fields);
         if count != 8 {
-            return Err(format!("{count} columns instead of 8"));
+            return Err(format!("{} instead of 8", columns(count)));
         }
         let [pid, action, op, offset, size, when, _, sync] = fields;
         unsigned(pid).map_err(|e| e.of("process", pid))?;

@@ -1,6 +1,8 @@
 //! Properties of a trace, as text.
 
 use crate::inspect::inspect::{CACHE_SHARES, GIB, Inspection};
+use crate::reading::record::Position;
+use crate::source::compression::Compression;
 use crate::text::numbers::{grouped, readable_bytes};
 use crate::trace::scan::place;
 use std::fmt::Write;
@@ -23,10 +25,15 @@ fn size(gib: f64) -> String {
     readable_bytes((gib * GIB) as u64)
 }
 
+/// Days to a tenth, whole from a hundred on.
+fn days(days: f64) -> String {
+    if days < 99.95 { format!("{days:.1}") } else { grouped(days.round() as u64) }
+}
+
 /// A time as text.
 fn span(seconds: f64) -> String {
     match seconds {
-        s if s >= 2.0 * 86_400.0 => format!("{} s ({:.1} days)", figure(s), s / 86_400.0),
+        s if s >= 2.0 * 86_400.0 => format!("{} s ({} days)", figure(s), days(s / 86_400.0)),
         s if s >= 2.0 * 3_600.0 => format!("{} s ({:.1} h)", figure(s), s / 3_600.0),
         s if s >= 120.0 => format!("{} s ({:.1} min)", figure(s), s / 60.0),
         s if s >= 1.0 || s == 0.0 => format!("{} s", figure(s)),
@@ -71,10 +78,13 @@ impl Inspection {
         row(
             "file",
             format!(
-                "{} ({}, {} compression)",
+                "{} ({}, {})",
                 self.file,
                 readable_bytes(self.file_bytes),
-                self.compression.name()
+                match self.compression {
+                    Compression::Plain => "uncompressed".to_string(),
+                    packed => format!("compressed with {}", packed.name()),
+                }
             ),
         );
         row("sha256", self.sha256.clone());
@@ -265,7 +275,11 @@ impl Inspection {
             );
         }
         if self.unusable.count > 0 {
-            let _ = writeln!(out, "\n{} lines cannot be used:", grouped(self.unusable.count));
+            let first = self.unusable.first.first();
+            let binary = first.is_some_and(|u| !matches!(u.at, Position::Line(_)));
+            let part = if binary { "record" } else { "line" };
+            let s = if self.unusable.count == 1 { "" } else { "s" };
+            let _ = writeln!(out, "\n{} {part}{s} cannot be used:", grouped(self.unusable.count));
             for u in &self.unusable.first {
                 let _ = writeln!(out, "  {:>12}  {}", place(u.file.as_deref(), u.at), u.reason);
             }

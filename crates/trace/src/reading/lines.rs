@@ -8,6 +8,9 @@ use std::ops::Range;
 /// Size of the buffer in bytes. No line of any trace format is longer.
 const BUFFER: usize = 1 << 18;
 
+/// The byte order mark of UTF-8, with which programs on Windows begin a text. It is no part of the first line.
+const MARK: &[u8] = b"\xef\xbb\xbf";
+
 /// The next item of the text.
 pub(crate) enum Next {
     /// A line without its end, as a range of [`Lines::buffer`].
@@ -105,6 +108,9 @@ impl Lines {
                 Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
                 Err(e) => return Err(e),
             }
+            if self.number == 0 && self.start == 0 && self.buffer[..self.end].starts_with(MARK) {
+                self.start = MARK.len();
+            }
             return Ok(());
         }
     }
@@ -147,6 +153,13 @@ mod tests {
         let lines = all(b"a\r\n\nb".to_vec());
         assert_eq!(lines, [Some(b"a".to_vec()), Some(vec![]), Some(b"b".to_vec())]);
         assert!(all(vec![]).is_empty());
+    }
+
+    #[test]
+    fn byte_order_mark_is_no_part_of_the_first_line() {
+        let lines = all(b"\xef\xbb\xbf1,R\n\xef\xbb\xbf2,W".to_vec());
+        assert_eq!(lines, [Some(b"1,R".to_vec()), Some(b"\xef\xbb\xbf2,W".to_vec())]);
+        assert_eq!(all(b"\xef\xbb\xbf".to_vec()), []);
     }
 
     #[test]

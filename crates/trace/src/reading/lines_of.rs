@@ -118,7 +118,14 @@ pub(crate) fn separated<const N: usize>(line: &[u8], separator: u8) -> Result<[&
 
 #[cold]
 fn wrong_count(line: &[u8], separator: u8, wanted: usize) -> String {
-    format!("{} columns instead of {wanted}", memchr::memchr_iter(separator, line).count() + 1)
+    format!("{} instead of {wanted}", columns(memchr::memchr_iter(separator, line).count() + 1))
+}
+
+/// `1 column`, `5 columns`.
+#[cold]
+pub(crate) fn columns(count: usize) -> String {
+    let s = if count == 1 { "" } else { "s" };
+    format!("{count} column{s}")
 }
 
 /// Fills `out` with the fields between `separator`s. Returns their number, or one more than the length of
@@ -317,6 +324,6 @@ mod tests {
         assert_eq!(separated_up_to(b"a,b,c,d", b',', &mut out), 3);
         assert_eq!(out, [&b"a"[..], b"b"]);
         assert_eq!(separated::<2>(b"a,b,c,d", b',').unwrap_err(), "4 columns instead of 2");
-        assert_eq!(separated::<2>(b"", b',').unwrap_err(), "1 columns instead of 2");
+        assert_eq!(separated::<2>(b"", b',').unwrap_err(), "1 column instead of 2");
     }
 }

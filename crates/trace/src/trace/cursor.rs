@@ -84,6 +84,7 @@ impl Cursor {
     fn broken(&self, e: &std::io::Error) -> WorkloadError {
         let label = self.label();
         let place = match self.reader.position() {
+            Position::Line(0) => format!("{label}, before the first line"),
             Position::Line(n) => format!("{label}, after line {n}"),
             at => at.in_file(label),
         };

@@ -1,6 +1,7 @@
 //! Whether a scanned trace can be run unchanged.
 
 use crate::error::{ErrorKind, Problem, WorkloadError};
+use crate::reading::record::Position;
 use crate::text::numbers::grouped;
 use crate::trace::detect::typed;
 use crate::trace::scan::{Scan, place, place_in};
@@ -19,7 +20,10 @@ pub(crate) fn judge(
     if bad > 0 && !skip_bad {
         let mut lines = scan.unusable.first.iter().take(5).peekable();
         let first = lines.peek().map_or(label.to_string(), |u| place_in(label, u.file.as_deref(), u.at));
-        let mut what = format!("{} of {} lines cannot be used:", grouped(bad), grouped(bad + scan.requests));
+        let binary = scan.unusable.first.first().is_some_and(|u| !matches!(u.at, Position::Line(_)));
+        let parts = if binary { "records" } else { "lines" };
+        let mut what =
+            format!("{} of {} {parts} cannot be used:", grouped(bad), grouped(bad + scan.requests));
         for u in lines {
             what += &format!("\n    {}: {}", place(u.file.as_deref(), u.at), u.reason);
         }
@@ -28,7 +32,7 @@ pub(crate) fn judge(
         }
         problems.push(
             Problem::new(ErrorKind::Content, first, what)
-                .allowed(format!("lines in {} format", format))
+                .allowed(format!("{parts} in {format} format"))
                 .hint(format!(
                     "{0}:skip=bad skips them; `wordline trace inspect {0}` lists them",
                     typed(label)

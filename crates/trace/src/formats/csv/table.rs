@@ -158,8 +158,14 @@ impl Table<'_> {
     }
 
     pub fn numbers(&self, n: usize) -> Vec<u64> {
-        let number = |c: &[u8]| time(&self.plain(c), 1_000_000).ok().or_else(|| hexadecimal(c).ok());
-        self.column(n).filter_map(number).collect()
+        let in_units = |unit: u64| -> Vec<Option<u64>> {
+            let number = |c: &[u8]| time(&self.plain(c), unit).ok().or_else(|| hexadecimal(c).ok());
+            self.column(n).map(number).collect()
+        };
+        // Millionths, or whole numbers where millionths of one are beyond 64 bits, such as Unix time in nanoseconds.
+        let (fine, whole) = (in_units(1_000_000), in_units(1));
+        let all = if fine.iter().flatten().count() < whole.iter().flatten().count() { whole } else { fine };
+        all.into_iter().flatten().collect()
     }
 
     /// A cell with a decimal point and without grouping commas.
