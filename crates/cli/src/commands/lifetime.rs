@@ -106,7 +106,7 @@ impl<'a> Told<'a> {
 
     /// How a life has ended, or where it heads.
     fn line(&self, p: &LifeProgress, elapsed: Duration) -> String {
-        let name = format!("{}, seed {}, K = {}", self.schemes[p.scheme], p.seed, p.acceleration);
+        let name = format!("{}, seed {}, acceleration {}", self.schemes[p.scheme], p.seed, p.acceleration);
         let writes = |x: f64| format!("{} drive writes", significant(x));
         if let Some(end) = p.ended {
             return format!("{name}: ended ({end}) after {}", writes(p.drive_writes));
@@ -154,7 +154,8 @@ mod tests {
         let line = told.line(&p, Duration::from_secs(20));
         assert_eq!(
             line,
-            "raro, seed 1, K = 20: 3.0 % wear after 30.0 drive writes, projected end at most 1,000; about 3 min left for all runs"
+            "raro, seed 1, acceleration 20: 3.0 % wear after 30.0 drive writes, projected end at most 1,000; about 3 min \
+             left for all runs"
         );
         let first = told.line(&LifeProgress { passes: 0, life_used: 0.0, ..p.clone() }, Duration::ZERO);
         assert!(first.contains("first pass"), "{first}");

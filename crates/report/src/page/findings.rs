@@ -18,6 +18,9 @@ use std::collections::BTreeMap;
 /// Parts below this share of a whole are not named.
 const NAMED: f64 = 0.1;
 
+/// From this share on a wait is nearly all of a latency, and dies are busy nearly all of the time.
+const MOSTLY: f64 = 0.8;
+
 /// The result of a section's figures. Empty if it does not fit in a line.
 pub(crate) fn of(section: Section, cast: &Cast) -> String {
     match section {
@@ -65,20 +68,42 @@ fn why(cast: &Cast) -> String {
     });
     let each: Vec<String> = each.collect();
     if each.is_empty() {
-        String::new()
-    } else {
-        format!("Mean {what} latency: {}.", each.join("; ").replace(" of it ", ", "))
+        return String::new();
     }
+    let waits = |run: usize| {
+        let admission = mean(&cast.reports[run], &|r| pick(r).get("admission").copied()).unwrap_or(0.0);
+        whole(run).is_some_and(|whole| admission >= MOSTLY * whole)
+    };
+    let busy = spoken_of(cast, whole).into_iter().filter(|run| waits(*run)).filter_map(|run| work(cast, run));
+    let busy: Vec<String> = busy.collect();
+    let root = match busy.is_empty() {
+        true => String::new(),
+        false => format!(" Dies are busy meanwhile: {}.", busy.join("; ")),
+    };
+    format!("Mean {what} latency: {}.{root}", each.join("; ").replace(" of it ", ", "))
+}
+
+/// What keeps the dies busy while requests wait for them: the largest causes of programs. `None` if they are idle for a
+/// good part of the run, or unknown.
+fn work(cast: &Cast, run: usize) -> Option<String> {
+    let report = &cast.reports[run];
+    let busy = report.utilisation.as_ref()?.dies_mean;
+    let parts = causes(report).filter(|_| busy >= MOSTLY)?;
+    let name = if cast.reports.len() == 1 { String::new() } else { format!("{} ", cast.labels[run]) };
+    Some(format!("{name}{:.0} %, programs {}", 100.0 * busy, largest(&parts)))
+}
+
+/// The write amplification by cause.
+fn causes(report: &Report) -> Option<Vec<(String, f64)>> {
+    let parts = report.waf.as_ref()?.parts.iter();
+    Some(parts.map(|(cause, kinds)| (cause_title(cause).to_string(), kinds.values().sum())).collect())
 }
 
 /// Write amplification and its largest causes.
 fn programs(cast: &Cast) -> String {
     let total = |run: usize| mean(&cast.reports[run], &|r| r.waf.as_ref().map(|w| w.total));
     let each = spoken_of(cast, total).into_iter().filter_map(|run| {
-        let waf = cast.reports[run].waf.as_ref()?;
-        let parts: Vec<(String, f64)> = (waf.parts.iter())
-            .map(|(cause, kinds)| (cause_title(cause).to_string(), kinds.values().sum::<f64>()))
-            .collect();
+        let parts = causes(&cast.reports[run])?;
         let name = if cast.reports.len() == 1 { String::new() } else { format!("{} ", cast.labels[run]) };
         Some(format!("{name}{} ({})", significant(total(run)?), largest(&parts)))
     });
@@ -124,4 +149,38 @@ pub(crate) fn trust(comparison: &Comparison) -> String {
         n => said.push(format!("{n} hints")),
     }
     said.join("; ") + "."
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema::activity::Waf;
+    use crate::schema::blocks::Utilisation;
+    use crate::schema::report::Latency;
+
+    /// "100 % waiting for queue or buffer" once was all that the page said.
+    #[test]
+    fn wait_for_buffer_names_what_keeps_dies_busy() {
+        let of = |pairs: &[(&str, f64)]| pairs.iter().map(|(key, us)| (key.to_string(), *us)).collect();
+        let parts = [("gc", 0.6), ("host", 0.4)];
+        let parts = parts.map(|(cause, share)| (cause.to_string(), BTreeMap::from([("program".into(), share)])));
+        let mut report = Report {
+            utilisation: Some(Utilisation { dies_mean: 0.97, ..Default::default() }),
+            waf: Some(Waf { total: 1.0, parts: parts.into(), ..Default::default() }),
+            ..Report::default()
+        };
+        report.latency_us.write = Some(Latency { mean: 100.0, max: 200.0, count: 5, ..Default::default() });
+        report.latency_parts_us.write = of(&[("admission", 95.0), ("bus", 5.0)]);
+        let said = |report: &Report| {
+            let comparison = Comparison::new(vec![report.clone()]);
+            why(&Cast::new(&comparison, 10)).replace(number::NO_BREAK, " ")
+        };
+        let wait = "Mean write latency: 100 µs, 95 % waiting for queue or buffer.";
+        assert_eq!(
+            said(&report),
+            format!("{wait} Dies are busy meanwhile: 97 %, programs 60 % GC, 40 % host.")
+        );
+        report.utilisation = Some(Utilisation { dies_mean: 0.3, ..Default::default() });
+        assert_eq!(said(&report), wait);
+    }
 }

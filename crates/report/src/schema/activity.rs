@@ -31,7 +31,7 @@ pub struct Flash {
     pub program_bytes: ProgramBytes,
     /// Block erases by the mode that the block was in: `slc`, `mlc`, `tlc`, `qlc`.
     pub erases: BTreeMap<String, u64>,
-    /// Reads that RAM answered.
+    /// Reads served from RAM.
     #[serde(flatten)]
     pub counts: FlashFigures,
     /// Cost of a mapping table on flash; absent if the whole table is in RAM.
@@ -40,9 +40,8 @@ pub struct Flash {
     /// The same counters by region, in layout order.
     #[serde(default)]
     pub regions: Vec<RegionActivity>,
-    /// Number of flash pages over which a whole-page read was spread: one, two, three, four and more. `host`: those
-    /// that the host read; `gathered`: those that collections brought together. Absent on drives with one region or
-    /// without partial pages, and if there were none.
+    /// Whole-page reads by the number of flash pages that they took: one, two, three, four or more. `host`: reads of the
+    /// host; `gathered`: reads of GC. Absent on drives with one region or without partial pages, and if there were none.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub places: BTreeMap<String, [u64; 4]>,
     /// Page types that host data got, if the bits of a wordline are programmed one by one.
@@ -81,13 +80,13 @@ pub struct MapOnFlash {
     pub hit_share: Option<f64>,
     /// Pages of the map that were read.
     pub reads: u64,
-    /// Programmed pages of the drive's own tables, without GC.
+    /// Programmed pages of the mapping table and the trim log, without GC.
     pub programs: u64,
     /// Bound of the bytes of mapping changes that wait in RAM; null if unbounded.
     #[serde(default)]
     pub journal_bytes: Option<u64>,
-    /// Peak of the waiting changes, in bytes; it exceeds the bound by changes to pages of the table while they were
-    /// read or programmed.
+    /// Peak of the waiting changes, in bytes. It can exceed the bound, because changes to a page of the table also wait
+    /// while it is read or programmed.
     #[serde(default)]
     pub journal_peak_bytes: u64,
 }
@@ -96,7 +95,7 @@ pub struct MapOnFlash {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Multiplane {
-    /// Commands, and the operations that they did.
+    /// Number of commands, and of operations in them.
     #[serde(flatten)]
     pub counts: MultiplaneFigures,
     /// Share of all flash operations that were part of such a command; null if there were none.
@@ -124,7 +123,7 @@ pub struct ReadErrors {
     pub counts: ErrorFigures,
     /// Mean retries per page that the host read; null if it read none.
     pub retries_per_host_page: Option<f64>,
-    /// Share of the latency of completed reads that their own retries took; null if none completed.
+    /// Share of the latency of completed reads spent on their own retries; null if none completed.
     pub share_of_read_latency: Option<f64>,
     /// Data refreshes; absent if the device file has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -138,7 +137,7 @@ pub struct Refreshed {
     /// Blocks.
     #[serde(flatten)]
     pub counts: RefreshFigures,
-    /// Bytes that moved for it.
+    /// Bytes copied for it.
     pub bytes: u64,
 }
 
@@ -154,8 +153,7 @@ pub struct Windows {
     pub host_at_slc_speed: Option<f64>,
     /// Maximum number of reprograms of a wordline between two erases, enforced by the flash.
     pub reprograms_per_wordline: u32,
-    /// Maximum number of programs of neighboring wordlines between two programs of a wordline, of the twelve that it
-    /// tolerates.
+    /// Maximum number of programs of neighboring wordlines between two programs of one wordline; it tolerates twelve.
     pub interference: u32,
 }
 
@@ -212,7 +210,7 @@ pub struct RegionActivity {
     pub ops: ProgramFigures,
     /// Bytes programmed and reprogrammed.
     pub program_bytes: u64,
-    /// What else happened.
+    /// Its other counters.
     #[serde(flatten)]
     pub counts: RegionFigures,
 }
@@ -224,8 +222,8 @@ pub struct RegionActivity {
 pub struct Waf {
     /// All causes and kinds: WA_full in the literature on idle GC.
     pub total: f64,
-    /// The same without copies that idle time made early, except those whose page the host overwrote or trimmed before
-    /// on-demand GC would have copied it (WA_paper, as In-place Switch appears to count); absent without idle copies.
+    /// The same, with a copy in idle time counted only if it was wasted: the host overwrote or trimmed the page before
+    /// on-demand GC would have copied it (WA_paper, as In-place Switch appears to count). Absent without idle copies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paper: Option<f64>,
     /// Without the cause `pad`.
@@ -273,7 +271,7 @@ impl Waf {
 pub struct Capacity {
     /// Bytes that the host can address.
     pub logical_bytes: u64,
-    /// Bytes of the blocks of the scheme's layout for data at rest, each in its densest mode. A separate SLC cache does
+    /// Flash for data at rest in the scheme's layout, in bytes, each block in its densest mode. A separate SLC cache does
     /// not count.
     pub physical_bytes: u64,
     /// (physical − logical) / logical, a fraction.
@@ -314,9 +312,9 @@ pub struct OutOfReach {
 pub struct ChangingCapacity {
     /// Bytes at the end of the run.
     pub usable_bytes: u64,
-    /// Bytes when they were fewest.
+    /// The minimum over the run, in bytes.
     pub least_usable_bytes: u64,
-    /// Moves.
+    /// Changes of mode.
     #[serde(flatten)]
     pub counts: CapacityFigures,
 }
@@ -346,7 +344,7 @@ pub struct LostBlocks {
     pub worn_out: Option<WornOut>,
 }
 
-/// The end of a drive. Host bytes and years: simulated ones times the acceleration.
+/// The end of a drive. Host bytes and years are the simulated ones times the acceleration.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct WornOut {
@@ -403,7 +401,7 @@ pub struct Lifetime {
     pub total_bytes_written: Option<f64>,
     /// Years that this takes at the run's rate.
     pub years: Option<f64>,
-    /// The same spread over five years: drive writes per day.
+    /// Drive writes per day that wear it out in five years (DWPD).
     pub drive_writes_per_day: Option<f64>,
 }
 
@@ -413,7 +411,7 @@ pub struct Lifetime {
 pub struct ModeLifetime {
     /// Cycles that a block endures.
     pub endurance: u64,
-    /// Mean cycles that blocks have behind them.
+    /// Mean P/E cycles used per block.
     pub used: f64,
     /// (endurance - used) / used; null before the first erase, and negative past the end.
     pub left: Option<f64>,

@@ -83,11 +83,11 @@ impl QueueActivity {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct JobRequests {
-    /// Requests that came out with success.
+    /// Requests that completed successfully.
     pub requests: u64,
-    /// Requests that came out with an error.
+    /// Requests that completed with an error.
     pub failed: u64,
-    /// Bytes of those with success.
+    /// Bytes of the successful ones.
     pub bytes: u64,
     /// The shortest latency, in nanoseconds.
     pub min_ns: u64,

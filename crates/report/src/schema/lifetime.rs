@@ -14,7 +14,7 @@ pub const LIFETIME_SCHEMA: &str = "wordline.lifetime/1";
 /// Tolerance between results at an acceleration and at half of it: 5 %.
 pub const ACCELERATION_TOLERANCE: f64 = 0.05;
 
-/// The lives of a drive under several schemes.
+/// A drive taken to wear-out under several schemes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(title = "Wordline lifetimes"))]
@@ -33,7 +33,7 @@ pub struct Lifetimes {
     pub logical_bytes: u64,
     /// Cycles that each simulated erase stands for.
     pub acceleration: u32,
-    /// Power-off time after each phase, in seconds: data age, and nothing wears.
+    /// Power-off time after each phase, in seconds: data age, and blocks do not wear.
     pub shelf_s: f64,
     /// End condition, as for `--end`; a write without space always ends a run.
     #[serde(default = "out_of_space")]
@@ -41,7 +41,7 @@ pub struct Lifetimes {
     /// Whether it was stopped early: the figures then cover the run so far.
     #[serde(default)]
     pub stopped: bool,
-    /// The words of the command that repeats it; empty in files of older versions.
+    /// The command that repeats it, word by word; empty in files of older versions.
     #[serde(default)]
     pub command: Vec<String>,
     /// Results for each scheme, the baseline first.
@@ -96,9 +96,9 @@ pub struct Life {
     pub steady_passes: u64,
     /// Write amplification over the lifetime; null if the host's pages are unknown.
     pub waf: Option<f64>,
-    /// Write latency over the life.
+    /// Write latency over the lifetime.
     pub write: Option<AgedLatency>,
-    /// Read latency over the life.
+    /// Read latency over the lifetime.
     pub read: Option<AgedLatency>,
     /// Mean retries per page that the host read; null without an error model.
     pub retries: Option<f64>,
@@ -110,7 +110,7 @@ pub struct Life {
     pub bad_blocks: u64,
     /// Blocks that retired.
     pub retired_blocks: u64,
-    /// Blocks whose data static wear levelling moved.
+    /// Blocks whose data static wear leveling moved.
     pub levelled_blocks: u64,
     /// The lifetime in phases of one pass each; a sample of them if there are very many.
     pub phases: Vec<LifePhase>,

@@ -135,7 +135,7 @@ pub struct Report {
     /// The run in bins of time, for pictures.
     #[serde(default)]
     pub timeline: Timeline,
-    /// The drive's blocks along the run, for pictures.
+    /// The drive's blocks over time, for pictures.
     #[serde(default, skip_serializing_if = "BlockMap::is_empty")]
     pub block_map: BlockMap,
 }
@@ -270,9 +270,9 @@ pub struct WorkloadInfo {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Host {
-    /// Requests that went in.
+    /// Submitted requests.
     pub requests: u64,
-    /// Requests that came out with success.
+    /// Requests that completed successfully.
     pub completed: u64,
     /// Requests that completed with an error, by outcome (`out_of_space`, `uncorrectable`, `worn_out`). Outcomes that
     /// did not happen are absent.
@@ -281,7 +281,7 @@ pub struct Host {
     /// Requests and bytes by kind.
     #[serde(flatten)]
     pub counts: RequestFigures,
-    /// Pages of writes.
+    /// Pages that writes touched.
     #[serde(flatten)]
     pub pages: HostFigures,
     /// Bytes of completed trims.
@@ -293,7 +293,7 @@ pub struct Host {
 }
 
 impl Host {
-    /// Requests that went in, by kind.
+    /// Submitted requests, by kind.
     pub fn asked(&self) -> &Requests {
         &self.counts.ended
     }
@@ -308,7 +308,7 @@ impl Host {
         self.pages.write_page_bytes
     }
 
-    /// Requests that came out with an error.
+    /// Requests that completed with an error.
     pub fn failures(&self) -> u64 {
         self.failed.values().sum()
     }

@@ -13,7 +13,7 @@ pub const STEADY_CRITERION: &str = "mser5+mann-kendall";
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct SteadyState {
-    /// What came out.
+    /// The verdict.
     pub reached: Reached,
     /// The criterion: `mser5+mann-kendall` cuts the warm-up by MSER-5 and tests the rest for a trend.
     pub criterion: String,
@@ -30,11 +30,11 @@ pub struct SteadyState {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Reached {
-    /// From some point on nothing moves any more.
+    /// From some point on nothing changes.
     Yes,
     /// Something still changes: the figures depend on the length of the run.
     No,
-    /// There is too little to tell.
+    /// The run is too short to tell.
     #[default]
     TooShort,
 }
@@ -52,7 +52,7 @@ pub struct SteadyFrom {
 }
 
 /// Figures after the warm-up. Means are exact. The intervals contain the mean of the same run if it continued, with the
-/// same hot addresses; null with too few requests. Repeats show what another seed makes of it.
+/// same hot addresses; null with too few requests. Replicas show the spread over seeds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct AfterWarmUp {

@@ -33,8 +33,8 @@ pub struct BegunSteady {
     /// Slots of padding per programmed logical page of the host.
     #[serde(default)]
     pub padding: f64,
-    /// Programmed logical pages of the host per written one; below 1 if newer data replace waiting ones. 0 in reports
-    /// of older versions.
+    /// Logical pages programmed per logical page that the host wrote; below 1 if newer data replace those that wait in
+    /// RAM. 0 in reports of older versions.
     #[serde(default)]
     pub programmed_share: f64,
     /// Logical pages in the planes that were written.

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 /// The name of the schema that [`Why`] follows.
 pub const WHY_SCHEMA: &str = "wordline.why/1";
 
-/// The stories of some requests of a run.
+/// Where the time of some requests of a run went.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Why {
     /// Always `wordline.why/1`.
@@ -40,7 +40,7 @@ pub struct Story {
     pub op: String,
     /// Its first block of 512 bytes.
     pub lba: u64,
-    /// How many of them.
+    /// Its length in these blocks.
     pub blocks: u64,
     /// `done`, `out_of_space`, `uncorrectable` or `worn_out`.
     pub outcome: String,
@@ -53,7 +53,7 @@ pub struct Story {
     /// What the drive was doing when it admitted the request; absent if it was admitted immediately.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub let_in_beside: Option<Beside>,
-    /// The operation that ended last; null if the drive's RAM sufficed.
+    /// The operation that ended last; null if RAM served the request.
     pub last: Option<LastPiece>,
     /// The read of a page's missing data before that operation, if any.
     pub brought: Option<LastPiece>,
@@ -79,7 +79,7 @@ pub struct LastPiece {
     pub work: Work,
     /// When it was queued at its plane.
     pub queued_ns: u64,
-    /// When it first found no free page; null if it always did.
+    /// When it first found no free page; null if there always was one.
     pub blocked_ns: Option<u64>,
     /// Whether it was queued for this request, not for earlier ones.
     pub own: bool,
@@ -99,17 +99,17 @@ pub enum Spent {
     MapMiss,
     /// In the drive's RAM: waiting for other data, or for an operation of another request.
     InRam,
-    /// The plane worked for others.
+    /// The plane was busy with other operations.
     PlaneBusy,
     /// The plane was free, but the array that it shares was not.
     ArrayBusy,
-    /// The channel's bus moved other data.
+    /// The channel bus transferred other data.
     BusBusy,
     /// No page was free.
     NoSpace,
-    /// The array worked on it.
+    /// The array executed its operation.
     Array,
-    /// Its data moved over the bus.
+    /// The bus transferred its data.
     Bus,
     /// The host link transferred its data, or earlier ones.
     Link,
@@ -144,9 +144,9 @@ pub struct Busy {
     pub mode: String,
     /// Time that planes spent on it, in nanoseconds, all planes together.
     pub busy_ns: u64,
-    /// How many planes did.
+    /// Number of planes that spent time on it.
     pub planes: u32,
-    /// The plane that spent most on it.
+    /// The plane that spent most time on it.
     pub plane: u32,
     /// Time of the busiest plane.
     pub plane_ns: u64,
@@ -224,10 +224,10 @@ pub struct Emptied {
     /// Share of valid data in it, in percent.
     #[serde(default)]
     pub valid_percent: u8,
-    /// Since when the region has been short of free blocks without a break, in nanoseconds of simulated time.
+    /// Start of the current shortage of free blocks in the region, in nanoseconds of simulated time.
     #[serde(default)]
     pub short_since_ns: u64,
-    /// Bytes that have left the region for another in that time.
+    /// Bytes moved from the region to another one since then.
     #[serde(default)]
     pub moved_bytes: u64,
 }

@@ -8,17 +8,17 @@ use serde::{Deserialize, Serialize};
 pub struct WhySummary {
     /// `read`, `write`, `trim` or `flush`.
     pub op: String,
-    /// What was asked for: `0.1%`, or `10`.
+    /// The requested selection: `0.1%` or `10`.
     pub asked: String,
     /// Number of requests summarized as the slowest.
     pub slowest: u64,
-    /// Out of so many that ended.
+    /// Number of requests of this kind that ended.
     pub of: u64,
     /// The least latency among the slowest, in nanoseconds.
     pub over_ns: u64,
     /// Sum of the latencies of the slowest, in nanoseconds.
     pub slowest_ns: u64,
-    /// The same for all.
+    /// Sum of the latencies of all of them, in nanoseconds.
     pub all_ns: u64,
     /// Number of requests sampled for causes of waiting.
     pub looked_at: u64,
@@ -35,8 +35,8 @@ pub struct WhySummary {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RootCause {
     /// `host`, `gc`, `migrate`, `refresh`, `levelling`, `pad`, `metadata` or `rmw`: work of the planes. `own` for the
-    /// requests' own operations, `group` for other pages of a one-shot program, `link`, and `other` where nothing was
-    /// seen.
+    /// requests' own operations, `group` for other pages of a one-shot program, `link`, and `other` if no work was
+    /// observed.
     pub cause: String,
     /// The region that was emptied, or that the work was in; empty where there is none.
     pub region: String,

@@ -132,7 +132,23 @@ impl Row {
             Some(v) => self.quantity.with_spread(*v, self.half_width(run), unit),
             None => (number::NONE.to_string(), String::new()),
         };
-        self.values.iter().enumerate().map(text).collect()
+        let mut texts: Vec<(String, String)> = self.values.iter().enumerate().map(text).collect();
+        if self.quantity == Quantity::Waf {
+            self.align_decimals(&mut texts);
+        }
+        texts
+    }
+
+    /// Gives ratios without an interval the decimals of those with one: 0.948 and not 0.95 beside 0.951 ± 0.003.
+    fn align_decimals(&self, texts: &mut [(String, String)]) {
+        let decimals = |text: &str| text.split_once('.').map_or(0, |(_, part)| part.len());
+        let of_spread = texts.iter().filter(|(_, half)| !half.is_empty());
+        let Some(most) = of_spread.map(|(value, _)| decimals(value)).max() else { return };
+        for ((text, half), value) in texts.iter_mut().zip(&self.values) {
+            if let Some(value) = value.filter(|v| half.is_empty() && *v < 9.995 && decimals(text) < most) {
+                *text = format!("{value:.most$}");
+            }
+        }
     }
 
     /// Half-width of the interval of a run's mean.
@@ -194,5 +210,20 @@ impl Row {
         }
         let ratio = self.values.get(run).copied()?? / self.values.get(baseline).copied()??;
         ratio.is_finite().then_some(ratio)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A ratio that is the same under every seed once had fewer decimals than its neighbors.
+    #[test]
+    fn ratios_of_a_row_have_equal_decimals() {
+        let of = |values: [f64; 3]| values.iter().zip(1..).map(|(v, seed)| (seed, *v)).collect::<Vec<_>>();
+        let samples = vec![of([0.948; 3]), of([0.951, 0.952, 0.9525]), of([12.3; 3])];
+        let row = Row::of_samples("", "WAF", (Quantity::Waf, Better::Lower), samples);
+        let texts: Vec<String> = row.spread_texts().into_iter().map(|(value, _)| value).collect();
+        assert_eq!(texts, ["0.9480", "0.9518", "12.3"]);
     }
 }

@@ -1,7 +1,7 @@
 //! Text about a steady start: how the drive was brought there, and whether it was steady.
 
 use crate::schema::report::Report;
-use crate::words::number;
+use crate::words::number::{self, Quantity};
 use crate::words::phrases::{self, Said, TOGETHER};
 
 /// A sentence about the start of each run that started steady, with the runs concerned.
@@ -14,16 +14,17 @@ pub(crate) fn sentences(reports: &[Report], labels: &[String]) -> Vec<Said> {
 pub(crate) fn sentence(report: &Report) -> Option<String> {
     let b = report.begun_steady.as_ref()?;
     let figure = number::significant;
+    let ratio = |waf: f64| Quantity::Waf.show(waf);
     let still = if b.settled { "" } else { ", still changing" };
     let timed = match b.timed_waf {
         Some(waf) => {
-            format!(", then {} in simulated time: WAF {}", figure(b.timed_drive_writes), figure(waf))
+            format!(", then {} in simulated time: WAF {}", figure(b.timed_drive_writes), ratio(waf))
         }
         None => String::new(),
     };
     let then = match (b.first_waf, b.residual) {
         (Some(waf), Some(residual)) => {
-            format!("; first tenth of the run {} ({:+.1} %)", figure(waf), residual * 100.0)
+            format!("; first tenth of the run {} ({:+.1} %)", ratio(waf), residual * 100.0)
         }
         _ => String::new(),
     };
@@ -31,7 +32,7 @@ pub(crate) fn sentence(report: &Report) -> Option<String> {
         "started with {} untimed drive writes from the {} of the workload: WAF {}{still}{timed}{then}.",
         figure(b.untimed_drive_writes),
         if b.by == "law" { "address distribution" } else { b.by.as_str() },
-        figure(b.expected_waf)
+        ratio(b.expected_waf)
     );
     Some(text.replace(" %", &format!("{}%", number::NO_BREAK)))
 }

@@ -282,7 +282,7 @@ fn alone(r: &Report, label: &str) -> Result<String, String> {
         }
     }
     if let Some(waf) = mean(r, &|r| r.waf.as_ref().map(|w| w.total)) {
-        parts.push(format!("the WAF is {}", number::significant(waf)));
+        parts.push(format!("the WAF is {}", Quantity::Waf.show(waf)));
     }
     let failures = match r.host.failures() {
         0 => String::new(),

@@ -167,9 +167,13 @@ impl Row {
             (None, _) => "-".to_string(),
         };
         let unit = if self.unit == Unit::Share { "pt" } else { "%" };
-        let deviation = self
-            .deviation()
-            .map_or("-".to_string(), |d| if d == 0.0 { "0".to_string() } else { format!("{d:+.2} {unit}") });
+        let deviation = match self.deviation() {
+            None => "-".to_string(),
+            Some(0.0) => "0".to_string(),
+            // The trace has next to none of it.
+            Some(d) if d >= 10_000.0 => format!(">9999 {unit}"),
+            Some(d) => format!("{d:+.2} {unit}"),
+        };
         let criterion = match self.criterion {
             Criterion::Exact => "exact".to_string(),
             Criterion::Points(p) | Criterion::Range { points: p, .. } => format!("{p} pt"),

@@ -14,7 +14,7 @@ impl Ftl {
     pub(crate) fn no_place(&mut self) -> Outcome {
         if self.state.wear.lost.retired == 0 {
             if self.out.first_full().is_none() {
-                let how_full = format!("at {} ns: {}", self.state.now.0, self.room_told());
+                let how_full = format!("at {} ns: {}", self.state.now.0, self.describe_room());
                 self.out.note_full(how_full);
             }
             return Outcome::OutOfSpace;

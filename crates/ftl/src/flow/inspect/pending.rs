@@ -8,7 +8,7 @@ use wordline_counters::OpKind;
 use wordline_units::PlaneId;
 
 /// At most this many operations are listed one by one.
-const MOST_TOLD: usize = 8;
+const LISTED_MAX: usize = 8;
 
 impl Ftl {
     /// What is still on its way: operations with what they are for, the free blocks of the planes and regions where
@@ -16,14 +16,14 @@ impl Ftl {
     pub fn leftovers(&self) -> String {
         let alive = self.state.ops.alive();
         let mut said = format!("{} operations, {} staged pages", alive.len(), self.state.staging.len());
-        for id in alive.iter().take(MOST_TOLD) {
-            let _ = write!(said, "; {}", self.told(*id));
+        for id in alive.iter().take(LISTED_MAX) {
+            let _ = write!(said, "; {}", self.describe_op(*id));
         }
-        if alive.len() > MOST_TOLD {
+        if alive.len() > LISTED_MAX {
             said.push_str("; ...");
         }
         for (region, plane) in self.wanted(&alive) {
-            let _ = write!(said, "; {}", self.space_told(region, plane));
+            let _ = write!(said, "; {}", self.describe_space(region, plane));
         }
         for r in &self.state.regions {
             for (plane, job) in (r.first_plane..).zip(&r.planes).filter_map(|(p, at)| Some((p, at.job?))) {
@@ -37,13 +37,13 @@ impl Ftl {
     }
 
     /// How full the drive is where programs want to go.
-    pub(crate) fn room_told(&self) -> String {
+    pub(crate) fn describe_room(&self) -> String {
         let wanted = self.wanted(&self.state.ops.alive());
-        let told: Vec<String> = wanted.iter().take(2).map(|(r, plane)| self.space_told(*r, *plane)).collect();
+        let told: Vec<String> = wanted.iter().take(2).map(|(r, plane)| self.describe_space(*r, *plane)).collect();
         told.join("; ")
     }
 
-    fn told(&self, id: OpId) -> String {
+    fn describe_op(&self, id: OpId) -> String {
         let op = &self.state.ops[id];
         let what = match op.kind {
             OpKind::Read => "a read",
@@ -81,11 +81,11 @@ impl Ftl {
             .collect();
         wanted.sort_unstable();
         wanted.dedup();
-        wanted.truncate(MOST_TOLD);
+        wanted.truncate(LISTED_MAX);
         wanted
     }
 
-    fn space_told(&self, region: RegionId, plane: PlaneId) -> String {
+    fn describe_space(&self, region: RegionId, plane: PlaneId) -> String {
         let r = &self.state.regions[region.index()];
         let (pool, at) = (self.state.pool_of(region), self.state.at(region, plane));
         let free = pool.free[self.state.local(region, plane)].len();
@@ -93,8 +93,8 @@ impl Ftl {
         let slots = u64::from(at.owned) * u64::from(r.slots_per_block);
         let live = at.live.div_ceil(u64::from(self.state.geometry.sectors_per_unit));
         format!(
-            "{} in plane {plane} has {live} live units in {} blocks of {slots} slots, {open} of them open, and the pool {free} \
-             erased blocks there, of which {} are kept",
+            "region {} has {} blocks with {slots} page slots in plane {plane} ({open} open, {live} valid mapping units), and \
+             its pool {free} erased blocks there (reserve: {})",
             r.region.name, at.owned, pool.reserve
         )
     }
