@@ -60,6 +60,31 @@ def test_report_follows_schema(report):
     assert not validator.is_valid(doctored)
 
 
+@pytest.mark.parametrize("requests", [1e2, np.int64(100), np.float64(100.0)])
+def test_whole_numbers_of_any_type_are_counts(requests):
+    # As a literal, of numpy, or computed: an integral float once was a TypeError of the engine.
+    report = wl.run(device="fair-tlc", scheme="conventional", workload="uniform", requests=requests)
+    assert report.host.requests == 100
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("requests", "1k"), ("requests", 1.5), ("seed", "one"), ("replicas", 2.5)]
+)
+def test_number_that_is_not_whole_is_a_user_error(name, value):
+    said = rf"{name}={value!r} is not a whole number such as 1000 or 1_000_000"
+    with pytest.raises(wl.UserError, match=said):
+        wl.run(device="fair-tlc", scheme="conventional", workload="uniform", **{name: value})
+
+
+def test_comparison_has_its_decision():
+    both = wl.compare(schemes=["conventional", "slc-cache"], **SMALL)
+    decision = both.decision
+    assert decision.verdict == json.loads(both.json)["decision"]["verdict"]
+    write_p99 = next(m for m in decision.measures if m["path"] == "latency_us.write.p99")
+    assert write_p99["best"] == [1]
+    assert write_p99["values"][1] == both["slc-cache"].latency_us.write.p99
+
+
 def test_a_comparison_follows_its_schema():
     comparison = wl.compare(schemes=["conventional", "slc-cache"], **SMALL)
     schema = json.loads((ROOT / "crates/report/comparison.schema.json").read_text())

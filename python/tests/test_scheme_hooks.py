@@ -176,6 +176,8 @@ def test_unsaved_state_names_its_hook():
 def test_a_method_that_is_nearly_a_hook_is_warned_of():
     with pytest.warns(UserWarning, match="Made.on_idle is not a hook .* did you mean idle"):
         wl.run(**RESTS, scheme=made(on_idle=lambda self, plane, view: None))
+    with pytest.warns(UserWarning, match="Made.idel is not a hook .* did you mean idle"):
+        wl.run(**RESTS, scheme=made(idel=lambda self, plane, view: None))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         wl.run(**RESTS, scheme=made(places=lambda self: 1, idle=lambda self, plane, view: None))

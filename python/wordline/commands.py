@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Sequence
 from importlib.metadata import entry_points
 from importlib.util import find_spec
+from itertools import pairwise
 
 from wordline import Fault, Refused, UserError, _wordline
 
@@ -74,8 +75,8 @@ def message(error: Exception) -> str:
 
 def _out() -> str:
     """Return the folder that the command line names with ``--out``; empty if it names none."""
-    words = sys.argv[1:]
-    return next((value for option, value in zip(words, words[1:], strict=False) if option == "--out"), "")
+    named = (value for option, value in pairwise(sys.argv) if option == "--out")
+    return next(named, "")
 
 
 def installs(extra: str) -> str:

@@ -425,7 +425,13 @@ def _misspelt(cls: type[Scheme]) -> list[tuple[str, str]]:
     hooks = [h for h in (*HOOKS, "seed", "metrics", "routes") if not hasattr(cls, h)]
     own = [n for n, f in vars(cls).items() if inspect.isfunction(f) and not n.startswith("_")]
     plain = {name: name.removeprefix("on_").removesuffix("_hook") for name in own}
-    close = {name: get_close_matches(word, hooks, 1, 0.85) for name, word in plain.items()}
+
+    def near(word: str) -> list[str]:
+        # Two letters in the wrong order count much in a short name: "idel".
+        mixed = [hook for hook in hooks if sorted(hook) == sorted(word)]
+        return mixed or get_close_matches(word, hooks, 1, 0.85)
+
+    close = {name: near(word) for name, word in plain.items()}
     return [(name, found[0]) for name, found in close.items() if found]
 
 

@@ -115,9 +115,7 @@ class Readings:
             reading, equals, name = text.partition("=")
             if not equals or reading not in self.all:
                 known = ", ".join(f"{r}={'|'.join(self.all[r].alternatives)}" for r in self.all)
-                raise UserError(
-                    f"--reading {text}: unknown reading; allowed: {known or 'none'}"
-                )
+                raise UserError(f"--reading {text}: unknown reading; allowed: {known or 'none'}")
             if reading in taken:
                 raise UserError(f"--reading {text}: {reading} appears twice")
             if name not in self.all[reading].alternatives:
