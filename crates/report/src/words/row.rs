@@ -224,6 +224,6 @@ mod tests {
         let samples = vec![of([0.948; 3]), of([0.951, 0.952, 0.9525]), of([12.3; 3])];
         let row = Row::of_samples("", "WAF", (Quantity::Waf, Better::Lower), samples);
         let texts: Vec<String> = row.spread_texts().into_iter().map(|(value, _)| value).collect();
-        assert_eq!(texts, ["0.9480", "0.9518", "12.3"]);
+        assert_eq!(texts, ["0.948", "0.952", "12.3"]);
     }
 }
