@@ -423,7 +423,7 @@ def test_local_lifetime_equals_native_command(wordline, binary, tmp_path):
     done = wordline(*life, "--on", "2", "--out", "lives")
     assert done.code == 0, done.err
     assert done.out == native.out
-    assert "[2/2] raro, seed 1, K = " in done.err
+    assert "[2/2] raro, seed 1, acceleration " in done.err
     for name in ("lifetime.json", "lifetime.html", "phases.csv", "figures/lifetime-written.svg"):
         assert (tmp_path / "lives" / name).read_bytes() == (tmp_path / "native" / name).read_bytes()
     kept = json.loads((tmp_path / "native" / "lifetime.json").read_text())

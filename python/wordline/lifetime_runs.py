@@ -130,7 +130,7 @@ def _main(
         count = lives
 
     def show_run(run: Run, found: bool) -> None:
-        life = f", K = {run.acceleration}" if isinstance(run, Life) else ""
+        life = f", acceleration {run.acceleration}" if isinstance(run, Life) else ""
         what = "was kept" if found else "has ended"
         name = f"{run.scheme}, seed {run.seed}{life}"
         print(f"[{next(ended)}/{count}] {name}: {what}", file=sys.stderr, flush=True)

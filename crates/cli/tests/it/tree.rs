@@ -151,7 +151,7 @@ fn run_says_beforehand_how_long_it_is() {
     let short = told("uniform:read=0%,bs=16KiB,requests=2000", &["--initial", "fresh"]);
     assert!(
         short.starts_with(
-            "run: 2,000 requests, 0.0305 drive writes, about a second at most: too short for a steady"
+            "run: 2,000 requests, 0.0305 drive writes, at most about a second: too short for a steady"
         ),
         "{short}"
     );

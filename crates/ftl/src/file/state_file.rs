@@ -350,7 +350,7 @@ fn first_difference(saved: &str, given: &str) -> Option<String> {
     let word = |v: Option<String>| v.unwrap_or("missing".into());
     all.map(|key| (key, of(&saved, key), of(&given, key)))
         .find(|(_, a, b)| a != b)
-        .map(|(key, a, b)| format!("{key} is {} in the state and {} here", word(a), word(b)))
+        .map(|(key, a, b)| format!("{key} is {} in the state file, but {} in this run", word(a), word(b)))
 }
 
 #[cfg(test)]
@@ -364,7 +364,7 @@ mod tests {
         assert_eq!(first_difference(a, &b), None);
         let b = b.replace("4KiB", "8KiB");
         let said = first_difference(a, &b).unwrap();
-        assert_eq!(said, "medium.f.page is \"4KiB\" in the state and \"8KiB\" here");
+        assert_eq!(said, "medium.f.page is \"4KiB\" in the state file, but \"8KiB\" in this run");
         let more = format!("{a}[ack]\nmode = \"buffer\"\n");
         assert!(first_difference(a, &more).unwrap().contains("ack.mode is missing in the state"));
     }

@@ -246,7 +246,7 @@ impl Quantity {
             return count(value.round() as u64);
         }
         if self == Quantity::Number && value.fract() == 0.0 && value.abs() < 1e7 {
-            let sign = if value < 0.0 { "−" } else { "" };
+            let sign = if value < 0.0 { "-" } else { "" };
             return format!("{sign}{}", count(value.abs() as u64));
         }
         if self == Quantity::Waf && (0.005..9.995).contains(&value) {
@@ -321,6 +321,7 @@ mod tests {
         assert_eq!(Quantity::Bytes.show(1024.0 * 1024.0 * 1.5), "1.50\u{a0}MiB");
         assert_eq!(Quantity::Count.show(113_872.0), "113,872");
         assert_eq!(Quantity::Count.show(21e6), "21.0\u{a0}M");
+        assert_eq!([-85.0, -1109.0, 0.5].map(|x| Quantity::Number.show(x)), ["-85", "-1,109", "0.500"]);
         assert_eq!(Quantity::Age.show(3.81e-5 * YEAR_S), "20.0\u{a0}min");
         assert_eq!(Quantity::Age.show(3.2 * YEAR_S), "3.20\u{a0}years");
     }
@@ -338,6 +339,7 @@ mod tests {
         assert_eq!(text(12_712.0, 312.0), "12,700 ± 300");
         assert_eq!(text(12_712.0, 0.01), "12,712 ± 1");
         assert_eq!(text(0.0, 0.25), "0.0 ± 0.2");
+        assert_eq!(text(1103.7, 1.4), "1,103.7 ± 1.4");
         let exact = Quantity::Count.with_spread(893.0, Some(0.0), Quantity::Count.units()[0]);
         assert_eq!(exact, ("893".to_string(), String::new()));
     }

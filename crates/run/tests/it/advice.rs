@@ -202,7 +202,7 @@ fn hints_of_every_drive_and_scheme_can_be_followed() {
     // Each kind of advice was provoked.
     for kind in [
         "starts with few free blocks.",
-        "more before GC starts",
+        "more before migration or GC starts",
         "were unmapped and took no flash time; --initial",
         "trimmed or never written",
         "is a rate that the drive sustains.",

@@ -105,7 +105,7 @@ fn what_does_not_suit_a_state_is_refused_with_what_would() {
         ),
         (
             RunSpec { set: vec![("gc.victim".into(), "fifo".into())], ..good.clone() },
-            vec!["gc.victim is \"greedy\" in the state and \"fifo\" here"],
+            vec!["gc.victim is \"greedy\" in the state file, but \"fifo\" in this run"],
         ),
         (RunSpec { initial: "fresh".into(), ..good.clone() }, vec!["--initial fresh", "use one of the two"]),
         (RunSpec { from_state: Some(junk.clone()), ..good.clone() }, vec!["not a state file"]),

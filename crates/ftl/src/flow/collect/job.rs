@@ -250,7 +250,7 @@ impl Ftl {
         let Some(mut job) = self.state.at(region, plane).job.filter(|job| !job.erasing) else { return };
         let live = self.state.blocks[job.block.index()].live;
         if live > 0 {
-            self.internal(format!("block {} is to be erased with {live} live sectors", job.block));
+            self.internal(format!("block {} is being erased with {live} valid sectors", job.block));
             return;
         }
         let mut erase =

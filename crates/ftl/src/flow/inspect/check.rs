@@ -43,11 +43,11 @@ impl Ftl {
                 let ppn = self.state.geometry.ppn(block, at);
                 self.state.map.live_in(ppn, &mut spans);
                 if spans.is_empty() {
-                    return broken(format!("slot {ppn} is valid without an owner"));
+                    return broken(format!("slot {ppn} is valid, but no logical page maps to it"));
                 }
                 for span in &spans {
                     if self.state.map.still_at(*span, ppn) != span.mask {
-                        return broken(format!("logical page {} is not where place {ppn} says", span.lpn));
+                        return broken(format!("logical page {}: slot {ppn} claims it, but the map points elsewhere", span.lpn));
                     }
                     live += self.state.map.weight(span.mask) as u64;
                 }
@@ -65,7 +65,7 @@ impl Ftl {
             }
             if live != self.state.blocks[block.index()].live as u64 {
                 let counted = self.state.blocks[block.index()].live;
-                return broken(format!("block {b} holds {live} live sectors and counts {counted}"));
+                return broken(format!("block {b} has {live} valid sectors, but its counter is {counted}"));
             }
             live_total += live;
             let plane = self.state.geometry.plane_of(block);
@@ -79,7 +79,7 @@ impl Ftl {
             let listed = self.state.is_victim(id, plane, block);
             let mut members = self.state.members(id, plane, block);
             if listed != members.all(|(_, b)| self.state.blocks[b.index()].is_listed()) {
-                return broken(format!("block {b} is {:?} and listed as a victim: {listed}", info.phase));
+                return broken(format!("block {b} is {:?}, but listed as a victim: {listed}", info.phase));
             }
             if listed && !self.state.has_superblocks(id) {
                 let position = self.state.position(id, plane, block);
@@ -97,11 +97,11 @@ impl Ftl {
         }
         let mapped = self.state.map.count_live_sectors(self.state.end_of_pages());
         if mapped != live_total {
-            return broken(format!("{mapped} sectors are mapped, and {live_total} are live on flash"));
+            return broken(format!("{mapped} sectors are mapped, but {live_total} are valid on flash"));
         }
         if self.state.recount_shrunk() != self.state.shrunk {
             let (found, counted) = (self.state.recount_shrunk(), self.state.shrunk);
-            return broken(format!("the drive holds {found} bytes less, and counts {counted}"));
+            return broken(format!("lost capacity is {found} bytes, but its counter is {counted}"));
         }
         self.check_regions()
     }

@@ -24,7 +24,7 @@ impl Ftl {
         let units = self.state.regions[region.index()].units_per_page;
         let end = first.0 / units * units + units;
         let Some(job) = self.state.at(region, plane).job else {
-            self.internal(format!("a page of plane {plane} was read for a collection that is over"));
+            self.internal(format!("a page of plane {plane} was read for a collection that has ended"));
             return false;
         };
         let class = self.job_class(region, plane, &job);

@@ -394,7 +394,7 @@ impl Ftl {
             let mut regions = (0..self.state.regions.len() as u8).map(RegionId).filter(within);
             let idle = self.region_known(block).or_else(|| regions.find(has_none));
             let Some(region) = idle else {
-                self.internal(format!("plane {plane} has more half-erased blocks than regions"));
+                self.internal(format!("plane {plane} has more partially erased blocks than regions"));
                 return;
             };
             let r = &self.state.regions[region.index()];

@@ -90,7 +90,7 @@ impl Ftl {
                     self.state.counters.without_effect.count(WithoutEffect::MoveNoRoom);
                     self.end_move(lpn, from, idle, waits);
                 }
-                _ => self.internal(format!("a program of {owner:?} was given up like a move")),
+                _ => self.internal(format!("a program of {owner:?} was canceled, which only moves may be")),
             }
             part = next;
         }

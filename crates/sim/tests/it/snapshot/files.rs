@@ -110,7 +110,7 @@ fn a_state_of_another_device_or_scheme_is_refused_by_name_with_what_differs_firs
     spec.name = plan.spec().name.clone();
     let e = state.is_of(Label { device: &spec, scheme: &plan.name }).unwrap_err().to_string();
     let (was, is) = (plan.spec().gc.hard_reserve, spec.gc.hard_reserve);
-    assert!(e.contains(&format!("gc.hard_reserve is {was} in the state and {is} here")), "{e}");
+    assert!(e.contains(&format!("gc.hard_reserve is {was} in the state file, but {is} in this run")), "{e}");
     let e = state.is_of(Label { device: plan.spec(), scheme: "fast" }).unwrap_err().to_string();
     assert!(e.contains(&plan.name) && e.contains("fast"), "{e}");
 }
