@@ -78,7 +78,7 @@ def text(given: Any) -> str:
 
 
 def over(front: Any, dense: Any) -> str:
-    """Return the spelling of one scheme over another: the front's dense region is the other's.
+    """Return the spelling of one scheme over another, which manages the dense region of the first.
 
     Parameters
     ----------

@@ -211,8 +211,8 @@ impl Hierarchy {
         }
     }
 
-    /// Channels to avoid: those with pages of some spans outside L1, or if these are all, those with more than the
-    /// minimum.
+    /// Channels to avoid: those that hold pages of these spans outside L1; if all channels do, those that hold more than
+    /// the minimum.
     fn conflicts(spans: &[Span], view: &View) -> ChannelSet {
         let g = view.geometry();
         let mut members: SmallVec<[u32; 16]> = SmallVec::from_elem(0, g.channels as usize);

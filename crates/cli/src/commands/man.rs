@@ -1,4 +1,4 @@
-//! `man`: a manual page of each command, from the tree that also parses and helps.
+//! `man`: a manual page for each command, generated from the definitions of its arguments.
 
 use crate::args::about::ManArgs;
 use crate::args::tree::Cli;

@@ -1,4 +1,4 @@
-//! Commands and their options, for `explain`: from the tree that also parses and helps.
+//! Commands and their options, for `explain`, from the definitions of their arguments.
 
 use crate::args::tree::Cli;
 use crate::console::Console;

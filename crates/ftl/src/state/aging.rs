@@ -1,6 +1,6 @@
 //! History of each block, and its current errors: cycles across modes, age of the data, reads since. The
 //! errors of a block are cached, and recomputed only when one of these has stepped: cycles at an erase, age
-//! hourly, reads by one of every page.
+//! hourly, reads after one per page.
 
 use crate::file::saved::{Saved, saved};
 use crate::file::table::{Table, fetch};

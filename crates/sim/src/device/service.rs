@@ -179,7 +179,7 @@ impl<P: Probe> Device<P> {
     }
 
     /// Bind a program that its plane and bus are free for, and begin its transfer. A program that cannot be bound
-    /// waits, the plane posts its next operation, and the bus serves on.
+    /// waits, the plane requests the bus for its next operation, and the bus serves others.
     #[inline]
     pub(crate) fn begin_program(&mut self, entry: QueueEntry) {
         let plane = entry.plane.index();

@@ -30,7 +30,7 @@ pub enum RestoreError {
     Media(#[from] MediaError),
 }
 
-/// A device with work before it, which cannot begin at time 0.
+/// A device that cannot begin at time 0, because it is busy.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
 #[error("{outstanding} requests are outstanding at t = {} ns, other work is pending, or completions were \
          not taken; drain the device and take its completions first", now.0)]
