@@ -8,10 +8,10 @@ use crate::pictures::svg::{escape, px};
 use crate::pictures::tradeoff::tradeoff;
 use crate::schema::comparison::Comparison;
 use crate::schema::lifetime::Lifetimes;
-use crate::words::decision::{Leading, leading_of_lives};
+use crate::words::decision::{LIFETIME, Leading, leading_of_lives};
 use crate::words::labels::{eligible, replicas};
 use crate::words::row::Row;
-use crate::words::steadiness::{Settled, short_advice};
+use crate::words::steadiness::{Settled, short_advice, stands};
 use std::fmt::Write;
 
 /// Up to this many best runs are named; more are only counted.
@@ -27,7 +27,7 @@ pub(crate) fn write(page: &mut Page, comparison: &Comparison, cast: &Cast, leadi
     let _ = writeln!(
         page.text,
         "<p class=\"caption\" id=\"certainty\">{}</p>",
-        prose(&certainty(comparison, cast))
+        prose(&(certainty(comparison, cast) + extrapolated(comparison, leading)))
     );
     page.text.push_str("</div>\n");
     let beside = match tradeoff(&cast.roles(), leading) {
@@ -53,14 +53,22 @@ pub(crate) fn write_of_lives(page: &mut Page, lifetimes: &Lifetimes, or: &[Figur
     measures(&mut page.text, &roles, &leading, &known);
     let lives = lifetimes.schemes.iter().map(|s| s.lives.len()).max().unwrap_or(0);
     let said = match lives {
-        0 | 1 => "One seed: no interval says what chance makes; --replicas 3 gives one.".to_string(),
-        n => format!("Means of {n} lives ± half-width of the 95 % confidence interval (Student's t)."),
+        0 | 1 => "One seed, so no confidence intervals; --replicas 3 gives them.".to_string(),
+        n => format!("Means of {n} seeds ± half-width of the 95 % confidence interval (Student's t)."),
     };
     let _ = writeln!(page.text, "<p class=\"caption\" id=\"certainty\">{}</p>\n</div>", prose(&said));
     let scatter = tradeoff(&roles, &leading);
     page.figures(scatter.as_ref().map_or(or, std::slice::from_ref));
     page.text.push_str("</div>\n");
     scatter.is_none()
+}
+
+/// A caveat where a lifetime is computed from the wear of runs that are not steady.
+fn extrapolated(comparison: &Comparison, leading: &Leading) -> &'static str {
+    if stands(&comparison.reports) || leading.rows.iter().all(|(_, row)| row.path != LIFETIME) {
+        return "";
+    }
+    " Writes until wear-out are extrapolated from runs that are not all steady."
 }
 
 /// How certain the decision is, in a sentence or two.

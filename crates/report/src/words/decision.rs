@@ -87,7 +87,7 @@ const SHOWN: [&str; 10] = [
 ];
 
 /// The figure for the lifetime of a drive.
-const LIFETIME: &str = "lifetime.total_bytes_written";
+pub(crate) const LIFETIME: &str = "lifetime.total_bytes_written";
 
 /// Host writes until the first cell mode is worn out, if every run has it.
 fn lifetime(reports: &[Report]) -> Option<Row> {
