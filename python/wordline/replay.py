@@ -867,7 +867,9 @@ def check(lines: Iterator[str], report: dict[str, Any] | None = None) -> Checker
             raise Unreadable(f"line 1: this is {header['log']!r}; expected {SCHEMA!r}")
         checker = Checker(header)
     except (ValueError, KeyError, TypeError, IndexError) as e:
-        what = f"line 1 is not the header of an operation log ({type(e).__name__}: {e})"
+        # Any other file is no JSON; of a log the cause says which part of the header is wrong.
+        cause = "" if isinstance(e, json.JSONDecodeError) else f" ({type(e).__name__}: {e})"
+        what = f"line 1 is not the header of an operation log{cause}"
         raise Unreadable(f"{what}; expected what `wordline run --log FILE` writes") from None
     if columns.strip().split(",") != COLUMNS:
         raise Unreadable(f"line 2: other columns; expected {','.join(COLUMNS)}")
