@@ -38,7 +38,7 @@ def test_table_marks_the_best_and_shades_the_worse():
     assert '<a href="runs/x.json">▸ 10.0' in text
     assert "mean write latency, µs" in text
     assert MEAN not in re.sub(r'data-measure="[^"]*"', "", text)
-    assert "The same of all: WAF 2" in text
+    assert "The same in all combinations: WAF 2" in text
     said = heat.verdict(swept, Steady(7, 8))
     assert said.startswith("Of 4 different combinations, a · depth 1 has the lowest mean")
     assert said.endswith("(7 of 8 runs steady).")
@@ -121,7 +121,7 @@ def test_figures_of_pages_have_no_more_digits_than_their_intervals():
 def test_figures_within_half_a_per_cent_are_equal():
     swept = table({("a", "1"): (632.1, 2), ("b", "1"): (632.2, 3), ("c", "1"): (632.0, 4)})
     text = heat.tables(swept, {})
-    assert "The same of all: mean write latency, µs 632.1" in text
+    assert "The same in all combinations: mean write latency, µs 632.1" in text
     assert not heat.best(swept, MEAN)
     near = table({("a", "1"): (10.01, 2), ("b", "1"): (10.0, 3), ("c", "1"): (30.0, 4)})
     assert [row.at["scheme"] for row in heat.best(near, MEAN)] == ["b", "a"]
