@@ -147,6 +147,26 @@ fn a_unit_at_the_end_of_a_title_is_taken() {
 }
 
 /// As the Windows Performance Analyzer exports its table of disk requests where all cells are quoted.
+/// As `time.time_ns()` gives it: the times of such tables were once called "invalid or not ascending".
+#[test]
+fn unix_time_in_nanoseconds_gets_a_proposal() {
+    let row = |n: u64| format!("{},{},4096,R\n", 1_760_000_000_000_000_000 + n * 900_000, n * 7919 % 500 * 4096);
+    for mark in ["", "\u{feff}"] {
+        let case = file(format!("{mark}time (ns),offset,size,op\n{}", rows(200, row)).as_bytes());
+        let all = proposed(&refusal(&case));
+        let found = read(&case, &chosen(&all, &["time=time (ns)", "offset=offset"]));
+        assert_eq!((found.requests, found.unusable.count), (200, 0));
+    }
+}
+
+/// A byte order mark, as programs on Windows write it, once cost the first request.
+#[test]
+fn byte_order_mark_costs_no_request() {
+    let row = |n: u64| format!("{},srv,0,Read,{},4096,0\n", 128_166_372_000_000_000 + n * 7000, n * 4096);
+    let found = inspect(&file(format!("\u{feff}{}", rows(200, row)).as_bytes()).path).unwrap();
+    assert_eq!((found.format.as_str(), found.requests, found.unusable.count), ("msr", 200, 0));
+}
+
 #[test]
 fn a_quoted_table_with_groups_of_digits_is_read() {
     let titles = "\"Line #\",\"Process\",\"IO Type\",\"Path Name\",\"Init Time (s)\",\"IO Time (\u{b5}s)\",\"Size (B)\",\"Min Offset\",\"Disk\"\n";
