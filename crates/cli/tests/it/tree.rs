@@ -237,3 +237,38 @@ fn what_is_of_the_laboratory_says_how_to_get_it() {
     let both = wordline(&["atlas", "--workload", "bursty", "--device", "demo-8gb", "--only", "twins"]);
     assert_eq!(both.status.code(), Some(2));
 }
+
+/// Mistakes of a new user, each with the remedy that its error names.
+#[test]
+fn plausible_mistakes_are_named_with_their_remedy() {
+    let said = |words: &[&str]| {
+        let done = wordline(words);
+        assert_eq!(done.status.code(), Some(2), "{words:?}");
+        text(&done.stderr)
+    };
+    let run = |device: &str, more: &[&str]| {
+        let words = ["run", "--device", device, "--workload", "bursty", "--requests", "100"];
+        said(&[&words, more].concat())
+    };
+    for (error, remedy) in [
+        (run("conventional", &["--scheme", "fair-tlc"]), "; conventional is a scheme"),
+        (run("bursty", &["--scheme", "conventional"]), "; bursty is a built-in workload"),
+        (run(".", &["--scheme", "conventional"]), "--device .: is a folder; name a device file in it"),
+        (run("fair-tlc", &["--scheme", "fair-tlc"]), "; fair-tlc is a device"),
+        (run("fair-tlc", &["--scheme", "sector,sa"]), "; run takes one scheme, compare takes several"),
+        (run("fair-tlc", &["--scheme", "sa", "--set", "victim=fifo"]), "did you mean \"gc.victim\"?"),
+        (run("fair-tlc", &["--scheme", "sa", "--threads", "0"]), ": it must be from 1 to 65535"),
+        (
+            said(&["compare", "--device", "fair-tlc", "--workload", "bursty", "--scheme", "all"]),
+            "did you mean \"all-compatible\"?",
+        ),
+        (said(&["trace", "scale", "a.csv", "b.wl"]), "--time <FACTOR>|--footprint <FACTOR>"),
+        (said(&["trace", "shift", "a.csv", "b.wl"]), "--time <TIME>|--offset <SIZE>"),
+        (said(&["trace", "cut", "a.csv", "b.wl"]), "--from <TIME>|--until <TIME>|--requests <A..B>|--volume <LABEL>"),
+    ] {
+        assert!(error.contains(remedy), "{remedy}\nis not in\n{error}");
+    }
+    // The user typed none of the names that a temporary file has.
+    let error = run("fair-tlc", &["--scheme", "conventional", "--json", "/no/such/folder/r.json"]);
+    assert!(error.ends_with("cannot be written: No such file or directory; does the folder exist?\n"), "{error}");
+}

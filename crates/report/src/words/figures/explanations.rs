@@ -146,6 +146,22 @@ mod tests {
         assert_eq!(explained("Steady_State")[0].name, "steady");
     }
 
+    /// What storage engineers typed, and measures of a page, of which nothing was known.
+    #[test]
+    fn synonyms_of_the_field_are_explained() {
+        for name in [
+            "tail latency, p9999, 99th percentile, median, bandwidth, pSLC, overprovisioning, iodepth, FTL, page, block",
+            "plane, die, channel, superpage, fsync, ECC, LDPC, UBER, RBER, ZNS, FDP, P/E, erase count, bad block",
+            "hot data, cold data, greedy, word line, writes until wear-out, baseline, verdict, Pareto front",
+            "significant",
+        ]
+        .iter()
+        .flat_map(|line| line.split(", "))
+        {
+            assert!(!explained(name).is_empty(), "{name} is not explained");
+        }
+    }
+
     #[test]
     fn all_that_pictures_and_tables_name_is_explained() {
         let names = CAUSES.into_iter().chain(["slc", "mlc", "tlc", "qlc", "reprogram"]);
