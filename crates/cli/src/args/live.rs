@@ -82,7 +82,7 @@ pub(crate) struct ServeArgs {
     /// [default: no volatile cache; writes are acknowledged as in the device file, and survive a power cut]
     #[arg(long, value_name = "SIZE")]
     pub(crate) write_cache: Option<Bytes>,
-    /// What a power cut leaves of what was not flushed. any: each sector, independently, its durable version or any later
+    /// Unflushed writes that a power cut loses. any: each sector independently keeps its durable version or any later
     /// one; none: nothing acknowledged is lost; fifo: a suffix of the acknowledged writes is lost; window:N: a write may be
     /// lost only while fewer than N later ones are acknowledged; all: everything since the last FLUSH is lost
     #[arg(long, value_name = "MODEL", default_value = "any", requires = "write_cache")]

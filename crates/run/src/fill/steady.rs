@@ -16,6 +16,7 @@ use wordline_report::{
 };
 use wordline_sim::{Checkpoint, Pacing};
 use wordline_stats::{NOISE_MAX, Role, Series, Steadiness, interval, judge};
+use wordline_units::grouped;
 
 /// Minimum number of requests: fifty for each of the twenty batches of the second half.
 const REQUESTS_MIN: u64 = 2000;
