@@ -140,7 +140,9 @@ pub fn show_error(args: &[OsString], text: &str) {
 /// What a stopped Python command has saved, and how to resume it.
 fn kept_by(command: &Command) -> String {
     let runs = |out: &std::path::Path| match out.exists() {
-        true => format!("finished runs are kept in {}; the same command resumes with the others", out.display()),
+        true => {
+            format!("finished runs are kept in {}; the same command resumes with the others", out.display())
+        }
         false => "no run had finished".to_string(),
     };
     match command {

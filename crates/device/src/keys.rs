@@ -50,7 +50,8 @@ pub(crate) fn path_of(name: &str) -> Option<String> {
     for table in key_tables() {
         let fixed = table.paths.iter().filter(|path| !path.contains(ANY));
         let full = |path: &String| {
-            let key = name.strip_prefix(path.as_str()).and_then(|rest| rest.strip_prefix('_')).unwrap_or(name);
+            let key =
+                name.strip_prefix(path.as_str()).and_then(|rest| rest.strip_prefix('_')).unwrap_or(name);
             table.keys().contains(&key).then(|| format!("{path}.{key}"))
         };
         found.extend(fixed.filter_map(full));

@@ -32,7 +32,8 @@ pub(crate) fn split<'a>(text: &'a str, expected: &'static str) -> Result<Split<'
     let number = number.replace('_', "");
     let (whole, fraction) = number.split_once('.').unwrap_or((&number, ""));
     if whole.is_empty() && fraction.is_empty() {
-        let below_zero = trimmed.strip_prefix('-').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+        let below_zero =
+            trimmed.strip_prefix('-').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
         let hint = if below_zero { "it must not be negative" } else { "it must start with a number" };
         return Err(fail(hint.into()));
     }

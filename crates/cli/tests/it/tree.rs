@@ -264,11 +264,17 @@ fn plausible_mistakes_are_named_with_their_remedy() {
         ),
         (said(&["trace", "scale", "a.csv", "b.wl"]), "--time <FACTOR>|--footprint <FACTOR>"),
         (said(&["trace", "shift", "a.csv", "b.wl"]), "--time <TIME>|--offset <SIZE>"),
-        (said(&["trace", "cut", "a.csv", "b.wl"]), "--from <TIME>|--until <TIME>|--requests <A..B>|--volume <LABEL>"),
+        (
+            said(&["trace", "cut", "a.csv", "b.wl"]),
+            "--from <TIME>|--until <TIME>|--requests <A..B>|--volume <LABEL>",
+        ),
     ] {
         assert!(error.contains(remedy), "{remedy}\nis not in\n{error}");
     }
     // The user typed none of the names that a temporary file has.
     let error = run("fair-tlc", &["--scheme", "conventional", "--json", "/no/such/folder/r.json"]);
-    assert!(error.ends_with("cannot be written: No such file or directory; does the folder exist?\n"), "{error}");
+    assert!(
+        error.ends_with("cannot be written: No such file or directory; does the folder exist?\n"),
+        "{error}"
+    );
 }

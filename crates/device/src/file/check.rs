@@ -108,7 +108,8 @@ pub(crate) fn check_whole(spec: &DeviceSpec, media: &[&Read], capacity_place: &P
 /// A size in its largest unit, with at most two decimals: `411.75GiB`.
 fn readable(bytes: u64) -> String {
     let exact = Bytes(bytes).to_string();
-    let unit = [("TiB", 1u64 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20)].into_iter().find(|(_, m)| bytes >= *m);
+    let unit =
+        [("TiB", 1u64 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20)].into_iter().find(|(_, m)| bytes >= *m);
     match unit {
         Some((unit, size)) if exact.len() > 7 => {
             let text = format!("{:.2}", bytes as f64 / size as f64);

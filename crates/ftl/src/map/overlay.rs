@@ -286,10 +286,14 @@ impl Overlay {
             let mut taken = self.page(Lpn(lpn)).map_or(SectorMask::EMPTY, |(_, mask)| mask);
             for (ppn, run) in &self.runs.of[&lpn] {
                 if run.is_empty() || !taken.and(*run).is_empty() {
-                    return Some(format!("logical page {lpn}: a sector is mapped twice, or a run has no slot"));
+                    return Some(format!(
+                        "logical page {lpn}: a sector is mapped twice, or a run has no slot"
+                    ));
                 }
                 if !known(&self.runs, lpn, *ppn, *run) {
-                    return Some(format!("logical page {lpn} maps a run to slot {ppn}, which does not list it"));
+                    return Some(format!(
+                        "logical page {lpn} maps a run to slot {ppn}, which does not list it"
+                    ));
                 }
                 taken = taken.union(*run);
             }

@@ -163,7 +163,8 @@ mod tests {
     fn wait_for_buffer_names_what_keeps_dies_busy() {
         let of = |pairs: &[(&str, f64)]| pairs.iter().map(|(key, us)| (key.to_string(), *us)).collect();
         let parts = [("gc", 0.6), ("host", 0.4)];
-        let parts = parts.map(|(cause, share)| (cause.to_string(), BTreeMap::from([("program".into(), share)])));
+        let parts =
+            parts.map(|(cause, share)| (cause.to_string(), BTreeMap::from([("program".into(), share)])));
         let mut report = Report {
             utilisation: Some(Utilisation { dies_mean: 0.97, ..Default::default() }),
             waf: Some(Waf { total: 1.0, parts: parts.into(), ..Default::default() }),

@@ -152,7 +152,9 @@ impl SaveTo {
 }
 
 fn refused(path: &str, e: &io::Error) -> RunError {
-    (Opt::SaveState.of(path) + format!(": the file cannot be written: {}; choose another place", io_reason(e))).into()
+    (Opt::SaveState.of(path)
+        + format!(": the file cannot be written: {}; choose another place", io_reason(e)))
+    .into()
 }
 
 /// The state of a drive at one moment, with its outstanding work. It is in memory, in a file without a name; a drive

@@ -71,7 +71,9 @@ pub fn device(name: &str, overrides: &[(String, String)]) -> Result<DeviceSpec, 
         Err(e) if e.kind() == std::io::ErrorKind::IsADirectory => {
             Err((Opt::Device.of(name) + ": is a folder; name a device file in it").into())
         }
-        Err(e) => Err((Opt::Device.of(name) + format!(": the file cannot be read: {}", io_reason(&e))).into()),
+        Err(e) => {
+            Err((Opt::Device.of(name) + format!(": the file cannot be read: {}", io_reason(&e))).into())
+        }
     }
 }
 

@@ -148,7 +148,10 @@ impl<'a> Run<'a> {
         let held = self.host.model.mapped(self.device.ftl.layout().map.is_by_page());
         let settled = self.host.model.failed.is_empty() && self.device.ftl.is_quiet();
         if settled && self.device.ftl.mapped() != held {
-            return Err(format!("{} logical pages are mapped, but the host wrote {held}", self.device.ftl.mapped()));
+            return Err(format!(
+                "{} logical pages are mapped, but the host wrote {held}",
+                self.device.ftl.mapped()
+            ));
         }
         Ok(())
     }

@@ -150,7 +150,8 @@ fn a_unit_at_the_end_of_a_title_is_taken() {
 /// As `time.time_ns()` gives it: the times of such tables were once called "invalid or not ascending".
 #[test]
 fn unix_time_in_nanoseconds_gets_a_proposal() {
-    let row = |n: u64| format!("{},{},4096,R\n", 1_760_000_000_000_000_000 + n * 900_000, n * 7919 % 500 * 4096);
+    let row =
+        |n: u64| format!("{},{},4096,R\n", 1_760_000_000_000_000_000 + n * 900_000, n * 7919 % 500 * 4096);
     for mark in ["", "\u{feff}"] {
         let case = file(format!("{mark}time (ns),offset,size,op\n{}", rows(200, row)).as_bytes());
         let all = proposed(&refusal(&case));

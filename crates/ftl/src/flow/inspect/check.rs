@@ -47,7 +47,10 @@ impl Ftl {
                 }
                 for span in &spans {
                     if self.state.map.still_at(*span, ppn) != span.mask {
-                        return broken(format!("logical page {}: slot {ppn} claims it, but the map points elsewhere", span.lpn));
+                        return broken(format!(
+                            "logical page {}: slot {ppn} claims it, but the map points elsewhere",
+                            span.lpn
+                        ));
                     }
                     live += self.state.map.weight(span.mask) as u64;
                 }

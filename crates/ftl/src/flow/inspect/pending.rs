@@ -39,7 +39,8 @@ impl Ftl {
     /// How full the drive is where programs want to go.
     pub(crate) fn describe_room(&self) -> String {
         let wanted = self.wanted(&self.state.ops.alive());
-        let told: Vec<String> = wanted.iter().take(2).map(|(r, plane)| self.describe_space(*r, *plane)).collect();
+        let told: Vec<String> =
+            wanted.iter().take(2).map(|(r, plane)| self.describe_space(*r, *plane)).collect();
         told.join("; ")
     }
 
