@@ -22,7 +22,7 @@
 //!    static part and without data outside the cache, packed as densely as the flash allows. With `wait`, the cache keeps
 //!    at least one block.
 //! 6. With `idle_after` in the device file, a drive without requests for so long migrates the full blocks of the cache,
-//!    page by page, at most at `idle_rate`: dies take turns. A request ends that; a block that is emptied by then waits
+//!    page by page, at most at `idle_rate`: dies take turns. A request interrupts that; a block that is emptied by then waits
 //!    for the next idle period, or for GC. Open blocks, and the end of a run, migrate nothing.
 //!
 //! ## Symbols

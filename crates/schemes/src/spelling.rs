@@ -87,6 +87,7 @@ impl Registry {
         let first = name.split(',').next().unwrap_or_default();
         let hint = match name {
             PYTHON => Some(OF_PYTHON.to_string()),
+            "all" => Some("; compare and sweep take all-compatible".to_string()),
             _ if first != name && self.names().any(|known| known == first) => {
                 Some("; run takes one scheme, compare takes several".to_string())
             }

@@ -260,7 +260,7 @@ fn plausible_mistakes_are_named_with_their_remedy() {
         (run("fair-tlc", &["--scheme", "sa", "--threads", "0"]), ": it must be from 1 to 65535"),
         (
             said(&["compare", "--device", "fair-tlc", "--workload", "bursty", "--scheme", "all"]),
-            "did you mean \"all-compatible\"?",
+            "; compare and sweep take all-compatible",
         ),
         (said(&["trace", "scale", "a.csv", "b.wl"]), "--time <FACTOR>|--footprint <FACTOR>"),
         (said(&["trace", "shift", "a.csv", "b.wl"]), "--time <TIME>|--offset <SIZE>"),

@@ -362,7 +362,7 @@ impl Op {
         Span { lpn: self.lpn, mask: self.mask, offset: self.offset }
     }
 
-    /// Its turn among all operations of the run: unlike its place in the slab, no other has it.
+    /// Its number among all operations of the run. It is unique, unlike its index in the slab.
     pub fn number(&self) -> u64 {
         self.key & (u64::MAX >> 8)
     }

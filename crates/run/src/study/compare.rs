@@ -23,10 +23,6 @@ pub const ALL_COMPATIBLE: &str = "all-compatible";
 /// # Errors
 /// If a named scheme does not exist, the word appears twice, or no scheme supports the device.
 pub fn admitted(setup: &Setup, named: &[String]) -> Result<(Vec<String>, Vec<RefusedScheme>), RunError> {
-    if named.iter().any(|s| s == "all") && setup.spec.registry.find("all").is_err() {
-        let what = format!(": unknown scheme; did you mean {ALL_COMPATIBLE:?}?");
-        return Err((Opt::Scheme.of("all") + what).into());
-    }
     let Some(at) = named.iter().position(|s| s == ALL_COMPATIBLE) else {
         return Ok((named.to_vec(), vec![]));
     };

@@ -1,6 +1,7 @@
 //! The beginning of a file, and the verdict of a format: that it matches, with confidence and reason, or what
 //! does not match.
 
+use crate::reading::lines::MARK;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -77,12 +78,13 @@ pub(crate) struct Sample<'a> {
 }
 
 impl<'a> Sample<'a> {
-    /// The sample up to the end of its last complete line; all of it if it has no lines.
+    /// The sample up to the end of its last complete line, without a byte order mark; all of it if it has no lines.
     pub fn whole_lines(&self) -> &'a [u8] {
+        let text = self.bytes.strip_prefix(MARK).unwrap_or(self.bytes);
         if self.complete {
-            return self.bytes;
+            return text;
         }
-        memchr::memrchr(b'\n', self.bytes).map_or(self.bytes, |at| &self.bytes[..at + 1])
+        memchr::memrchr(b'\n', text).map_or(text, |at| &text[..at + 1])
     }
 
     /// The complete lines of the sample.

@@ -9,7 +9,7 @@ use std::ops::Range;
 const BUFFER: usize = 1 << 18;
 
 /// The byte order mark of UTF-8, with which programs on Windows begin a text. It is no part of the first line.
-const MARK: &[u8] = b"\xef\xbb\xbf";
+pub(crate) const MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// The next item of the text.
 pub(crate) enum Next {

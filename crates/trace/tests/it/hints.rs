@@ -166,6 +166,10 @@ fn byte_order_mark_costs_no_request() {
     let row = |n: u64| format!("{},srv,0,Read,{},4096,0\n", 128_166_372_000_000_000 + n * 7000, n * 4096);
     let found = inspect(&file(format!("\u{feff}{}", rows(200, row)).as_bytes()).path).unwrap();
     assert_eq!((found.format.as_str(), found.requests, found.unusable.count), ("msr", 200, 0));
+    assert_eq!(found.confidence.name(), "certain");
+    let log = "\u{feff}fio version 3 iolog\n0 f add\n0 f open\n5 f write 0 4096\n9 f read 0 4096\n";
+    let found = inspect(&file(log.as_bytes()).path).unwrap();
+    assert_eq!((found.format.as_str(), found.requests), ("fio-iolog", 2));
 }
 
 #[test]
