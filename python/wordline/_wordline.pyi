@@ -17,7 +17,7 @@ class UserError(ValueError):
     """The input is wrong: what, where, and what is allowed."""
 
 class Refused(ValueError):
-    """Scheme and device do not go together."""
+    """The scheme does not support the device."""
 
 class Fault(RuntimeError):
     """An illegal decision of a scheme, or a bug of Wordline."""

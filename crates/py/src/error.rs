@@ -8,7 +8,7 @@ use wordline_units::{Face, Opt};
 
 create_exception!(wordline, UserError, PyValueError, "The input is wrong: what, where, and what is allowed.");
 
-create_exception!(wordline, Refused, PyValueError, "Scheme and device do not go together.");
+create_exception!(wordline, Refused, PyValueError, "The scheme does not support the device.");
 
 create_exception!(wordline, Fault, PyRuntimeError, "An illegal decision of a scheme, or a bug of Wordline.");
 

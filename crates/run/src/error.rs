@@ -41,7 +41,7 @@ pub enum RunError {
     /// An option is invalid or missing: each interface spells options in its own way.
     #[error("{0}")]
     Option(Message),
-    /// Scheme and device do not go together.
+    /// The scheme does not support the device.
     #[error(transparent)]
     Refused(#[from] Refusal),
     /// An illegal decision of a scheme, or a bug of Wordline.

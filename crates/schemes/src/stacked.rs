@@ -66,7 +66,7 @@ impl Stacked {
         self.dense.laid_out(&part).map_err(|r| self.refuse(drive, format!("{} says: {}", r.scheme, r.reason)))
     }
 
-    /// Why the two do not go together, if so.
+    /// Why the two cannot be combined, if so.
     fn conflict(&self, front: &Layout, dense: &Layout) -> Option<String> {
         let (over, under) = (self.front.name(), self.dense.name());
         let (ours, theirs) = (&front.regions[self.home.0 as usize], &dense.regions[dense.home.0 as usize]);

@@ -49,8 +49,8 @@ class Trial:
         Of each objective the cost over that of the scheme as it was given, a geometric mean over
         workloads and seeds; below 1 is better. None where the trial was left out.
     left_out
-        Why there are none: scheme and device do not go together with these values, or the trial was
-        given up after some of the workloads.
+        Why there are none: the scheme does not support the device with these values, or the trial
+        was stopped after some of the workloads.
     steady
         Its runs, and how many of them are steady.
     """

@@ -65,13 +65,13 @@ def judge(
     Returns
     -------
     dict
-        ``verdict`` is ``sound``, ``refused`` (scheme and device do not go together, or it names
-        what there is not), ``broken`` (a rule was broken, or the process ended by itself) or
-        ``too slow``; ``why`` says it in words where it is not sound. ``overall`` has, by objective,
+        ``verdict`` is ``sound``, ``refused`` (the scheme does not support the device, or a name is
+        unknown), ``broken`` (a rule was broken, or the process crashed) or ``too slow``; ``why``
+        gives the reason unless it is sound. ``overall`` has, by objective,
         ``ratio``, ``low`` and ``high``: the cost over the reference's, a geometric mean over
         workloads, with its 95 % interval over the seeds; below 1 is better. ``workloads`` has the
         same of each. ``steady`` counts the ``runs`` of both and those that are ``steady``;
-        ``answer`` says in a sentence what it came to, or "not known: run longer" where fewer than
+        ``answer`` is the result in a sentence, or "not known: run longer" where fewer than
         four in five runs of either are.
 
     Raises

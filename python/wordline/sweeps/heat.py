@@ -168,7 +168,9 @@ def tables(table: Table, runs: Mapping[int, str]) -> str:
         else:
             drawn.append(path)
     said = (
-        f'<p class="caption">The same in all combinations: {html.escape("; ".join(alike))}.</p>' if alike else ""
+        f'<p class="caption">The same in all combinations: {html.escape("; ".join(alike))}.</p>'
+        if alike
+        else ""
     )
     if nothing:
         verb = "change" if len(nothing) > 1 else "changes"

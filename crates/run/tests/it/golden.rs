@@ -83,7 +83,7 @@ fn row(mut device: Device<NoProbe>) -> Vec<(String, String)> {
 }
 
 /// One run, driven here and not by [`compare`], so that two ways must come to one result. `None`
-/// where scheme and device do not go together.
+/// where the scheme does not support the device.
 fn run(setup: &Setup, scheme: &str) -> Option<Device<NoProbe>> {
     let scheme = wordline_schemes::build(scheme).unwrap();
     let mut device = Device::new(&setup.device, &setup.geometry, scheme, NoProbe).ok()?;
