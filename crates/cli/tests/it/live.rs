@@ -56,7 +56,10 @@ fn a_drive_is_served_for_as_long_as_a_command_runs() {
 fn what_cannot_be_served_is_refused_with_what_is_allowed() {
     let folder = tempfile::tempdir().unwrap();
     for (more, said) in [
-        (["--size", "65MiB"], "is not a size of this drive\n  allowed: multiples of 4096 up to 67108864"),
+        (
+            ["--size", "65MiB"],
+            "--size: 65MiB cannot be served from this drive of 64MiB\n  allowed: multiples of 4096 up to 67108864",
+        ),
         (["--image", "none"], "--image none: cannot be read"),
         (["--recovery-scale", "2"], "allowed: 0 to 1"),
     ] {
