@@ -227,7 +227,8 @@ mod tests {
         assert!(matches!(reader.parse(b"CPU0 (8,16):", &mut v), Ok(Parsed::Aside)));
         assert!(matches!(reader.parse(b" Reads Queued:  0", &mut v), Ok(Parsed::Aside)));
         for (line, word) in [
-            ("8,16 3 5 0.1 1 Z R 8 + 8 [x]", "no action"),
+            ("8,16 3 5 0.1 1 Z R 8 + 8 [x]", "column 6 is not an action of blkparse"),
+            ("8,16 3 5 0.1", "4 columns instead of 7 or more"),
             ("8,16 3 5 0.1 1 D R", ""),
             ("8,16 c 5 0.1 1 D R 8 + 8 [x]", "CPU"),
             ("8,16 3 5 1266874889.7 1 D R 8 + 8 [x]", "more than ten years"),
