@@ -37,6 +37,8 @@ const FLUSH: Duration = Duration::from_millis(2);
 const SLOW: Duration = Duration::from_millis(500);
 /// How often a thread checks whether the server has stopped.
 const LOOK: Duration = Duration::from_millis(20);
+/// How long a client may take for the handshake, and to take a reply.
+const PATIENCE: Duration = Duration::from_secs(10);
 /// Maximum bytes per read of a socket.
 const READ: usize = 128 << 10;
 
@@ -220,8 +222,9 @@ fn accept(shared: &Arc<Shared>, listener: &UnixListener) {
 }
 
 fn serve(shared: &Shared, socket: &Socket) -> Result<(), Broken> {
-    socket.patience(Some(Duration::from_secs(10)))?;
-    let Some(agreed) = handshake(&mut Greeted::new(socket, None), &shared.export)? else { return Ok(()) };
+    let mut client = Greeted::new(socket, None, PATIENCE);
+    let Some(agreed) = handshake(&mut client, &shared.export)? else { return Ok(()) };
+    socket.patience(Some(PATIENCE))?;
     let number = shared.connections.fetch_add(1, Ordering::Relaxed);
     let mut bytes: Vec<u8> = vec![];
     let mut pending: Vec<Pending> = vec![];
