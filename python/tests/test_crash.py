@@ -190,9 +190,19 @@ def test_mount_without_its_programs_is_refused(binary, tmp_path):
     assert done.returncode == 2, done.stderr
     assert "error: --mount xfs: " in done.stderr
     assert "needs root" in done.stderr or "is not installed\n  allowed: " in done.stderr
+    command = [binary, "crash", "--run", "ls {image}", "--check", "ls {image}"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=environment)
+    assert done.returncode == 2, done.stderr
+    assert "--run: {image}: nbdfuse is not installed\n  allowed: a machine with" in done.stderr
 
 
-def test_small_stores_show_missing_flush(states, tmp_path):
+has_nbdfuse = shutil.which("nbdfuse") is not None and os.path.exists("/dev/fuse")
+
+
+@pytest.mark.skipif(
+    not (has_nbdfuse and (os.geteuid() == 0 or shutil.which("fusermount3"))), reason="needs nbdfuse"
+)
+def test_small_stores_of_files_show_missing_fsync(states, tmp_path):
     programs = {"python": f"{sys.executable} -S -E {RECIPES}/ten.py"}
     compilers = [("ten.rs", ["rustc", "-o"])]
     if int(STATES) > 40 and shutil.which("go"):  # its first build takes a minute
@@ -203,8 +213,8 @@ def test_small_stores_show_missing_flush(states, tmp_path):
         programs[source] = str(to)
     for program in programs.values():
         check = f"{program} verify {{image}} {{acked}}"
-        assert states(f"{program} run {{socket}}", check, "--states", "30")["code"] == 0
-        found = states(f"{program} run {{socket}} careless", check, "--states", "30")
+        assert states(f"{program} run {{image}}", check, "--states", "30")["code"] == 0
+        found = states(f"{program} run {{image}} careless", check, "--states", "30")
         assert found["failing"]["story"].count(": LOST") == 1, found
 
 

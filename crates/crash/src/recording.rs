@@ -2,7 +2,7 @@
 
 use crate::command::{Process, Template};
 use crate::error::CrashError;
-use crate::mount::{FileSystem, Mounted};
+use crate::mount::{DriveFile, FileSystem, Mounted};
 use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -47,6 +47,9 @@ pub fn record(
     spec: &RecordSpec,
     stops: &dyn Fn() -> bool,
 ) -> Result<Recorded, CrashError> {
+    if client.has("image") {
+        DriveFile::check()?;
+    }
     let folder = scratch(spec.mount.is_some())?;
     let path = folder.path().join("drive.sock");
     let pipe = CrashError::machine("no pipe for the output of the client");
@@ -64,13 +67,17 @@ pub fn record(
             mounted.at().display().to_string()
         }
     };
+    let file = client.has("image").then(|| DriveFile::start(&path, folder.path())).transpose()?;
+    let disk = file.as_ref().map_or(String::new(), |file| file.path().display().to_string());
     let (uri, socket) = (recorder.uri(), path.display().to_string());
-    let mut command = client.command(&[("uri", &uri), ("socket", &socket), ("mnt", &mnt)]);
+    let values = [("uri", &uri), ("socket", &socket), ("image", &disk), ("mnt", &mnt)];
+    let mut command = client.command(&values.map(|(name, value)| (name, value.as_str())));
     command.stdin(Stdio::null()).stdout(out);
     let mut process =
         Process::start(command).map_err(CrashError::machine("--run: the client cannot be started"))?;
     let status = process.wait(spec.most, stops);
     drop(process);
+    drop(file);
     let status = status.map_err(CrashError::machine("--run"))?;
     match status {
         Some(status) => {

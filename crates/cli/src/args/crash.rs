@@ -16,7 +16,8 @@ pub(crate) struct CrashArgs {
     #[command(subcommand)]
     pub(crate) command: Option<CrashCommand>,
     /// Run CMD once on an empty drive in RAM and record its requests. {uri} is the drive's NBD address, {socket} the path of
-    /// its unix socket, {mnt} the folder of --mount. Each line that CMD prints is a mark: what it claims to be durable by then
+    /// its unix socket, {image} the drive as a file (by nbdfuse), {mnt} the folder of --mount. Each line that CMD prints is a
+    /// mark: what it claims to be durable by then
     #[arg(long, value_name = "CMD")]
     pub(crate) run: Option<String>,
     /// Take the writes from FILE instead: a log of --save, or one of dm-log-writes

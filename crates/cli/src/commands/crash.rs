@@ -188,7 +188,7 @@ fn log(args: &CrashArgs, console: &Console) -> Result<Log, Failure> {
 /// The command of --run.
 fn client(args: &CrashArgs) -> Result<Template, Failure> {
     let text = args.run.as_deref().unwrap_or_default();
-    let places: &[&str] = if args.mount.is_some() { &["mnt"] } else { &["uri", "socket"] };
+    let places: &[&str] = if args.mount.is_some() { &["mnt"] } else { &["uri", "socket", "image"] };
     Ok(Template::new("--run", text, places, places)?)
 }
 
@@ -227,7 +227,7 @@ fn recorded(args: &CrashArgs) -> Result<Log, Failure> {
     }
     if !done.log.of_client().iter().any(|event| matches!(event, Event::Write { .. } | Event::Zero { .. })) {
         let what = "--run: the client wrote nothing to the drive";
-        let places = if args.mount.is_some() { "{mnt}" } else { "{uri} or {socket}" };
+        let places = if args.mount.is_some() { "{mnt}" } else { "{uri}, {socket} or {image}" };
         return Err(Failure::Input(format!("{what}\n  allowed: a client that writes to {places}")));
     }
     Ok(done.log)
