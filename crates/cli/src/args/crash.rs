@@ -28,6 +28,10 @@ pub(crate) struct CrashArgs {
     /// each
     #[arg(long, value_name = "CMD", required = true)]
     pub(crate) check: Option<String>,
+    /// Run CMD of --check once per thread instead of once per state. For each state it gets a line on standard input, and answers
+    /// with a line on standard output: ok, or what is wrong. The placeholders name the same files each time, which are new
+    #[arg(long)]
+    pub(crate) persistent: bool,
     /// Maximum number of states to check. Equal states count once; over NBD, so do states that differ only in sectors that the
     /// check does not read
     #[arg(long, value_name = "N", default_value_t = 2000)]

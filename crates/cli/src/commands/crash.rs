@@ -55,6 +55,7 @@ pub(crate) fn crash(args: &CrashArgs, console: &Console) -> Result<(), Failure> 
         seed: args.seed,
         threads: args.threads.unwrap_or_else(|| threads(check.has("mnt"))),
         most: Duration::from_nanos(args.timeout.0),
+        is_persistent: args.persistent,
         broken: args
             .broken
             .iter()
@@ -299,6 +300,9 @@ fn replay_command(args: &CrashArgs, log: &Path, found: &Found) -> String {
     words.push(wordline_report::quoted(&log.display().to_string()));
     words.push("--check".to_string());
     words.push(wordline_report::quoted(args.check.as_deref().unwrap_or_default()));
+    if args.persistent {
+        words.push("--persistent".to_string());
+    }
     if let Some(atomic) = args.atomic {
         let boundary = atomic.boundary.map_or(String::new(), |b| format!(",boundary={b}B"));
         words.push(format!("--atomic {}B{boundary}", atomic.size));
