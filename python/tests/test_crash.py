@@ -24,7 +24,8 @@ def crash(binary, tmp_path):
     def run(recipe: str, client: str, check: str, *more: str) -> dict:
         python = f"{sys.executable} -S -E {RECIPES / recipe}"
         command = [binary, "crash", "--run", f"{python} run {{uri}} {client}"]
-        command += ["--check", f"{python} verify {{image}} {{acked}} {check}", "--json", "-", *more]
+        command += ["--check", f"{python} verify-each {{image}} {{acked}} {check}", "--persistent"]
+        command += ["--json", "-", *more]
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
         found = json.loads(done.stdout) if done.stdout else {"error": done.stderr}
         return {**found, "code": done.returncode}
@@ -41,14 +42,6 @@ def test_planted_fault_is_found_and_reduced(crash, fault):
     lost = failing["story"].count(": LOST")
     assert lost == (0 if fault == "reused-block" else 1), failing["story"]
     assert f"--state {failing['state']}" in failing["replay"]
-
-
-def test_correct_store_passes(crash):
-    states = str(max(60, int(STATES)))
-    found = crash("store.py", "", "", "--states", states, "--drop-flushes")
-    assert (found["code"], found["failing"]) == (0, None), found
-    assert found["one_lost_complete"] + found["two_lost_complete"] == found["intervals"]
-    assert sum(one["fails"] is not None for one in found["dropped"]) >= len(found["dropped"]) - 1
 
 
 def store(what: str, *words: str) -> str:
@@ -75,6 +68,16 @@ def states(binary, tmp_path):
     return run
 
 
+def test_correct_store_passes(states):
+    most = str(max(200, int(STATES)))
+    check = store("verify-each", "{image}", "{acked}")
+    found = states(store("run", "{uri}"), check, "--persistent", "--states", most, "--drop-flushes")
+    assert (found["code"], found["failing"]) == (0, None), found
+    assert found["one_lost_complete"] + found["two_lost_complete"] == found["intervals"]
+    assert found["interval_kinds"] < found["intervals"]
+    assert sum(one["fails"] is not None for one in found["dropped"]) >= len(found["dropped"]) - 1
+
+
 def test_states_equal_in_read_sectors_are_equal(states):
     check = store("verify", "{uri}", "{acked}")
     found = states(store("run", "{uri}"), check, "--states", STATES, "--sector", "512B")
@@ -87,6 +90,20 @@ def test_states_equal_in_read_sectors_are_equal(states):
     assert found["equal_in_what_is_read"] == 0
     found = states(store("run", "{uri}", "missing-barrier"), check, "--states", STATES)
     assert is_one_lost_value(found), found
+
+
+def test_persistent_check_finds_what_others_find(states):
+    check = store("verify-each", "{image}", "{acked}")
+    more = ("--persistent", "--states", str(max(400, int(STATES) * 10)))
+    whole = states(store("run", "{uri}", "32"), check, *more)
+    assert (whole["code"], whole["failing"]) == (0, None), whole
+    found = states(store("run", "{uri}", "missing-barrier"), check, *more)
+    assert is_one_lost_value(found), found
+    assert "header" in found["failing"]["check_said"]
+    assert "{acked}' --persistent --state" in found["failing"]["replay"]
+    silent = states(store("run", "{uri}"), "test -f {image}", *more)
+    assert silent["code"] == 2
+    assert "allowed: a check that answers" in silent["error"]
 
 
 SESSIONS = [("failed-flush:20%", "retried-flush"), ("corrupt:20%", "")]
@@ -146,6 +163,8 @@ PLANTED = {
     "copy-on-write": ("fua-only", "root-first", "in-place", "no-fua"),
     "group-commit": ("joins-late", "in-flight", "not-awaited"),
     "ring": ("sequence-reuse", "head-late", "half-checksum"),
+    "checkpoint": ("truncate-early",),
+    "moving-log": ("pointer-early",),
 }
 
 
@@ -153,10 +172,11 @@ PLANTED = {
 def test_faults_of_other_stores_are_found_and_no_others(states, name):
     def found(fault: str, most: str) -> dict:
         python = f"{sys.executable} -S -E {STORES}"
-        check = f"{python} verify {name} {{image}} {{acked}} {fault}"
-        return states(f"{python} run {name} {{uri}} {fault}", check, "--states", most)
+        check = f"{python} verify-each {name} {{image}} {{acked}} {fault}"
+        more = ("--persistent", "--states", most)
+        return states(f"{python} run {name} {{uri}} {fault}", check, *more)
 
-    whole = found("", str(max(12, int(STATES) // 4)))
+    whole = found("", str(max(200, int(STATES) * 10)))
     assert whole["code"] == 0, whole
     for fault in PLANTED[name] if int(STATES) > 40 else PLANTED[name][:1]:
         one = found(fault, "400")

@@ -192,7 +192,7 @@ impl<'a> Check<'a> {
                 Ok(Verdict::Failed { how: "an answer that is not ok".to_string(), said })
             }
             Answer::Ended(status) if status.success() => Err(CrashError::Input(
-                "--check: the check has ended without an answer\n  allowed: with --persistent, a check that answers each line of \
+                "--check: the check has ended without an answer\n  allowed: a check that answers each line of \
                  standard input with a line"
                     .to_string(),
             )),

@@ -36,6 +36,8 @@ struct Turn {
 /// The states of all intervals in order.
 pub(crate) struct Queue<'a> {
     intervals: &'a [Interval],
+    /// Number of their shapes.
+    shapes: usize,
     seed: u64,
     /// The classes in order.
     classes: [Class; CLASSES.len()],
@@ -60,15 +62,15 @@ pub(crate) struct Next {
     pub class: Option<Class>,
 }
 
-/// The place of each interval among those of its shape, spread over the log, and their number.
-fn ranks(intervals: &[Interval]) -> Vec<(usize, usize)> {
+/// The place of each interval among those of its shape, spread over the log, and their number; and the number of shapes.
+fn ranks(intervals: &[Interval]) -> (Vec<(usize, usize)>, usize) {
     let mut alike: Vec<Vec<usize>> = vec![];
     for (interval, shape) in shapes(intervals).into_iter().enumerate() {
         alike.resize_with(alike.len().max(shape + 1), Vec::new);
         alike[shape].push(interval);
     }
     let mut ranks = vec![(0, 1); intervals.len()];
-    for of_shape in alike {
+    for of_shape in &alike {
         // The first, the one in the middle, the quarters, and so on.
         let mut spread: Vec<(u32, usize)> = of_shape
             .iter()
@@ -80,7 +82,7 @@ fn ranks(intervals: &[Interval]) -> Vec<(usize, usize)> {
             ranks[*interval] = (rank, of_shape.len());
         }
     }
-    ranks
+    (ranks, alike.len())
 }
 
 impl<'a> Queue<'a> {
@@ -103,7 +105,7 @@ impl<'a> Queue<'a> {
             let draws = broken.is_empty() || interval.dropped().is_some();
             if draws { interval.cache().writes().next().is_some() } else { !at_cut.is_empty() }
         };
-        let ranks = ranks(intervals);
+        let (ranks, shapes) = ranks(intervals);
         let pending = intervals.iter().enumerate().filter(|(_, interval)| has_states(interval));
         let mut weights = [0, 0];
         let endless = pending.map(|(at, interval)| -> ([u64; 2], usize, States<'a>) {
@@ -128,6 +130,7 @@ impl<'a> Queue<'a> {
             if broken.is_empty() { ranks.iter().enumerate().map(first).collect() } else { BTreeMap::new() };
         Queue {
             intervals,
+            shapes,
             seed,
             classes,
             turns,
@@ -143,6 +146,11 @@ impl<'a> Queue<'a> {
     /// Note whether a state was equal to an earlier one.
     pub(crate) fn was_equal(&mut self, equal: bool) {
         self.equal_in_a_row = if equal { self.equal_in_a_row + 1 } else { 0 };
+    }
+
+    /// Number of shapes of intervals.
+    pub(crate) fn shapes(&self) -> usize {
+        self.shapes
     }
 
     /// Number of complete classes of each interval, up to the first that is not complete.

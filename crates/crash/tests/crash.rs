@@ -82,7 +82,13 @@ fn barrier_leaves_no_failing_state_and_each_flush_is_needed() {
     let log = commit(true);
     let all = found(&log, &spec());
     assert_eq!(all.failing, None);
-    assert_eq!((all.coverage.intervals, all.coverage.two_lost), (3, 3), "all of them complete");
+    let coverage = all.coverage;
+    assert_eq!((coverage.intervals, coverage.two_lost), (3, 3), "all of them complete");
+    assert!(
+        coverage.to_text().starts_with("3 intervals of 3 kinds: up to two lost"),
+        "{}",
+        coverage.to_text()
+    );
     assert!(all.coverage.checks > 15 && all.coverage.equal > 10, "{:?}", all.coverage);
     let dropped = drop_flushes(&log, &check(CHECK), &spec(), &|| false).unwrap();
     let needed: Vec<Option<&str>> = dropped.iter().map(|d| d.needed.as_deref()).collect();

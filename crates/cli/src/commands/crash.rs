@@ -382,6 +382,7 @@ fn to_json(found: &Found, dropped: Option<&[Dropped]>, replay: Option<&str>) -> 
     });
     json!({
         "intervals": coverage.intervals,
+        "interval_kinds": coverage.kinds,
         "two_lost_complete": coverage.two_lost,
         "one_lost_complete": coverage.one_lost,
         "checks": coverage.checks,
