@@ -41,6 +41,7 @@ def test_planted_fault_is_found_and_reduced(crash, fault):
     assert failing["fails_again"]
     lost = failing["story"].count(": LOST")
     assert lost == (0 if fault == "reused-block" else 1), failing["story"]
+    assert ("no request was lost: what the check misses" in failing["story"]) == (lost == 0)
     assert f"--state {failing['state']}" in failing["replay"]
 
 
@@ -198,6 +199,11 @@ def test_ext4_needs_barriers(states):
     found = states(client, check, "--mount", "ext4,barrier=0", "--states", "40")
     assert found["code"] == 1, found
     assert "was synced" in found["failing"]["check_said"]
+    # What only the cache of the file system has is no mistake of the check.
+    check = "if [ -s {acked} ]; then cat {mnt}/a; fi"
+    found = states("echo 1 > {mnt}/a; echo written", check, "--mount", "ext4", "--states", "12")
+    assert found["code"] == 1, found
+    assert "last mark before the cut: written" in found["failing"]["story"]
 
 
 @pytest.mark.skipif(

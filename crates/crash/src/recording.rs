@@ -84,6 +84,12 @@ pub fn record(
             let mut log = match mounted {
                 None => recorder.end(),
                 Some(mounted) => {
+                    // What the file system has not written by now is lost by a cut at the end of the client, and not by a later
+                    // one. A drive with faults may have stopped the file system.
+                    let synced = mounted.sync();
+                    if spec.faults.is_none() {
+                        synced?;
+                    }
                     // The unmount does not belong to the client's requests.
                     let log = recorder.take_log();
                     drop(mounted);
