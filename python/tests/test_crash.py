@@ -107,6 +107,13 @@ def test_persistent_check_finds_what_others_find(states):
     assert "allowed: a check that answers" in silent["error"]
 
 
+def test_marks_that_come_too_late_are_noted(states):
+    check = store("verify", "{image}", "{acked}")
+    late = states(store("run", "{uri}") + " | sort -n", check, "--states", "2")
+    assert "all 8 marks follow each other without a request between them" in late["error"]
+    assert "marks follow" not in states(store("run", "{uri}"), check, "--states", "2")["error"]
+
+
 SESSIONS = [("failed-flush:20%", "retried-flush"), ("corrupt:20%", "")]
 
 

@@ -21,7 +21,7 @@ use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use std::borrow::Cow;
 use std::io::{IoSliceMut, PipeReader, Read, Write};
 use std::ops::Range;
-use std::os::unix::net::UnixListener;
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -166,6 +166,8 @@ impl Recorder {
     fn stop(&mut self) {
         self.shared.stopping.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
+            // Wake it.
+            let _ = UnixStream::connect(&self.path);
             // The thread has reported its panic.
             let _ = thread.join();
         }
@@ -205,6 +207,9 @@ fn accept(shared: &Arc<Shared>, listener: &UnixListener) {
             continue;
         }
         let Ok((stream, _)) = listener.accept() else { continue };
+        if shared.stopping.load(Ordering::Relaxed) {
+            break;
+        }
         let _ = stream.set_nonblocking(false);
         let shared = Arc::clone(shared);
         let client = move || {

@@ -183,6 +183,18 @@ fn log(args: &CrashArgs, console: &Console) -> Result<Log, Failure> {
         flushes(&log).len(),
         count(|e| matches!(e, Event::Mark(_))),
     ));
+    let is_mark = |event: &Event| matches!(event, Event::Mark(_));
+    let runs = log.of_client().chunk_by(|a, b| is_mark(a) == is_mark(b)).filter(|run| is_mark(&run[0]));
+    // What a file system has not written yet can lie between marks, too.
+    if let [all @ [_, _, ..]] = runs.collect::<Vec<_>>()[..]
+        && args.mount.is_none()
+    {
+        console.note(&format!(
+            "all {} marks follow each other without a request between them: a client that does not flush its output prints too late, \
+             and claims too little",
+            all.len()
+        ));
+    }
     Ok(log)
 }
 
