@@ -206,6 +206,10 @@ def test_ext4_needs_barriers(states):
     found = states(client, check, "--mount", "ext4,barrier=0", "--states", "40")
     assert found["code"] == 1, found
     assert "was synced" in found["failing"]["check_said"]
+    # The faults of a drive at work begin behind mount.
+    faults = ("--broken", "half-write:90%", "--sessions", "2")
+    found = states(client, "true {mnt}", "--mount", "ext4", "--states", "12", *faults)
+    assert "sessions with faults of the drive" in found.get("sessions", ""), found
     # What only the cache of the file system has is no mistake of the check.
     check = "if [ -s {acked} ]; then cat {mnt}/a; fi"
     found = states("echo 1 > {mnt}/a; echo written", check, "--mount", "ext4", "--states", "12")

@@ -55,7 +55,9 @@ pub fn record(
     let pipe = CrashError::machine("no pipe for the output of the client");
     let (printed, out) = std::io::pipe().map_err(pipe)?;
     let mut image = begin(spec, folder.path())?;
-    let recording = Recording { printed, faults: spec.faults.clone() };
+    // The faults are for the client, not for mount.
+    let faults = if spec.mount.is_some() { None } else { spec.faults.clone() };
+    let recording = Recording { printed, faults };
     let recorder = Recorder::start(&path, image.clone(), spec.sector, Some(recording))?;
     let mounted = spec.mount.as_ref().map(|(system, _)| Mounted::start(system, &path, folder.path()));
     let mounted = mounted.transpose()?;
@@ -63,7 +65,7 @@ pub fn record(
         None => String::new(),
         Some(mounted) => {
             mounted.sync()?;
-            image = recorder.restart();
+            image = recorder.restart(spec.faults.clone());
             mounted.at().display().to_string()
         }
     };

@@ -134,10 +134,11 @@ impl Recorder {
         Address::Unix(self.path.clone()).to_string()
     }
 
-    /// Restart the log. Returns the contents of the drive, which the log takes as durable.
-    pub fn restart(&self) -> Image {
+    /// Restart the log, with faults from now on. Returns the contents of the drive, which the log takes as durable.
+    pub fn restart(&self, faults: Option<SessionFaults>) -> Image {
         let mut drive = lock(&self.shared.drive);
         drive.read_marks();
+        drive.faults = faults;
         drive.log.events.clear();
         drive.image.clone()
     }
