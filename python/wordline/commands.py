@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from importlib.metadata import entry_points
 from importlib.util import find_spec
 
 from wordline import Fault, Refused, UserError, _wordline
@@ -20,6 +19,8 @@ GROUP = "wordline.commands"
 
 def provided(name: str) -> Callable[..., int] | None:
     """Return the function that an installed package provides for a command, if one does."""
+    from importlib.metadata import entry_points
+
     found = next(iter(entry_points(group=GROUP, name=name)), None)
     return None if found is None else found.load()
 
