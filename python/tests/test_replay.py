@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from second.config import Config
 from second.drives import device_file
-from second.simulator import Config
 
 import wordline as wl
 from wordline import replay
