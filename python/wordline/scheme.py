@@ -389,7 +389,8 @@ class Scheme(ABC):
 
     def _copy(self) -> Scheme:
         other = copy.copy(self)
-        other.__dict__.update(copy.deepcopy(self._learnt()))
+        if self._states:
+            other.__dict__.update(copy.deepcopy(self._learnt()))
         return other
 
     def _learnt(self) -> dict[str, Any]:
@@ -409,10 +410,15 @@ class Scheme(ABC):
             self._keeps(name, value)
 
     def _saved(self) -> str:
+        # A search of states asks so often that nothing must take no time.
+        if not self._states:
+            return "{}"
         self._check_learnt()
         return json.dumps({k: written(v) for k, v in self._learnt().items()}, sort_keys=True)
 
     def _restore(self, text: str) -> bool:
+        if not self._states:
+            return text == "{}"
         found = json.loads(text)
         if set(found) != set(self._states):
             return False

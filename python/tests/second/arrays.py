@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from . import errors
-from .records import READ, Op
+from .records import IN_ORDER, READ, Op
 from .room import Room
 
 
@@ -30,7 +30,7 @@ class Arrays(Room):
             others = [self.wanted(p) for p in self.planes if self.array_of(p) == array]
             others = [o for o in others if o is not None and o is not op and o.wants == "array"]
             others = [o for o in others if o.service == READ or not suspended]
-            others.sort(key=lambda o: o.key)
+            others.sort(key=IN_ORDER)
             together += [o for o in others if self.are_alike(op, o)]
         for one in together:
             self.begin(one)

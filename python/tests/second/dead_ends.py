@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .records import HOST, Op, Plane, Region
+from .records import HOST, IN_ORDER, Op, Plane, Region
 from .room import Room
 
 
@@ -15,7 +15,7 @@ class DeadEnds(Room):
         Where none has room they go to the first where a collection begins.
         """
         went = False
-        for op in sorted((op for p in self.planes for op in p.parked), key=lambda op: op.key):
+        for op in sorted((op for p in self.planes for op in p.parked), key=IN_ORDER):
             there = self.other_plane(op)
             if there is None:
                 continue

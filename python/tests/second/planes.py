@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from . import latency
 from .config import Config
-from .records import READ, Op, Plane
+from .records import IN_ORDER, READ, Op, Plane
 from .room import Room
 
 
@@ -42,7 +42,7 @@ class Planes(Room):
         """While something is aside in its array, a plane begins nothing but reads of the host."""
         suspended = self.arrays[self.array_of(plane)].aside
         may_begin = [op for op in plane.queue if op.service == READ or not suspended]
-        return min(may_begin, key=lambda op: op.key, default=None)
+        return min(may_begin, key=IN_ORDER, default=None)
 
     def wanted(self, plane: Plane) -> Op | None:
         """The operation of a plane that wants a resource: the one under way, or the first."""
@@ -60,7 +60,7 @@ class Planes(Room):
     def most_urgent(self, resource: str, planes: list[Plane]) -> Op | None:
         waiting = [self.wanted(p) for p in planes]
         waiting = [op for op in waiting if op is not None and op.wants == resource]
-        return min(waiting, key=lambda op: op.key, default=None)
+        return min(waiting, key=IN_ORDER, default=None)
 
     def begin(self, op: Op) -> None:
         if op.plane.current is None:

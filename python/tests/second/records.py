@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from operator import attrgetter
 
 # Order of service.
 READ, URGENT, WRITE, BACKGROUND = 1, 2, 3, 4
+IN_ORDER = attrgetter("service", "order")  # of operations, whoever goes first
 
 # Who may share a program: what comes from another pool takes what is free, what is collected within
 # the pool may open its reserve, and a group may do what its most privileged page may.
@@ -74,10 +76,6 @@ class Op:
     again: int = 0  # time that the array senses it again, the first time that it has the array
     sensed: int = 0  # when it was sensed for the last time
     failed: bool = False
-
-    @property
-    def key(self):
-        return (self.service, self.order)
 
 
 @dataclass(eq=False)
