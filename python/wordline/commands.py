@@ -53,6 +53,16 @@ def perform(
         return 1
 
 
+def tell(text: str) -> None:
+    """Print a line of progress on standard error."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def settings(given: Sequence[str]) -> dict[str, str]:
+    """Return the settings of `--set KEY=VALUE`, in their order."""
+    return dict(pair.partition("=")[::2] for pair in given)
+
+
 def show(error: Exception) -> None:
     """Print an error of a command on standard error, as the command line prints all of them."""
     _wordline.show_error(["wordline", *sys.argv[1:]], message(error))

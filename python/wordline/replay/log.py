@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -19,6 +20,8 @@ COLUMNS = [
     *("op", "use", "kind", "cause", "start_ns", "end_ns", "channel", "die", "plane", "block"),
     *("slot", "slots", "mode", "page", "region", "bytes", "data", "retries"),
 ]
+_WORDS = {"use", "kind", "cause", "mode", "page", "region", "data"}
+_READ: list[Callable[[str], Any]] = [str if c in _WORDS else int for c in COLUMNS]
 #: The uses that make up an operation, in their order.
 USES = {"read": ("array", "bus"), "program": ("bus", "array"), "erase": ("array",)}
 #: How the end of a damaged file shows.
@@ -78,29 +81,9 @@ def row(fields: list[str]) -> Use:
 
     Raises `ValueError`: one of them is no number where there must be one.
     """
-    op, use, kind, cause, start, end, channel, die, plane, block, *rest = fields
-    slot, slots, mode, page, region, size, data, retries = rest
-    _parts(data)
-    return Use(
-        op=int(op),
-        use=use,
-        kind=kind,
-        cause=cause,
-        start=int(start),
-        end=int(end),
-        channel=int(channel),
-        die=int(die),
-        plane=int(plane),
-        block=int(block),
-        slot=int(slot),
-        slots=int(slots),
-        mode=mode,
-        page=page,
-        region=region,
-        bytes=int(size),
-        data=data,
-        retries=int(retries),
-    )
+    use = Use(*[read(text) for read, text in zip(_READ, fields, strict=True)])
+    use.parts()
+    return use
 
 
 def opened(path: str) -> io.TextIOBase:
