@@ -435,19 +435,31 @@ def _misspelt(cls: type[Scheme]) -> list[tuple[str, str]]:
     return [(name, found[0]) for name, found in close.items() if found]
 
 
+def file_of(cls: type) -> str:
+    """Return the file of a class; an empty text if it has none."""
+    # Of a class made by `type(...)` Python takes the file of the metaclass for its own.
+    if cls.__module__ == ABC.__module__:
+        return ""
+    try:
+        return inspect.getsourcefile(cls) or ""
+    except (OSError, TypeError):
+        return ""
+
+
 def source(cls: type) -> tuple[str, str]:
     """Return the text of the file of a class, or of the class alone, and its hash.
 
     Behind it are the files beside it that it imports.
     """
+    file = Path(file_of(cls))
     try:
-        file = inspect.getsourcefile(cls)
-        there = bool(file) and Path(file or "").exists()
-        text = Path(file or "").read_text(encoding="utf-8") if there else inspect.getsource(cls)
-        for beside in scheme_files.read_with(Path(file or "")) if there else ():
+        there = file.is_file()
+        text = file.read_text(encoding="utf-8") if there else inspect.getsource(cls)
+        for beside in scheme_files.read_with(file) if there else ():
             text += f"\n# {beside.name}\n{beside.read_text(encoding='utf-8')}"
     except (OSError, TypeError):
-        # Typed into an interpreter: what its methods do is what there is to know it by.
+        # Typed into an interpreter, or made by `type(...)`: what its methods do is what there is to
+        # know it by.
         codes = [f.__code__ for f in vars(cls).values() if inspect.isfunction(f)]
         text = "\n".join(
             f"{c.co_name} {c.co_code.hex()} {c.co_consts!r} {c.co_names}" for c in codes
