@@ -83,9 +83,14 @@ impl Ftl {
                     self.count_page_type(id, target, page);
                 }
                 let op = &self.state.ops[id];
-                if let Some(old) = self.state.map.prefetch_commit(op.lpn, op.from, ppn) {
+                if op.owner != Owner::Parity
+                    && let Some(old) = self.state.map.prefetch_commit(op.lpn, op.from, ppn)
+                {
                     let block = self.state.geometry.block_of(old).index();
                     fetch(&self.state.blocks, block);
+                }
+                if self.state.superblocks.have_parity() {
+                    self.complete_superpage(id, target);
                 }
                 return Some(Binding::Bound);
             }

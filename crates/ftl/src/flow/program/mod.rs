@@ -4,3 +4,4 @@ pub(crate) mod array;
 pub(crate) mod bind;
 pub(crate) mod blocked;
 pub(crate) mod commit;
+pub(crate) mod parity;
