@@ -283,6 +283,28 @@ fn superblocks_fill_the_planes_of_a_die_together() {
     assert!(die > 1.02 * off, "{die} {off}");
 }
 
+/// Sequential writes fill superpages. One page of each is parity, which a saturated drive pays with as much of its rate.
+#[test]
+fn parity_takes_its_share_of_programs_and_rate() {
+    let room: &[(&str, &str)] =
+        &[("slc_cache", "off"), ("capacity.logical", "6GiB"), ("parallel.superblock", "drive")];
+    let ran =
+        |how| report("sequential:bs=16KiB,qd=64", "fresh", 20_000, &[room, &[("parallel.parity", how)]]);
+    let (off, on) = (ran("off"), ran("superpage"));
+    let bytes = |r: &Report, cause| {
+        let of = r.flash.program_bytes.get(cause)?;
+        Some(of.values().flat_map(|by_region| by_region.values()).sum::<u64>() as f64)
+    };
+    let planes =
+        f64::from(wordline_device::find("demo-8gb").unwrap().spec(&[]).unwrap().geometry().unwrap().planes);
+    assert_eq!(bytes(&off, "parity"), None);
+    let share = bytes(&on, "parity").unwrap() / bytes(&on, "host").unwrap();
+    assert!((share * (planes - 1.0) - 1.0).abs() < 0.01, "{share}");
+    assert!((waf(&on) - waf(&off) - share).abs() < 0.01, "{} {}", waf(&on), waf(&off));
+    let rate = on.throughput.mb_per_s / off.throughput.mb_per_s;
+    assert!((rate * planes / (planes - 1.0) - 1.0).abs() < 0.02, "{rate}");
+}
+
 #[test]
 fn static_levelling_narrows_the_spread_of_erases() {
     let small: &[(&str, &str)] =
