@@ -38,6 +38,8 @@ class Recipe:
     times: int = 1
     #: States with --soak of what must not fail.
     soak: int = 2000
+    #: Whether the check is one process for all states.
+    persistent: bool = False
     #: The script that makes the image which the drive begins with, and its size.
     image: tuple[str, str] = ("", "")
 
@@ -49,10 +51,11 @@ def stores() -> list[Recipe]:
         Recipe(
             "store",
             f"{program} run {{uri}} 128",
-            f"{program} verify {{image}} {{acked}}",
+            f"{program} verify-each {{image}} {{acked}}",
             YES,
             YES,
             soak=10_000,
+            persistent=True,
         )
     ]
     for fault in (
@@ -82,8 +85,10 @@ def sqlite() -> list[Recipe]:
     ):
         name = f"SQLite, {synchronous}, {journal}"
         run = f"{program} run {{uri}} {synchronous} {journal}"
-        check, times = f"{program} verify {{image}} {{acked}}", 8 if synchronous == "OFF" else 1
-        verdicts.append(Recipe(name, run, check, consistent, durable, times=times, soak=10_000))
+        check, times = f"{program} verify-each {{image}} {{acked}}", 8 if synchronous == "OFF" else 1
+        recipe = Recipe(name, run, check, consistent, durable, times=times, soak=10_000)
+        recipe.persistent = True
+        verdicts.append(recipe)
     return verdicts
 
 
@@ -178,6 +183,7 @@ def crash(
     command = [options.wordline, "crash", "--states", str(states), "--json", "-"]
     command += ["--check", f"{recipe.check} {verdict}".strip()]
     command += ["--mount", recipe.mount] if recipe.mount else []
+    command += ["--persistent"] if recipe.persistent else []
     if log.exists():
         command += ["--log", str(log)]
     else:

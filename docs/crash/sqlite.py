@@ -2,6 +2,7 @@
 
     sqlite.py run URI SYNCHRONOUS JOURNAL     commit transfers between accounts, and print each when it is committed
     sqlite.py verify IMAGE ACKED [durable]    exit with 0 if the database is whole; with `durable`, if no commit is missing
+    sqlite.py verify-each IMAGE ACKED [durable]    print ok or what is wrong for each line of input: a check for --persistent
 
 Each file has a header of one sector, with its length and where it begins; a new file begins where nothing was before. A sync
 writes the header and flushes, as a file system would. Needs a Python whose sqlite3 uses the shared library, as Linux
@@ -212,8 +213,8 @@ def verify(image: str, acked: str, durable: bool) -> str:
                 disk.seek(begin)
                 with open(os.path.join(folder, name), "wb") as file:
                     file.write(disk.read(length - 1))
+        db = sqlite3.connect(os.path.join(folder, "db"))
         try:
-            db = sqlite3.connect(os.path.join(folder, "db"))
             found = db.execute("PRAGMA integrity_check").fetchall()
             if found != [("ok",)]:
                 return f"integrity_check: {found[0][0]}"
@@ -223,6 +224,8 @@ def verify(image: str, acked: str, durable: bool) -> str:
             total, number = db.execute("SELECT sum(balance), (SELECT number FROM done) FROM account").fetchone()
         except sqlite3.DatabaseError as e:
             return f"{type(e).__name__}: {e}"
+        finally:
+            db.close()
     if total != ACCOUNTS * EACH:
         return f"half a transaction: {total} in all accounts, and {ACCOUNTS * EACH} were paid in"
     if durable and number < committed:
@@ -234,5 +237,8 @@ if __name__ == "__main__":
     what, *rest = sys.argv[1:]
     if what == "run":
         run(*rest)
+    elif what == "verify-each":
+        for _ in sys.stdin:
+            print(verify(rest[0], rest[1], "durable" in rest[2:]) or "ok", flush=True)
     else:
         sys.exit(verify(rest[0], rest[1], "durable" in rest[2:]) or 0)

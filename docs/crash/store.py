@@ -2,6 +2,7 @@
 
     store.py run URI [FAULT] [CHANGES]  change the value 8 times, or so many, and print each change when it is durable
     store.py verify DRIVE ACKED [FAULT] exit with 0 if the newest value is whole and none that was printed is missing
+    store.py verify-each DRIVE ACKED [FAULT] print ok or what is wrong for each line of input: a check for --persistent
 
 DRIVE is an image or an address. Over NBD only what is read counts for whether two states are equal.
 
@@ -91,5 +92,8 @@ if __name__ == "__main__":
     if what == "run":
         changes = [int(word) for word in rest[1:] if word.isdigit()]
         run(rest[0], "".join(word for word in rest[1:] if not word.isdigit()), *changes or [8])
+    elif what == "verify-each":
+        for _ in sys.stdin:
+            print(verify(rest[0], rest[1], "".join(rest[2:])) or "ok", flush=True)
     else:
         sys.exit(verify(rest[0], rest[1], "".join(rest[2:])) or 0)

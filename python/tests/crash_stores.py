@@ -1,7 +1,8 @@
-"""Five small stores, each with faults to plant: what a search of crash states has to find.
+"""Seven small stores, each with faults to plant: what a search of crash states has to find.
 
 Run as ``run STORE URI [FAULT]``, which commits and prints each commit when it is durable, and as
-``verify STORE IMAGE ACKED [FAULT]``, which exits with 0 if no commit is torn or missing.
+``verify STORE IMAGE ACKED [FAULT]``, which exits with 0 if no commit is torn or missing; as
+``verify-each`` it answers each line of its input.
 """
 
 from __future__ import annotations
@@ -304,12 +305,82 @@ class Ring:
         return newest // 2, ""
 
 
+class Checkpoint:
+    """Records in a log. Every tenth commit writes all pages, and the log begins behind it."""
+
+    PAGES, LOG, COUNT = 4096, 65536, 4
+    faults = ("truncate-early",)
+
+    def commit(self, drive: Drive, fault: str) -> Iterator[int]:
+        """Append records, and write pages at times."""
+        for number in range(1, 36):
+            drive.write(self.LOG + number * SECTOR, sealed(struct.pack("<Q", number), SECTOR))
+            drive.flush()
+            yield number
+            if number % 10 == 0:
+                for which in range(self.COUNT):
+                    newest = number - (number - which) % self.COUNT
+                    drive.write(self.PAGES + which * 4096, page(newest, which))
+                if fault != "truncate-early":
+                    drive.flush()
+                drive.write(0, sealed(struct.pack("<Q", number), SECTOR))
+                drive.flush()
+
+    def newest(self, read: Read, fault: str) -> tuple[int, str]:
+        """Return the newest commit, and what is wrong."""
+        head = opened(read(0, SECTOR))
+        begin = newest = struct.unpack("<Q", head[:8])[0] if head else 0
+        while record := opened(read(self.LOG + (newest + 1) * SECTOR, SECTOR)):
+            if struct.unpack("<Q", record[:8])[0] != newest + 1:
+                break
+            newest += 1
+        for which in range(self.COUNT):
+            expected = newest - (newest - which) % self.COUNT
+            # A change that is in the log is not looked for in its page.
+            if 0 < expected <= begin:
+                found = number_of(read(self.PAGES + which * 4096, 4096), which)
+                if found != expected:
+                    return newest, f"page {which} is of {found}, and the log begins at {begin}"
+        return newest, ""
+
+
+class MovingLog:
+    """Many large values, and among them once a header and a pointer to it, of one sector each."""
+
+    VALUES, SIZE, HEADER = 131072, 16384, 4096
+    faults = ("pointer-early",)
+
+    def commit(self, drive: Drive, fault: str) -> Iterator[int]:
+        """Write values."""
+        for number in range(1, 61):
+            value = sealed(struct.pack("<Q", number), self.SIZE)
+            drive.write(self.VALUES + number % 8 * self.SIZE, value)
+            drive.flush()
+            yield number
+            if number == 30:
+                drive.write(self.HEADER, sealed(struct.pack("<Q", number), SECTOR))
+                if fault != "pointer-early":
+                    drive.flush()
+                drive.write(0, sealed(struct.pack("<Q", self.HEADER), SECTOR))
+                drive.flush()
+
+    def newest(self, read: Read, fault: str) -> tuple[int, str]:
+        """Return the newest commit, and what is wrong."""
+        values = [opened(read(self.VALUES + slot * self.SIZE, self.SIZE)) for slot in range(8)]
+        newest = max(struct.unpack("<Q", value[:8])[0] if value else 0 for value in values)
+        if opened(read(0, SECTOR)) and not opened(read(self.HEADER, SECTOR)):
+            return newest, "the pointer leads to no header"
+        return newest, ""
+
+
 STORES = {
     "segments": Segments,
     "double-write": DoubleWrite,
     "copy-on-write": CopyOnWrite,
     "group-commit": GroupCommit,
     "ring": Ring,
+    "checkpoint": Checkpoint,
+    "moving-log": MovingLog,
 }
 
 
@@ -337,5 +408,8 @@ if __name__ == "__main__":
     what, *rest = sys.argv[1:]
     if what == "run":
         run(rest[0], rest[1], "".join(rest[2:]))
+    elif what == "verify-each":
+        for _ in sys.stdin:
+            print(verify(rest[0], rest[1], rest[2], "".join(rest[3:])) or "ok", flush=True)
     else:
         sys.exit(verify(rest[0], rest[1], rest[2], "".join(rest[3:])) or 0)

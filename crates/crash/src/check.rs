@@ -3,13 +3,16 @@
 
 use crate::command::{Process, Template};
 use crate::error::CrashError;
+use crate::lock;
+use crate::persistent::{Answer, Persistent};
 use crate::recording::scratch;
 use crate::spec::SearchSpec;
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::process::{ExitStatus, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
+use std::sync::Mutex;
 use tempfile::TempDir;
 use wordline_live::Recorder;
 use wordline_volatile::{Image, Interval, Log, Sectors, State};
@@ -45,6 +48,8 @@ pub struct Check<'a> {
     log: &'a Log,
     spec: &'a SearchSpec,
     folder: TempDir,
+    /// The check that runs, if it is one for all states.
+    running: Mutex<Option<Persistent>>,
 }
 
 impl<'a> Check<'a> {
@@ -63,7 +68,8 @@ impl<'a> Check<'a> {
             }
             (_, false) => {}
         }
-        Ok(Check { template, log, spec, folder: scratch(spec.mount.is_some())? })
+        let folder = scratch(spec.mount.is_some())?;
+        Ok(Check { template, log, spec, folder, running: Mutex::new(None) })
     }
 
     /// Number of marks by which this check can tell two states apart.
@@ -143,23 +149,56 @@ impl<'a> Check<'a> {
             },
             _ => None,
         };
-        let output =
-            File::create(&said).map_err(CrashError::machine("no file for the output of the check"))?;
+        let output = OpenOptions::new().create(true).append(true).open(&said);
+        let output = output.map_err(CrashError::machine("no file for the output of the check"))?;
+        output.set_len(0).map_err(CrashError::machine("the output of the check"))?;
         let uri = drive.as_ref().map_or(String::new(), Recorder::uri);
         let [path, acked, socket, mnt] = [path, acked, socket, mnt].map(|path| path.display().to_string());
         let values = [("image", &path), ("acked", &acked), ("uri", &uri), ("socket", &socket), ("mnt", &mnt)];
         let mut command = self.template.command(&values.map(|(name, value)| (name, value.as_str())));
         let errors = output.try_clone().map_err(CrashError::machine("--check"))?;
         command.stdin(Stdio::null()).stdout(output).stderr(errors);
-        let failed = CrashError::machine("--check: it cannot be started");
-        let mut process = Process::start(command).map_err(failed)?;
-        let status = process.wait(self.spec.most, stops).map_err(CrashError::machine("--check"))?;
-        // End what is left of the check before its file system and its drive.
-        drop(process);
+        let verdict = if self.spec.is_persistent {
+            self.ask(command, &said, stops)?
+        } else {
+            let failed = CrashError::machine("--check: it cannot be started");
+            let mut process = Process::start(command).map_err(failed)?;
+            let status = process.wait(self.spec.most, stops).map_err(CrashError::machine("--check"))?;
+            // End what is left of the check before its file system and its drive.
+            drop(process);
+            self.verdict(status, &said, stops)?
+        };
         drop(mounted);
-        let verdict = self.verdict(status, &said, stops)?;
         let read = drive.filter(|_| self.is_served()).map(Recorder::end_with_reads);
         Ok(Checked { verdict, read })
+    }
+
+    /// The verdict of a check that runs, or is started now.
+    fn ask(&self, command: Command, said: &Path, stops: &dyn Fn() -> bool) -> Result<Verdict, CrashError> {
+        let mut running = lock(&self.running);
+        let mut check = match running.take() {
+            Some(check) => check,
+            None => {
+                Persistent::start(command).map_err(CrashError::machine("--check: it cannot be started"))?
+            }
+        };
+        match check.ask(self.spec.most, stops).map_err(CrashError::machine("--check"))? {
+            Answer::Line(line) => {
+                *running = Some(check);
+                if line == "ok" {
+                    return Ok(Verdict::Passed);
+                }
+                let said = format!("{line}\n{}", tail(said)).trim_end().to_string();
+                Ok(Verdict::Failed { how: "an answer that is not ok".to_string(), said })
+            }
+            Answer::Ended(status) if status.success() => Err(CrashError::Input(
+                "--check: the check has ended without an answer\n  allowed: a check that answers each line of \
+                 standard input with a line"
+                    .to_string(),
+            )),
+            Answer::Ended(status) => self.verdict(Some(status), said, stops),
+            Answer::None => self.verdict(None, said, stops),
+        }
     }
 
     /// The verdict, from the exit status of the process.

@@ -5,7 +5,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 use std::io;
 use std::os::unix::process::CommandExt;
-use std::process::{Child, Command, ExitStatus};
+use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus};
 use std::time::{Duration, Instant};
 
 /// Characters that a shell interprets.
@@ -82,6 +82,11 @@ pub(crate) struct Process(Child);
 impl Process {
     pub(crate) fn start(mut command: Command) -> io::Result<Process> {
         command.process_group(0).spawn().map(Process)
+    }
+
+    /// Its standard input and output, once, if they are pipes.
+    pub(crate) fn pipes(&mut self) -> Option<(ChildStdin, ChildStdout)> {
+        self.0.stdin.take().zip(self.0.stdout.take())
     }
 
     fn pid(&self) -> Option<Pid> {

@@ -8,6 +8,7 @@ mod command;
 mod error;
 mod flushes;
 mod mount;
+mod persistent;
 mod queue;
 mod recording;
 mod report;

@@ -1,5 +1,5 @@
-//! Mounts a file system on the drive, for clients and checks that need files: mkfs, nbdfuse, a loop device,
-//! mount. Needs root.
+//! Shows the drive to clients that open no NBD: as a file, by nbdfuse, and as a file system, by mkfs, nbdfuse, a loop device and
+//! mount. A file system needs root.
 
 use crate::command::Process;
 use crate::error::CrashError;
@@ -13,6 +13,8 @@ use std::time::{Duration, Instant};
 
 /// How long nbdfuse may take to make the drive available.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// How long to wait between two looks for the drive.
+const STEP: Duration = Duration::from_millis(2);
 
 /// Supported file systems: name, package, and the smallest size that its mkfs accepts.
 const KINDS: [(&str, &str, u64); 2] = [("ext4", "e2fsprogs", 8 << 20), ("xfs", "xfsprogs", 300 << 20)];
@@ -68,6 +70,27 @@ impl Machine {
 
     fn has_program(&self, name: &str) -> bool {
         self.programs.iter().any(|folder| (self.has)(&folder.join(name)))
+    }
+
+    /// What this machine lacks for a drive that is shown as a file.
+    fn lacks_for_file(&self) -> Option<String> {
+        let instead = "or a client that opens {uri} itself";
+        let mut programs = vec![("nbdfuse", "libnbd-bin (Debian), libnbd (Fedora)")];
+        if !self.is_root {
+            programs.push(("fusermount3", "fuse3"));
+        }
+        for (program, package) in programs {
+            if !self.has_program(program) {
+                let allowed = format!("a machine with {program}, from the package {package}, {instead}");
+                return Some(format!("{program} is not installed\n  allowed: {allowed}"));
+            }
+        }
+        if !(self.has)(Path::new("/dev/fuse")) {
+            let allowed =
+                format!("a kernel with FUSE (a container needs /dev/fuse from its host), {instead}");
+            return Some(format!("/dev/fuse does not exist\n  allowed: {allowed}"));
+        }
+        None
     }
 
     /// What this machine lacks for a mount.
@@ -169,10 +192,59 @@ pub(crate) struct MountPoint(PathBuf);
 
 impl Drop for MountPoint {
     fn drop(&mut self) {
-        let unmounted = Command::new("umount").arg(&self.0).output();
-        if !unmounted.is_ok_and(|done| done.status.success()) {
-            let _ = Command::new("umount").arg("-l").arg(&self.0).output();
+        let ways: [&[&str]; 3] = [&["umount"], &["fusermount3", "-u"], &["umount", "-l"]];
+        for way in ways {
+            let done = Command::new(way[0]).args(&way[1..]).arg(&self.0).output();
+            if done.is_ok_and(|done| done.status.success()) {
+                return;
+            }
         }
+    }
+}
+
+/// A served drive as a file, by nbdfuse. Its parts are dropped in this order.
+pub(crate) struct DriveFile {
+    path: PathBuf,
+    _point: MountPoint,
+    _nbdfuse: Process,
+}
+
+impl DriveFile {
+    /// Check that this machine can show a drive as a file.
+    ///
+    /// # Errors
+    /// If it cannot: what is missing, and how to get it.
+    pub(crate) fn check() -> Result<(), CrashError> {
+        let lacks = Machine::this().lacks_for_file();
+        lacks.map_or(Ok(()), |what| Err(CrashError::Input(format!("--run: {{image}}: {what}"))))
+    }
+
+    /// Show the drive at a socket as a file, in a new folder below `folder`.
+    pub(crate) fn start(socket: &Path, folder: &Path) -> Result<DriveFile, CrashError> {
+        let at = folder.join("fuse");
+        std::fs::create_dir_all(&at).map_err(CrashError::machine("no folder for the drive as a file"))?;
+        let path = at.join("disk");
+        let mut command = Command::new("nbdfuse");
+        command.arg(&path).arg("--unix").arg(socket);
+        let mut nbdfuse =
+            Process::start(command).map_err(CrashError::machine("nbdfuse cannot be started"))?;
+        let begun = Instant::now();
+        while !path.exists() {
+            let failed =
+                |how: String| Err(CrashError::Machine(format!("nbdfuse has not shown the drive: {how}")));
+            if let Some(status) = nbdfuse.wait(STEP, &|| false).map_err(CrashError::machine("nbdfuse"))? {
+                return failed(status.to_string());
+            }
+            if begun.elapsed() > PATIENCE {
+                return failed(format!("it waited {} s", PATIENCE.as_secs()));
+            }
+        }
+        Ok(DriveFile { path, _point: MountPoint(at), _nbdfuse: nbdfuse })
+    }
+
+    /// The path of the file.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
     }
 }
 
@@ -190,39 +262,22 @@ pub(crate) struct Mounted {
     at: PathBuf,
     _point: MountPoint,
     _loop: Loop,
-    _fuse: MountPoint,
-    _nbdfuse: Process,
+    _file: DriveFile,
 }
 
 impl Mounted {
     /// Mount the drive at a socket, in a folder.
     pub(crate) fn start(of: &FileSystem, socket: &Path, folder: &Path) -> Result<Mounted, CrashError> {
-        let [fuse, at] = ["fuse", "mnt"].map(|name| folder.join(name));
-        for folder in [&fuse, &at] {
-            std::fs::create_dir_all(folder).map_err(CrashError::machine("--mount: no folder"))?;
-        }
-        let disk = fuse.join("disk");
-        let mut command = Command::new("nbdfuse");
-        command.arg(&disk).arg("--unix").arg(socket);
-        let nbdfuse =
-            Process::start(command).map_err(CrashError::machine("--mount: nbdfuse cannot be started"))?;
-        let begun = Instant::now();
-        while !disk.exists() {
-            if begun.elapsed() > PATIENCE {
-                let what =
-                    format!("--mount: nbdfuse has not shown the drive within {} s", PATIENCE.as_secs());
-                return Err(CrashError::Machine(what));
-            }
-            std::thread::sleep(Duration::from_millis(5));
-        }
-        let fuse = MountPoint(fuse);
+        let at = folder.join("mnt");
+        std::fs::create_dir_all(&at).map_err(CrashError::machine("--mount: no folder"))?;
+        let file = DriveFile::start(socket, folder)?;
         let mut command = Command::new("losetup");
-        command.args(["--find", "--show", "--direct-io=on"]).arg(&disk);
+        command.args(["--find", "--show", "--direct-io=on"]).arg(file.path());
         let device = succeed(&mut command, "losetup")?;
         let device = Loop(PathBuf::from(String::from_utf8_lossy(&device.stdout).trim()));
         let point = of.mount(&device.0, &at);
         let point = point.map_err(|what| CrashError::Machine(format!("--mount {}: {what}", of.kind)))?;
-        Ok(Mounted { at, _point: point, _loop: device, _fuse: fuse, _nbdfuse: nbdfuse })
+        Ok(Mounted { at, _point: point, _loop: device, _file: file })
     }
 
     /// The mount point.
@@ -268,6 +323,16 @@ mod tests {
         assert!(closed.lacks(&ext4).unwrap().starts_with("/dev/fuse does not exist"));
         let whole = Machine { is_root: true, has: |_| true, programs: programs() };
         assert_eq!(whole.lacks(&ext4), None);
+        assert_eq!(whole.lacks_for_file(), None);
+        assert!(bare.lacks_for_file().unwrap().contains("libnbd-bin") && user.lacks_for_file().is_none());
+        let without = Machine { has: |path| !path.ends_with("fusermount3"), programs: programs(), ..user };
+        assert!(
+            without
+                .lacks_for_file()
+                .unwrap()
+                .contains("from the package fuse3, or a client that opens {uri}")
+        );
+        assert!(closed.lacks_for_file().unwrap().starts_with("/dev/fuse does not exist"));
         let xfs: FileSystem = "xfs".parse().unwrap();
         let without =
             Machine { is_root: true, has: |path| !path.ends_with("mkfs.xfs"), programs: programs() };

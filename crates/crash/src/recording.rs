@@ -2,7 +2,7 @@
 
 use crate::command::{Process, Template};
 use crate::error::CrashError;
-use crate::mount::{FileSystem, Mounted};
+use crate::mount::{DriveFile, FileSystem, Mounted};
 use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -47,12 +47,17 @@ pub fn record(
     spec: &RecordSpec,
     stops: &dyn Fn() -> bool,
 ) -> Result<Recorded, CrashError> {
+    if client.has("image") {
+        DriveFile::check()?;
+    }
     let folder = scratch(spec.mount.is_some())?;
     let path = folder.path().join("drive.sock");
     let pipe = CrashError::machine("no pipe for the output of the client");
     let (printed, out) = std::io::pipe().map_err(pipe)?;
     let mut image = begin(spec, folder.path())?;
-    let recording = Recording { printed, faults: spec.faults.clone() };
+    // The faults are for the client, not for mount.
+    let faults = if spec.mount.is_some() { None } else { spec.faults.clone() };
+    let recording = Recording { printed, faults };
     let recorder = Recorder::start(&path, image.clone(), spec.sector, Some(recording))?;
     let mounted = spec.mount.as_ref().map(|(system, _)| Mounted::start(system, &path, folder.path()));
     let mounted = mounted.transpose()?;
@@ -60,23 +65,33 @@ pub fn record(
         None => String::new(),
         Some(mounted) => {
             mounted.sync()?;
-            image = recorder.restart();
+            image = recorder.restart(spec.faults.clone());
             mounted.at().display().to_string()
         }
     };
+    let file = client.has("image").then(|| DriveFile::start(&path, folder.path())).transpose()?;
+    let disk = file.as_ref().map_or(String::new(), |file| file.path().display().to_string());
     let (uri, socket) = (recorder.uri(), path.display().to_string());
-    let mut command = client.command(&[("uri", &uri), ("socket", &socket), ("mnt", &mnt)]);
+    let values = [("uri", &uri), ("socket", &socket), ("image", &disk), ("mnt", &mnt)];
+    let mut command = client.command(&values.map(|(name, value)| (name, value.as_str())));
     command.stdin(Stdio::null()).stdout(out);
     let mut process =
         Process::start(command).map_err(CrashError::machine("--run: the client cannot be started"))?;
     let status = process.wait(spec.most, stops);
     drop(process);
+    drop(file);
     let status = status.map_err(CrashError::machine("--run"))?;
     match status {
         Some(status) => {
             let mut log = match mounted {
                 None => recorder.end(),
                 Some(mounted) => {
+                    // What the file system has not written by now is lost by a cut at the end of the client, and not by a later
+                    // one. A drive with faults may have stopped the file system.
+                    let synced = mounted.sync();
+                    if spec.faults.is_none() {
+                        synced?;
+                    }
                     // The unmount does not belong to the client's requests.
                     let log = recorder.take_log();
                     drop(mounted);

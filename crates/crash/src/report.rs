@@ -9,6 +9,8 @@ use wordline_volatile::{CLASSES, Class, grouped};
 pub struct Coverage {
     /// Intervals between two points of durability.
     pub intervals: usize,
+    /// Number of kinds of intervals: those of a kind have the same kinds of writes.
+    pub kinds: usize,
     /// Number of intervals in which every state with at most two lost writes was checked.
     pub two_lost: usize,
     /// Number of further intervals in which every state with at most one lost write was checked.
@@ -54,19 +56,25 @@ pub struct Found {
     pub failing: Option<Failing>,
 }
 
+/// A number of things.
+fn counted(count: usize, what: &str) -> String {
+    format!("{} {what}{}", grouped(count as u64), if count == 1 { "" } else { "s" })
+}
+
 impl Coverage {
     /// Coverage, from the number of complete classes of each interval.
-    pub(crate) fn of(complete: &[usize]) -> Coverage {
+    pub(crate) fn of(complete: &[usize], kinds: usize) -> Coverage {
         let at = |class: Class| CLASSES.iter().position(|c| *c == class).unwrap_or(0) + 1;
         let two_lost = complete.iter().filter(|done| **done >= at(Class::TwoLost)).count();
         let one_lost = complete.iter().filter(|done| **done >= at(Class::OneLost)).count() - two_lost;
-        Coverage { intervals: complete.len(), two_lost, one_lost, ..Coverage::default() }
+        Coverage { intervals: complete.len(), kinds, two_lost, one_lost, ..Coverage::default() }
     }
 
     /// The coverage of two searches together.
     pub fn with(self, other: Coverage) -> Coverage {
         Coverage {
             intervals: self.intervals + other.intervals,
+            kinds: self.kinds.max(other.kinds),
             two_lost: self.two_lost + other.two_lost,
             one_lost: self.one_lost + other.one_lost,
             checks: self.checks + other.checks,
@@ -92,8 +100,9 @@ impl Coverage {
         }
         let seconds = self.milliseconds as f64 / 1e3;
         let mut text = format!(
-            "{} intervals: {}; {} checks, {} equal",
-            grouped(self.intervals as u64),
+            "{} of {}: {}; {} checks, {} equal",
+            counted(self.intervals, "interval"),
+            counted(self.kinds, "kind"),
             parts.join(", "),
             grouped(self.checks),
             grouped(self.equal)

@@ -88,7 +88,10 @@ pub fn search(
     if let Some(error) = lock(&shared.error).take() {
         return Err(error);
     }
-    let mut coverage = Coverage::of(lock(&shared.queue).complete());
+    let mut coverage = {
+        let queue = lock(&shared.queue);
+        Coverage::of(&queue.complete(), queue.shapes())
+    };
     coverage.checks = shared.checks.load(Ordering::Relaxed);
     coverage.equal = shared.equal.load(Ordering::Relaxed);
     coverage.anyway = shared.anyway.load(Ordering::Relaxed);

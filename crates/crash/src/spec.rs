@@ -19,6 +19,9 @@ pub struct SearchSpec {
     pub threads: usize,
     /// Time limit of a check.
     pub most: Duration,
+    /// Whether a check runs once and checks state after state: it gets a line on its standard input for each, and answers with a
+    /// line on its standard output, `ok` or what is wrong.
+    pub is_persistent: bool,
     /// What a broken drive does at a power cut. Empty for a drive that keeps its guarantees.
     pub broken: Vec<Broken>,
     /// The file system to mount for a check with `{mnt}`.

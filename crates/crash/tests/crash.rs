@@ -42,6 +42,7 @@ fn spec() -> SearchSpec {
         seed: 1,
         threads: 2,
         most: Duration::from_secs(60),
+        is_persistent: false,
         broken: vec![],
         mount: None,
         through: None,
@@ -81,7 +82,13 @@ fn barrier_leaves_no_failing_state_and_each_flush_is_needed() {
     let log = commit(true);
     let all = found(&log, &spec());
     assert_eq!(all.failing, None);
-    assert_eq!((all.coverage.intervals, all.coverage.two_lost), (3, 3), "all of them complete");
+    let coverage = all.coverage;
+    assert_eq!((coverage.intervals, coverage.two_lost), (3, 3), "all of them complete");
+    assert!(
+        coverage.to_text().starts_with("3 intervals of 3 kinds: up to two lost"),
+        "{}",
+        coverage.to_text()
+    );
     assert!(all.coverage.checks > 15 && all.coverage.equal > 10, "{:?}", all.coverage);
     let dropped = drop_flushes(&log, &check(CHECK), &spec(), &|| false).unwrap();
     let needed: Vec<Option<&str>> = dropped.iter().map(|d| d.needed.as_deref()).collect();
@@ -138,6 +145,45 @@ fn check_that_fails_with_nothing_lost_is_the_users_mistake() {
     let slow = SearchSpec { most: Duration::from_millis(50), ..spec() };
     let slow = search(&commit(true), &check("sleep 60; cat {image}"), &slow, &|| false, &|_| {}).unwrap_err();
     assert!(slow.to_string().contains("did not end within"), "{slow}");
+}
+
+/// The check as a loop in one process, which notes when it begins.
+fn loop_of(body: &str, begun: &std::path::Path) -> Template {
+    check(&format!(
+        "echo begun >> {}; while read line; do if {body}; then echo ok; else echo not whole; fi; done",
+        begun.display()
+    ))
+}
+
+#[test]
+fn persistent_check_finds_the_same_in_one_process() {
+    let folder = tempfile::tempdir().unwrap();
+    let begun = folder.path().join("begun");
+    let spec = SearchSpec { is_persistent: true, threads: 1, ..spec() };
+    let of = |log: &Log| search(log, &loop_of(CHECK, &begun), &spec, &|| false, &|_| {}).unwrap();
+    let failing = of(&commit(false)).failing.unwrap();
+    assert_eq!((failing.name.as_str(), failing.again), ("5:1", true));
+    let Verdict::Failed { how, said } = failing.verdict else { panic!("{:?}", failing.verdict) };
+    assert_eq!((how.as_str(), said.as_str()), ("an answer that is not ok", "not whole"));
+    std::fs::remove_file(&begun).unwrap();
+    let all = of(&commit(true));
+    assert_eq!(
+        (all.failing, all.coverage.checks),
+        (None, found(&commit(true), &self::spec()).coverage.checks)
+    );
+    // For the uncut state, and for all others.
+    assert_eq!(std::fs::read_to_string(&begun).unwrap(), "begun\nbegun\n");
+    // A check that breaks down has failed in that state, and is begun anew.
+    let breaks = loop_of("head -c1 {image} | grep -q c && exit 3; true", &begun);
+    let log = Log { events: commit(true).events[..4].to_vec(), ..commit(true) };
+    let breaks = search(&commit(true), &breaks, &spec, &|| false, &|_| {}).unwrap_err().to_string();
+    assert!(breaks.contains("although no data are lost: exit status: 3"), "{breaks}");
+    let ended = search(&log, &check("test -f {image}"), &spec, &|| false, &|_| {}).unwrap_err().to_string();
+    assert!(ended.contains("ended without an answer\n  allowed: a check that answers"), "{ended}");
+    let slow = SearchSpec { most: Duration::from_millis(50), ..spec.clone() };
+    let slow =
+        search(&log, &check("sleep 60; cat {image}"), &slow, &|| false, &|_| {}).unwrap_err().to_string();
+    assert!(slow.contains("did not end within"), "{slow}");
 }
 
 #[test]

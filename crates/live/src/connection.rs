@@ -19,7 +19,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 use wordline_ftl::HeldData;
 
-/// How long a client may take for a step of the handshake.
+/// How long a client may take for the handshake.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// How long to wait at shutdown for a client that does not read its last replies.
 const LAST_WORDS: Duration = Duration::from_millis(300);
@@ -103,8 +103,7 @@ fn talk(shared: &Arc<Shared>, socket: &Arc<Socket>, (number, epoch): (u64, u64),
 }
 
 fn shake(shared: &Shared, socket: &Arc<Socket>) -> Result<Option<Agreed>, Broken> {
-    socket.patience(Some(PATIENCE))?;
-    let mut client = Greeted::new(socket, shared.certificates());
+    let mut client = Greeted::new(socket, shared.certificates(), PATIENCE);
     let agreed = handshake(&mut client, &shared.export).map_err(|broken| broken.in_handshake(PATIENCE))?;
     // With TLS, the last reply may not have been sent.
     client.flush()?;

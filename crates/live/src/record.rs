@@ -21,7 +21,7 @@ use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use std::borrow::Cow;
 use std::io::{IoSliceMut, PipeReader, Read, Write};
 use std::ops::Range;
-use std::os::unix::net::UnixListener;
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -37,6 +37,8 @@ const FLUSH: Duration = Duration::from_millis(2);
 const SLOW: Duration = Duration::from_millis(500);
 /// How often a thread checks whether the server has stopped.
 const LOOK: Duration = Duration::from_millis(20);
+/// How long a client may take for the handshake, and to take a reply.
+const PATIENCE: Duration = Duration::from_secs(10);
 /// Maximum bytes per read of a socket.
 const READ: usize = 128 << 10;
 
@@ -132,10 +134,11 @@ impl Recorder {
         Address::Unix(self.path.clone()).to_string()
     }
 
-    /// Restart the log. Returns the contents of the drive, which the log takes as durable.
-    pub fn restart(&self) -> Image {
+    /// Restart the log, with faults from now on. Returns the contents of the drive, which the log takes as durable.
+    pub fn restart(&self, faults: Option<SessionFaults>) -> Image {
         let mut drive = lock(&self.shared.drive);
         drive.read_marks();
+        drive.faults = faults;
         drive.log.events.clear();
         drive.image.clone()
     }
@@ -164,6 +167,8 @@ impl Recorder {
     fn stop(&mut self) {
         self.shared.stopping.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
+            // Wake it.
+            let _ = UnixStream::connect(&self.path);
             // The thread has reported its panic.
             let _ = thread.join();
         }
@@ -203,6 +208,9 @@ fn accept(shared: &Arc<Shared>, listener: &UnixListener) {
             continue;
         }
         let Ok((stream, _)) = listener.accept() else { continue };
+        if shared.stopping.load(Ordering::Relaxed) {
+            break;
+        }
         let _ = stream.set_nonblocking(false);
         let shared = Arc::clone(shared);
         let client = move || {
@@ -220,8 +228,9 @@ fn accept(shared: &Arc<Shared>, listener: &UnixListener) {
 }
 
 fn serve(shared: &Shared, socket: &Socket) -> Result<(), Broken> {
-    socket.patience(Some(Duration::from_secs(10)))?;
-    let Some(agreed) = handshake(&mut Greeted::new(socket, None), &shared.export)? else { return Ok(()) };
+    let mut client = Greeted::new(socket, None, PATIENCE);
+    let Some(agreed) = handshake(&mut client, &shared.export)? else { return Ok(()) };
+    socket.patience(Some(PATIENCE))?;
     let number = shared.connections.fetch_add(1, Ordering::Relaxed);
     let mut bytes: Vec<u8> = vec![];
     let mut pending: Vec<Pending> = vec![];

@@ -135,32 +135,48 @@ impl Write for &Socket {
     }
 }
 
-/// A client in the handshake, which may ask for TLS.
+/// A client in the handshake, which may ask for TLS. All of its handshake has a deadline: with a limit for each read, a client that
+/// sends a byte now and then would keep one of the few connections for hours.
 pub(crate) struct Greeted<'a> {
     socket: &'a Socket,
     certificates: Option<&'a Certificates>,
+    until: Instant,
 }
 
 impl<'a> Greeted<'a> {
-    /// One that may ask for TLS where there are certificates.
-    pub(crate) fn new(socket: &'a Socket, certificates: Option<&'a Certificates>) -> Greeted<'a> {
-        Greeted { socket, certificates }
+    /// A client that has `most` for its handshake. It may ask for TLS if there are certificates.
+    pub(crate) fn new(
+        socket: &'a Socket,
+        certificates: Option<&'a Certificates>,
+        most: Duration,
+    ) -> Greeted<'a> {
+        Greeted { socket, certificates, until: Instant::now() + most }
+    }
+
+    /// The socket, which waits up to the deadline.
+    fn in_time(&self) -> io::Result<&'a Socket> {
+        let left = self.until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        self.socket.patience(Some(left))?;
+        Ok(self.socket)
     }
 }
 
 impl Read for Greeted<'_> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        self.socket.read(into)
+        self.in_time()?.read(into)
     }
 }
 
 impl Write for Greeted<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.socket.write(bytes)
+        self.in_time()?.write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        Write::flush(&mut self.socket)
+        Write::flush(&mut self.in_time()?)
     }
 }
 
@@ -168,5 +184,29 @@ impl handshake::Client for Greeted<'_> {
     fn begin_tls(&mut self) -> io::Result<()> {
         let certificates = self.certificates.ok_or(io::ErrorKind::Unsupported)?;
         self.socket.begin_tls(certificates)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::net::UnixStream;
+
+    #[test]
+    fn a_handshake_ends_at_its_deadline_although_more_comes() {
+        let (ours, mut theirs) = UnixStream::pair().unwrap();
+        let socket = Socket::new(Stream::Unix(ours));
+        theirs.write_all(&[7; 8]).unwrap();
+        let (hour, mut byte) = (Duration::from_secs(3600), [0; 1]);
+        let mut early = Greeted::new(&socket, None, hour);
+        for _ in 0..4 {
+            early.read_exact(&mut byte).unwrap();
+            assert!(
+                socket.stream.timeout().unwrap().is_some_and(|left| left <= hour),
+                "never more than at first"
+            );
+        }
+        let late = Greeted::new(&socket, None, Duration::ZERO).read(&mut byte).unwrap_err();
+        assert_eq!(late.kind(), io::ErrorKind::TimedOut);
     }
 }

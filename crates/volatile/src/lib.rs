@@ -20,6 +20,7 @@ mod sectors;
 #[cfg(test)]
 mod sentences;
 mod session;
+mod shape;
 mod state;
 mod story;
 
@@ -34,5 +35,6 @@ pub use replay::{Flushes, Interval, flushes, intervals};
 pub use rules::{Atomic, Op, PowerLoss, Request, Rules};
 pub use sectors::Sectors;
 pub use session::{Kind, SessionFault, SessionFaults};
+pub use shape::shapes;
 pub use state::{State, StateError};
 pub use story::{grouped, story};

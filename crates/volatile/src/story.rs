@@ -69,7 +69,12 @@ pub fn story(log: &Log, interval: &Interval, state: &State) -> String {
         );
     }
     if writes.len() > MOST {
-        text.push_str("  all others survived\n");
+        text.push_str(if state.lost.is_empty() { "  all survived\n" } else { "  all others survived\n" });
+    }
+    if state.lost.is_empty() && state.dropped.is_none() && state.fault.is_none() {
+        text.push_str(
+            "  no request was lost: what the check misses was not sent before the cut, or was overwritten\n",
+        );
     }
     for (id, fault) in log.faults_before(interval.at()).take(MOST) {
         let of = if id == 0 { "a read".to_string() } else { format!("request {id}") };

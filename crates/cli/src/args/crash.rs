@@ -16,7 +16,8 @@ pub(crate) struct CrashArgs {
     #[command(subcommand)]
     pub(crate) command: Option<CrashCommand>,
     /// Run CMD once on an empty drive in RAM and record its requests. {uri} is the drive's NBD address, {socket} the path of
-    /// its unix socket, {mnt} the folder of --mount. Each line that CMD prints is a mark: what it claims to be durable by then
+    /// its unix socket, {image} the drive as a file (by nbdfuse), {mnt} the folder of --mount. Each line that CMD prints is a
+    /// mark: what it claims to be durable by then
     #[arg(long, value_name = "CMD")]
     pub(crate) run: Option<String>,
     /// Take the writes from FILE instead: a log of --save, or one of dm-log-writes
@@ -27,6 +28,10 @@ pub(crate) struct CrashArgs {
     /// each
     #[arg(long, value_name = "CMD", required = true)]
     pub(crate) check: Option<String>,
+    /// Run CMD of --check once per thread instead of once per state. For each state it gets a line on standard input, and answers
+    /// with a line on standard output: ok, or what is wrong. The placeholders name the same files each time, which are new
+    #[arg(long)]
+    pub(crate) persistent: bool,
     /// Maximum number of states to check. Equal states count once; over NBD, so do states that differ only in sectors that the
     /// check does not read
     #[arg(long, value_name = "N", default_value_t = 2000)]

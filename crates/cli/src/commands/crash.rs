@@ -55,6 +55,7 @@ pub(crate) fn crash(args: &CrashArgs, console: &Console) -> Result<(), Failure> 
         seed: args.seed,
         threads: args.threads.unwrap_or_else(|| threads(check.has("mnt"))),
         most: Duration::from_nanos(args.timeout.0),
+        is_persistent: args.persistent,
         broken: args
             .broken
             .iter()
@@ -182,13 +183,25 @@ fn log(args: &CrashArgs, console: &Console) -> Result<Log, Failure> {
         flushes(&log).len(),
         count(|e| matches!(e, Event::Mark(_))),
     ));
+    let is_mark = |event: &Event| matches!(event, Event::Mark(_));
+    let runs = log.of_client().chunk_by(|a, b| is_mark(a) == is_mark(b)).filter(|run| is_mark(&run[0]));
+    // What a file system has not written yet can lie between marks, too.
+    if let [all @ [_, _, ..]] = runs.collect::<Vec<_>>()[..]
+        && args.mount.is_none()
+    {
+        console.note(&format!(
+            "all {} marks follow each other without a request between them: a client that does not flush its output prints too late, \
+             and claims too little",
+            all.len()
+        ));
+    }
     Ok(log)
 }
 
 /// The command of --run.
 fn client(args: &CrashArgs) -> Result<Template, Failure> {
     let text = args.run.as_deref().unwrap_or_default();
-    let places: &[&str] = if args.mount.is_some() { &["mnt"] } else { &["uri", "socket"] };
+    let places: &[&str] = if args.mount.is_some() { &["mnt"] } else { &["uri", "socket", "image"] };
     Ok(Template::new("--run", text, places, places)?)
 }
 
@@ -227,7 +240,7 @@ fn recorded(args: &CrashArgs) -> Result<Log, Failure> {
     }
     if !done.log.of_client().iter().any(|event| matches!(event, Event::Write { .. } | Event::Zero { .. })) {
         let what = "--run: the client wrote nothing to the drive";
-        let places = if args.mount.is_some() { "{mnt}" } else { "{uri} or {socket}" };
+        let places = if args.mount.is_some() { "{mnt}" } else { "{uri}, {socket} or {image}" };
         return Err(Failure::Input(format!("{what}\n  allowed: a client that writes to {places}")));
     }
     Ok(done.log)
@@ -299,6 +312,9 @@ fn replay_command(args: &CrashArgs, log: &Path, found: &Found) -> String {
     words.push(wordline_report::quoted(&log.display().to_string()));
     words.push("--check".to_string());
     words.push(wordline_report::quoted(args.check.as_deref().unwrap_or_default()));
+    if args.persistent {
+        words.push("--persistent".to_string());
+    }
     if let Some(atomic) = args.atomic {
         let boundary = atomic.boundary.map_or(String::new(), |b| format!(",boundary={b}B"));
         words.push(format!("--atomic {}B{boundary}", atomic.size));
@@ -378,6 +394,7 @@ fn to_json(found: &Found, dropped: Option<&[Dropped]>, replay: Option<&str>) -> 
     });
     json!({
         "intervals": coverage.intervals,
+        "interval_kinds": coverage.kinds,
         "two_lost_complete": coverage.two_lost,
         "one_lost_complete": coverage.one_lost,
         "checks": coverage.checks,

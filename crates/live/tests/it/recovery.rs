@@ -1,6 +1,7 @@
 //! Until a drive has recovered from a power cut nothing is answered, and a cut within a recovery has that begin anew.
 
 use crate::client::{Client, FLUSH, READ, STATUS, TRIM, WRITE, ZEROES};
+use crate::environment::from_environment;
 use crate::support::{Served, spec};
 use std::collections::BTreeSet;
 use wordline_live::{ServeSpec, rerun_session};
@@ -81,28 +82,35 @@ fn a_recovery_takes_less_where_that_is_asked_and_comes_to_the_same() {
 }
 
 #[test]
-fn who_connects_after_a_cut_stays_connected() {
+fn three_loaded_connections_come_back_after_each_cut_and_stay() {
     let served = Served::new(spec("conventional", "0"));
-    for round in 0..20 {
-        let mut loaded: Vec<Client> = (0..3).map(|_| Client::new(&served.socket(), true)).collect();
-        served.ctl("cut writes=10");
-        let mut sent = 0;
-        while loaded[0].reply_or_send(sent) {
-            sent += 1;
-        }
-        // The connection has ended: whoever comes now comes after the cut.
-        let mut again = Client::new(&served.socket(), true);
-        for i in 0..20 {
-            let (error, _) = again.ask(WRITE, 0, i * 4096, 4096, &[round; 4096]);
-            assert_eq!(error, 0);
-        }
+    for round in 0..from_environment("WORDLINE_RECONNECTS", 20) {
+        let loaded: Vec<Client> = (0..3).map(|_| Client::new(&served.socket(), true)).collect();
+        served.ctl("cut writes=30");
+        let served = &served;
+        let failed: usize = std::thread::scope(|scope| {
+            let back = |(place, client)| scope.spawn(move || comes_back(served, place, client));
+            let all: Vec<_> = (0..).zip(loaded).map(back).collect();
+            all.into_iter().map(|client| client.join().unwrap()).sum()
+        });
+        assert_eq!(failed, 0, "writes behind a new handshake, round {round}");
     }
 }
 
+/// Write until the power is cut, connect as soon as the connection has ended, and go on. Returns how many writes then fail.
+fn comes_back(served: &Served, place: u64, mut client: Client) -> usize {
+    let mut sent = 0;
+    while client.reply_or_send(place * 64 + sent % 64) {
+        sent += 1;
+    }
+    let mut again = Client::new(&served.socket(), true);
+    (0..20).filter(|sector| !again.reply_or_send(place * 64 + sector)).count()
+}
+
 impl Client {
-    /// Write a sector. Returns whether the connection still is one.
+    /// Write a sector. Returns whether that is acknowledged.
     fn reply_or_send(&mut self, sector: u64) -> bool {
-        self.send(WRITE, 0, sector % 64 * 4096, 4096, &[1; 4096]);
-        self.reply(|_| 0).is_some()
+        self.send(WRITE, 0, sector * 4096, 4096, &[1; 4096]);
+        self.reply(|_| 0).is_some_and(|reply| reply.error == 0)
     }
 }
