@@ -238,7 +238,8 @@ impl Ftl {
             }
             Owner::Map => {
                 self.state.ops.remove(id);
-                for waiting in self.map_page_read(lpn) {
+                let waiting = self.state.demand.as_mut().map_or(vec![], |map| map.end_read(lpn));
+                for waiting in waiting {
                     self.on_map_entry_loaded(waiting);
                     self.send_ready();
                 }

@@ -207,12 +207,7 @@ impl State {
             _ => self.superblock_relocation_cost(region, block),
         };
         let taken = cost.div_ceil(self.geometry.sectors_per_unit) + (program - 1) * together;
-        let parity = if together > 1 && self.superblocks.have_parity() {
-            // The first superpage may lack nothing else.
-            (taken / program + together - 2) / (together - 1) * program
-        } else {
-            0
-        };
+        let parity = self.superblocks.parity.slots_beside(taken, program, together);
         taken + parity < r.slots_per_block * together
     }
 

@@ -146,13 +146,10 @@ impl State {
         }
     }
 
-    /// The plane of a group with the most slots left in open blocks when what is queued there has its own.
-    pub(crate) fn emptiest_plane(&mut self, region: RegionId, plane: PlaneId) -> PlaneId {
-        self.least_filled_of_superblock(region, plane, None)
-    }
-
+    /// The plane of a group with the most slots left in open blocks when what is queued there has its own. If a page may have
+    /// `company`, planes where others of that stream wait come first.
     #[inline(never)]
-    fn least_filled_of_superblock(
+    pub(crate) fn least_filled_of_superblock(
         &mut self,
         region: RegionId,
         plane: PlaneId,

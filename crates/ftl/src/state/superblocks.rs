@@ -3,9 +3,9 @@
 use crate::file::saved::{Saved, saved};
 use crate::image::stripe::Stripe;
 use crate::plan::layout::{DriveInfo, Hooks, Layout};
-use crate::plan::region::{Region, RegionId};
-use std::ops::Range;
-use wordline_device::{DeviceSpec, Parity, Superblock};
+use crate::plan::region::Region;
+use crate::state::superpage_parity::SuperpageParity;
+use wordline_device::{DeviceSpec, Superblock};
 use wordline_flash::{Geometry, Medium};
 use wordline_units::Fraction;
 
@@ -19,13 +19,12 @@ pub(crate) struct Superblocks {
     pub live: Vec<u32>,
     /// The planes of each group in the order in which pages go to them.
     pub order: Vec<u32>,
-    /// Programs since the last of parity, by region and plane, each at the first plane of its group; empty without
-    /// parity.
-    since_parity: Vec<u32>,
+    /// Which programs are followed by parity.
+    pub parity: SuperpageParity,
 }
 
 impl Saved for Superblocks {
-    saved! { Superblocks, values: [live, since_parity], parts: [], rebuilt: [order] }
+    saved! { Superblocks, values: [live, parity], parts: [], rebuilt: [order] }
 }
 
 impl Superblocks {
@@ -42,27 +41,8 @@ impl Superblocks {
             planes.sort_by_key(|p| (p - stripe.planes().start) / together);
             order.extend(planes);
         }
-        let counted = if spec.parity == Parity::Off { 0 } else { regions * geometry.planes as usize };
-        Superblocks { live: vec![ABSENT; geometry.blocks as usize], order, since_parity: vec![0; counted] }
-    }
-
-    /// Whether the last program of each superpage is parity.
-    #[inline(always)]
-    pub fn have_parity(&self) -> bool {
-        !self.since_parity.is_empty()
-    }
-
-    /// A program of a region has its slot in a group of planes. Returns whether only parity is missing from the
-    /// superpage.
-    pub fn count_program(&mut self, region: RegionId, planes: Range<u32>) -> bool {
-        let all = self.order.len();
-        let since = &mut self.since_parity[region.index() * all + planes.start as usize];
-        *since += 1;
-        let is_last = *since + 1 >= planes.len() as u32;
-        if is_last {
-            *since = 0;
-        }
-        is_last
+        let parity = SuperpageParity::new(spec.parity, regions, geometry.planes);
+        Superblocks { live: vec![ABSENT; geometry.blocks as usize], order, parity }
     }
 }
 

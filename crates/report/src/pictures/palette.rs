@@ -37,7 +37,7 @@ pub fn cause(key: &str) -> &'static str {
         REPROGRAM => "#3fa79f",
         "pad" => "#cdbf9f",
         "metadata" => "#b9cde4",
-        "parity" => "#7a8f5a",
+        "parity" => "#8a7420",
         _ => "#9aa3ad",
     }
 }

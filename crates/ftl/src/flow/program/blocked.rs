@@ -225,7 +225,12 @@ impl Ftl {
     pub(crate) fn give_up(&mut self, lead: OpId) {
         match self.state.ops[lead].owner {
             Owner::Move(_) | Owner::Job(_) => return self.abandon_moves(lead),
-            Owner::Parity => return self.give_up_parity(lead),
+            Owner::Parity => {
+                // Its superpage stays without.
+                let op = &self.state.ops[lead];
+                self.state.backlog.take(op.plane, op.kind);
+                return self.state.ops.remove(lead);
+            }
             _ => {}
         }
         let outcome = self.no_place();

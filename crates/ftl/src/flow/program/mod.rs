@@ -4,4 +4,3 @@ pub(crate) mod array;
 pub(crate) mod bind;
 pub(crate) mod blocked;
 pub(crate) mod commit;
-pub(crate) mod parity;
