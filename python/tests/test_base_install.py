@@ -1,9 +1,11 @@
 """What works with NumPy alone, and how the rest says what it needs."""
 
+import ast
 import pkgutil
 import subprocess
 import sys
 from importlib import import_module
+from pathlib import Path
 
 import pytest
 
@@ -66,6 +68,8 @@ except SystemExit as e:
     assert not e.code, e.code
 print("", *({*sys.modules} - before), sep="\\n", file=sys.__stderr__)
 """
+#: Modules of the package that every command imports.
+EVERY = {"wordline", "wordline._cli", "wordline._wordline"}
 COMMAND = "from wordline import _cli; sys.argv = {}; _cli.main()"
 SWEEP = "sweep --device demo-8gb --workload bursty --requests 50 --scheme conventional"
 
@@ -75,22 +79,34 @@ HEAVY = {"distributed", "matplotlib", "numba", "numpy", "optuna", "polars", "pya
 
 
 @pytest.mark.parametrize(
-    ("what", "most", "heavy"),
+    ("what", "most", "own", "heavy"),
     [
-        ("import wordline", 120, set()),
-        (COMMAND.format(["wordline", "--help"]), 120, set()),
-        (COMMAND.format(["wordline", "list", "schemes"]), 120, set()),
+        ("import wordline", 35, {"wordline"}, set()),
+        (COMMAND.format(["wordline", "--help"]), 50, EVERY, set()),
+        (COMMAND.format(["wordline", "list", "schemes"]), 50, EVERY, set()),
         # It writes Parquet. Nothing is drawn, and there are no intervals.
-        (COMMAND.format(["wordline", *SWEEP.split()]), 600, {"numpy", "pyarrow"}),
+        (COMMAND.format(["wordline", *SWEEP.split()]), 600, None, {"numpy", "pyarrow"}),
     ],
 )
-def test_little_is_imported(what, most, heavy, tmp_path):
+def test_little_is_imported(what, most, own, heavy, tmp_path):
     words = [sys.executable, "-c", IMPORTED.replace("WHAT", what)]
     done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=True)
     found = done.stderr.split("\n\n")[-1].split()
-    assert "wordline._wordline" in found
-    assert len(found) <= most
+    assert len(found) <= most, found
+    assert own is None or {name for name in found if name.startswith("wordline")} == own
     assert HEAVY & {*found} == heavy
+
+
+def test_public_names_have_one_home():
+    of = {name: module for module, names in wl._HOMES.items() for name in names.split()}
+    assert sorted(of) == sorted(wl.__all__)
+    assert {name for name in wl.__all__ if not hasattr(wl, name)} == set()
+    tree = ast.parse(Path(wl.__file__).read_text())
+    [typed] = [node for node in tree.body if isinstance(node, ast.If)]
+    seen = {alias.name: node.module for node in typed.body for alias in node.names}
+    assert seen == {name: f"wordline.{module}" for name, module in of.items()}
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = wl.nothing
 
 
 def test_modules_do_not_hide_functions():

@@ -11,6 +11,7 @@ import pytest
 
 import wordline as wl
 from helpers import LIVED, ROOT, call
+from wordline import toml
 
 
 def ok(done):
@@ -178,12 +179,32 @@ def test_a_trace_comes_through_a_pipe(wordline, trace):
     assert piped.json["result_hash"] == named.json["result_hash"]
 
 
+def like_another(names):
+    """Twins whose page is made as that of a twin before: the same tables, and the same targets.
+
+    Explaining one generates half a million requests. That each twin is generated and meets its
+    targets is tested in `crates/workload/tests/it/twins.rs`.
+    """
+    seen, found = set(), set()
+    for name in names:
+        file = ROOT / "crates/workload/twins" / f"{name.removeprefix('twin:')}.toml"
+        if file.exists():
+            described = toml.read(file)
+            shape = (*sorted(described), *sorted(described.get("targets", {})))
+            found |= {name} if shape in seen else set()
+            seen.add(shape)
+    return found
+
+
 @pytest.mark.parametrize("kind", ["devices", "schemes", "workloads", "formats"])
 def test_everything_listed_can_be_explained(wordline, kind):
     listed = ok(wordline("list", kind)).out
-    for entry in ok(wordline("list", kind, "--json")).json:
-        assert entry["name"] in listed
-        assert entry["name"] in ok(wordline("explain", entry["name"])).out
+    names = [entry["name"] for entry in ok(wordline("list", kind, "--json")).json]
+    left_out = like_another(names)
+    assert len(left_out) == (19 if kind == "workloads" else 0)
+    for name in names:
+        assert name in listed
+        assert name in left_out or name in ok(wordline("explain", name)).out
 
 
 def test_a_closed_pipe_is_no_error(tmp_path, small):

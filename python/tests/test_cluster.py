@@ -41,8 +41,9 @@ class Workers:
         while self._is_closed():
             assert self.scheduler.poll() is None
             time.sleep(0.05)
-        self.all: list[subprocess.Popen] = []
-        self.workers = [self.another(i) for i in range(count)]
+        self.all: dict[str, subprocess.Popen] = {}
+        for _ in range(count):
+            self.another()
 
     def _is_closed(self) -> bool:
         with socket.socket() as probe:
@@ -52,15 +53,21 @@ class Workers:
     def address(self) -> str:
         return f"dask://127.0.0.1:{self.port}"
 
-    def another(self, number: int, **environment: str) -> subprocess.Popen:
+    def another(self, **environment: str) -> str:
+        """Start a worker, and return its name."""
+        name = f"worker-{len(self.all)}"
         options = ["--nthreads", "1", "--no-nanny", "--no-dashboard"]
         at = f"tcp://127.0.0.1:{self.port}"
-        name = f"worker-{number}"
-        self.all.append(self._start("dask_worker", name, at, *options, **environment))
+        self.all[name] = self._start("dask_worker", name, at, *options, **environment)
         while "Registered to" not in (self.folder / name / "log").read_text():
-            assert self.all[-1].poll() is None
+            assert self.all[name].poll() is None
             time.sleep(0.05)
-        return self.all[-1]
+        return name
+
+    def end(self, name: str) -> None:
+        """End a worker, whatever it does."""
+        self.all[name].kill()
+        self.all[name].wait()
 
     def _start(self, module: str, name: str, *options: str, **more: str) -> subprocess.Popen:
         own = self.folder / name
@@ -75,13 +82,14 @@ class Workers:
             )
 
     def stop(self) -> None:
-        for process in [*self.all, self.scheduler]:
+        for process in [*self.all.values(), self.scheduler]:
             process.kill()
             process.wait()
 
 
 @pytest.fixture(scope="module")
 def workers(tmp_path_factory):
+    """Two workers, one of which a test may end: another takes its place."""
     workers = Workers(tmp_path_factory.mktemp("dask"), 2)
     yield workers
     workers.stop()
@@ -148,25 +156,22 @@ def test_a_refusal_is_that_of_this_machine(workers, tmp_path):
     executor.shutdown()
 
 
-def test_killed_worker_loses_current_run_only(tmp_path):
-    workers = Workers(tmp_path, 2)
-    try:
-        _, executor = cluster.at(workers.address)
-        ended = []
+def test_killed_worker_loses_current_run_only(workers, tmp_path):
+    _, executor = cluster.at(workers.address)
+    ended = []
 
-        def count(run, found):
-            ended.append(run)
-            if len(ended) == 4:
-                os.kill(workers.workers[0].pid, signal.SIGKILL)
+    def count(run, found):
+        ended.append(run)
+        if len(ended) == 4:
+            os.kill(workers.all["worker-0"].pid, signal.SIGKILL)
 
-        (tmp_path / "mine.csv").write_text(TRACE)
-        wanted = [*runs(6), *runs(4, workload=f"{tmp_path}/mine.csv")]
-        done = Runner(tmp_path / "there", executor=executor, ended=count).run(wanted)
-        assert hashes(done) == hashes(Runner(tmp_path / "here", jobs=2).run(wanted))
-        assert len(ended) == len(wanted)
-        executor.shutdown()
-    finally:
-        workers.stop()
+    (tmp_path / "mine.csv").write_text(TRACE)
+    wanted = [*runs(6), *runs(4, workload=f"{tmp_path}/mine.csv")]
+    done = Runner(tmp_path / "there", executor=executor, ended=count).run(wanted)
+    assert hashes(done) == hashes(Runner(tmp_path / "here", jobs=2).run(wanted))
+    assert len(ended) == len(wanted)
+    executor.shutdown()
+    workers.another()
 
 
 def test_worker_with_other_build_is_refused(workers, monkeypatch):
@@ -180,7 +185,7 @@ def test_worker_with_other_build_is_refused(workers, monkeypatch):
             cluster.at(workers.address)
 
 
-def test_a_late_worker_with_other_sources_gets_no_runs(tmp_path, capfd):
+def test_a_late_worker_with_other_sources_gets_no_runs(workers, tmp_path, capfd):
     other = tmp_path / "other"
     package = Path(wl.__file__).parent
     ignored = shutil.ignore_patterns("*.so", "__pycache__")
@@ -188,17 +193,15 @@ def test_a_late_worker_with_other_sources_gets_no_runs(tmp_path, capfd):
     [native] = package.glob("_wordline*.so")
     (other / "wordline" / native.name).symlink_to(native)
     (other / "wordline" / "routes.py").open("a").write("# another\n")
-    workers = Workers(tmp_path, 1)
-    try:
-        _, executor = cluster.at(workers.address)
-        workers.another(7, PYTHONPATH=str(other))
-        while len(executor.client.nthreads()) < 2:
-            time.sleep(0.05)
-        there = Runner(tmp_path / "there", executor=executor).run(runs(8))
-        assert hashes(there) == hashes(Runner(tmp_path / "here", jobs=2).run(runs(8)))
-        executor.shutdown()
-    finally:
-        workers.stop()
+    _, executor = cluster.at(workers.address)
+    known = len(executor.client.nthreads())
+    late = workers.another(PYTHONPATH=str(other))
+    while len(executor.client.nthreads()) == known:
+        time.sleep(0.05)
+    there = Runner(tmp_path / "there", executor=executor).run(runs(8))
+    assert hashes(there) == hashes(Runner(tmp_path / "here", jobs=2).run(runs(8)))
+    executor.shutdown()
+    workers.end(late)
     told = capfd.readouterr().err
     assert told.count("has another build of Wordline") == 1
     [there, here] = re.search(
@@ -285,9 +288,9 @@ def test_stopping_worker_aborts_its_run(tmp_path, sent):
         while not executor.client.processing().popitem()[1]:
             time.sleep(0.05)
         time.sleep(1)  # until the run has begun
-        workers.workers[0].send_signal(sent)
+        workers.all["worker-0"].send_signal(sent)
         # Dask itself waits ten seconds for threads that do not end.
-        assert workers.workers[0].wait(timeout=90) is not None
+        assert workers.all["worker-0"].wait(timeout=90) is not None
         executor.shutdown()
     finally:
         workers.stop()

@@ -6,7 +6,7 @@ import shlex
 import subprocess
 import sys
 from dataclasses import dataclass
-from functools import reduce
+from functools import cache, reduce
 from itertools import groupby
 from operator import getitem
 from pathlib import Path
@@ -217,6 +217,7 @@ def test_unrun_commands_have_reasons(wordline):
     left_out = [part for part in parts if part.not_run is not None]
     # More of either: say so here.
     assert (len(parts) - len(left_out), len(left_out)) == COUNTS
+    of_command = cache(lambda *words: wordline(*words, "--help").out)
     for part in left_out:
         assert part.not_run, f"{part.command} is not run, and no reason is given"
         # Some lines have no words but their comment.
@@ -227,7 +228,7 @@ def test_unrun_commands_have_reasons(wordline):
                 if words[0] in ("trace", "twin", "device") and words[1][0] != "-"
                 else words[:1]
             )
-            known = wordline(*commands, "--help").out
+            known = of_command(*commands)
             for option in (word.partition("=")[0] for word in words if word.startswith("--")):
                 assert option in known, f"{part.command}: there is no {option}"
 

@@ -8,7 +8,7 @@ import pytest
 
 import schemes
 import wordline as wl
-from schemes import MINE, RESTS, SMALL, SmallFirst
+from schemes import MINE, RESTS, SMALL, SmallFirst, made
 from wordline import spelling
 from wordline.examples.slc_cache import SlcCachePy
 
@@ -109,6 +109,16 @@ def test_the_report_holds_the_hash_of_the_source():
     own = wl.scheme.source(SmallFirst)[1][:16]
     assert json.loads(report.json)["config"]["scheme"]["parameters"]["source"] == own
     assert Path(schemes.__file__).read_text() == wl.scheme.source(SmallFirst)[0]
+
+
+def test_classes_made_by_type_differ_by_their_methods():
+    one = made(place=lambda self, p, view: wl.to("slc"))
+    other = made(place=lambda self, p, view: wl.to("dense"))
+    # Neither has a file: Python names that of their metaclass.
+    assert wl.scheme.file_of(one) == ""
+    assert "class ABCMeta" not in wl.scheme.source(one)[0]
+    assert wl.scheme.source(one) != wl.scheme.source(other)
+    assert wl.spelling.text(other) == "py:#Made"
 
 
 def test_the_command_takes_a_class_of_a_file(wordline, tmp_path):

@@ -7,10 +7,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 
-from wordline._measures import Measure, measure, rounded, scaled, shown
-
-#: A mean, and half of its 95 % interval where there is one.
-Figure = tuple[float, float | None]
+from wordline._measures import Measure, Spread, measure, rounded, scaled, shown
 
 _ESCAPED = {
     "\\": r"\textbackslash{}",
@@ -37,7 +34,7 @@ def escape(text: str) -> str:
 
 def table(
     heads: Sequence[str],
-    rows: Sequence[tuple[Sequence[str], Mapping[str, Figure | None]]],
+    rows: Sequence[tuple[Sequence[str], Mapping[str, Spread | None]]],
     paths: Sequence[str],
     *,
     caption: str | None = None,
@@ -70,7 +67,7 @@ def table(
 
 
 def _scales(
-    rows: Sequence[tuple[Sequence[str], Mapping[str, Figure | None]]], paths: Sequence[str]
+    rows: Sequence[tuple[Sequence[str], Mapping[str, Spread | None]]], paths: Sequence[str]
 ) -> list[tuple[Measure, float]]:
     """Return the unit of each column: neighbors with the same name share it."""
     scales = []
@@ -106,7 +103,7 @@ def _heads(heads: Sequence[str], measures: Sequence[Measure]) -> list[str]:
     return [*first, " & ".join(below) + r" \\"]
 
 
-def _cells(column: Sequence[Figure | None], by: float) -> list[str]:
+def _cells(column: Sequence[Spread | None], by: float) -> list[str]:
     """Return the cells of a column, with equal decimals if no figure has an interval."""
     scaled_by = [figure and (figure[0] / by, figure[1] and figure[1] / by) for figure in column]
     means = [abs(figure[0]) for figure in scaled_by if figure]
@@ -121,7 +118,7 @@ def _cells(column: Sequence[Figure | None], by: float) -> list[str]:
     return [_cell(figure, decimals) for figure in scaled_by]
 
 
-def _cell(figure: Figure | None, decimals: int | None) -> str:
+def _cell(figure: Spread | None, decimals: int | None) -> str:
     if figure is None:
         return "--"
     mean, half = figure

@@ -9,6 +9,9 @@ from typing import Any, NamedTuple
 
 from wordline._wordline import UserError
 
+#: A mean, and half of its 95 % interval, which a figure of one run lacks.
+Spread = tuple[float, float | None]
+
 #: The figures of a table for which none are named.
 FIGURES = (
     "latency_us.write.mean",
@@ -71,7 +74,7 @@ def scaled(path: str, values: Sequence[float]) -> tuple[Measure, float]:
     return found, 1.0
 
 
-def shown(figure: tuple[float, float | None] | None) -> str:
+def shown(figure: Spread | None) -> str:
     """Return a figure with its interval, rounded for display."""
     if figure is None:
         return "–"  # noqa: RUF001
@@ -79,7 +82,7 @@ def shown(figure: tuple[float, float | None] | None) -> str:
     return _number(mean) if half is None else f"{_number(mean)} ± {_half(half)}"
 
 
-def brief(figure: tuple[float, float | None] | None) -> str:
+def brief(figure: Spread | None) -> str:
     """Return a figure as pages have it: in as many digits as its interval supports.
 
     Without an interval, or with one of nothing, it has three.
@@ -99,7 +102,7 @@ def brief(figure: tuple[float, float | None] | None) -> str:
     return f"{rounded(mean, half)} ± {_half(half)}"
 
 
-def change(figure: tuple[float, float | None] | None) -> str:
+def change(figure: Spread | None) -> str:
     """Return a difference in per cent as pages have it: with its sign, and its interval."""
     text = brief(figure)
     if text.startswith("-"):

@@ -19,6 +19,7 @@ _CAUSES = {
     "reprogram": "reprogram",
     "metadata": "mapping table",
     "pad": "padding",
+    "parity": "parity",
 }
 #: What takes less stands here on a logarithmic scale.
 _LEAST_US = 1.0

@@ -383,11 +383,11 @@ class Comparison(_Shown, Sequence[Report]):
         estimates: list[Mapping[str, Estimate]] = [
             report.replicas.figures if report.replicas else {} for report in self.reports
         ]
-        rows: list[tuple[list[str], dict[str, _latex.Figure | None]]] = []
+        rows: list[tuple[list[str], dict[str, _measures.Spread | None]]] = []
         paths = list(_measures.FIGURES if figures is None else figures)
         for report, own, means in zip(self.reports, data, estimates, strict=True):
             found = {path: _measures.value(own, path) for path in paths}
-            row: dict[str, _latex.Figure | None] = {}
+            row: dict[str, _measures.Spread | None] = {}
             for path, value in found.items():
                 row[path] = None if value is None else (value, None)
                 if path in means:

@@ -6,7 +6,6 @@ import errno
 import os
 import sys
 from collections.abc import Callable, Sequence
-from importlib.metadata import entry_points
 from importlib.util import find_spec
 from itertools import pairwise
 
@@ -23,6 +22,8 @@ GROUP = "wordline.commands"
 
 def provided(name: str) -> Callable[..., int] | None:
     """Return the function that an installed package provides for a command, if one does."""
+    from importlib.metadata import entry_points
+
     found = next(iter(entry_points(group=GROUP, name=name)), None)
     return None if found is None else found.load()
 
@@ -57,6 +58,16 @@ def perform(
     except (Fault, Refused, OSError) as e:
         show(e)
         return 1
+
+
+def tell(text: str) -> None:
+    """Print a line of progress on standard error."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def settings(given: Sequence[str]) -> dict[str, str]:
+    """Return the settings of `--set KEY=VALUE`, in their order."""
+    return dict(pair.partition("=")[::2] for pair in given)
 
 
 def show(error: Exception) -> None:

@@ -126,6 +126,21 @@ def to_html(
     )
 
 
+def write(
+    markdown: str,
+    folder: Path,
+    *,
+    lead: str = "",
+    facts: Sequence[tuple[str, str]] = (),
+    command: str | None = None,
+) -> Path:
+    """Write the page of `to_html` as index.html into a folder; return its path."""
+    path = folder / "index.html"
+    html = to_html(markdown, folder, lead=lead, facts=facts, command=command)
+    path.write_text(html, encoding="utf-8")
+    return path
+
+
 def _sections(text: str) -> tuple[str, list[Part]]:
     """Return what stands before the first heading of the second level, and a part for each."""
     head, *rest = re.split(r"<h2>(.*?)</h2>", text, flags=re.S)

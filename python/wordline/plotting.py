@@ -36,7 +36,7 @@ ON_LIGHT = "#1b212a"
 MODES = {"slc": "#0072B2", "mlc": "#009E73", "tlc": "#E69F00", "qlc": "#D55E00"}
 CAUSES = {
     cause: _wordline.cause_colour(cause)
-    for cause in ("host", "gc", "migration", "reprogram", "pad", "metadata")
+    for cause in ("host", "gc", "migration", "reprogram", "pad", "metadata", "parity")
 }
 
 _STYLE = {

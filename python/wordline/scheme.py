@@ -389,7 +389,8 @@ class Scheme(ABC):
 
     def _copy(self) -> Scheme:
         other = copy.copy(self)
-        other.__dict__.update(copy.deepcopy(self._learnt()))
+        if self._states:
+            other.__dict__.update(copy.deepcopy(self._learnt()))
         return other
 
     def _learnt(self) -> dict[str, Any]:
@@ -409,10 +410,15 @@ class Scheme(ABC):
             self._keeps(name, value)
 
     def _saved(self) -> str:
+        # A search of states asks so often that nothing must take no time.
+        if not self._states:
+            return "{}"
         self._check_learnt()
         return json.dumps({k: written(v) for k, v in self._learnt().items()}, sort_keys=True)
 
     def _restore(self, text: str) -> bool:
+        if not self._states:
+            return text == "{}"
         found = json.loads(text)
         if set(found) != set(self._states):
             return False
@@ -435,19 +441,31 @@ def _misspelt(cls: type[Scheme]) -> list[tuple[str, str]]:
     return [(name, found[0]) for name, found in close.items() if found]
 
 
+def file_of(cls: type) -> str:
+    """Return the file of a class; an empty text if it has none."""
+    # Of a class made by `type(...)` Python takes the file of the metaclass for its own.
+    if cls.__module__ == ABC.__module__:
+        return ""
+    try:
+        return inspect.getsourcefile(cls) or ""
+    except (OSError, TypeError):
+        return ""
+
+
 def source(cls: type) -> tuple[str, str]:
     """Return the text of the file of a class, or of the class alone, and its hash.
 
     Behind it are the files beside it that it imports.
     """
+    file = Path(file_of(cls))
     try:
-        file = inspect.getsourcefile(cls)
-        there = bool(file) and Path(file or "").exists()
-        text = Path(file or "").read_text(encoding="utf-8") if there else inspect.getsource(cls)
-        for beside in scheme_files.read_with(Path(file or "")) if there else ():
+        there = file.is_file()
+        text = file.read_text(encoding="utf-8") if there else inspect.getsource(cls)
+        for beside in scheme_files.read_with(file) if there else ():
             text += f"\n# {beside.name}\n{beside.read_text(encoding='utf-8')}"
     except (OSError, TypeError):
-        # Typed into an interpreter: what its methods do is what there is to know it by.
+        # Typed into an interpreter, or made by `type(...)`: what its methods do is what there is to
+        # know it by.
         codes = [f.__code__ for f in vars(cls).values() if inspect.isfunction(f)]
         text = "\n".join(
             f"{c.co_name} {c.co_code.hex()} {c.co_consts!r} {c.co_names}" for c in codes

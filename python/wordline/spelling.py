@@ -67,11 +67,7 @@ def text(given: Any) -> str:
         raise UserError(
             f"{given!r} is not a scheme: pass a spelling, or a class or instance of Scheme"
         )
-    try:
-        file = inspect.getsourcefile(cls) or ""
-    except (OSError, TypeError):
-        file = ""
-    known = f"{file}#{cls.__name__}"
+    known = f"{scheme.file_of(cls)}#{cls.__name__}"
     _HERE[known] = cls
     parameters = "" if given is cls else given.spelling.partition(":")[2]
     return f"{PREFIX}{known}" + (f":{parameters}" if parameters else "")

@@ -19,22 +19,25 @@ pub enum Cause {
     Metadata = 4,
     /// The missing part of a partial update (reads only).
     Rmw = 5,
+    /// Parity of the other programs of a superpage.
+    Parity = 6,
 }
 
 impl Cause {
     /// How many there are.
-    pub const COUNT: usize = 6;
+    pub const COUNT: usize = 7;
     /// All of them.
     pub const ALL: [Cause; Cause::COUNT] =
-        [Cause::Host, Cause::Gc, Cause::Migrate, Cause::Pad, Cause::Metadata, Cause::Rmw];
+        [Cause::Host, Cause::Gc, Cause::Migrate, Cause::Pad, Cause::Metadata, Cause::Rmw, Cause::Parity];
     /// Causes of page reads; the last if the mapping table is on flash.
     pub const READS: [Cause; 5] = [Cause::Host, Cause::Rmw, Cause::Gc, Cause::Migrate, Cause::Metadata];
-    /// Causes of programs.
-    pub const PROGRAMS: [Cause; 5] = [Cause::Host, Cause::Gc, Cause::Migrate, Cause::Pad, Cause::Metadata];
+    /// Causes of programs; the last if superpages have parity.
+    pub const PROGRAMS: [Cause; 6] =
+        [Cause::Host, Cause::Gc, Cause::Migrate, Cause::Pad, Cause::Metadata, Cause::Parity];
 
     /// The key that logs use.
     pub const fn key(self) -> &'static str {
-        ["host", "gc", "migrate", "pad", "metadata", "rmw"][self as usize]
+        ["host", "gc", "migrate", "pad", "metadata", "rmw", "parity"][self as usize]
     }
 
     /// The word that reports use.

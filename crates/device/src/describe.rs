@@ -50,11 +50,13 @@ pub fn describe(spec: &DeviceSpec) -> String {
 fn write_all(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
     writeln!(out, "{}: {}", spec.name, spec.description)?;
     let (physical, logical) = (spec.physical_bytes(), spec.logical_bytes());
-    let spare = physical as f64 / logical.max(1) as f64 - 1.0;
+    let parity = spec.parity_bytes();
+    let spare = (physical - parity) as f64 / logical.max(1) as f64 - 1.0;
+    let less = if parity > 0 { format!(" beside {} of parity", size(parity)) } else { String::new() };
     writeln!(out)?;
     writeln!(
         out,
-        "  capacity         {} logical, {} physical ({:.1} % over-provisioning)",
+        "  capacity         {} logical, {} physical ({:.1} % over-provisioning{less})",
         size(logical),
         size(physical),
         spare * 100.0
@@ -124,7 +126,9 @@ fn write_all(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
     };
     writeln!(out, "  parallelism      {unit}; allocation order {}", spec.allocation)?;
     if spec.superblock != Superblock::Off {
-        writeln!(out, "  superblocks      over {}", superblocks(spec))?;
+        let parity =
+            if spec.parity_bytes() > 0 { "; the last program of each superpage is parity" } else { "" };
+        writeln!(out, "  superblocks      over {}{parity}", superblocks(spec))?;
     }
     if !spec.service.is_usual() {
         writeln!(out, "  service          {}", crate::tables::service::describe(&spec.service))?;

@@ -100,13 +100,14 @@ fn draw_all(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
         }
     }
     let (physical, logical) = (spec.physical_bytes(), spec.logical_bytes());
-    let spare = physical as f64 / logical.max(1) as f64 - 1.0;
+    let holds = physical - spec.parity_bytes();
+    let spare = holds as f64 / logical.max(1) as f64 - 1.0;
     writeln!(out, "\nderived")?;
     writeln!(
         out,
         "  over-provisioning   {:.1} % ({} in addition to {})",
         spare * 100.0,
-        size(physical.saturating_sub(logical)),
+        size(holds.saturating_sub(logical)),
         size(logical)
     )?;
     let (pages, sectors) = (logical / spec.unit.0, logical / spec.sector.0);

@@ -28,7 +28,7 @@ pub use spec::buffers::{Ack, Flush, MergeBuffer, ProgramBuffer};
 pub use spec::drive::{Capacity, DeviceSpec, HostLink, Lanes, UnwrittenReads};
 pub use spec::gc::{GcClass, GcSpec, IdleMigration, Recheck, SlcCache, Trigger, Victim, WhenFull};
 pub use spec::parallel::{
-    Allocation, Level, Multiplane, MultiplanePages, Packing, ParallelUnit, PartialPages, Superblock,
+    Allocation, Level, Multiplane, MultiplanePages, Packing, ParallelUnit, Parity, PartialPages, Superblock,
 };
 pub use tables::dram::{Dram, JOURNAL_ENTRY, MAP_ENTRY, map_pages};
 pub use tables::queues::{Arbitration, ArbitrationOrder, HostQueue};

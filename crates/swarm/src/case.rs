@@ -61,6 +61,7 @@ fn varied_further(rng: &mut Rng, drive: Drive) -> Drive {
     let drive = variants::perhaps_wearing(rng, drive);
     let drive = variants::perhaps_keeping_back(rng, drive);
     let drive = variants::perhaps_in_superblocks(rng, drive);
+    let drive = variants::perhaps_with_parity(rng, drive);
     let drive = variants::perhaps_taking_turns(rng, drive);
     let drive = variants::perhaps_with_a_resting_cache(rng, drive);
     let drive = variants::perhaps_paced(rng, drive);
@@ -77,6 +78,7 @@ pub(crate) fn small_drive(rng: &mut Rng, spellings: &Spellings) -> Result<Drive,
     let (drive, _) = taken(rng, spellings, true, |rng, wanted| small(rng, wanted, 75))?;
     let drive = variants::perhaps_mapped_on_flash(rng, drive);
     let drive = variants::perhaps_in_superblocks(rng, drive);
+    let drive = variants::perhaps_with_parity(rng, drive);
     let drive = variants::perhaps_with_a_resting_cache(rng, drive);
     let drive = variants::perhaps_paced(rng, drive);
     Ok(variants::perhaps_with_a_controller(rng, variants::perhaps_packed(rng, drive)))

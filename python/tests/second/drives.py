@@ -6,7 +6,8 @@ import csv
 import random
 from pathlib import Path
 
-from second.simulator import Config, Request, share_up
+from second.config import Config, share_up
+from second.records import Request
 
 US = 1000
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wordline import UserError, _wordline
-from wordline.commands import SWEEP, perform
+from wordline.commands import SWEEP, perform, settings, tell
 from wordline.quantity import in_us
 
 if TYPE_CHECKING:
@@ -40,17 +40,12 @@ def _main(
 ) -> None:
     from wordline.pts import show
 
-    pairs = dict(pair.partition("=")[::2] for pair in set)
-
-    def tell(text: str) -> None:
-        print(text, file=sys.stderr, flush=True)
-
     def one(scheme: str) -> Result:
         return run(
             test,
             device=device,
             scheme=scheme,
-            set=pairs,
+            set=settings(set),
             seed=seed,
             cell=cell,
             rounds=rounds,

@@ -21,9 +21,9 @@ Shown = tuple[str, list[str], list[list[str]]]
 
 def terminal(results: Sequence[Result]) -> str:
     """Return titles, steady states and tables of a test under several schemes."""
-    from rich import box
     from rich.console import Console
-    from rich.table import Table
+
+    from wordline import _terminal
 
     out = io.StringIO()
     console = Console(file=out, width=100, highlight=False)
@@ -32,14 +32,9 @@ def terminal(results: Sequence[Result]) -> str:
         for line in states(result):
             console.print(line, soft_wrap=True)
     for caption, heads, rows in tables(results):
-        table = Table(title=caption, title_justify="left", title_style="", box=box.SIMPLE_HEAD)
-        for at, head in enumerate(heads):
-            table.add_column(head, justify="right" if at else "left")
-        for row in rows:
-            table.add_row(*row)
-        console.print(table)
+        console.print(_terminal.table(heads, rows, title=caption))
     console.print(about(results[0]), soft_wrap=True)
-    return "\n".join(line.rstrip() for line in out.getvalue().rstrip().splitlines())
+    return _terminal.stripped(out.getvalue().rstrip())
 
 
 def heading(result: Result) -> str:
@@ -209,9 +204,7 @@ def write(results: Sequence[Result], folder: Path, command: str) -> Path:
     for name, title, figure in _plots(results):
         plotting.save(figure, folder / f"{name}.svg")
         text += f"\n## {title}\n\n![{title}]({name}.svg)\n"
-    html = page.to_html(text, folder, lead=lead, command=command)
-    (folder / "index.html").write_text(html, encoding="utf-8")
-    return folder / "index.html"
+    return page.write(text, folder, lead=lead, command=command)
 
 
 def _plots(results: Sequence[Result]) -> list[tuple[str, str, Any]]:

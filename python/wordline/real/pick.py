@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
@@ -16,7 +15,7 @@ import numpy as np
 
 import wordline as wl
 from wordline import Refused, UserError, _wordline, toml
-from wordline.commands import SWEEP, perform
+from wordline.commands import SWEEP, perform, tell
 from wordline.quantity import in_bytes
 from wordline.real.result import FITTED, PUBLIC, overhead_in
 from wordline.real.sheet import read, scaled, scheme_of
@@ -56,7 +55,7 @@ def main(**arguments: Any) -> int:
 
 
 def _main(*, json: bool, **arguments: Any) -> None:
-    found = pick(**arguments, tell=lambda text: print(text, file=sys.stderr, flush=True))
+    found = pick(**arguments, tell=tell)
     print(as_json(found) if json else terminal(found))
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import wordline as wl
 from wordline import UserError, _wordline
-from wordline.commands import SWEEP, perform
+from wordline.commands import SWEEP, perform, settings, tell
 from wordline.real import on_drive, probed, sheet, show
 from wordline.real.jobs import JOBS, LOG_MS, Job, Writes
 from wordline.real.on_drive import Target
@@ -45,19 +45,15 @@ def _main(
     folder = Path(jobs)
     chosen = [job for job in JOBS if job.reads_only or not read_only]
 
-    def tell(text: str) -> None:
-        print(text, file=sys.stderr, flush=True)
-
     if run is not None:
         most = None if budget is None else _wordline.size(budget)
         measure(folder, run, jobs=chosen, budget=most, tell=tell)
     elif device is not None:
-        pairs = dict(pair.partition("=")[::2] for pair in set)
         simulate(
             folder,
             device,
             scheme=scheme,
-            set=pairs,
+            set=settings(set),
             seed=seed,
             force=force,
             jobs=chosen,

@@ -484,6 +484,4 @@ def page(folder: Path) -> Path:
         if about.get(key):
             facts.append((key.replace("_", " "), str(about[key])))
     command = fit_command(folder)
-    html = pages.to_html(text, folder, lead="", facts=facts, command=command)
-    (folder / "index.html").write_text(html, encoding="utf-8")
-    return folder / "index.html"
+    return pages.write(text, folder, facts=facts, command=command)

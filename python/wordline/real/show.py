@@ -35,18 +35,13 @@ def lines(
     heads: Sequence[str], rows: Sequence[Sequence[str]], *, left: Sequence[int] = (0,)
 ) -> str:
     """Return a table for the terminal; the columns `left` are left-aligned, all others right."""
-    from rich import box
     from rich.console import Console
-    from rich.table import Table
+
+    from wordline import _terminal
 
     out = io.StringIO()
-    table = Table(box=box.SIMPLE_HEAD)
-    for at, head in enumerate(heads):
-        table.add_column(head, justify="left" if at in left else "right")
-    for row in rows:
-        table.add_row(*row)
-    Console(file=out, width=110, highlight=False).print(table)
-    return "\n".join(line.rstrip() for line in out.getvalue().splitlines()).strip("\n")
+    Console(file=out, width=110, highlight=False).print(_terminal.table(heads, rows, left=left))
+    return _terminal.stripped(out.getvalue()).strip("\n")
 
 
 def terminal(fitted: FitResult) -> str:
@@ -88,9 +83,7 @@ def write(fitted: FitResult, folder: Path, command: str) -> Path:
     facts = [("capacity", f"{drive.capacity / 1e9:,.10g} GB"), ("cells", drive.nand)]
     if drive.address:
         facts.append(("measurements", drive.address))
-    html = page.to_html(text, folder, lead=lead, facts=facts, command=command)
-    (folder / "index.html").write_text(html, encoding="utf-8")
-    return folder / "index.html"
+    return page.write(text, folder, lead=lead, facts=facts, command=command)
 
 
 def _verdict(rows: Sequence[Row]) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from wordline import UserError
-from wordline._measures import scaled
+from wordline._measures import Spread, scaled
 from wordline.sweeps.heat import called
 from wordline.sweeps.table import Row, Table
 
@@ -51,7 +51,7 @@ def axes(paths: Sequence[str]) -> tuple[Axis, Axis]:
     return x, y
 
 
-def _figure(row: Row, axis: Axis) -> tuple[float, float | None]:
+def _figure(row: Row, axis: Axis) -> Spread:
     """Return mean and half-width of a row that has the figure of an axis."""
     found = row.figures[axis.path]
     if found is None:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from wordline import Report, Run, UserError
-from wordline._measures import shown, value
+from wordline._measures import Spread, shown, value
 from wordline.sweeps.grid import Grid, Point
-from wordline.sweeps.table import Form, estimate
+from wordline.sweeps.table import Form, cells, estimate
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Difference:
     """
 
     at: Mapping[str, str]
-    percent: Mapping[str, tuple[float, float | None] | None]
+    percent: Mapping[str, Spread | None]
     seeds: int
 
 
@@ -45,10 +45,7 @@ class Differences:
 
     def printed(self, form: Form = shown) -> list[list[str]]:
         """Return the rows as people read them: the axes, then the changes in per cent."""
-        return [
-            [*(row.at[axis] for axis in self.axes), *(form(row.percent[p]) for p in self.paths)]
-            for row in self.rows
-        ]
+        return [cells(self.axes, row.at, self.paths, row.percent, form) for row in self.rows]
 
     def columns(self) -> dict[str, list[Any]]:
         """Return the table by column; missing values are ``None``."""
@@ -101,6 +98,6 @@ def _rest(point: Point, axis: str) -> tuple[tuple[str, str], ...]:
 
 def _percent(
     pairs: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]], path: str
-) -> tuple[float, float | None] | None:
+) -> Spread | None:
     found = [(value(ours, path), value(theirs, path)) for ours, theirs in pairs]
     return estimate([(a / b - 1) * 100 if a is not None and b else None for a, b in found])

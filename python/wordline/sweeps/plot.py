@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from wordline import UserError, _style
-from wordline._measures import Measure, scaled
+from wordline._measures import Measure, Spread, scaled
 from wordline.sweeps.heat import axis_name
 from wordline.sweeps.table import Row, Table
 
@@ -45,7 +45,7 @@ def draw(
     axis = _over(table, rows, over)
     others = [a for a in table.axes if a != axis and len({row.at[a] for row in rows}) > 1]
     values = list(dict.fromkeys(row.at[axis] for row in rows))
-    lines: dict[str, dict[str, tuple[float, float | None]]] = {}
+    lines: dict[str, dict[str, Spread]] = {}
     for row in rows:
         of = lines.setdefault(row.name(others), {})
         if (there := row.figures[path]) is not None:

@@ -9,12 +9,23 @@ from pathlib import Path
 from typing import Any
 
 from wordline import Fault, Refused, Report, Run, UserError, _frame, _wordline
-from wordline._measures import FIGURES, shown, unknown, value
+from wordline._measures import FIGURES, Spread, shown, unknown, value
 from wordline.subprocess_runner import traceback_of
 from wordline.sweeps.grid import Grid
 
-#: How a mean with half of its interval is written.
-Form = Callable[[tuple[float, float | None] | None], str]
+#: How a figure is written, or that there is none.
+Form = Callable[[Spread | None], str]
+
+
+def cells(
+    axes: Sequence[str],
+    at: Mapping[str, str],
+    paths: Sequence[str],
+    figures: Mapping[str, Spread | None],
+    form: Form,
+) -> list[str]:
+    """Return a row as people read it: its place on the axes, then the figures."""
+    return [*(at[axis] for axis in axes), *(form(figures[path]) for path in paths)]
 
 
 @dataclass(frozen=True)
@@ -22,9 +33,7 @@ class Row:
     """One combination."""
 
     at: Mapping[str, str]  #: The value of each axis.
-    #: By path, mean and half-width of the 95 % interval; no half-width with one repeat, and None if
-    #: no report has the figure.
-    figures: Mapping[str, tuple[float, float | None] | None]
+    figures: Mapping[str, Spread | None]  #: By path.
     result_hashes: tuple[str, ...]
     #: Why scheme and device cannot be combined; None if they can.
     refused: Exception | None = None
@@ -54,10 +63,7 @@ class Table:
 
     def printed(self, form: Form = shown) -> list[list[str]]:
         """Return the rows as people read them: the axes, then the figures."""
-        return [
-            [*(row.at[axis] for axis in self.axes), *(form(row.figures[p]) for p in self.paths)]
-            for row in self.rows
-        ]
+        return [cells(self.axes, row.at, self.paths, row.figures, form) for row in self.rows]
 
     def columns(self) -> dict[str, list[Any]]:
         """Return the table by column; missing values are ``None``."""
@@ -119,7 +125,7 @@ def table(
     return Table(grid.axes, list(paths), rows)
 
 
-def estimate(found: Sequence[float | None]) -> tuple[float, float | None] | None:
+def estimate(found: Sequence[float | None]) -> Spread | None:
     """Return the mean and its half-width, None for one value; None if a value is missing."""
     there = [v for v in found if v is not None]
     if not there or len(there) < len(found):

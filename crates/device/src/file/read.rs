@@ -9,7 +9,7 @@ use crate::file::medium::{Read, media};
 use crate::keys::path_of;
 use crate::spec::drive::{DeviceSpec, UnwrittenReads};
 use crate::spec::parallel::{
-    Allocation, Multiplane, MultiplanePages, Packing, ParallelUnit, PartialPages, Superblock,
+    Allocation, Multiplane, MultiplanePages, Packing, ParallelUnit, Parity, PartialPages, Superblock,
 };
 use crate::tables::wear::WearSpec;
 use wordline_config::{ConfigErrors, Problems, Section};
@@ -89,6 +89,16 @@ fn read(mut root: Section<'_>, origin: &str, problems: &Problems) -> Option<Devi
         parallel.refuse("multiplane_pages", why);
     }
     let superblock = parallel.choice("superblock", Superblock::WORDS, Superblock::Off);
+    let parity = parallel.choice("parity", Parity::WORDS, Parity::Off);
+    let is_one_plane = |read: &Read| superblock.planes(read.medium.topology) == 1;
+    let stands_alone = media.iter().flatten().any(is_one_plane);
+    // Who sets superblock=off for a drive with parity wants neither.
+    let is_dropped = parallel.overrides("superblock") && !parallel.overrides("parity");
+    if !parity.is_off() && stands_alone && !is_dropped {
+        let why = "requires superblocks of at least two planes; set superblock = \"channel\" or \"drive\", or \
+                   remove this key";
+        parallel.refuse("parity", why);
+    }
     parallel.finish();
 
     let caches = media.iter().flatten().any(|m| !m.medium.cache_register.is_off());
@@ -131,6 +141,7 @@ fn read(mut root: Section<'_>, origin: &str, problems: &Problems) -> Option<Devi
         multiplane,
         multiplane_pages: if multiplane.is_off() { MultiplanePages::Any } else { multiplane_pages },
         superblock,
+        parity: if stands_alone { Parity::Off } else { parity },
         service: service?,
         allocation,
         ack,

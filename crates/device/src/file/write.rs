@@ -101,6 +101,9 @@ fn write_spec(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
     if spec.superblock != Superblock::Off {
         writeln!(out, "superblock = \"{}\"", spec.superblock.key())?;
     }
+    if !spec.parity.is_off() {
+        writeln!(out, "parity = \"{}\"", spec.parity.key())?;
+    }
     if !spec.service.is_usual() {
         crate::tables::service::write(&spec.service, out)?;
     }

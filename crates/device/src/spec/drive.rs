@@ -3,7 +3,7 @@
 use crate::spec::buffers::{Ack, Flush, MergeBuffer, ProgramBuffer, pad_host_after};
 use crate::spec::gc::{GcSpec, SlcCache};
 use crate::spec::parallel::{
-    Allocation, Multiplane, MultiplanePages, Packing, ParallelUnit, PartialPages, Superblock,
+    Allocation, Multiplane, MultiplanePages, Packing, ParallelUnit, Parity, PartialPages, Superblock,
 };
 use crate::tables::dram::Dram;
 use crate::tables::queues::Arbitration;
@@ -54,6 +54,9 @@ pub struct DeviceSpec {
     /// Which planes open, fill, collect and erase their blocks together.
     #[serde(default, skip_serializing_if = "Superblock::is_off")]
     pub superblock: Superblock,
+    /// Which of their programs hold parity.
+    #[serde(default, skip_serializing_if = "Parity::is_off")]
+    pub parity: Parity,
     /// Order of service, and which operations can be suspended.
     #[serde(default, skip_serializing_if = "Service::is_usual")]
     pub service: Service,
@@ -118,7 +121,7 @@ words! {
 #[serde(rename_all = "snake_case")]
 pub enum Capacity {
     /// (physical − logical) / logical, where physical counts every block in its densest mode, without a static SLC
-    /// cache.
+    /// cache and without parity.
     OverProvisioning(Fraction),
     /// This many bytes, however much flash there is.
     Logical(Bytes),
@@ -186,15 +189,27 @@ impl DeviceSpec {
     /// Bytes of flash that can store logical data: every block in its densest mode, without a static SLC cache, which
     /// only holds data temporarily.
     pub fn physical_bytes(&self) -> u64 {
+        self.media.iter().map(|m| self.physical_bytes_of(m)).sum()
+    }
+
+    /// Of these, the bytes that parity takes.
+    pub fn parity_bytes(&self) -> u64 {
+        self.media.iter().map(|m| self.parity_of(m, self.physical_bytes_of(m))).sum()
+    }
+
+    /// Of some bytes of a medium, those that parity takes.
+    pub fn parity_of(&self, medium: &Medium, bytes: u64) -> u64 {
+        match self.parity {
+            Parity::Off => 0,
+            Parity::Superpage => bytes.div_ceil(u64::from(self.superblock.planes(medium.topology))),
+        }
+    }
+
+    fn physical_bytes_of(&self, medium: &Medium) -> u64 {
         let cache = self.slc_cache.map_or(0, |c| c.static_blocks);
-        self.media
-            .iter()
-            .map(|m| {
-                let cached = if m.has_slc_cache() { cache } else { 0 };
-                let blocks = m.blocks_per_plane.saturating_sub(cached);
-                m.topology.planes() as u64 * blocks as u64 * m.block_bytes(m.densest())
-            })
-            .sum()
+        let cached = if medium.has_slc_cache() { cache } else { 0 };
+        let blocks = medium.blocks_per_plane.saturating_sub(cached);
+        medium.topology.planes() as u64 * blocks as u64 * medium.block_bytes(medium.densest())
     }
 
     /// Bytes that the host can address, in whole mapping units.
@@ -203,7 +218,8 @@ impl DeviceSpec {
             Capacity::Logical(b) => b.0,
             Capacity::OverProvisioning(f) => {
                 let one = Fraction::ONE.0 as u128;
-                (self.physical_bytes() as u128 * one / (one + f.0 as u128)) as u64
+                let holds = self.physical_bytes() - self.parity_bytes();
+                (holds as u128 * one / (one + f.0 as u128)) as u64
             }
         };
         bytes / self.unit.0 * self.unit.0

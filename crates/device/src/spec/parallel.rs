@@ -121,6 +121,23 @@ impl Superblock {
     }
 }
 
+/// Which programs of a superblock hold parity instead of data.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Parity {
+    /// None.
+    #[default]
+    Off,
+    /// The last program of each superpage: one in as many as the superblock has planes.
+    Superpage,
+}
+
+impl Parity {
+    pub(crate) fn is_off(&self) -> bool {
+        *self == Parity::Off
+    }
+}
+
 /// One level of the hierarchy in an allocation order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -196,5 +213,6 @@ words! {
     MultiplanePages { Any = "any", Same = "same" }
     PartialPages { Whole = "whole", ValidSectors = "valid-sectors" }
     Packing { Off = "off", Page = "page" }
+    Parity { Off = "off", Superpage = "superpage" }
     Superblock { Off = "off", Die = "die", Chip = "chip", Channel = "channel", Drive = "drive" }
 }

@@ -210,6 +210,16 @@ fn what_can_interrupt_nothing_is_refused() {
     assert!(refused(&[("medium.flash.cache_register", "on")]).contains("set cache_register = \"off\""));
     with(&[("parallel.multiplane", "opportunistic")])
         .expect("commands of several planes are suspended as one");
+    let parity = [("parallel.parity", "superpage")];
+    let why = "parallel.parity: requires superblocks of at least two planes; set superblock = \"channel\"";
+    assert!(read(GOOD, &parity).expect_err("blocks stand alone").contains(why));
+    let over_all = [("parallel.superblock", "drive"), parity[0]];
+    let (with_it, without) = (read(GOOD, &over_all), read(GOOD, &over_all[..1]));
+    let bytes = |spec: &Result<DeviceSpec, String>| {
+        let spec = spec.as_ref().expect("superblocks over all planes");
+        (spec.physical_bytes(), spec.parity_bytes())
+    };
+    assert!(bytes(&with_it).1 > 0 && bytes(&without) == (bytes(&with_it).0, 0));
     let same = [("parallel.multiplane_pages", "same")];
     assert!(
         read(GOOD, &same)

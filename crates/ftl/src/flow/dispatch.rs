@@ -238,13 +238,14 @@ impl Ftl {
             }
             Owner::Map => {
                 self.state.ops.remove(id);
-                for waiting in self.map_page_read(lpn) {
+                let waiting = self.state.demand.as_mut().map_or(vec![], |map| map.end_read(lpn));
+                for waiting in waiting {
                     self.on_map_entry_loaded(waiting);
                     self.send_ready();
                 }
                 self.keep_read_map_page(lpn);
             }
-            Owner::Nobody | Owner::Answered => self.state.ops.remove(id),
+            Owner::Nobody | Owner::Answered | Owner::Parity => self.state.ops.remove(id),
         }
         self.send_ready();
         self.unpin(self.state.geometry.block_of(ppn));
@@ -277,6 +278,10 @@ impl Ftl {
         self.program_done(lead);
         let mut dead = Dead::new();
         let mut part = lead;
+        if self.state.ops[lead].owner == Owner::Parity {
+            self.state.ops.remove(lead);
+            part = OpId::NONE;
+        }
         while !part.is_none() {
             let op = &self.state.ops[part];
             let (ppn, following) = (Ppn(first.0 + u32::from(op.slot)), op.chain);

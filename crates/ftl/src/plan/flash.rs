@@ -2,7 +2,7 @@
 
 use crate::plan::layout::Layout;
 use crate::plan::region::{PoolId, Region, RegionId};
-use wordline_device::Trigger;
+use wordline_device::{DeviceSpec, Trigger};
 use wordline_flash::{Geometry, Medium};
 
 /// A GC trigger of a region that cannot be satisfied, however much GC runs.
@@ -36,6 +36,16 @@ impl Layout {
     pub fn resting_bytes(&self, geometry: &Geometry) -> u64 {
         let resting = self.pool_ids().filter(|pool| self.rests_in(*pool));
         resting.map(|pool| self.pool_bytes(geometry, pool)).sum()
+    }
+
+    /// Of these, the bytes that parity leaves for data.
+    pub fn data_bytes(&self, spec: &DeviceSpec, geometry: &Geometry) -> u64 {
+        let resting = self.pool_ids().filter(|pool| self.rests_in(*pool));
+        let without_parity = |pool| {
+            let bytes = self.pool_bytes(geometry, pool);
+            bytes - spec.parity_of(self.blocks_of(geometry, pool).0, bytes)
+        };
+        resting.map(without_parity).sum()
     }
 
     /// The largest share of a region's blocks (or slots, if its trigger counts those) that can be free while the drive

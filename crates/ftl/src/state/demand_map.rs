@@ -111,6 +111,11 @@ impl DemandMap {
         NonZeroUsize::new((dram.map_cache.0 / unit.0.max(1)) as usize)
     }
 
+    /// A map page has been read: the operations that waited for it.
+    pub fn end_read(&mut self, lpn: Lpn) -> Vec<Waiting> {
+        self.loading.remove(&(lpn.0 - self.first)).unwrap_or_default()
+    }
+
     /// That of so many logical pages, behind all pages that there are so far; none where the map is in RAM.
     pub fn new(dram: &Dram, unit: Bytes, logical_pages: u32, first: u32) -> Option<Box<DemandMap>> {
         let size = DemandMap::size(dram, unit)?;

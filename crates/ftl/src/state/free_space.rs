@@ -197,17 +197,18 @@ impl State {
     }
 
     /// Whether emptying a block, or its superblock, within its pool frees more than the maximum padding of a group in
-    /// each plane; otherwise GC could livelock.
+    /// each plane, and the parity of what is written again; otherwise GC could livelock.
     pub(crate) fn gains(&self, region: RegionId, block: BlockId) -> bool {
         let r = &self.regions[region.index()];
         let (together, program) =
             (self.pool_of(region).planes_per_superblock, r.units_per_page * r.pages_per_program);
-        let most = (r.slots_per_block - (program - 1)) * together - 1;
         let cost = match together {
             1 => self.relocation_cost(block),
             _ => self.superblock_relocation_cost(region, block),
         };
-        cost <= most * self.geometry.sectors_per_unit
+        let taken = cost.div_ceil(self.geometry.sectors_per_unit) + (program - 1) * together;
+        let parity = self.superblocks.parity.slots_beside(taken, program, together);
+        taken + parity < r.slots_per_block * together
     }
 
     /// Cost of emptying a block, in sectors: data to program, and slots left unused. Victims are ranked by it, so

@@ -108,7 +108,7 @@ impl BusyTime {
     /// A plane was busy with an operation for this long.
     #[inline(always)]
     pub fn add(&mut self, cause: Cause, time: u64) {
-        const WHO: [u8; Cause::COUNT] = [0, 1, 2, 0, 0, 0]; // in the order of `Cause::ALL`
+        const WHO: [u8; Cause::COUNT] = [0, 1, 2, 0, 0, 0, 0]; // in the order of `Cause::ALL`
         self.0[WHO[cause as usize] as usize] += time;
     }
 

@@ -79,13 +79,14 @@ pub(crate) fn check_reserves(pools: &[PoolState], wear: &Wear) -> Result<(), Str
 /// What it holds, and the capacity that would do.
 fn check_capacity(drive: &DriveInfo, layout: &Layout) -> Result<(), String> {
     let (spec, geometry, unit) = (drive.spec, drive.geometry, drive.geometry.unit);
-    let holds = layout.resting_bytes(geometry);
+    let holds = layout.data_bytes(spec, geometry);
     let capacity = drive.logical_pages as u64 * unit;
     if capacity <= holds {
         return Ok(());
     }
     // The same share of it as the device file lets the host have of all its flash.
-    let fits = (holds as u128 * capacity as u128 / spec.physical_bytes().max(1) as u128) as u64;
+    let all = spec.physical_bytes() - spec.parity_bytes();
+    let fits = (holds as u128 * capacity as u128 / all.max(1) as u128) as u64;
     let fits = fits.min(holds);
     let fits = if fits >= 64 << 20 { fits >> 20 << 20 } else { fits } / unit * unit;
     let modes: Vec<String> = resting_modes(layout).iter().map(CellMode::to_string).collect();

@@ -42,6 +42,7 @@ pub(crate) mod state;
 pub(crate) mod store;
 pub(crate) mod superblock_members;
 pub(crate) mod superblocks;
+pub(crate) mod superpage_parity;
 pub(crate) mod times;
 pub(crate) mod trim;
 pub(crate) mod victim;

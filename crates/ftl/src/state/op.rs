@@ -31,6 +31,8 @@ pub(crate) enum Owner {
     Rewrite(OpId),
     /// Waiters for an entry of the map page that this read fetches.
     Map,
+    /// The other programs of a superpage, whose parity this program writes.
+    Parity,
     /// Nobody any more.
     Nobody,
 }
@@ -201,7 +203,7 @@ impl QueueEntry {
     #[inline(always)]
     pub const fn cause(&self) -> Cause {
         use Cause::*;
-        const CAUSES: [Cause; 8] = [Host, Gc, Migrate, Pad, Metadata, Rmw, Rmw, Rmw];
+        const CAUSES: [Cause; 8] = [Host, Gc, Migrate, Pad, Metadata, Rmw, Parity, Parity];
         CAUSES[(self.traits >> CAUSE & 7) as usize]
     }
 

@@ -184,7 +184,7 @@ impl State {
             .map(|m| stripe_over(&geometry, if m == home_medium { levels } else { BY_CHANNEL }, m))
             .collect();
         let regions = regions_of(drive, layout, &pools, &stripes);
-        let superblocks = Superblocks::new(drive.spec.superblock, &geometry, &stripes);
+        let superblocks = Superblocks::new(drive.spec, &geometry, regions.len(), &stripes);
         let unmapped = |e| refuse(format!("cannot allocate its tables: {e}"));
         let idles = layout.enabled_hooks.contains(Hooks::IDLE);
         let watched = if idles { (geometry.blocks as usize) << geometry.slot_shift } else { 0 };

@@ -140,18 +140,20 @@ impl State {
         stream: WriteStream,
     ) -> PlaneId {
         if self.has_superblocks(region) {
-            self.least_filled_of_superblock(region, plane, stream)
+            self.least_filled_of_superblock(region, plane, Some(stream))
         } else {
             plane
         }
     }
 
+    /// The plane of a group with the most slots left in open blocks when what is queued there has its own. If a page may have
+    /// `company`, planes where others of that stream wait come first.
     #[inline(never)]
-    fn least_filled_of_superblock(
+    pub(crate) fn least_filled_of_superblock(
         &mut self,
         region: RegionId,
         plane: PlaneId,
-        stream: WriteStream,
+        company: Option<WriteStream>,
     ) -> PlaneId {
         self.turn = self.turn.wrapping_add(1);
         let r = &self.regions[region.index()];
@@ -161,8 +163,8 @@ impl State {
             at.open_slots as i64 - self.backlog.of(PlaneId(p)) as i64 * units
         };
         let alone = |p: u32| {
-            let buffer = &r.planes[(p - r.first_plane) as usize].program_buffers[stream as usize];
-            !buffer.holds_some()
+            let buffers = &r.planes[(p - r.first_plane) as usize].program_buffers;
+            company.is_some_and(|stream| !buffers[stream as usize].holds_some())
         };
         let (count, turn) = (planes.len() as u32, self.turn);
         let order = &self.superblocks.order[planes.start as usize..planes.end as usize];

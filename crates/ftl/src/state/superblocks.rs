@@ -4,7 +4,8 @@ use crate::file::saved::{Saved, saved};
 use crate::image::stripe::Stripe;
 use crate::plan::layout::{DriveInfo, Hooks, Layout};
 use crate::plan::region::Region;
-use wordline_device::Superblock;
+use crate::state::superpage_parity::SuperpageParity;
+use wordline_device::{DeviceSpec, Superblock};
 use wordline_flash::{Geometry, Medium};
 use wordline_units::Fraction;
 
@@ -18,15 +19,18 @@ pub(crate) struct Superblocks {
     pub live: Vec<u32>,
     /// The planes of each group in the order in which pages go to them.
     pub order: Vec<u32>,
+    /// Which programs are followed by parity.
+    pub parity: SuperpageParity,
 }
 
 impl Saved for Superblocks {
-    saved! { Superblocks, values: [live], parts: [], rebuilt: [order] }
+    saved! { Superblocks, values: [live, parity], parts: [], rebuilt: [order] }
 }
 
 impl Superblocks {
-    /// Those of a drive whose pages step through its media in this way.
-    pub fn new(superblock: Superblock, geometry: &Geometry, stripes: &[Stripe]) -> Superblocks {
+    /// Those of a drive with so many regions, whose pages step through its media in this way.
+    pub fn new(spec: &DeviceSpec, geometry: &Geometry, regions: usize, stripes: &[Stripe]) -> Superblocks {
+        let superblock = spec.superblock;
         if superblock == Superblock::Off {
             return Superblocks::default();
         }
@@ -37,7 +41,8 @@ impl Superblocks {
             planes.sort_by_key(|p| (p - stripe.planes().start) / together);
             order.extend(planes);
         }
-        Superblocks { live: vec![ABSENT; geometry.blocks as usize], order }
+        let parity = SuperpageParity::new(spec.parity, regions, geometry.planes);
+        Superblocks { live: vec![ABSENT; geometry.blocks as usize], order, parity }
     }
 }
 

@@ -37,6 +37,7 @@ pub fn cause(key: &str) -> &'static str {
         REPROGRAM => "#3fa79f",
         "pad" => "#cdbf9f",
         "metadata" => "#b9cde4",
+        "parity" => "#8a7420",
         _ => "#9aa3ad",
     }
 }
@@ -196,6 +197,6 @@ mod tests {
 
     #[test]
     fn causes_stack_in_the_order_of_the_house() {
-        assert_eq!(stack(), ["host", "gc", "migration", "reprogram", "pad", "metadata"]);
+        assert_eq!(stack(), ["host", "gc", "migration", "reprogram", "pad", "metadata", "parity"]);
     }
 }

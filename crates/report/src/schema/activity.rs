@@ -11,10 +11,10 @@ use wordline_counters::{
 };
 
 /// The causes of a program, in stacking order of the pictures.
-pub const CAUSES: [&str; 5] = ["host", "gc", "migration", "pad", "metadata"];
+pub const CAUSES: [&str; 6] = ["host", "gc", "migration", "pad", "metadata", "parity"];
 
-/// Bytes programmed, by cause (`host`, `gc`, `migration`, `pad`, `metadata`), then kind (`program`,
-/// `reprogram`), then region.
+/// Bytes programmed, by cause (`host`, `gc`, `migration`, `pad`, `metadata`; `parity` where superpages have it), then kind
+/// (`program`, `reprogram`), then region.
 pub type ProgramBytes = BTreeMap<String, BTreeMap<String, BTreeMap<String, u64>>>;
 
 /// Flash operations, counted when each completed.
@@ -24,7 +24,7 @@ pub struct Flash {
     /// Page reads by cause: `host`, `rmw`, `gc`, `migration`, `reprogram`, `retry`, and `metadata` where the map is on
     /// flash.
     pub reads: BTreeMap<String, u64>,
-    /// Page programs by cause: `host`, `gc`, `migration`, `pad`, `metadata`.
+    /// Page programs by cause: `host`, `gc`, `migration`, `pad`, `metadata`, and `parity` where superpages have it.
     pub programs: BTreeMap<String, Programs>,
     /// Bytes programmed by cause, kind (`program`, `reprogram`) and region. Each byte has one
     /// cause; `pad` counts only the unused part of a page.

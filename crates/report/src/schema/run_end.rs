@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 pub struct AfterLastRequest {
     /// Its duration, in simulated seconds.
     pub simulated_s: f64,
-    /// Bytes programmed, by cause: `host` (what the write buffer held), `gc`, `migration`, `pad`, `metadata`.
+    /// Bytes programmed, by cause: `host` (what the write buffer held), `gc`, `migration`, `pad`, `metadata`, `parity`.
     pub program_bytes: BTreeMap<String, u64>,
     /// Pages copied by collection and migration.
     pub copied_pages: u64,

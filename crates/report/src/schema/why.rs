@@ -136,7 +136,7 @@ pub struct Stretch {
 /// Work of planes for one cause and region while a request waited for admission.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Busy {
-    /// `host`, `gc`, `migrate`, `pad`, `metadata` or `rmw`.
+    /// `host`, `gc`, `migrate`, `pad`, `metadata`, `rmw` or `parity`.
     pub cause: String,
     /// The region that was emptied; for other work, the region that owns the blocks.
     pub region: String,
@@ -174,7 +174,7 @@ pub struct Work {
     pub op: u64,
     /// `read`, `program` or `erase`.
     pub kind: String,
-    /// `host`, `gc`, `migrate`, `pad`, `metadata` or `rmw`.
+    /// `host`, `gc`, `migrate`, `pad`, `metadata`, `rmw` or `parity`.
     pub cause: String,
     /// The resource: its `plane` throughout, an `array` or a `bus`.
     pub had: String,

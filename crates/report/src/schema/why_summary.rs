@@ -34,7 +34,7 @@ pub struct WhySummary {
 /// A root cause of the slowest requests.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RootCause {
-    /// `host`, `gc`, `migrate`, `refresh`, `levelling`, `pad`, `metadata` or `rmw`: work of the planes. `own` for the
+    /// `host`, `gc`, `migrate`, `refresh`, `levelling`, `pad`, `metadata`, `rmw` or `parity`: work of the planes. `own` for the
     /// requests' own operations, `group` for other pages of a one-shot program, `link`, and `other` if no work was
     /// observed.
     pub cause: String,
@@ -74,7 +74,7 @@ pub struct WayShare {
     /// The operation ahead: `read`, `program` or `erase`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
-    /// Its cause: `host`, `gc`, `migrate`, `pad`, `metadata` or `rmw`.
+    /// Its cause: `host`, `gc`, `migrate`, `pad`, `metadata`, `rmw` or `parity`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<String>,
     /// Its share of the time of the slowest, 0 to 1.

@@ -137,6 +137,7 @@ impl RootCause {
             "group" => format!("waiting for the other pages of a program{region}{mode}"),
             "link" => "the host link".into(),
             "pad" => format!("padding{region}{plane}"),
+            "parity" => format!("parity{region}{plane}"),
             _ => "cause not observed".into(),
         }
     }

@@ -3,7 +3,7 @@
 use crate::fill::outcome::{Measured, Outcome};
 use std::collections::BTreeMap;
 use wordline_counters::{Cause, EnergyCounts, EnergyOf, ErrorCounts, IdleTime, OpKind, by_cause};
-use wordline_device::map_pages;
+use wordline_device::{DeviceSpec, map_pages};
 use wordline_flash::SlotClass;
 use wordline_ftl::{Counters, LatencyPart, Region, RegionCounters, RegionId};
 use wordline_report::{
@@ -16,7 +16,8 @@ pub(crate) fn flash(run: &Outcome, c: &Counters) -> Flash {
     let regions = &run.device.ftl.layout().regions;
     let sum = |of: &dyn Fn(&wordline_ftl::RegionCounters) -> u64| c.regions.iter().map(of).sum::<u64>();
     let mut program_bytes = ProgramBytes::new();
-    for cause in Cause::PROGRAMS {
+    let programs = || causes_of_programs(&run.setup.device);
+    for cause in programs() {
         let by_region = |of: &dyn Fn(&RegionCounters) -> u64| -> BTreeMap<String, u64> {
             let all = c.regions.iter().zip(regions).map(|(r, at)| (at.name.to_string(), of(r)));
             all.filter(|(_, n)| *n > 0).collect()
@@ -37,8 +38,7 @@ pub(crate) fn flash(run: &Outcome, c: &Counters) -> Flash {
     let reads = || Cause::READS.into_iter().filter(|k| on_flash || *k != Cause::Metadata);
     Flash {
         reads: reads().map(|k| (k.word().to_string(), sum(&|r| r.reads[k as usize]))).collect(),
-        programs: Cause::PROGRAMS
-            .into_iter()
+        programs: programs()
             .map(|cause| {
                 let k = cause as usize;
                 let reprogram = sum(&|r| r.reprogrammed.pages[k]);
@@ -75,6 +75,12 @@ pub(crate) fn flash(run: &Outcome, c: &Counters) -> Flash {
         multiplane: multiplane(run, c),
         suspensions: suspensions(run),
     }
+}
+
+/// Causes that programs of a device can have.
+fn causes_of_programs(device: &DeviceSpec) -> impl Iterator<Item = Cause> + use<> {
+    let has_parity = device.parity_bytes() > 0;
+    Cause::PROGRAMS.into_iter().filter(move |cause| has_parity || *cause != Cause::Parity)
 }
 
 fn map_on_flash(run: &Outcome, c: &Counters) -> MapOnFlash {

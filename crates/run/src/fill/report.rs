@@ -107,7 +107,8 @@ fn conditions(run: &Outcome) -> Conditions {
     Conditions {
         capacity_bytes: logical,
         flash_bytes: flash.filter(|(_, n)| *n > 0).map(|(m, n)| (m.key().to_string(), n)).collect(),
-        over_provisioning: layout.resting_bytes(&setup.geometry) as f64 / logical.max(1) as f64 - 1.0,
+        over_provisioning: layout.data_bytes(&setup.device, &setup.geometry) as f64 / logical.max(1) as f64
+            - 1.0,
         ram_bytes: setup.device.dram.map_bytes(logical / setup.device.unit.0, setup.device.unit)
             + tables
             + ftl.buffer_bytes()

@@ -283,6 +283,25 @@ fn superblocks_fill_the_planes_of_a_die_together() {
     assert!(die > 1.02 * off, "{die} {off}");
 }
 
+/// Sequential writes fill superpages. One page of each is parity, which a saturated drive pays with as much of its rate.
+#[test]
+fn parity_takes_its_share_of_programs_and_rate() {
+    let room: &[(&str, &str)] =
+        &[("slc_cache", "off"), ("capacity.logical", "6GiB"), ("parallel.superblock", "drive")];
+    let ran =
+        |how| report("sequential:bs=16KiB,qd=64", "fresh", 20_000, &[room, &[("parallel.parity", how)]]);
+    let (off, on) = (ran("off"), ran("superpage"));
+    let bytes = |r: &Report, cause| r.waf.as_ref().unwrap().cause(cause);
+    let planes =
+        f64::from(wordline_device::find("demo-8gb").unwrap().spec(&[]).unwrap().geometry().unwrap().planes);
+    assert!(!off.flash.program_bytes.contains_key("parity"));
+    let share = bytes(&on, "parity") / waf(&on);
+    assert!((share * planes - 1.0).abs() < 0.01, "{share}");
+    assert!((waf(&off) / waf(&on) + share - 1.0).abs() < 0.01, "{} {}", waf(&on), waf(&off));
+    let rate = on.throughput.mb_per_s / off.throughput.mb_per_s;
+    assert!((rate * planes / (planes - 1.0) - 1.0).abs() < 0.02, "{rate}");
+}
+
 #[test]
 fn static_levelling_narrows_the_spread_of_erases() {
     let small: &[(&str, &str)] =

@@ -19,6 +19,7 @@ mod media;
 mod multiplane;
 mod packing;
 mod page_types;
+mod parity;
 mod place_asked;
 mod power_cut;
 mod program_buffer;

@@ -4,7 +4,7 @@ use crate::draw::{flash, settings};
 use crate::drive::{Drive, Room, Wanted, give_room};
 use crate::rng::Rng;
 use wordline_device::{
-    Capacity, DeviceSpec, Dram, HostLink, Lanes, Multiplane, MultiplanePages, Packing, ParallelUnit,
+    Capacity, DeviceSpec, Dram, HostLink, Lanes, Multiplane, MultiplanePages, Packing, ParallelUnit, Parity,
     PartialPages, ProgramBuffer, Service, Superblock, UnwrittenReads, WearSpec,
 };
 use wordline_flash::Medium;
@@ -75,6 +75,7 @@ fn device(rng: &mut Rng, sector: Bytes, unit: Bytes, media: Vec<Medium>) -> Devi
         multiplane: Multiplane::Off,
         multiplane_pages: MultiplanePages::Any,
         superblock: Superblock::Off,
+        parity: Parity::Off,
         service: Service::default(),
         dram: Dram::default(),
         allocation: settings::allocation(rng),

@@ -4,7 +4,7 @@ use crate::drive::Drive;
 use crate::rng::Rng;
 use wordline_device::{
     Arbitration, ArbitrationOrder, Capacity, DeviceSpec, Flush, HostQueue, IdleMigration, JOURNAL_ENTRY,
-    Packing, Superblock, Trigger, WearSpec, map_pages,
+    Packing, Parity, Superblock, Trigger, WearSpec, map_pages,
 };
 use wordline_units::{Bytes, Fraction, QueueClass, Rate};
 
@@ -135,6 +135,23 @@ pub(crate) fn perhaps_in_superblocks(rng: &mut Rng, drive: Drive) -> Drive {
     // A new region takes a block of every plane, and the reserves are only for existing regions.
     let roomy = drive.roomy && drive.layout.regions.len() == 1;
     Drive::of(spec, &drive.scheme, roomy).unwrap_or(drive)
+}
+
+/// A drive with superblocks with parity in each superpage, one time in two. Drawn aside, too.
+pub(crate) fn perhaps_with_parity(rng: &Rng, drive: Drive) -> Drive {
+    let mut aside = Rng(rng.0 ^ 0x7061_7269_7479_7061);
+    let superblock = drive.spec.superblock;
+    let planes = drive.spec.media.iter().map(|medium| u64::from(superblock.planes(medium.topology))).min();
+    let Some(planes) = planes.filter(|planes| *planes > 1) else { return drive };
+    if aside.once_in(2) {
+        return drive;
+    }
+    let unit = drive.spec.unit.0;
+    let units = (drive.spec.logical_bytes() / unit * (planes - 1) / planes).saturating_sub(planes).max(1);
+    drive.changed(|spec| {
+        spec.parity = Parity::Superpage;
+        spec.capacity = Capacity::Logical(Bytes(units * unit));
+    })
 }
 
 /// The drive with several host queues and few requests in parallel, in one case of three.

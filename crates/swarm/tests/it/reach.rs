@@ -4,7 +4,7 @@ use crate::swarm::swarm;
 use std::fs;
 use std::path::{Path, PathBuf};
 use wordline_device::{
-    Ack, Allocation, ArbitrationOrder, HostQueue, Multiplane, MultiplanePages, Packing, ServiceOrder,
+    Ack, Allocation, ArbitrationOrder, HostQueue, Multiplane, MultiplanePages, Packing, Parity, ServiceOrder,
 };
 use wordline_schemes::Registry;
 use wordline_swarm::{Case, stress};
@@ -81,6 +81,7 @@ fn few_drives_are_drawn_in_vain(cases: &Cases) -> String {
 
 fn every_kind_of_drive(cases: &Cases) {
     cases.reach("superblocks", |c| c.drive.spec.superblock.planes(c.drive.geometry.media[0].topology) > 1);
+    cases.reach("superblocks with parity", |c| c.drive.spec.parity != Parity::Off);
     cases.reach("two media", |c| c.drive.geometry.media.len() == 2);
     cases.reach("several units a page", |c| c.drive.geometry.units_per_page(0) > 1);
     cases.reach("pages that writes share", |c| c.drive.spec.packing == Packing::Page);

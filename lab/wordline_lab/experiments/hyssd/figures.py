@@ -294,6 +294,17 @@ def _both(number: str, figure: str, title: str, printed: float, beside: str) -> 
     )
 
 
+def _day(number: str, workload: str) -> Figure:
+    return Figure(
+        number,
+        f"utilisation over time, ST-SSD under {workload}",
+        [f"day/{workload}/*"],
+        lambda s: _over_time(s, workload),
+        lambda s: _draw_over_time(s, workload),
+        "both vary; Life ends above Perf.",
+    )
+
+
 FIGURES = [
     Figure(
         "table-1",
@@ -329,22 +340,8 @@ FIGURES = [
     _both("3b", "response", "mean response time", 0.80, "the optimum at 80 %."),
     _both("3c", "response", "mean response time", 0.30, "the optimum at 30 %."),
     _both("3d", "response", "mean response time", 0.70, "the optimum at 70 %."),
-    Figure(
-        "4a",
-        "utilisation over time, ST-SSD under Financial",
-        ["day/Financial/*"],
-        lambda s: _over_time(s, "Financial"),
-        lambda s: _draw_over_time(s, "Financial"),
-        "both vary; Life ends above Perf.",
-    ),
-    Figure(
-        "4b",
-        "utilisation over time, ST-SSD under Exchange",
-        ["day/Exchange/*"],
-        lambda s: _over_time(s, "Exchange"),
-        lambda s: _draw_over_time(s, "Exchange"),
-        "both vary; Life ends above Perf.",
-    ),
+    _day("4a", "Financial"),
+    _day("4b", "Exchange"),
     _both("5a", "lifetime", "remaining lifetime", 0.80, "the longest at 80 %; Life reaches it."),
     _both("5b", "lifetime", "remaining lifetime", 0.97, "the longest at 97 %; Life reaches it."),
     _both("5c", "lifetime", "remaining lifetime", 0.10, "the longest at 10 %; Life reaches it."),

@@ -68,6 +68,7 @@ impl Ftl {
                 write!(said, ", collected from {}", self.state.regions[region.index()].region.name)
             }
             Owner::Move(_) => write!(said, ", moved"),
+            Owner::Parity => write!(said, ", parity"),
             _ => Ok(()),
         };
         said

@@ -162,12 +162,6 @@ impl Ftl {
         read
     }
 
-    /// Handle the end of the read of a map page: operations that waited for it continue.
-    pub(crate) fn map_page_read(&mut self, lpn: Lpn) -> Vec<Waiting> {
-        let map = self.state.demand.as_mut();
-        map.and_then(|map| map.loading.remove(&(lpn.0 - map.first))).unwrap_or_default()
-    }
-
     /// The map page that an operation waited for is in RAM.
     pub(crate) fn on_map_entry_loaded(&mut self, waiting: Waiting) {
         match waiting {

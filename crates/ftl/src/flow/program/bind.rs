@@ -7,7 +7,8 @@ use crate::plan::decision::{Route, Target};
 use crate::plan::region::MovedIn;
 use crate::state::admission::Claim;
 use crate::state::block::Phase;
-use crate::state::op::{OpId, Owner};
+use crate::state::op::{Class, Op, OpId, Owner};
+use wordline_counters::{Cause, OpKind};
 use wordline_device::Trigger;
 use wordline_units::{BlockId, PlaneId};
 
@@ -83,14 +84,43 @@ impl Ftl {
                     self.count_page_type(id, target, page);
                 }
                 let op = &self.state.ops[id];
-                if let Some(old) = self.state.map.prefetch_commit(op.lpn, op.from, ppn) {
+                if op.owner != Owner::Parity
+                    && let Some(old) = self.state.map.prefetch_commit(op.lpn, op.from, ppn)
+                {
                     let block = self.state.geometry.block_of(old).index();
                     fetch(&self.state.blocks, block);
+                }
+                if self.state.superblocks.parity.is_written() {
+                    self.complete_superpage(id, target);
                 }
                 return Some(Binding::Bound);
             }
         }
         Some(Binding::Blocked)
+    }
+
+    /// A program has its slot: if its superpage lacks parity alone, that is programmed next.
+    #[inline(never)]
+    fn complete_superpage(&mut self, id: OpId, target: Target) {
+        let Target { region, class } = target;
+        let op = &self.state.ops[id];
+        if op.owner == Owner::Parity || !self.state.has_superblocks(region) {
+            return;
+        }
+        let group = self.state.superblock_planes(region, op.plane);
+        if !self.state.superblocks.parity.count_program(region, &group) {
+            return;
+        }
+        let plane = self.state.least_filled_of_superblock(region, PlaneId(group.start), None);
+        let r = &self.state.regions[region.index()];
+        let slots = (r.units_per_page * r.pages_per_program) as u8;
+        let last = &self.state.ops[id];
+        // A die that is held is so for the job alone.
+        let order = if last.class == Class::Held { Class::Urgent } else { last.class };
+        let mut parity = Op::new(OpKind::Program, plane, Cause::Parity, order);
+        (parity.owner, parity.route, parity.slots) = (Owner::Parity, Route::to(region, class), slots);
+        (parity.idle, parity.privileged, parity.in_window) = (last.idle, last.privileged, false);
+        self.add_and_emit(parity);
     }
 
     /// Whether a move by a scheme would convert one block too many to a mode with fewer bits.

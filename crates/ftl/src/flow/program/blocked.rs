@@ -223,8 +223,15 @@ impl Ftl {
 
     /// Abandon a program that can never be bound: the drive is full or worn out.
     pub(crate) fn give_up(&mut self, lead: OpId) {
-        if matches!(self.state.ops[lead].owner, Owner::Move(_) | Owner::Job(_)) {
-            return self.abandon_moves(lead);
+        match self.state.ops[lead].owner {
+            Owner::Move(_) | Owner::Job(_) => return self.abandon_moves(lead),
+            Owner::Parity => {
+                // Its superpage stays without.
+                let op = &self.state.ops[lead];
+                self.state.backlog.take(op.plane, op.kind);
+                return self.state.ops.remove(lead);
+            }
+            _ => {}
         }
         let outcome = self.no_place();
         let op = &self.state.ops[lead];
@@ -258,16 +265,18 @@ impl Ftl {
     }
 
     /// Whether a program may be abandoned: one of the host whose data are not acknowledged yet, so that the error can
-    /// be reported; a move that was to make room for one; or one of a page whose collection relied on blocks that have
-    /// worn out.
+    /// be reported; a move that was to make room for one; one of a page whose collection relied on blocks that have
+    /// worn out; or parity.
     pub(crate) fn can_fail(&self, id: OpId, what: GiveUp) -> bool {
         if what == GiveUp::Moves {
-            return self.chain_of(id).all(|part| matches!(self.state.ops[part].owner, Owner::Move(_)));
+            let stays = |part| matches!(self.state.ops[part].owner, Owner::Move(_) | Owner::Parity);
+            return self.chain_of(id).all(stays);
         }
         match self.state.ops[id].owner {
             Owner::Request(_) | Owner::Answered => !self.ack.answers_from_ram(),
             Owner::Move(_) => true,
             Owner::Job(_) => self.state.wear.lost.retired > 0,
+            Owner::Parity => true,
             Owner::Nobody | Owner::Rmw(_) | Owner::Gather | Owner::Rewrite(_) | Owner::Map => false,
         }
     }

@@ -109,6 +109,13 @@ impl Ftl {
         let (mut used, mut idle_gc) = (0, 0);
         let mut page = u8::MAX;
         let mut part = lead;
+        if self.state.ops[lead].owner == Owner::Parity {
+            let pages = slots / units_per_page;
+            counters.program_pages[Cause::Parity as usize] += u64::from(pages);
+            used = u64::from(slots) * unit;
+            counters.program_bytes[Cause::Parity as usize] += used;
+            (part, page) = (OpId::NONE, pages - 1);
+        }
         while !part.is_none() {
             let op = &self.state.ops[part];
             let bytes = op.mask.count() as u64 * sector;

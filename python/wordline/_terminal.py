@@ -1,0 +1,29 @@
+"""Tables for the terminal, as tests and fits of drives print them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich import box
+from rich.table import Table
+
+
+def table(
+    heads: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    left: Sequence[int] = (0,),
+    title: str | None = None,
+) -> Table:
+    """Return a table; the columns `left` are left-aligned, all others right."""
+    found = Table(title=title, title_justify="left", title_style="", box=box.SIMPLE_HEAD)
+    for at, head in enumerate(heads):
+        found.add_column(head, justify="left" if at in left else "right")
+    for row in rows:
+        found.add_row(*row)
+    return found
+
+
+def stripped(printed: str) -> str:
+    """Return what was printed without the blanks with which rich fills each line."""
+    return "\n".join(line.rstrip() for line in printed.splitlines())
