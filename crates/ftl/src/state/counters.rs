@@ -128,18 +128,23 @@ impl Counters {
     /// Every count as one list, for the result hash.
     pub fn integers(&self) -> Vec<u64> {
         let mut all = vec![];
+        // Parity came later, and results without it keep their hashes.
+        let causes = |counts: &[u64; Cause::COUNT]| {
+            let [first @ .., parity] = *counts;
+            first.into_iter().chain((parity > 0).then_some(parity))
+        };
         for r in &self.regions {
-            all.extend(r.program_bytes);
-            all.extend(r.program_pages);
+            all.extend(causes(&r.program_bytes));
+            all.extend(causes(&r.program_pages));
             all.push(r.ops.program_operations);
-            all.extend(r.reads);
+            all.extend(causes(&r.reads));
             all.push(r.counts.erases);
             all.extend((r.ops.copy_backs > 0).then_some(r.ops.copy_backs));
             if r.page_types != RegionCounters::default().page_types {
                 all.extend(r.page_types.iter().flatten());
             }
             for some in [r.as_slc, r.reprogrammed].into_iter().filter(|some| *some != Programmed::default()) {
-                all.extend(some.bytes.into_iter().chain(some.pages));
+                all.extend(causes(&some.bytes).chain(causes(&some.pages)));
             }
         }
         all.extend(self.erases);
@@ -165,7 +170,8 @@ impl Counters {
             all.extend([self.idle_gc_bytes, self.premature_units]);
         }
         if let Some(errors) = &self.errors {
-            all.extend(errors.host_pages.iter().chain(&errors.retries).chain(&errors.uncorrectable));
+            all.extend(&errors.host_pages);
+            all.extend(causes(&errors.retries).chain(causes(&errors.uncorrectable)));
             if self.refresh != RefreshCounts::default() {
                 all.extend(self.refresh.blocks.into_iter().chain([self.refreshed_units]));
             }

@@ -169,7 +169,7 @@ fn overwritten(requests: u64) -> RunSpec {
 fn a_drive_that_is_being_filled_is_steady_only_when_the_run_is_long() {
     let tiny = report(&overwritten(1000)).steady_state.unwrap();
     assert_eq!((tiny.reached, tiny.after), (Reached::TooShort, None));
-    assert!(tiny.why.contains("at least 2000"), "{}", tiny.why);
+    assert!(tiny.why.contains("at least 2,000"), "{}", tiny.why);
 
     // Nothing is erased yet, and everything as even as can be.
     let short = report(&overwritten(30_000)).steady_state.unwrap();
@@ -351,7 +351,7 @@ fn a_run_without_collection_says_so() {
 fn a_drive_that_cannot_follow_the_workload_says_so() {
     let fast =
         RunSpec { requests: Some(20_000), ..RunSpec::new("demo-8gb", "conventional", "uniform:rate=200k") };
-    let hint = |r: &Report| r.hints.iter().any(|h| h.contains("faster than the drive"));
+    let hint = |r: &Report| r.hints.iter().any(|h| h.contains("faster than it completes them"));
     assert!(hint(&report(&fast)));
     assert!(!hint(&report(&RunSpec { workload: "uniform:rate=100".into(), requests: Some(500), ..fast })));
 }
