@@ -176,6 +176,22 @@ def test_copies_within_a_plane_take_their_own_time(tmp_path):
     assert replay.check(iter(lines), report.to_dict()).violations == []
 
 
+@pytest.mark.parametrize("program", ["page by page", "one shot"])
+def test_parity_of_superpages_is_counted_as_its_own_cause(program, tmp_path):
+    parity = {"parallel.superblock": "drive", "parallel.parity": "superpage"}
+    if program == "one shot":
+        parity |= {"medium.flash.tlc.one_shot": "true", "medium.flash.tlc.program": "700us"}
+    log, report = recorded(tmp_path, "conventional", **parity)
+    lines = log.read_text().splitlines(keepends=True)
+    assert report.to_dict()["flash"]["programs"]["parity"]["program"] > 0
+    assert found(lines, report.to_dict()) == []
+    ops = [columns(line)["op"] for line in lines[2:] if columns(line)["cause"] == "parity"]
+    for i in range(2, len(lines)):
+        if columns(lines[i])["op"] == ops[0]:
+            lines = changed(lines, i, cause="pad")
+    assert any("cause parity" in v for v in found(lines, report.to_dict()))
+
+
 def by_page(scheme, tmp_path):
     log, _ = recorded(tmp_path, scheme, requests=FEW)
     return log.read_text().splitlines(keepends=True)

@@ -45,6 +45,10 @@ class Counts:
     def _add_program(self, operation: Operation, region: Region) -> None:
         u = operation.latest
         rest = u.slots * self._drive.unit
+        if u.cause == "parity":  # of no logical page
+            self._program_bytes["parity", region.name] += rest
+            self._programs["parity"] += u.slots // region.slots_per_page
+            return
         pages: dict[int, str] = {}
         for slot, _, sectors, cause in u.parts():
             self._program_bytes[cause, region.name] += sectors * self._drive.sector
