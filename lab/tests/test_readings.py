@@ -126,8 +126,8 @@ def test_a_wrong_reading_is_named(folder, change, message):
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        (["heat"], "no such reading; allowed: heat=count|period|late"),
-        (["cold=count"], "no such reading"),
+        (["heat"], "unknown reading; allowed: heat=count|period|late"),
+        (["cold=count"], "unknown reading"),
         (["heat=often"], "heat has the alternatives count, period, late"),
         (["heat=late", "heat=period"], "heat appears twice"),
     ],

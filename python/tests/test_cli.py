@@ -243,7 +243,7 @@ BAD = [
     (["--requests", "many"], ["many"]),
     (["--requests", "0"], ["requests"]),
     (["--seed", "-1"], ["seed"]),
-    (["--replicas", "0"], ["replicas", "1..=1000"]),
+    (["--replicas", "0"], ["replicas", "from 1 to 1000"]),
     (["--json", "no/such/folder/r.json"], ["no/such/folder/r.json", "cannot be written"]),
     (["--json", "."], ["folder"]),
     (["--out", "/proc/nothing"], ["/proc/nothing", "cannot be written"]),

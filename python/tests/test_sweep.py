@@ -273,6 +273,7 @@ def test_interrupted_sweep_resumes(tmp_path):
 def test_early_interrupt_leaves_no_files(tmp_path):
     told, code = interrupted(tmp_path, "uniform:requests=2G")
     assert code == 130, told
+    assert "stopped: no run had finished; to start again: wordline sweep" in told
     assert not list(tmp_path.iterdir())
 
 

@@ -433,7 +433,7 @@ def _misspelt(cls: type[Scheme]) -> list[tuple[str, str]]:
     plain = {name: name.removeprefix("on_").removesuffix("_hook") for name in own}
 
     def near(word: str) -> list[str]:
-        # Two letters in the wrong order count much in a short name: "idel".
+        # Two letters in the wrong order count much in a name as short as "idle".
         mixed = [hook for hook in hooks if sorted(hook) == sorted(word)]
         return mixed or get_close_matches(word, hooks, 1, 0.85)
 

@@ -114,7 +114,7 @@ pub fn main_with_schemes(
     match done {
         // Python has told of nothing then.
         Ok(()) if code != 0 && interrupt::is_asked() => {
-            console.note(&format!("stopped: {kept}: {}", interrupt::command(&args)));
+            console.note(&format!("stopped: {}: {}", kept(), interrupt::command(&args)));
             interrupt::exit_code()
         }
         Ok(()) => code,
@@ -137,22 +137,21 @@ pub fn show_error(args: &[OsString], text: &str) {
     Console::new(Registry::standard(), None, Record::of(args)).error(&Failure::Input(text.to_string()));
 }
 
-/// What a stopped Python command has saved, and how to resume it.
-fn kept_by(command: &Command) -> String {
-    let runs = |out: &std::path::Path| match out.exists() {
-        true => {
+/// What a stopped Python command has saved by then, and how to resume it.
+fn kept_by(command: &Command) -> impl Fn() -> String + use<> {
+    let (out, resumes) = match command {
+        Command::Sweep(a) => (Some(a.out.clone()), true),
+        Command::Atlas(a) => (Some(a.out.clone()), true),
+        Command::Lifetime(LifetimeArgs { out: Some(out), .. }) => (Some(out.clone()), true),
+        Command::Reproduce(a) => (a.out.clone(), true),
+        _ => (None, false),
+    };
+    move || match &out {
+        Some(out) if out.exists() => {
             format!("finished runs are kept in {}; the same command resumes with the others", out.display())
         }
-        false => "no run had finished".to_string(),
-    };
-    match command {
-        Command::Sweep(a) => runs(&a.out),
-        Command::Atlas(a) => runs(&a.out),
-        Command::Lifetime(LifetimeArgs { out: Some(out), .. }) => runs(out),
-        Command::Reproduce(a) => match &a.out {
-            Some(out) => runs(out),
-            None => "finished runs are kept; the same command resumes with the others".to_string(),
-        },
-        _ => "no results were kept; to start again".to_string(),
+        Some(_) => "no run had finished; to start again".to_string(),
+        None if resumes => "finished runs are kept; the same command resumes with the others".to_string(),
+        None => "no results were kept; to start again".to_string(),
     }
 }
