@@ -240,6 +240,14 @@ def test_what_has_finished_makes_a_page_without_a_run(wordline, tmp_path):
     assert "hold under every reading that was run" in part
     assert "not run; `--reading split=traditional` does" in (tmp_path / "p/README.md").read_text()
     assert "8 runs done and 8 found" in wordline(*asked).out
+    kept = sorted((tmp_path / "p/runs").iterdir(), key=lambda file: file.stat().st_mtime_ns)
+    last = kept[-1].read_bytes()
+    kept[-1].unlink()
+    part = wordline(*asked, "--finished").out
+    assert "0 runs done and 15 found" in part
+    assert "hold under every reading that was run" in part
+    assert "so far, `--reading" in (tmp_path / "p/README.md").read_text()
+    kept[-1].write_bytes(last)
     whole = wordline(*asked, "--finished").out
     assert "0 runs done and 16 found" in whole
     assert "hold under every reading," in whole

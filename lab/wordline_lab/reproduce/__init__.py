@@ -148,10 +148,18 @@ def _one(
         print(f"{n} is not supported: {why}", file=sys.stderr)
     found = {n: reports[run] for n, run in asked.items() if run in reports}
     study = papers.Study(read, found, scope, left_out, refused, all_seeds=more.seeds)
+    of_main = set(asked.values())
+    ended = {
+        other.choice.label: [
+            run in reports or run in refusals for run in turned.values() if run not in of_main
+        ]
+        for other, turned in others
+    }
+    study.unfinished = [label for label, runs in ended.items() if not all(runs)]
     study.others = [
         _turned(study, other, turned, reports, refusals)
         for other, turned in others
-        if all(run in reports or run in refusals for run in turned.values())
+        if any(ended[other.choice.label]) or not ended[other.choice.label]
     ]
     # What was asked for by name and cannot be drawn is told, too.
     named = bool(scope.figures)

@@ -64,6 +64,8 @@ def table(study: Study, judged: Sequence[Judged]) -> str:
                 turns = f"not run; `--reading {label}` does"
             else:
                 turns = _turns(label, judged)
+                if label in study.unfinished:
+                    turns += f"; so far, `--reading {label}` runs the rest"
             rows.append(
                 [
                     reading.asks if is_main else "",

@@ -367,7 +367,9 @@ class Study:
     refused
         Runs that the drive does not admit, each with the reason.
     others
-        The same under each other choice of readings that was run.
+        The same under each other choice of readings that was run, as far as it was.
+    unfinished
+        The labels of choices of which a run is missing.
     seed
         Of groups that are run with several seeds, the one whose reports are returned.
     seeds_read
@@ -382,6 +384,7 @@ class Study:
     left_out: Sequence[str] = ()
     refused: Mapping[str, str] = field(default_factory=dict)
     others: Sequence[Study] = ()
+    unfinished: Sequence[str] = ()
     seed: int = 1
     seeds_read: set[int] = field(default_factory=set)
     all_seeds: bool = True

@@ -66,7 +66,7 @@ def read_as(study: Study) -> str:
     if study.paper.choice.taken:
         return study.paper.choice.label
     if study.others:
-        run = {other.paper.choice.label for other in study.others}
+        run = {other.paper.choice.label for other in study.others}.difference(study.unfinished)
         return ALL if run >= {c.label for c in study.paper.readings.choices()} else PART
     return MAIN if study.paper.readings.all else ""
 
