@@ -147,7 +147,7 @@ pub(crate) struct ReproduceArgs {
     #[arg(long)]
     pub(crate) seeds: bool,
     /// Execute no run: write the page of those that have finished, such as after a stop. The others count as
-    /// not run, and a reading counts once all of its runs have finished
+    /// not run: each result is judged under the readings for which its runs have finished
     #[arg(long, conflicts_with = "dry_run")]
     pub(crate) finished: bool,
     /// Divide the drive, the footprint and the length of the workloads by K
