@@ -51,7 +51,7 @@ fn write_all(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
     writeln!(out, "{}: {}", spec.name, spec.description)?;
     let (physical, logical) = (spec.physical_bytes(), spec.logical_bytes());
     let parity = spec.parity_bytes();
-    let spare = (physical - parity) as f64 / logical.max(1) as f64 - 1.0;
+    let spare = spec.data_bytes() as f64 / logical.max(1) as f64 - 1.0;
     let less = if parity > 0 { format!(" beside {} of parity", size(parity)) } else { String::new() };
     writeln!(out)?;
     writeln!(

@@ -99,8 +99,7 @@ fn draw_all(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
             )?;
         }
     }
-    let (physical, logical) = (spec.physical_bytes(), spec.logical_bytes());
-    let holds = physical - spec.parity_bytes();
+    let (holds, logical) = (spec.data_bytes(), spec.logical_bytes());
     let spare = holds as f64 / logical.max(1) as f64 - 1.0;
     writeln!(out, "\nderived")?;
     writeln!(

@@ -57,7 +57,7 @@ fn verdict(setup: &Setup, length: RunLength, writes: f64) -> String {
     }
     // The same length as a report proposes after the run.
     let logical = setup.shape.logical_bytes.max(1) as f64;
-    let spare = setup.device.physical_bytes() as f64 / logical - 1.0;
+    let spare = setup.device.data_bytes() as f64 / logical - 1.0;
     let usual = drive_writes_for_verdict(&setup.initial.to_string(), spare);
     let drives = usual.max(needed as f64 / logical);
     format!(

@@ -84,10 +84,10 @@ pub(crate) fn check_whole(spec: &DeviceSpec, media: &[&Read], capacity_place: &P
         problems.add(place, e);
         return;
     }
-    let (physical, logical) = (spec.physical_bytes(), spec.logical_bytes());
+    let (holds, logical) = (spec.data_bytes(), spec.logical_bytes());
     if logical == 0 {
         problems.add(capacity_place, "capacity: less than one mapping unit is left for the host");
-    } else if logical > physical - spec.parity_bytes() {
+    } else if logical > holds {
         let cache = spec.slc_cache.map_or(0, |c| c.static_blocks);
         let less = if cache > 0 {
             format!(" ({cache} blocks per plane are a static SLC cache and add no capacity)")
@@ -101,7 +101,7 @@ pub(crate) fn check_whole(spec: &DeviceSpec, media: &[&Read], capacity_place: &P
             format!(
                 "capacity.logical: {} exceeds the capacity of the flash in its densest mode, {}{less}",
                 Bytes(logical),
-                readable(physical - spec.parity_bytes())
+                readable(holds)
             ),
         );
     }

@@ -197,6 +197,11 @@ impl DeviceSpec {
         self.media.iter().map(|m| self.parity_of(m, self.physical_bytes_of(m))).sum()
     }
 
+    /// Of these, the bytes that parity leaves for data.
+    pub fn data_bytes(&self) -> u64 {
+        self.physical_bytes() - self.parity_bytes()
+    }
+
     /// Of some bytes of a medium, those that parity takes.
     pub fn parity_of(&self, medium: &Medium, bytes: u64) -> u64 {
         match self.parity {
@@ -218,8 +223,7 @@ impl DeviceSpec {
             Capacity::Logical(b) => b.0,
             Capacity::OverProvisioning(f) => {
                 let one = Fraction::ONE.0 as u128;
-                let holds = self.physical_bytes() - self.parity_bytes();
-                (holds as u128 * one / (one + f.0 as u128)) as u64
+                (self.data_bytes() as u128 * one / (one + f.0 as u128)) as u64
             }
         };
         bytes / self.unit.0 * self.unit.0

@@ -85,7 +85,7 @@ fn check_capacity(drive: &DriveInfo, layout: &Layout) -> Result<(), String> {
         return Ok(());
     }
     // The same share of it as the device file lets the host have of all its flash.
-    let all = spec.physical_bytes() - spec.parity_bytes();
+    let all = spec.data_bytes();
     let fits = (holds as u128 * capacity as u128 / all.max(1) as u128) as u64;
     let fits = fits.min(holds);
     let fits = if fits >= 64 << 20 { fits >> 20 << 20 } else { fits } / unit * unit;

@@ -19,7 +19,7 @@ pub(crate) struct SuperpageParity {
 }
 
 impl SuperpageParity {
-    /// That of a drive with so many regions and planes.
+    /// The counters for this number of regions and planes.
     pub fn new(parity: Parity, regions: usize, planes: u32) -> SuperpageParity {
         let counted = if parity == Parity::Off { 0 } else { regions * planes as usize };
         SuperpageParity { planes, programs: vec![0; counted] }
@@ -42,8 +42,8 @@ impl SuperpageParity {
         is_complete
     }
 
-    /// Slots that parity takes beside so many of data in a group of planes, at most: its first superpage may be complete but
-    /// for one program.
+    /// Maximum number of parity slots for this number of data slots in a group of planes; its first superpage may lack only
+    /// one program.
     pub fn slots_beside(&self, slots: u32, program: u32, group: u32) -> u32 {
         if group < 2 || !self.is_written() {
             return 0;

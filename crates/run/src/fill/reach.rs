@@ -13,8 +13,8 @@ pub(crate) fn out_of_reach(run: &Outcome) -> Vec<OutOfReach> {
         if setup.from_state.is_some() { 0 } else { setup.state.mapped.count() as u64 * setup.device.unit.0 };
     let data = began.max(ftl.live_bytes());
     // Parity takes as much of what is in use as of all.
-    let (physical, parity) = (setup.device.physical_bytes(), setup.device.parity_bytes());
-    let taken = (data as u128 * physical as u128 / (physical - parity).max(1) as u128) as u64;
+    let (physical, holds) = (setup.device.physical_bytes(), setup.device.data_bytes());
+    let taken = (data as u128 * physical as u128 / holds.max(1) as u128) as u64;
     let found = layout.triggers_out_of_reach(&setup.geometry, taken).into_iter();
     let written = found.filter(|limit| {
         ftl.counters().regions[limit.region.0 as usize].program_pages.iter().sum::<u64>() > 0
