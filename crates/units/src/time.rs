@@ -38,6 +38,11 @@ impl SimDuration {
     /// No time at all.
     pub const ZERO: SimDuration = SimDuration(0);
 
+    /// Whether it is no time at all.
+    pub fn is_zero(&self) -> bool {
+        *self == SimDuration::ZERO
+    }
+
     /// Microseconds, for display and arithmetic on results.
     pub fn as_us(self) -> f64 {
         self.0 as f64 / 1e3

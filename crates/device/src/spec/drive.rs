@@ -156,20 +156,16 @@ pub struct HostLink {
     /// Fixed time a write spends on the link.
     pub write_overhead: SimDuration,
     /// Controller time of a read, during which the link is free.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "SimDuration::is_zero")]
     pub read_latency: SimDuration,
     /// Controller time of a write.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "SimDuration::is_zero")]
     pub write_latency: SimDuration,
     /// Requests admitted at a time in an open loop; the others wait with their arrival times.
     pub queue_depth: u32,
     /// Requests that it takes at a time.
     #[serde(default, skip_serializing_if = "Lanes::are_shared")]
     pub link: Lanes,
-}
-
-pub(crate) fn is_zero(time: &SimDuration) -> bool {
-    *time == SimDuration::ZERO
 }
 
 impl DeviceSpec {

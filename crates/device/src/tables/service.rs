@@ -1,6 +1,5 @@
 //! The table `[service]` of a device file: the order of service, and suspension.
 
-use crate::spec::drive::is_zero;
 use crate::tables::words::{spaced, words};
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
@@ -69,10 +68,10 @@ pub struct Suspension {
     /// Maximum number of suspensions of one operation.
     pub limit: u32,
     /// A program that has no more time left than this is not suspended, but ends.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "SimDuration::is_zero")]
     pub program_min_left: SimDuration,
     /// The same for an erase.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "SimDuration::is_zero")]
     pub erase_min_left: SimDuration,
 }
 
@@ -80,7 +79,7 @@ impl Suspension {
     /// The least times left that matter, by key.
     fn min_left(&self) -> impl Iterator<Item = (&'static str, SimDuration)> {
         let each = [("program_min_left", self.program_min_left), ("erase_min_left", self.erase_min_left)];
-        each.into_iter().filter(|(_, least)| !is_zero(least))
+        each.into_iter().filter(|(_, least)| !least.is_zero())
     }
 }
 
