@@ -37,6 +37,6 @@ pub use replay::{Flushes, Interval, flushes, intervals};
 pub use rules::{Atomic, Op, PowerLoss, Request, Rules};
 pub use sectors::Sectors;
 pub use session::{Kind, SessionFault, SessionFaults};
-pub use shape::shapes;
+pub use shape::{shapes, spread};
 pub use state::{State, StateError};
 pub use story::story;
