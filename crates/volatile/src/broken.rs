@@ -173,7 +173,7 @@ impl Fault {
         Some(match self.kind {
             Broken::Shorn => {
                 let kept = (random.bits() % count as u64) as usize;
-                let text = format!("of the write of {written} only the first {kept} were written");
+                let text = format!("of {written}, {kept} were written, and not the rest");
                 Damage { sectors: sectors[kept..].to_vec(), text }
             }
             Broken::Garbage => {
@@ -194,9 +194,9 @@ impl Fault {
                     }
                     None => sectors.iter().filter(|_| random.bits() >> 63 == 0).cloned().collect(),
                 };
-                let begin =
-                    older.first().map_or(String::new(), |(sector, _)| format!(" from {} on", at(*sector)));
-                let text = format!("of {written}, {} returned to the version before{begin}", older.len());
+                let begin = older.first().map(|(sector, _)| format!(", the first at {}", at(*sector)));
+                let begin = begin.unwrap_or_default();
+                let text = format!("of {written}, {} returned to an older version{begin}", older.len());
                 Damage { sectors: older, text }
             }
             Broken::Misdirected => {
