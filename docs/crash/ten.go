@@ -6,55 +6,40 @@ import (
 	"fmt"
 	"log"
 	"os"
+	"slices"
 	"strings"
 )
 
-func must(err error) {
+func must[T any](value T, err error) T {
 	if err != nil {
 		log.Fatal(err)
 	}
+	return value
 }
 
-func run(disk string, careless bool) {
-	drive, err := os.OpenFile(disk, os.O_RDWR, 0)
-	must(err)
-	write := func(data []byte, at int) {
-		_, err := drive.WriteAt(data, int64(at))
-		must(err)
+func run(drive *os.File, number int) {
+	must(drive.WriteAt(bytes.Repeat([]byte{byte(number)}, 4096), int64(65536+number*4096)))
+	if len(os.Args) == 3 { // not careless
+		must(0, drive.Sync())
 	}
-	for number := 1; number <= 8; number++ {
-		write(bytes.Repeat([]byte{byte(number)}, 4096), 65536+number*4096)
-		if !careless {
-			must(drive.Sync())
-		}
-		write(bytes.Repeat([]byte{byte(number)}, 512), number*512)
-		must(drive.Sync())
-		fmt.Println(number)
-	}
-}
-
-func verify(disk, marks string) {
-	drive := make([]byte, 131072) // its beginning alone: the drive may be large
-	file, err := os.Open(disk)
-	must(err)
-	_, err = file.ReadAt(drive, 0)
-	must(err)
-	acked, err := os.ReadFile(marks)
-	must(err)
-	for number := 1; number <= 8; number++ {
-		committed := drive[number*512] == byte(number)
-		at := 65536 + number*4096
-		whole := bytes.Equal(drive[at:at+4096], bytes.Repeat([]byte{byte(number)}, 4096))
-		if committed && !whole || !committed && strings.Contains("\n"+string(acked), fmt.Sprintf("\n%d\n", number)) {
-			log.Fatalf("record %d is missing or not whole", number)
-		}
-	}
+	must(drive.WriteAt(bytes.Repeat([]byte{byte(number)}, 512), int64(number*512)))
+	must(0, drive.Sync())
+	fmt.Println(number)
 }
 
 func main() {
-	if os.Args[1] == "run" {
-		run(os.Args[2], len(os.Args) > 3)
-	} else {
-		verify(os.Args[2], os.Args[3])
+	drive := must(os.OpenFile(os.Args[2], os.O_RDWR, 0))
+	start := make([]byte, 131072) // of the drive, which may be large
+	must(drive.ReadAt(start, 0))
+	for number := 1; number <= 8; number++ {
+		if os.Args[1] == "run" {
+			run(drive, number)
+			continue
+		}
+		acked := slices.Contains(strings.Fields(string(must(os.ReadFile(os.Args[3])))), fmt.Sprint(number))
+		committed, record := start[number*512] == byte(number), start[65536+number*4096:][:4096]
+		if committed && bytes.Count(record, []byte{byte(number)}) < 4096 || acked && !committed {
+			log.Fatalf("record %d is missing or not whole", number)
+		}
 	}
 }

@@ -3,6 +3,7 @@
 import ctypes
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -253,6 +254,39 @@ def test_small_stores_of_files_show_missing_fsync(states, tmp_path):
         assert states(f"{program} run {{image}}", check, "--states", "30")["code"] == 0
         found = states(f"{program} run {{image}} careless", check, "--states", "30")
         assert found["failing"]["story"].count(": LOST") == 1, found
+
+
+@pytest.mark.skipif(
+    not (has_nbdfuse and (os.geteuid() == 0 or shutil.which("fusermount3"))), reason="needs nbdfuse"
+)
+def test_workflow_for_ci_runs_and_keeps_the_smallest_story(binary, tmp_path):
+    text = (RECIPES / "workflow.yml").read_text()
+    variables = dict(re.findall(r"^ +(RUN|CHECK): (.+)$", text, re.M))
+    commands = re.findall(r"^ +(?:- run: |run: )?(wordline crash .+)$", text, re.M)
+    assert (len(variables), len(commands)) == (2, 2), text
+    (tmp_path / "docs").symlink_to(ROOT / "docs")
+    (tmp_path / "wordline").symlink_to(binary)
+
+    def codes(more: str) -> list[int]:
+        python = f"{sys.executable} -S -E"
+        own = {key: value.replace("python3", python) for key, value in variables.items()}
+        own["RUN"] += more
+        environment = {**os.environ, **own, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+        few = [re.sub(r"--states \d+", "--states 20", command) for command in commands]
+        return [
+            subprocess.run(
+                ["bash", "-eo", "pipefail", "-c", command],
+                cwd=tmp_path,
+                env=environment,
+                capture_output=True,
+                check=False,
+            ).returncode
+            for command in few
+        ]
+
+    assert codes("") == [0, 0]
+    assert codes(" careless")[0] == 1
+    assert (tmp_path / "story.txt").read_text().count(": LOST") == 1
 
 
 def is_shared() -> bool:

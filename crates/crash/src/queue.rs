@@ -7,7 +7,7 @@
 //! however few intervals it has. So failures of what a program does rarely show up early, too.
 
 use std::collections::BTreeMap;
-use wordline_volatile::{Broken, CLASSES, Class, Interval, State, broken_states, shapes, states};
+use wordline_volatile::{Broken, CLASSES, Class, Interval, State, broken_states, shapes, spread, states};
 
 /// Step from one draw to the next among all weights, as a fraction of 2^64. The golden ratio spreads the
 /// draws most evenly.
@@ -15,7 +15,7 @@ const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
 /// After this many equal states in a row, no new state is expected.
 const MOST_EQUAL: u64 = 4000;
 /// Number of states of a class and an interval before others have a turn.
-const TURN: usize = 64;
+const TURN: usize = 16;
 /// By how many classes the first interval of a shape is ahead of the second, the second of the fourth, and so on.
 const AHEAD: usize = 2;
 /// The weight of a sector that can be lost, to be divided by the intervals of a shape.
@@ -71,15 +71,8 @@ fn ranks(intervals: &[Interval]) -> (Vec<(usize, usize)>, usize) {
     }
     let mut ranks = vec![(0, 1); intervals.len()];
     for of_shape in &alike {
-        // The first, the one in the middle, the quarters, and so on.
-        let mut spread: Vec<(u32, usize)> = of_shape
-            .iter()
-            .enumerate()
-            .map(|(at, interval)| ((at as u32).reverse_bits(), *interval))
-            .collect();
-        spread.sort_unstable();
-        for (rank, (_, interval)) in spread.iter().enumerate() {
-            ranks[*interval] = (rank, of_shape.len());
+        for (rank, interval) in spread(of_shape) {
+            ranks[interval] = (rank, of_shape.len());
         }
     }
     (ranks, alike.len())

@@ -198,13 +198,25 @@ fn interrupted_search_ends_and_says_so() {
 fn broken_drive_is_named_in_the_story() {
     let log = commit(true);
     let runs = [None, Some(1)].map(Broken::Rollback);
-    for kind in [Broken::Shorn, runs[0], runs[1], Broken::Phantom, Broken::DroppedFlush] {
+    let kinds = [Broken::Shorn, runs[0], runs[1], Broken::Phantom, Broken::Misdirected, Broken::DroppedFlush];
+    for kind in kinds {
         let spec = SearchSpec { broken: vec![kind], ..spec() };
         let failing = found(&log, &spec).failing.unwrap();
         assert!(failing.story.contains(&kind.to_string()), "{}", failing.story);
+        let told = failing.story.lines().any(|line| line.starts_with(&format!("  {kind}: ")));
+        assert_eq!(told, kind != Broken::DroppedFlush, "which sectors: {}", failing.story);
         let (_, verdict) = replay_state(&log, &check(CHECK), &spec, &failing.name, &|| false).unwrap();
         assert_ne!(verdict, Verdict::Passed, "{} replays it", failing.name);
     }
+}
+
+#[test]
+fn garbage_is_in_what_was_being_written() {
+    let log = commit(true);
+    let check = check("c=$(head -c1 {image} | tr -d 'c\\0'); [ -z \"$c\" ]");
+    let spec = SearchSpec { broken: vec![Broken::Garbage], ..spec() };
+    let failing = search(&log, &check, &spec, &|| false, &|_| {}).unwrap().failing.unwrap();
+    assert!(failing.story.contains("\n  garbage: random bytes in 1 sector at 0\n"), "{}", failing.story);
 }
 
 #[test]

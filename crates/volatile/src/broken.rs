@@ -2,12 +2,12 @@
 //! "Understanding the robustness of SSDs under power fault", FAST 2013).
 
 use crate::content::Content;
+use crate::digits::grouped;
 use crate::image::Image;
 use crate::replay::Interval;
 use crate::session::SessionFault;
 use std::fmt;
 use std::str::FromStr;
-use std::sync::Arc;
 use wordline_hash::SplitMix64;
 
 /// What a broken drive does at a power cut.
@@ -141,55 +141,96 @@ impl Fault {
 
     /// Apply it to the drive that a cut left.
     pub(crate) fn apply(self, interval: &Interval, image: &mut Image) {
+        for (sector, content) in self.damage(interval, image).map_or(vec![], |damage| damage.sectors) {
+            image.set(sector, &content);
+        }
+    }
+
+    /// What it does to the drive that a cut left, in words. Nothing if there is nothing that it can hit.
+    pub(crate) fn effect(self, interval: &Interval, image: &Image) -> Option<String> {
+        self.damage(interval, image).map(|damage| damage.text)
+    }
+
+    fn damage(self, interval: &Interval, image: &Image) -> Option<Damage> {
         let mut random = SplitMix64(self.seed);
         let cache = interval.cache();
-        let size = cache.rules().sector as usize;
+        let size = cache.rules().sector;
         let before = interval.durable();
         // Writes in flight, and what last became durable: sectors, each with its earlier contents.
         let pending = cache.writes().map(|w| w.sectors().iter().map(|s| (*s, before.sector(*s))).collect());
         let pending: Vec<Vec<(u64, Content)>> = pending.collect();
         let durable = interval.older().to_vec();
         let of = match self.kind {
-            Broken::Garbage | Broken::Misdirected => pending,
+            Broken::Garbage => pending,
             Broken::Rollback(_) | Broken::Phantom => durable,
             Broken::DroppedFlush => vec![],
-            Broken::Shorn => [pending, durable].concat(),
+            Broken::Shorn | Broken::Misdirected => [pending, durable].concat(),
         };
-        let Some(sectors) = of.get((random.bits() % of.len().max(1) as u64) as usize) else { return };
-        match self.kind {
+        let sectors = of.get((random.bits() % of.len().max(1) as u64) as usize)?;
+        let (count, first) = (sectors.len(), sectors.first()?.0);
+        let at = |sector: u64| grouped(sector * size);
+        let written = format!("{} at {}", counted(count), at(first));
+        Some(match self.kind {
             Broken::Shorn => {
-                let kept = (random.bits() % sectors.len() as u64) as usize;
-                sectors[kept..].iter().for_each(|(sector, old)| image.set(*sector, old));
+                let kept = (random.bits() % count as u64) as usize;
+                let text = format!("of {written}, {kept} were written, and not the rest");
+                Damage { sectors: sectors[kept..].to_vec(), text }
             }
             Broken::Garbage => {
-                for (sector, _) in sectors {
-                    let bytes: Arc<[u8]> = (0..size).map(|_| random.bits() as u8).collect();
-                    image.set(*sector, &Content::of(&bytes, 0));
-                }
+                let mut garbage = || Content::of(&(0..size).map(|_| random.bits() as u8).collect(), 0);
+                let sectors = sectors.iter().map(|(sector, _)| (*sector, garbage())).collect();
+                Damage { sectors, text: format!("random bytes in {written}") }
             }
-            Broken::Phantom => sectors.iter().for_each(|(sector, old)| image.set(*sector, old)),
-            Broken::DroppedFlush => {}
-            Broken::Rollback(Some(run)) => {
-                let run = (run as usize).min(sectors.len());
-                let from = (random.bits() % (sectors.len() - run + 1) as u64) as usize;
-                sectors[from..from + run].iter().for_each(|(sector, old)| image.set(*sector, old));
+            Broken::Phantom => {
+                Damage { sectors: sectors.clone(), text: format!("the write of {written} never happened") }
             }
-            Broken::Rollback(None) => {
-                for (sector, old) in sectors.iter().filter(|_| random.bits() >> 63 == 0) {
-                    image.set(*sector, old);
-                }
+            Broken::DroppedFlush => return None,
+            Broken::Rollback(run) => {
+                let older: Vec<(u64, Content)> = match run {
+                    Some(run) => {
+                        let run = (run as usize).min(count);
+                        let from = (random.bits() % (count - run + 1) as u64) as usize;
+                        sectors[from..from + run].to_vec()
+                    }
+                    None => sectors.iter().filter(|_| random.bits() >> 63 == 0).cloned().collect(),
+                };
+                let begin = older.first().map(|(sector, _)| format!(", the first at {}", at(*sector)));
+                let begin = begin.unwrap_or_default();
+                let text = format!("of {written}, {} returned to an older version{begin}", older.len());
+                Damage { sectors: older, text }
             }
             Broken::Misdirected => {
-                let end = image.size() / size as u64;
-                let to = random.bits() % end.saturating_sub(sectors.len() as u64).max(1);
-                for (at, (sector, old)) in sectors.iter().enumerate() {
-                    let content = image.sector(*sector);
-                    image.set(to + at as u64, &content);
-                    image.set(*sector, old);
-                }
+                let to = elsewhere((first, count as u64), image, size, &mut random);
+                let moved = (to..).zip(sectors).map(|(to, (sector, _))| (to, image.sector(*sector)));
+                let sectors = sectors.iter().cloned().chain(moved).collect();
+                Damage { sectors, text: format!("the write of {written} went to {}", at(to)) }
             }
-        }
+        })
     }
+}
+
+/// What a misbehavior changes: sectors with their contents, and the same in words.
+struct Damage {
+    sectors: Vec<(u64, Content)>,
+    text: String,
+}
+
+/// A number of sectors.
+fn counted(sectors: usize) -> String {
+    if sectors == 1 { "1 sector".to_string() } else { format!("{sectors} sectors") }
+}
+
+/// Where a misdirected write of sectors (first, count) goes: to an address that differs in a bit, or to sectors that hold data,
+/// which are few on most drives.
+fn elsewhere((first, count): (u64, u64), image: &Image, size: u64, random: &mut SplitMix64) -> u64 {
+    let end = (image.size() / size).saturating_sub(count);
+    let used: Vec<u64> = image.runs().map(|(offset, _)| offset / size).collect();
+    let to = if random.bits() >> 63 == 0 || used.is_empty() {
+        first ^ 1 << (random.bits() % u64::from(end.max(2).ilog2()))
+    } else {
+        used[(random.bits() % used.len() as u64) as usize]
+    };
+    to.min(end)
 }
 
 impl fmt::Display for Fault {

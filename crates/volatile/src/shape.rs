@@ -35,6 +35,26 @@ pub fn shapes(intervals: &[Interval]) -> Vec<usize> {
     intervals.iter().map(number).collect()
 }
 
+/// The positions of an interval's writes, with the first of each kind before the second: of many alike the first, the one in the
+/// middle, the quarters, and so on. A write of a rare kind so comes early, however many others there are.
+pub(crate) fn rare_first(interval: &Interval) -> Vec<usize> {
+    let (mut end, mut alike) = (None, FxHashMap::<Kind, Vec<usize>>::default());
+    for (at, write) in interval.cache().writes().enumerate() {
+        alike.entry(kind(interval, write, &mut end)).or_default().push(at);
+    }
+    let mut ranked: Vec<(usize, usize)> = alike.into_values().flat_map(|all| spread(&all)).collect();
+    ranked.sort_unstable();
+    ranked.into_iter().map(|(_, at)| at).collect()
+}
+
+/// Things that are alike, each with its rank: 0 for the first, 1 for the one in the middle, and so on.
+pub fn spread(alike: &[usize]) -> Vec<(usize, usize)> {
+    let mut order: Vec<(u32, usize)> =
+        alike.iter().enumerate().map(|(at, thing)| ((at as u32).reverse_bits(), *thing)).collect();
+    order.sort_unstable();
+    order.into_iter().enumerate().map(|(rank, (_, thing))| (rank, thing)).collect()
+}
+
 fn shape(interval: &Interval) -> Shape {
     let mut end = None;
     let kinds: Vec<Kind> = interval.cache().writes().map(|write| kind(interval, write, &mut end)).collect();
@@ -63,6 +83,23 @@ mod tests {
     use crate::log::{Event, Log};
     use crate::replay::intervals;
     use crate::rules::Rules;
+
+    #[test]
+    fn writes_of_rare_kinds_come_first_and_many_alike_are_spread() {
+        let write = |id: u64, count: u64| {
+            let (offset, data) = (id * 8192, vec![7; (count * 512) as usize]);
+            [Event::Write { id, connection: 1, offset, fua: false, data }, Event::Done { id }]
+        };
+        let events = (0..100).flat_map(|id| write(id, if id == 77 { 2 } else { 1 })).collect();
+        let log = Log { size: 1 << 20, sector: 512, base: 0, events };
+        let all = intervals(&log, Rules { sector: 512, atomic: None }, None);
+        let order = rare_first(&all[0]);
+        // The first of each kind; 64 is near the middle of those with one sector, 32 near the first quarter.
+        assert_eq!(order[..4], [0, 77, 64, 32]);
+        let mut each = order.clone();
+        each.sort_unstable();
+        assert!(each.into_iter().eq(0..100), "{order:?}");
+    }
 
     #[test]
     fn intervals_are_alike_by_the_kinds_of_their_writes() {

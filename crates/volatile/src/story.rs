@@ -1,6 +1,7 @@
 //! A crash state in words: which requests reached the disk and which did not.
 
 use crate::cache::Write;
+use crate::digits::grouped;
 use crate::log::Log;
 use crate::replay::Interval;
 use crate::state::{State, runs};
@@ -9,19 +10,6 @@ use std::fmt::Write as _;
 
 /// Up to this many requests, those that survived are listed, too.
 const MOST: usize = 12;
-
-/// A number with its thousands separated by commas.
-pub fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
 
 /// What happened to a request, in words.
 fn fate(write: &Write, lost: Option<&BTreeSet<u64>>, sector: u64) -> String {
@@ -40,10 +28,11 @@ pub fn story(log: &Log, interval: &Interval, state: &State) -> String {
     let cache = interval.cache();
     let writes: Vec<&Write> = cache.writes().collect();
     let mut text = format!(
-        "power cut after event {} of {}, {} requests not durable",
+        "power cut after event {} of {}, {} request{} not durable",
         grouped(interval.at() as u64),
         grouped(log.events.len() as u64),
-        grouped(writes.len() as u64)
+        grouped(writes.len() as u64),
+        if writes.len() == 1 { "" } else { "s" }
     );
     if let Some(id) = state.dropped {
         let _ = write!(text, "; the drive ignored FLUSH or FUA of request {id} (dropped-flush)");
@@ -52,6 +41,10 @@ pub fn story(log: &Log, interval: &Interval, state: &State) -> String {
         let _ = write!(text, "; a broken drive: {}", fault.kind());
     }
     text.push('\n');
+    let effect = state.fault.and_then(|fault| fault.effect(interval, &interval.image(&state.lost)));
+    if let (Some(fault), Some(effect)) = (&state.fault, effect) {
+        let _ = writeln!(text, "  {}: {effect}", fault.kind());
+    }
     let is_shown = |write: &&&Write| writes.len() <= MOST || state.lost.contains_key(&write.request().id);
     for write in writes.iter().filter(is_shown).take(4 * MOST) {
         let request = write.request();

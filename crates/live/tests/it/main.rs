@@ -16,6 +16,7 @@ mod hostile;
 mod ledger;
 mod places;
 mod reads;
+mod recorder;
 mod recovery;
 mod session;
 mod support;
