@@ -220,10 +220,10 @@ def test_sentences_say_what_is_not_known_and_on_how_many_runs(atlas):
     for drive, said in zip(atlas.drives, short, strict=True):
         runs = sum(place.cells[s].steadiness.runs for place in drive.places for s in drive.schemes)
         assert said == (
-            f"On {drive.title} it is not known what writes fastest: run longer "
-            f"(0 of {runs:,} runs steady)."
+            f"On {drive.title} the scheme with the lowest mean write latency is not known: run "
+            f"longer (0 of {runs:,} runs steady)."
         )
-    assert any("not known how long the drive lives" in s for s in findings.sentences(atlas))
+    assert any("lifetime is not known" in s for s in findings.sentences(atlas))
     for drive in settled(atlas).drives:
         [said] = findings.winners(drive)
         assert "not known" not in said
@@ -236,7 +236,8 @@ def test_sentences_claim_nothing_without_steady_runs(atlas):
     assert len(said) == len(set(said))
     assert not any(s.startswith("Over all conditions") for s in said)
     for s in findings.papers(atlas):
-        assert "it is not known where" in s
+        assert s.partition(": ")[2].startswith("where ")
+        assert "is not known" in s
         assert "run longer (0 of " in s
     # Schemes are named that ran, and no others.
     assert "`hyssd:life`" not in "".join(findings.papers(settled(atlas)))
@@ -318,10 +319,10 @@ def test_more_seeds_are_run_where_the_best_two_are_not_apart(folder, atlas):
             )
     assert count
     # Of runs that are not steady there is no best.
-    assert "the best two" not in "".join(findings.sentences(found))
+    assert "the two schemes" not in "".join(findings.sentences(found))
     said = findings.sentences(settled(found))[-1]
-    assert f"In {count} of 24 conditions the best two" in said
-    assert "The seeds 3 to 4 of those two" in said
+    assert f"In {count} of 24 conditions the two schemes with the lowest" in said
+    assert "with seeds 3 to 4 too" in said
     assert kept.from_json(found.to_json()).to_json() == found.to_json()
     # They are other seeds of the same runs.
     drive, place = next((d, p) for d in found.drives for p in d.places if p.again)
@@ -499,9 +500,11 @@ def test_the_page_knows_nothing_of_runs_that_are_not_steady(tab, atlas, measure)
     choice = judge.choose(drive, drive.places, measure)
     runs = str(choice.steady) if choice else " runs steady"
     said = tab.locator("#atlas-answer").inner_text()
-    assert "not known which scheme to take" in said
-    assert "take " not in said.replace("to take", "")
-    assert f"run longer ({runs}" in said if choice else "(0 of " in said
+    assert "the best scheme by" in said
+    assert "take " not in said
+    assert f"is not known: only {runs}." in said if choice else "only 0 of " in said
+    # No condition of it has an answer, so that none is offered.
+    assert "Known for" not in said
     # The command can be pasted.
     command = tab.locator("#atlas-answer code").inner_text().split()
     needed = max(c.needed for d in atlas.drives for p in d.places for c in p.cells.values())

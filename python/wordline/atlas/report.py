@@ -42,7 +42,7 @@ and whether the SLC cache is static. {design}
   scheme whose cache is of fixed size keeps the static one.
 
 Latencies below 10 us count as 10 us, which a host's own stack takes: here a write that finds room
-in the drive's RAM takes no time. Schemes that all come to that are not told apart.
+in the drive's RAM takes no time. Schemes with a latency of zero rank equally.
 
 Figures are over `conventional`, the plain drive, under the same conditions with the same seed;
 means are geometric. An answer is given where four in five runs of each scheme that it names are

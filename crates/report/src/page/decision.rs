@@ -74,7 +74,8 @@ fn extrapolated(comparison: &Comparison, leading: &Leading) -> &'static str {
 /// How certain the decision is, in a sentence or two.
 fn certainty(comparison: &Comparison, cast: &Cast) -> String {
     let reports = &comparison.reports;
-    let settled = Settled::of(reports).words();
+    let settled = Settled::of(reports);
+    let settled = if reports.len() == 1 { settled.of_one() } else { settled.words() };
     let intervals = match replicas(reports) {
         Some(text) => text,
         None => "One seed, so no confidence intervals; --replicas 5 gives them.".to_string(),
@@ -154,7 +155,12 @@ fn measures(out: &mut String, roles: &Roles, leading: &Leading, ok: &[bool]) {
                     write!(out, "<td class=\"number\">{}</td>", cell(row, run, roles.baseline, marked[run]));
             }
             if with_best {
-                let _ = write!(out, "<td class=\"who\">{}</td>", who(row, &best, roles, &shown));
+                // Without an eligible run nothing is judged, so that nothing is equal either.
+                let best_cell = match ok.contains(&true) {
+                    true => who(row, &best, roles, &shown),
+                    false => "<span class=\"soft\">not known</span>".to_string(),
+                };
+                let _ = write!(out, "<td class=\"who\">{best_cell}</td>");
                 let _ = write!(out, "<td class=\"dots\">{}</td>", dots(row, roles));
             }
             out.push_str("</tr>\n");
@@ -179,7 +185,7 @@ fn cell(row: &Row, run: usize, baseline: usize, is_best: bool) -> String {
 /// The best run, with its value if no earlier column shows it.
 fn who(row: &Row, best: &[usize], roles: &Roles, shown: &[usize]) -> String {
     let Some(first) = best.first() else {
-        let is_chance = !row.is_alike() && (0..row.values.len()).any(|run| row.half_width(run).is_some());
+        let is_chance = (0..row.values.len()).any(|run| row.half_width(run).is_some_and(|half| half > 0.0));
         let said = if is_chance { "not significant" } else { "equal" };
         return format!("<span class=\"soft\">{said}</span>");
     };
