@@ -219,8 +219,8 @@ def test_page_and_text_say_what_is_real_and_name_no_folder(atlas, folder, tmp_pa
     assert '"workload":"DIR/msr/rsrch_1.csv:fit=compact,closed=8' in shown
     assert "real:rsrch_1: real, a research server (MSR Cambridge), all of a week" in shown
     assert '"by":"workload"' in shown
-    assert "Real pieces beside twins</h2>" in shown
-    head, _, rest = text.partition("## Real pieces beside twins")
+    assert "Real traces and their twins</h2>" in shown
+    head, _, rest = text.partition("## Real traces and their twins")
     assert "pairs of a real trace and the twin beside it" in head
     assert "| `real:rsrch_1` | `stg_0`, another volume of MSR Cambridge | " in rest
     assert "## The best choice by workload" in rest

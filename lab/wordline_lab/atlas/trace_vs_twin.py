@@ -17,7 +17,7 @@ from wordline_lab.atlas.published import PublishedAtlas
 #: By what the two are compared.
 MEASURE = "write_mean"
 #: What the section is called in every text.
-TITLE = "Real pieces beside twins"
+TITLE = "Real traces and their twins"
 
 
 @dataclass(frozen=True)

@@ -128,17 +128,16 @@
 
   // --- The sentence.
   const longer = $("atlas-answer").dataset.longer;
-  const unknown = (label, runs, ps) => `the best scheme by ${label} is not known: only ${counted(runs)}. ${answered(ps)}${longer && `To find out, run longer: <code>${escape(longer)}</code>`}`;
-  const choice = (set, text) => `<button type="button" class="nearest" data-set="${escape(JSON.stringify(set))}">${escape(text)}</button>`;
+  const unknown = (label, runs, ps) => `the best scheme by ${label} is not known, since only ${counted(runs).replace(/ steady$/, " are steady")}. ${answered(ps)}${longer && `To find out, run longer: <code>${escape(longer)}</code>`}`;
+  const choice = (set, text, says = "") => `<button type="button" class="nearest" data-set="${escape(JSON.stringify(set))}"${says && ` title="${escape(says)}"`}>${escape(text)}</button>`;
   // Where the whole has no answer, single conditions may have one: buttons that choose them.
   const answered = (ps) => {
     if (ps.length < 2) return "";
-    const found = ps.filter((p) => { const [best, , apart] = choose([p], state.measure); return best && best.o.settled && (!apart || apart.settled); });
+    const found = ps.map((p) => [p, ...choose([p], state.measure)]).filter(([, best, , apart]) => best && best.o.settled && (!apart || apart.settled));
     if (!found.length) return "";
-    const open = FACTORS.filter((f) => state[f] === "any" && new Set(ps.map((p) => p.at[FACTORS.indexOf(f)])).size > 1);
-    const shown = found.slice(0, 6).map((p) => choice(FACTORS.map((f, i) => [f, p.at[i]]), open.map((f) => level(f, p.at[FACTORS.indexOf(f)])).join(", ")));
+    const shown = found.slice(0, 6).map(([p, best]) => choice(FACTORS.map((f, i) => [f, p.at[i]]), `${better(state.measure, best.o) ? best.name : "none better"}: ${p.at.map(short).join(", ")}`, p.at.map((l, i) => level(FACTORS[i], l)).join(", ")));
     const rest = found.length > shown.length ? ` and ${found.length - shown.length} more` : "";
-    return `Known for ${found.length} of ${conditions(ps.length)}: ${shown.join(" ")}${rest}. `;
+    return `It is known for ${found.length} of ${conditions(ps.length)}:<span class="offers">${shown.join("")}${rest}</span>`;
   };
   // Conditions that were run and differ from what is chosen in the fewest factors, as buttons that choose them.
   const nearest = () => {
