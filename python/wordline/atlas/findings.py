@@ -237,8 +237,7 @@ def _combined(drives: Sequence[DriveCells]) -> list[str]:
         ]
     if not gains:
         return [
-            f"None of {count} combinations writes significantly faster than both its "
-            f"parts.{rest}"
+            f"None of {count} combinations writes significantly faster than both its parts.{rest}"
         ]
     gains.sort(key=lambda g: g[2].log)
     title, scheme, least = gains[0]

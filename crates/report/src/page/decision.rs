@@ -9,6 +9,7 @@ use crate::pictures::tradeoff::tradeoff;
 use crate::schema::comparison::Comparison;
 use crate::schema::lifetime::Lifetimes;
 use crate::words::decision::{LIFETIME, Leading, leading_of_lives};
+use crate::words::hints::are_few;
 use crate::words::labels::{eligible, replicas};
 use crate::words::row::Row;
 use crate::words::steadiness::{Settled, short_advice, stands};
@@ -27,7 +28,7 @@ pub(crate) fn write(page: &mut Page, comparison: &Comparison, cast: &Cast, leadi
     let _ = writeln!(
         page.text,
         "<p class=\"caption\" id=\"certainty\">{}</p>",
-        prose(&(certainty(comparison, cast) + extrapolated(comparison, leading)))
+        prose(&(certainty(comparison, cast, leading) + extrapolated(comparison, leading)))
     );
     page.text.push_str("</div>\n");
     let beside = match tradeoff(&cast.roles(), leading) {
@@ -72,7 +73,7 @@ fn extrapolated(comparison: &Comparison, leading: &Leading) -> &'static str {
 }
 
 /// How certain the decision is, in a sentence or two.
-fn certainty(comparison: &Comparison, cast: &Cast) -> String {
+fn certainty(comparison: &Comparison, cast: &Cast, leading: &Leading) -> String {
     let reports = &comparison.reports;
     let settled = Settled::of(reports);
     let settled = if reports.len() == 1 { settled.of_one() } else { settled.words() };
@@ -91,7 +92,11 @@ fn certainty(comparison: &Comparison, cast: &Cast) -> String {
         Some(text) => format!(" Run longer: {text}"),
         None => String::new(),
     };
-    format!("{settled}.{longer} {intervals}{against}")
+    let few = match are_few(reports) && leading.rows.iter().any(|(_, row)| row.path.ends_with(".p999")) {
+        true => " With fewer than 1,000 requests of a kind, p99.9 is the slowest of them.",
+        false => "",
+    };
+    format!("{settled}.{longer} {intervals}{against}{few}")
 }
 
 fn measures(out: &mut String, roles: &Roles, leading: &Leading, ok: &[bool]) {

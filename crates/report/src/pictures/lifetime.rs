@@ -276,7 +276,9 @@ fn over_life(lifetimes: &Lifetimes, aging: &Aging) -> Option<Figure> {
         let x = Scale::from_zero(end, 5, panel.left, panel.right);
         let x = Scale { max: end, ..x };
         let y = match aging.kind {
-            ScaleKind::Linear => Scale::from_zero(top_value / unit.size, panel.ticks(), panel.bottom, panel.top),
+            ScaleKind::Linear => {
+                Scale::from_zero(top_value / unit.size, panel.ticks(), panel.bottom, panel.top)
+            }
             ScaleKind::Log => Scale::log(least / unit.size, top_value / unit.size, panel.bottom, panel.top),
         };
         frame(&mut c, panel, &x, &y);

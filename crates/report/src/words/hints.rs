@@ -10,6 +10,31 @@ fn begins(hint: &str) -> bool {
     hint.contains("--initial ")
 }
 
+/// Requests from which on a percentile is not simply the slowest of them.
+const FOR_P99: u64 = 100;
+const FOR_P999: u64 = 1_000;
+
+/// Says of which requests there are too few for a tail percentile.
+fn few(count: u64, kind: &str) -> Option<String> {
+    let which = match count {
+        0 | FOR_P999.. => return None,
+        1..FOR_P99 => "p99 and p99.9",
+        _ => "p99.9",
+    };
+    Some(format!(
+        "{} {kind} are too few for {which}, which {} the slowest of them; p99.9 needs {} or more.",
+        number::count(count),
+        if count < FOR_P99 { "are" } else { "is" },
+        number::count(FOR_P999)
+    ))
+}
+
+/// Whether any run has so few requests of a kind that its p99.9 is their maximum.
+pub(crate) fn are_few(reports: &[Report]) -> bool {
+    let kinds = |r: &Report| [r.latency_us.write, r.latency_us.read];
+    reports.iter().flat_map(kinds).flatten().any(|l| l.count > 0 && l.count < FOR_P999)
+}
+
 /// Advice of all runs and further warnings, each once, with the runs concerned.
 pub(crate) fn hints(reports: &[Report]) -> Vec<Said> {
     let mut hints: Vec<(usize, String)> = Vec::new();
@@ -45,6 +70,11 @@ pub(crate) fn hints(reports: &[Report]) -> Vec<Said> {
     for (run, r) in reports.iter().enumerate() {
         for hint in r.hints.iter().filter(|hint| all_begin_so || !begins(hint)) {
             add(hint.clone(), run);
+        }
+        for (latency, kind) in [(r.latency_us.write, "writes"), (r.latency_us.read, "reads")] {
+            if let Some(text) = latency.and_then(|l| few(l.count, kind)) {
+                add(text, run);
+            }
         }
         if let Some(replicas) = r.replicas.as_ref().filter(|r| r.are_identical()) {
             let text = format!(
