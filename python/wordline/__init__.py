@@ -115,6 +115,7 @@ __all__ = [
     "check",
     "compare",
     "devices",
+    "explain",
     "formats",
     "identity",
     "inspect",

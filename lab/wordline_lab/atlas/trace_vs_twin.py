@@ -116,14 +116,14 @@ def sentences(atlas: PublishedAtlas) -> list[str]:
     said = []
     if unknown := sum(map(len, made.values())) - len(every):
         said.append(
-            f"{unknown} pairs of a real trace and a twin cannot be compared, since runs of either are "
-            "not steady: run longer."
+            f"{unknown} pairs of a real trace and a twin cannot be compared, since runs of either "
+            "are not steady: run longer."
         )
     if every:
         agree = sum(pair.agrees for pair in every)
         said.append(
-            f"{agree} of {len(every)} pairs of a real trace and a twin (counted on each drive) agree "
-            "on which scheme writes fastest: it is the same, or the two do not differ "
+            f"{agree} of {len(every)} pairs of a real trace and a twin (counted on each drive) "
+            "agree on which scheme writes fastest: it is the same, or the two do not differ "
             "significantly on the trace."
         )
     for drive in atlas.drives:
@@ -165,17 +165,17 @@ def _promised(drive: DriveCells, found: Sequence[Pair]) -> str:
 def table(atlas: PublishedAtlas) -> str:
     """Return all pairs as a table of Markdown for each drive."""
     parts = [
-        "Ratios of mean write latency to the plain drive's: the best scheme on each real trace, the "
-        "best on its twin under the same conditions, and how the twin's best does on the trace. "
-        "Then the latency of the twin's best over that of the trace's best, and Spearman's rank "
-        "correlation over all schemes."
+        "Ratios of mean write latency to the plain drive's: the best scheme on each real trace, "
+        "the best on its twin under the same conditions, and how the twin's best does on the "
+        "trace. Then the latency of the twin's best over that of the trace's best, and Spearman's "
+        "rank correlation over all schemes."
     ]
     for drive in atlas.drives:
         rows = [
             f"**{drive.title}**",
             "",
-            "| real trace | twin | best on the trace | best on the twin | twin's best on the trace | "
-            "over the trace's best | rank correlation |",
+            "| real trace | twin | best on the trace | best on the twin | twin's best on the trace "
+            "| over the trace's best | rank correlation |",
             "| --- | --- | --- | --- | --- | --- | --- |",
         ]
         for pair in pairs(atlas, drive):

@@ -100,8 +100,8 @@ def sentences(atlas: PublishedAtlas) -> list[str]:
     )
     if found > unknown:
         text += (
-            f" Under the conditions of the atlas {count['better']} of them are significantly better "
-            f"than the published parameters, {count['worse']} are worse, and for "
+            f" Under the conditions of the atlas {count['better']} of them are significantly "
+            f"better than the published parameters, {count['worse']} are worse, and for "
             f"{count['not significant']} the difference is not significant."
         )
     if unknown:
@@ -112,8 +112,8 @@ def sentences(atlas: PublishedAtlas) -> list[str]:
             drive, tuned, own = most(of, key=lambda item: item[2].log)
             text += (
                 f" `{tuned.of}` on {drive.title} {does} most: "
-                f"{MEASURES[KEYS[tuned.measure]].label} {own} that with the published parameters, where "
-                f"the search reached {tuned.seen:.3g} times."
+                f"{MEASURES[KEYS[tuned.measure]].label} {own} that with the published parameters, "
+                f"where the search reached {tuned.seen:.3g} times."
             )
     return [text, *(s for drive in atlas.drives for s in _fastest(drive))]
 
@@ -156,8 +156,8 @@ def _of_drive(atlas: PublishedAtlas, drive: DriveCells) -> str:
     rows = [
         f"**{drive.title}**",
         "",
-        "| scheme | latency | tuned parameters | in the search | all conditions | lowest | highest | "
-        "lifetime | verdict |",
+        "| scheme | latency | tuned parameters | in the search | all conditions | lowest | highest "
+        "| lifetime | verdict |",
         "| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
     for gain in gains(atlas, drive):

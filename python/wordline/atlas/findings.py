@@ -161,8 +161,8 @@ def _fills(drive: DriveCells) -> list[str]:
         if best_by_condition(drive, "write_mean")[UNKNOWN] == len(places):
             return []
         return [
-            f"Over all conditions on {drive.title} the scheme with the lowest mean write latency is "
-            f"not known: run longer ({choice.steady})."
+            f"Over all conditions on {drive.title} the scheme with the lowest mean write latency "
+            f"is not known: run longer ({choice.steady})."
         ]
     found = {
         fill: j.over(j.where(drive, fill=fill), choice.scheme, "write_mean")
@@ -268,8 +268,8 @@ def _again(atlas: Atlas) -> list[str]:
     last = atlas.seeds + max(np.shape(rows)[1] for p in places for rows in p.again.values())
     every = sum(len(drive.places) for drive in atlas.drives)
     return [
-        f"In {len(choices)} of {every} conditions the two schemes with the lowest mean write latency "
-        f"do not differ significantly with {atlas.seeds} seeds. They were run with seeds "
+        f"In {len(choices)} of {every} conditions the two schemes with the lowest mean write "
+        f"latency do not differ significantly with {atlas.seeds} seeds. They were run with seeds "
         f"{atlas.seeds + 1} to {last} too, which alone decide between them: the difference is "
         f"significant in {apart}."
     ]
@@ -278,7 +278,7 @@ def _again(atlas: Atlas) -> list[str]:
 def best_places(
     drives: Sequence[DriveCells], schemes: Sequence[str], *, alone: bool
 ) -> list[tuple[DriveCells, Place, str, j.Choice]]:
-    """Return the conditions in which one of the schemes is significantly the best, the clearest first.
+    """Return the conditions in which one of the schemes is significantly best, clearest first.
 
     That is, better than the plain drive and than every other scheme beyond chance and by at least
     2 %; and if not `alone`, than every combination.
@@ -314,11 +314,11 @@ def papers(atlas: Atlas) -> list[str]:
         cells = {(d.name, p.at) for d, p, _, _ in found}
         of_all = {(d.name, p.at) for d, p, _, _ in best_places(drives, ran, alone=False)}
         said.append(
-            f"{paper}: of the schemes that are not combined, {_or(ran)} is significantly the best in "
-            f"at least one of {len(ASKED)} measures under {len(cells)} conditions; of all "
-            f"combinations, under {len(of_all)}. The clearest is {_name(choice.scheme)} on {drive.title} "
-            f"({', '.join(place.at)}): {_label(measure)} {choice.gain} the plain drive's, "
-            f"and {choice.apart} that of the second, {_name(choice.second)}."
+            f"{paper}: of the schemes that are not combined, {_or(ran)} is significantly the best "
+            f"in at least one of {len(ASKED)} measures under {len(cells)} conditions; of all "
+            f"combinations, under {len(of_all)}. The clearest is {_name(choice.scheme)} on "
+            f"{drive.title} ({', '.join(place.at)}): {_label(measure)} {choice.gain} the plain "
+            f"drive's, and {choice.apart} that of the second, {_name(choice.second)}."
         )
     return said
 

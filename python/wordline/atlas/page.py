@@ -182,11 +182,11 @@ def _map(atlas: Atlas) -> str:
 <div class="scroll" tabindex="0" role="region" aria-label="Every scheme"><table id="atlas-map"
 class="map"></table></div>
 <p class="caption">Ratios to the plain drive under the same conditions and seeds, geometric means
-over the conditions. <span class="swatch gain"></span>better, <span class="swatch loss"></span>worse;
-a deeper color means a larger difference. <span class="swatch chance"></span>grey: not significant
-(the 95&nbsp;% interval over the seeds includes 1). Grey and dotted: fewer than four in five of the
-runs are steady, so the ratio depends on their length. A dash: the drive does not support the
-scheme, the workload has no such requests, or a lifetime would rest on runs that are not
+over the conditions. <span class="swatch gain"></span>better, <span class="swatch loss"></span>
+worse; a deeper color means a larger difference. <span class="swatch chance"></span>grey: not
+significant (the 95&nbsp;% interval over the seeds includes 1). Grey and dotted: fewer than four in
+five of the runs are steady, so the ratio depends on their length. A dash: the drive does not
+support the scheme, the workload has no such requests, or a lifetime would rest on runs that are not
 steady.{below}</p>
 <div id="atlas-cell" class="cell-detail"></div></div>
 """

@@ -285,10 +285,10 @@ pub(crate) struct DeviceFitArgs {
     #[arg(short = 'o', long, value_name = "DEVICE.toml")]
     #[serde(serialize_with = "values::path")]
     pub(crate) output: PathBuf,
-    /// Drive to fit, as its rows name it, where the tables have several
+    /// Name of the drive to fit, if the tables have several
     #[arg(long, value_name = "NAME")]
     pub(crate) drive: Option<String>,
-    /// Also write index.html and its plot, measurement and model over each other, to DIR
+    /// Also write index.html with a plot of measurement and model to DIR
     #[arg(long, value_name = "DIR")]
     #[serde(serialize_with = "values::maybe_path")]
     pub(crate) out: Option<PathBuf>,

@@ -15,11 +15,11 @@ const MOST: usize = 8;
 const OPENINGS: [&str; 10] = ["what", "which", "how", "is", "are", "does", "do", "a", "an", "the"];
 
 /// Further words that carry no meaning in a question.
-const FILLERS: [&str; 44] = [
-    "about", "and", "any", "as", "at", "be", "by", "can", "call", "called", "find", "for", "from", "get",
-    "i", "if", "in", "it", "make", "makes", "me", "mean", "means", "meaning", "my", "need", "of", "on",
-    "one", "option", "or", "see", "set", "should", "that", "there", "to", "use", "when", "where", "why",
-    "with", "you", "your",
+const FILLERS: [&str; 49] = [
+    "about", "and", "any", "as", "at", "be", "by", "can", "call", "called", "change", "configure", "find",
+    "for", "from", "get", "i", "if", "in", "it", "limit", "make", "makes", "me", "mean", "means",
+    "meaning", "my", "need", "of", "on", "one", "option", "or", "own", "see", "set", "should", "that",
+    "there", "to", "use", "want", "when", "where", "why", "with", "you", "your",
 ];
 
 /// A searchable entry: its name, and a sentence about it.

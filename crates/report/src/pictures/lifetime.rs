@@ -206,7 +206,7 @@ fn totals(lifetimes: &Lifetimes) -> Figure {
     }
 }
 
-/// What bars and rings are, as far as there are any besides plain bars.
+/// Explains whiskers and rings, if there are any.
 fn shown(lifetimes: &Lifetimes) -> String {
     let has_intervals = lifetimes.schemes.iter().any(|s| s.lives.len() > 1);
     let has_rings = lifetimes.schemes.iter().any(|s| s.check.is_some());
