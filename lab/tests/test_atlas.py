@@ -468,6 +468,25 @@ def settled_tab(tab, atlas, tmp_path_factory):
     other.close()
 
 
+def test_conditions_with_an_answer_are_offered_where_the_whole_has_none(tab, atlas, tmp_path):
+    partly = deepcopy(atlas)
+    drive = partly.drives[0]
+    drive.places[1] = settled(atlas).drives[0].places[1]
+    (tmp_path / "t.html").write_text(pages.to_html(partly, "wordline atlas", ["It is so."], []))
+    other = tab.context.browser.new_page()
+    other.goto((tmp_path / "t.html").as_uri())
+    answer = other.locator("#atlas-answer")
+    assert f"It is known for 1 of {len(drive.places)} conditions:" in answer.inner_text()
+    choice = judge.choose(drive, [drive.places[1]], "write_mean")
+    is_better = judge.is_better("write_mean", choice.gain)
+    [offer] = answer.locator("button.nearest").all()
+    assert offer.inner_text().startswith(f"{choice.scheme if is_better else 'none better'}: ")
+    offer.click()
+    assert f"(one condition of {len(drive.places)} on" in answer.inner_text()
+    assert "is not known" not in answer.inner_text()
+    other.close()
+
+
 def test_every_control_changes_what_is_said(settled_tab):
     tab = settled_tab
     for key in ("drive", "measure", *designs.FACTORS):
@@ -505,7 +524,7 @@ def test_the_page_knows_nothing_of_runs_that_are_not_steady(tab, atlas, measure)
     runs = runs.replace("steady", "are steady")
     assert f"is not known, since only {runs}." in said if choice else "only 0 of " in said
     # No condition of it has an answer, so that none is offered.
-    assert "Known for" not in said
+    assert "It is known for" not in said
     # The command can be pasted.
     command = tab.locator("#atlas-answer code").inner_text().split()
     needed = max(c.needed for d in atlas.drives for p in d.places for c in p.cells.values())
@@ -611,7 +630,7 @@ def test_the_page_says_what_the_data_say(settled_tab, atlas, measure):
     cost = tab.locator("#atlas-cost").input_value()
     best = frontier(drive, measure, cost)
     listed = tab.locator("#atlas-frontier-list").inner_text()
-    names = listed.partition(" than ")[2].partition(". ")[0].rstrip(".")
+    names = listed.partition("better in both): ")[2].partition(". ")[0].rstrip(".")
     assert set(names.split(", ")) == best
 
 

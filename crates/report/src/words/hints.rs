@@ -87,3 +87,19 @@ pub(crate) fn hints(reports: &[Report]) -> Vec<Said> {
     }
     phrases::once(hints, &labels(reports), 2)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// With fewer than 1,000 requests the rank of p99.9 is the last one; with fewer than 100, that of p99 too.
+    #[test]
+    fn few_requests_are_told_until_percentiles_differ_from_the_maximum() {
+        let said = |count| few(count, "writes").unwrap_or_default();
+        assert!(
+            said(50).starts_with("50 writes are too few for p99 and p99.9, which are the slowest of them;")
+        );
+        assert!(said(999).starts_with("999 writes are too few for p99.9, which is the slowest of them;"));
+        assert_eq!([said(0), said(1_000)], ["", ""]);
+    }
+}
