@@ -192,10 +192,14 @@ class SteadyFit:
             self.tell(f"suspension above {left:.4g} us left: p99 of reads {off:.3f} of measured")
 
     def _off(self, rows: list[steady_rows.SteadyRow]) -> float:
-        """Return the factor by which the p99 of reads exceeds the measured one, over rows."""
+        """Return the factor by which the p99 of reads exceeds the measured one.
+
+        It lies half-way between those of the worst rows, high and low, so that the largest error
+        is smallest.
+        """
         model = self._model(self.of)
         found = [model.figures(r)["r_p99"] / r.figures["r_p99"].value for r in rows]
-        return float(geometric_mean(found))
+        return math.sqrt(min(found) * max(found))
 
     def _unknown(self) -> list[str]:
         lines = list(UNKNOWN)
