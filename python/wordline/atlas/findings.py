@@ -95,6 +95,12 @@ def winners(drive: DriveCells) -> list[str]:
             f"On {drive.title} the scheme with the lowest mean write latency is not known: run "
             f"longer ({runs})."
         ]
+    if most and most[0][1] == count:
+        best = _name(most[0][0])
+        return [
+            f"On {drive.title} {best} has the lowest mean write latency in all {count} conditions "
+            f"({runs})."
+        ]
     known = count - unknown
     begin = f"On {drive.title} the scheme with the lowest mean write latency"
     if unknown:
