@@ -220,10 +220,10 @@ def test_sentences_say_what_is_not_known_and_on_how_many_runs(atlas):
     for drive, said in zip(atlas.drives, short, strict=True):
         runs = sum(place.cells[s].steadiness.runs for place in drive.places for s in drive.schemes)
         assert said == (
-            f"On {drive.title} it is not known what writes fastest: run longer "
-            f"(0 of {runs:,} runs steady)."
+            f"On {drive.title} the scheme with the lowest mean write latency is not known: run "
+            f"longer (0 of {runs:,} runs steady)."
         )
-    assert any("not known how long the drive lives" in s for s in findings.sentences(atlas))
+    assert any("lifetime is not known" in s for s in findings.sentences(atlas))
     for drive in settled(atlas).drives:
         [said] = findings.winners(drive)
         assert "not known" not in said
@@ -236,7 +236,8 @@ def test_sentences_claim_nothing_without_steady_runs(atlas):
     assert len(said) == len(set(said))
     assert not any(s.startswith("Over all conditions") for s in said)
     for s in findings.papers(atlas):
-        assert "it is not known where" in s
+        assert s.partition(": ")[2].startswith("where ")
+        assert "is not known" in s
         assert "run longer (0 of " in s
     # Schemes are named that ran, and no others.
     assert "`hyssd:life`" not in "".join(findings.papers(settled(atlas)))
@@ -318,10 +319,10 @@ def test_more_seeds_are_run_where_the_best_two_are_not_apart(folder, atlas):
             )
     assert count
     # Of runs that are not steady there is no best.
-    assert "the best two" not in "".join(findings.sentences(found))
+    assert "the two schemes" not in "".join(findings.sentences(found))
     said = findings.sentences(settled(found))[-1]
-    assert f"In {count} of 24 conditions the best two" in said
-    assert "The seeds 3 to 4 of those two" in said
+    assert f"In {count} of 24 conditions the two schemes with the lowest" in said
+    assert "with seeds 3 to 4 too" in said
     assert kept.from_json(found.to_json()).to_json() == found.to_json()
     # They are other seeds of the same runs.
     drive, place = next((d, p) for d in found.drives for p in d.places if p.again)
@@ -467,6 +468,25 @@ def settled_tab(tab, atlas, tmp_path_factory):
     other.close()
 
 
+def test_conditions_with_an_answer_are_offered_where_the_whole_has_none(tab, atlas, tmp_path):
+    partly = deepcopy(atlas)
+    drive = partly.drives[0]
+    drive.places[1] = settled(atlas).drives[0].places[1]
+    (tmp_path / "t.html").write_text(pages.to_html(partly, "wordline atlas", ["It is so."], []))
+    other = tab.context.browser.new_page()
+    other.goto((tmp_path / "t.html").as_uri())
+    answer = other.locator("#atlas-answer")
+    assert f"It is known for 1 of {len(drive.places)} conditions:" in answer.inner_text()
+    choice = judge.choose(drive, [drive.places[1]], "write_mean")
+    is_better = judge.is_better("write_mean", choice.gain)
+    [offer] = answer.locator("button.nearest").all()
+    assert offer.inner_text().startswith(f"{choice.scheme if is_better else 'none better'}: ")
+    offer.click()
+    assert f"(one condition of {len(drive.places)} on" in answer.inner_text()
+    assert "is not known" not in answer.inner_text()
+    other.close()
+
+
 def test_every_control_changes_what_is_said(settled_tab):
     tab = settled_tab
     for key in ("drive", "measure", *designs.FACTORS):
@@ -499,9 +519,12 @@ def test_the_page_knows_nothing_of_runs_that_are_not_steady(tab, atlas, measure)
     choice = judge.choose(drive, drive.places, measure)
     runs = str(choice.steady) if choice else " runs steady"
     said = tab.locator("#atlas-answer").inner_text()
-    assert "not known which scheme to take" in said
-    assert "take " not in said.replace("to take", "")
-    assert f"run longer ({runs}" in said if choice else "(0 of " in said
+    assert "the best scheme by" in said
+    assert "take " not in said
+    runs = runs.replace("steady", "are steady")
+    assert f"is not known, since only {runs}." in said if choice else "only 0 of " in said
+    # No condition of it has an answer, so that none is offered.
+    assert "It is known for" not in said
     # The command can be pasted.
     command = tab.locator("#atlas-answer code").inner_text().split()
     needed = max(c.needed for d in atlas.drives for p in d.places for c in p.cells.values())
@@ -607,7 +630,7 @@ def test_the_page_says_what_the_data_say(settled_tab, atlas, measure):
     cost = tab.locator("#atlas-cost").input_value()
     best = frontier(drive, measure, cost)
     listed = tab.locator("#atlas-frontier-list").inner_text()
-    names = listed.partition(" than ")[2].partition(". ")[0].rstrip(".")
+    names = listed.partition("better in both): ")[2].partition(". ")[0].rstrip(".")
     assert set(names.split(", ")) == best
 
 

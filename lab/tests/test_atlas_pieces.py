@@ -169,16 +169,18 @@ def test_what_is_lost_by_the_twins_word_is_measured_on_the_trace():
     assert (y.own.scheme, y.of_twin.scheme, y.agrees) == ("a", "a", True)
     assert y.alike == pytest.approx(1.0)
     said = trace_vs_twin.sentences(atlas)
-    assert said[0].startswith("Of 2 pairs of a real trace and the twin beside it")
-    assert "1 agree on which scheme writes fastest" in said[0]
+    assert said[0].startswith(
+        "1 of 2 pairs of a real trace and a twin (counted on each drive) agree"
+    )
+    assert "agree on which scheme writes fastest" in said[0]
     # Paired by seed, so that nothing is left to chance.
-    assert "waits at most 2 times (2 to 2) as long" in said[1]
-    assert "(`b` with `real:x`)" in said[1]
-    assert "under `b` is 0.5 times (0.491 to 0.509) the plain drive's with `real:x`" in said[2]
-    assert "and 0.25 times (0.246 to 0.254) with `t`" in said[2]
+    assert "recommends has at most 2 times (2 to 2) the write latency" in said[1]
+    assert "(`b` on `real:x`)" in said[1]
+    assert "under `b` is 0.5 times (0.491 to 0.509) the plain drive's on `real:x`" in said[2]
+    assert "but 0.25 times (0.246 to 0.254) on `t`" in said[2]
     assert "correlates with 0.50 to 1.00" in said[2]
     # What the twins came to is not counted among the traces.
-    assert "of 2 it is that of `a` in 2" in said[3]
+    assert "`a` has the lowest mean write latency in all 2 conditions" in said[3]
     row = next(r for r in trace_vs_twin.table(atlas).splitlines() if r.startswith("| `real:x`"))
     assert row == (
         "| `real:x` | `t`, its kin | `a` 0.25 (0.246 to 0.254) | `b` 0.25 (0.246 to 0.254) | "
@@ -219,9 +221,9 @@ def test_page_and_text_say_what_is_real_and_name_no_folder(atlas, folder, tmp_pa
     assert '"workload":"DIR/msr/rsrch_1.csv:fit=compact,closed=8' in shown
     assert "real:rsrch_1: real, a research server (MSR Cambridge), all of a week" in shown
     assert '"by":"workload"' in shown
-    assert "Real pieces beside twins</h2>" in shown
-    head, _, rest = text.partition("## Real pieces beside twins")
-    assert "pairs of a real trace and the twin beside it" in head
+    assert "Real traces and their twins</h2>" in shown
+    head, _, rest = text.partition("## Real traces and their twins")
+    assert "pairs of a real trace and a twin" in head
     assert "| `real:rsrch_1` | `stg_0`, another volume of MSR Cambridge | " in rest
     assert "## The best choice by workload" in rest
     assert "- **real:financial1**: real, online transactions (UMass)" in rest
@@ -241,7 +243,7 @@ def test_a_page_names_no_folder_however_it_is_spelled(folder, monkeypatch, spell
 
 def test_the_atlas_of_the_twins_has_the_table_where_the_traces_were_run(atlas, tmp_path):
     without = pieces.section(tmp_path / "pieces")
-    assert "`wordline atlas --traces DIR` runs real traces beside twins" in without
+    assert "`wordline atlas --traces DIR` runs real traces and their twins" in without
     assert "rsrch_1.csv*" in without
     assert "|" not in without
     report.write(atlas, tmp_path / "pieces", "wordline", words.of(atlas))

@@ -92,7 +92,7 @@ def row(name: str, folder: Path, jobs: int | None) -> str:
         raise SystemExit(f"{best.scheme} is {judged['verdict']}: {judged['why']}")
     came = judged["overall"][objective]
     interval = f"{came['ratio']:.3f} ({came['low']:.3f} to {came['high']:.3f})"
-    sure = "better" if came["high"] < 1 else "worse" if came["low"] > 1 else "not told apart"
+    sure = "better" if came["high"] < 1 else "worse" if came["low"] > 1 else "not significant"
     kind = "reads" if objective == READS else "writes"
     [cost] = best.costs or (1.0,)
     return (

@@ -471,3 +471,31 @@ def test_a_bar_is_shown_to_those_who_ask_for_one(capfd):
     wl.Drive(device="fair-tlc", scheme="sector").play("uniform", requests=900, progress=True)
     assert "900/900" in capfd.readouterr().err
     assert wl.run(scheme="slc-cache", progress=False, **how).result_hash == plain.result_hash
+
+
+def test_explain_returns_what_the_command_prints():
+    assert "unused part of a page" in wl.explain("WAF excluding padding")
+    with pytest.raises(wl.UserError, match="unknown device"):
+        wl.explain("nonesuch")
+    with pytest.raises(wl.UserError, match="the name is empty"):
+        wl.explain(" ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ({"plane": 99}, "plane is one of home, any, next-channel, most-free"),
+        ({"gather": None}, "gather is one of fill, as-is, whole"),
+        ({"avoid": 5}, "avoid is a list of channel numbers"),
+    ],
+)
+def test_a_place_of_wrong_types_says_what_is_allowed(arguments, says):
+    with pytest.raises(wl.UserError, match=says):
+        wl.to("slc", **arguments)
+
+
+def test_a_report_lists_each_attribute_once():
+    names = dir(wl.run(device="demo-8gb", scheme="conventional", workload="bursty", requests=9))
+    assert len(names) == len(set(names))
+    assert "metrics" in names
+    assert "followed" not in names

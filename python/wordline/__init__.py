@@ -15,7 +15,15 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from wordline._api import compare, identity, lifetime, run, sweep
     from wordline._figures import Estimate, Estimates, Figures, Replicas
-    from wordline._listing import Entry, devices, formats, inspect, schemes, workloads
+    from wordline._listing import (
+        Entry,
+        devices,
+        explain,
+        formats,
+        inspect,
+        schemes,
+        workloads,
+    )
     from wordline._rerun import load, rerun, why
     from wordline._result import Comparison, Figure, Lifetimes, Report
     from wordline._run import Run
@@ -44,7 +52,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "_api": "compare identity lifetime run sweep",
     "_figures": "Estimate Estimates Figures Replicas",
-    "_listing": "Entry devices formats inspect schemes workloads",
+    "_listing": "Entry devices explain formats inspect schemes workloads",
     "_rerun": "load rerun why",
     "_result": "Comparison Figure Lifetimes Report",
     "_run": "Run",
@@ -107,6 +115,7 @@ __all__ = [
     "check",
     "compare",
     "devices",
+    "explain",
     "formats",
     "identity",
     "inspect",

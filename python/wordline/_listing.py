@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from typing import NamedTuple
 
 from wordline import _wordline
@@ -37,6 +39,34 @@ def inspect(trace: str | os.PathLike[str]) -> Figures:
         The trace cannot be read or recognized.
     """
     return Figures(json.loads(_wordline.inspect(os.fspath(trace))))
+
+
+def explain(name: str) -> str:
+    """Explain a name, as ``wordline explain`` does.
+
+    Parameters
+    ----------
+    name
+        A device, scheme, workload, trace format, key of a device file, command, option, figure or
+        term, such as ``"waf.total"`` or ``"over-provisioning"``.
+
+    Returns
+    -------
+    str
+        The explanation, for ``print``.
+
+    Raises
+    ------
+    UserError
+        Unknown name; the message lists similar ones.
+    """
+    if not name.strip():
+        raise _wordline.UserError('explain(""): the name is empty')
+    command = [sys.executable, "-m", "wordline", "explain", "--", *name.split()]
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
+    if done.returncode:
+        raise _wordline.UserError(done.stderr.strip().removeprefix("error: "))
+    return done.stdout.rstrip()
 
 
 def devices() -> list[Entry]:

@@ -170,7 +170,8 @@ class _Read:
 
     def __dir__(self) -> list[str]:
         """Return the attributes with the names of the parts, for completion."""
-        return [*super().__dir__(), *self._data]
+        # `followed` is read for reports of version 0.1; `metrics` is its name.
+        return sorted({*super().__dir__(), *self._data} - {"followed"})
 
     def __getstate__(self) -> dict[str, str]:
         """Return the JSON for a pickle."""

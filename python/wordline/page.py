@@ -204,7 +204,9 @@ def _table(match: re.Match[str], number: int) -> str:
             classes = ["number"] if next(at) or "right" in attributes else []
             if len(_plain(content)) > _WORDS:
                 classes.append("words")
-            elif "-" in content and len(_plain(content)) <= _SHORT:
+            elif len(_plain(content)) > _SHORT:
+                classes.append("phrase")
+            elif "-" in content or (tag == "td" and " " in _plain(content)):
                 classes.append("whole")
             named = f' class="{" ".join(classes)}"' if classes else ""
             # Only text between tags may be broken.

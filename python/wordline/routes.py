@@ -72,7 +72,7 @@ class Compiled(NamedTuple):
 
 
 #: Who wants Python to decide although numba is there: it can say what went wrong, and decides the
-#: same. Of all threads, since the engine asks from its own.
+#: same. Shared by all threads, since the engine asks from threads of its own.
 _wants_python: list[None] = []
 #: Returned where a decision raises an exception.
 FAILED = -(2**63)

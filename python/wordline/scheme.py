@@ -77,7 +77,30 @@ def to(
     UserError
         An argument is unknown, or no region is given.
     """
-    return _place(regions, slot, gather, plane, tuple(avoid) if avoid else ())
+    try:
+        return _place(regions, slot, gather, plane, tuple(avoid) if avoid else ())
+    except TypeError:
+        _check_types(regions, {"slot": slot, "gather": gather, "plane": plane}, avoid)
+        raise
+
+
+#: What the words of `to` may be.
+_WORDS = {
+    "slot": "next, lsb, csb, msb, tsb, slc, reprogram",
+    "gather": "fill, as-is, whole",
+    "plane": "home, any, next-channel, most-free",
+}
+
+
+def _check_types(regions: tuple[Any, ...], words: dict[str, Any], avoid: Any) -> None:
+    """Raise `UserError` for the first argument of `to` that has a wrong type."""
+    for region in regions:
+        if not isinstance(region, str):
+            raise UserError(f"to({region!r}): a region is the name of one of the layout, in quotes")
+    for name, value in words.items():
+        if not isinstance(value, str):
+            raise UserError(f"to({name}={value!r}): {name} is one of {_WORDS[name]}")
+    raise UserError(f"to(avoid={avoid!r}): avoid is a list of channel numbers, such as [0, 3]")
 
 
 #: Hooks that the engine asks only of a scheme that has them.

@@ -15,7 +15,7 @@ const FILE: &str = "WORDLINE_ADVICE";
 pub(crate) enum Source {
     /// An error.
     Error,
-    /// Text of a command besides its result.
+    /// Text of a command other than its result.
     Note,
     /// A report, in a table.
     Report,

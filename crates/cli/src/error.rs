@@ -10,7 +10,7 @@ use wordline_run::{Blame, RunError};
 pub(crate) enum Failure {
     /// The run.
     Run(RunError),
-    /// The user's input, besides that of a run.
+    /// User input other than that of a run.
     Input(String),
     /// The result of a rerun differs.
     Differs(String),

@@ -278,7 +278,7 @@ impl Drive {
         Ok(drive)
     }
 
-    /// Write its requests to a session from now on.
+    /// Write all further requests to a session log, or stop doing so.
     pub(crate) fn record(&mut self, log: Option<SessionLog>) {
         self.log = log;
     }
@@ -324,7 +324,7 @@ impl Drive {
         self.working()?.advance_to(until).map_err(|e| e.to_string())
     }
 
-    /// Slow down a die by a factor from now on; 1 is the normal speed.
+    /// Slow down a die by a factor; 1 is the normal speed.
     pub(crate) fn slow_die(&mut self, die: DieId, factor: u32) -> Result<(), Stopped> {
         let at = self.now();
         if let Some(log) = &mut self.log {

@@ -349,7 +349,7 @@ fn main(py: Python<'_>, args: Vec<OsString>) -> PyResult<i32> {
     let (registry, failed) = scheme::with_classes(py, &classes)?;
     let executor = executor::executor(py, &classes, &failed)?;
     let code = py.detach(|| command(args, registry, executor));
-    // The traceback of a hook, below the line that the command has said of it.
+    // The traceback of a hook, below the command's error line.
     if let Some(e) = failed.take() {
         py.import("wordline.subprocess_runner")?.call_method1("show", (e.into_value(py),))?;
     }

@@ -134,7 +134,7 @@ enum Policy {
     Static,
 }
 
-/// State of HySSD besides the layout.
+/// State of HySSD other than the layout.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Memorised {
     pub(crate) classifier: Classifier,

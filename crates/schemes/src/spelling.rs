@@ -31,7 +31,7 @@ impl Default for Registry {
 static STANDARD: LazyLock<Registry> =
     LazyLock::new(|| Registry(Arc::new(SCHEMES.iter().map(|entry| entry()).collect())));
 
-/// How a spelling of a class of Python begins, and what is said of one where there is no Python.
+/// The prefix of a Python class as a scheme, and the error about it in a binary without Python.
 const PYTHON: &str = "py";
 const OF_PYTHON: &str = "; a Python class (py:FILE#CLASS) needs the wordline command that pip installs";
 

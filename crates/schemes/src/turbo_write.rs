@@ -37,7 +37,7 @@
 //!
 //! ## Differs
 //! The paper's baseline is static; the dynamic size follows drives on the market (section II-D). A die reclaims one block
-//! at a time. The paper does not say which blocks count as used, nor what a reclaim blocks besides its die.
+//! at a time. The paper does not say which blocks count as used, nor whether a reclaim blocks more than its die.
 //!
 //! ## Not modelled
 //! Folding by copy-back within the die: data cross the bus.

@@ -82,15 +82,15 @@ def files() -> str:
 def section(folder: Path) -> str:
     """Return what the atlas of the twins says of real traces, whose folder may be there."""
     how = (
-        "`wordline atlas --traces DIR` runs real traces beside twins, under conditions "
-        f"that both have, where DIR has {files()}."
+        "`wordline atlas --traces DIR` runs real traces and their twins under the same conditions. "
+        f"DIR has {files()}."
     )
     kept = pages.data_of(folder / "index.html")
     if kept is None:
         return how
     name = folder.name
     where = f"[their text]({name}/README.md) and on [their page]({name}/index.html)"
-    return f"{how} All of what they came to is in {where}.\n\n{trace_vs_twin.table(kept)}"
+    return f"{how} All results are in {where}.\n\n{trace_vs_twin.table(kept)}"
 
 
 def _table() -> Mapping[str, Any]:

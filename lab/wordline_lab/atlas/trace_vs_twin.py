@@ -17,7 +17,7 @@ from wordline_lab.atlas.published import PublishedAtlas
 #: By what the two are compared.
 MEASURE = "write_mean"
 #: What the section is called in every text.
-TITLE = "Real pieces beside twins"
+TITLE = "Real traces and their twins"
 
 
 @dataclass(frozen=True)
@@ -116,15 +116,15 @@ def sentences(atlas: PublishedAtlas) -> list[str]:
     said = []
     if unknown := sum(map(len, made.values())) - len(every):
         said.append(
-            f"Of {unknown} pairs of a real trace and the twin beside it nothing is known, since "
-            "runs of either are not steady: run longer."
+            f"{unknown} pairs of a real trace and a twin cannot be compared, since runs of either "
+            "are not steady: run longer."
         )
     if every:
         agree = sum(pair.agrees for pair in every)
         said.append(
-            f"Of {len(every)} pairs of a real trace and the twin beside it, counted on each drive, "
-            f"{agree} agree on which scheme writes fastest: it is the same, or the two are not "
-            "apart on the trace beyond chance."
+            f"{agree} of {len(every)} pairs of a real trace and a twin (counted on each drive) "
+            "agree on which scheme writes fastest: it is the same, or the two do not differ "
+            "significantly on the trace."
         )
     for drive in atlas.drives:
         if found := of[drive.name]:
@@ -140,9 +140,8 @@ def _lost(drive: DriveCells, found: Sequence[Pair]) -> str:
         return f"On {drive.title} every twin names the scheme that writes fastest with its trace."
     worst = max(others, key=lambda pair: pair.lost.log)
     return (
-        f"On {drive.title} whoever takes what the twin names waits at most {worst.lost} as long "
-        f"for a write as with the best scheme of the trace (`{worst.of_twin.scheme}` with "
-        f"`{worst.trace}`)."
+        f"On {drive.title} the scheme that the twin recommends has at most {worst.lost} the write "
+        f"latency of the trace's best scheme (`{worst.of_twin.scheme}` on `{worst.trace}`)."
     )
 
 
@@ -157,25 +156,26 @@ def _promised(drive: DriveCells, found: Sequence[Pair]) -> str:
         else ""
     )
     return (
-        f"How much that gains is another matter: on {drive.title} the write latency under "
-        f"`{most.of_twin.scheme}` is {most.came} the plain drive's with `{most.trace}`, and "
-        f"{most.of_twin.gain} with `{most.twin}`, the most that the two differ.{order}"
+        f"The gain itself differs more: on {drive.title} the write latency under "
+        f"`{most.of_twin.scheme}` is {most.came} the plain drive's on `{most.trace}`, but "
+        f"{most.of_twin.gain} on `{most.twin}`, the largest difference of all pairs.{order}"
     )
 
 
 def table(atlas: PublishedAtlas) -> str:
     """Return all pairs as a table of Markdown for each drive."""
     parts = [
-        "Mean write latency over the plain drive's, of each real trace over its conditions, and of "
-        "the twin over the same; then what the twin's choice comes to on the trace, and that over "
-        "the trace's own best; last the rank correlation of all schemes (Spearman)."
+        "Ratios of mean write latency to the plain drive's: the best scheme on each real trace, "
+        "the best on its twin under the same conditions, and how the twin's best does on the "
+        "trace. Then the latency of the twin's best over that of the trace's best, and Spearman's "
+        "rank correlation over all schemes."
     ]
     for drive in atlas.drives:
         rows = [
             f"**{drive.title}**",
             "",
-            "| real trace | beside | best on the trace | best on the twin | that on the trace | "
-            "over its best | order |",
+            "| real trace | twin | best on the trace | best on the twin | twin's best on the trace "
+            "| over the trace's best | rank correlation |",
             "| --- | --- | --- | --- | --- | --- | --- |",
         ]
         for pair in pairs(atlas, drive):

@@ -1,4 +1,4 @@
-"""What tuning brings: schemes with parameters that a search has found beside their own."""
+"""Gains of tuning: schemes with parameters that a search found, against published ones."""
 
 from __future__ import annotations
 
@@ -14,22 +14,21 @@ from wordline_lab.atlas.published import PublishedAtlas
 from wordline_lab.atlas.tuned import Tuned
 
 #: What the section is called in every text.
-TITLE = "What tuning brings"
+TITLE = "Gains of tuning"
 #: By what found parameters are judged, in the order in which it is told.
-VERDICTS = ("better", "worse", "not told apart", "not known", "nothing found")
+VERDICTS = ("better", "worse", "not significant", "not known", "nothing found")
 
 _HOW = """\
-Parameters that a search found for every scheme alone, by the same method for all: {trials} trials
-by `wl.tune`, each under {conditions} conditions with {seeds} seeds and {requests:,} requests, on
-twins that the atlas does not show ({workloads}), with seeds that it does not use. What was to
-become smaller is the mean latency of writes, and of reads under RARO and its rival, over that under
-the scheme's own parameters; *seen* is what the search came to. The columns behind it are of the
-conditions of this atlas: the same ratio over all of them with its 95 % interval over the seeds, by
-load where it is lowest and highest, and the drive's lifetime over that under the scheme's own.
-`python -m wordline_lab.tuning atlas FOLDER` searches again.
+The same search tuned the parameters of every scheme that is not combined: {trials} trials of
+`wl.tune`, each under {conditions} conditions with {seeds} seeds and {requests:,} requests. It used
+twins ({workloads}) and seeds that this atlas does not. It minimized the ratio of mean write latency
+(RARO and its rival: read latency) to that with the published parameters. The column *in the search*
+has the ratio that it reached; the columns to its right have the ratio under the conditions of this
+atlas: over all of them with the 95 % interval over the seeds, at the loads where it is lowest and
+highest, and the ratio of the drive's lifetimes. `python -m wordline_lab.tuning atlas FOLDER`
+repeats the search.
 
-Tuned schemes run beside the others, and no best choice counts them: what is said elsewhere of the
-best is said of the published parameters."""
+Tuned schemes are shown, but the best choice is always among published parameters."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +61,7 @@ class Gain:
         if not self.own.is_settled:
             return "not known"
         if self.own.is_chance:
-            return "not told apart"
+            return "not significant"
         return "better" if j.is_better(self.tuned.measure, self.own) else "worse"
 
 
@@ -96,25 +95,25 @@ def sentences(atlas: PublishedAtlas) -> list[str]:
     found = len(every) - count["nothing found"]
     unknown = count["not known"]
     text = (
-        f"Tuning: on other workloads and with other seeds a search found parameters for {found} of "
-        f"{len(every)} schemes, counted on each drive."
+        f"Tuning: a search on other workloads and seeds found better parameters for {found} of "
+        f"{len(every)} schemes (counted on each drive)."
     )
     if found > unknown:
         text += (
-            f" Over all conditions {count['better']} of them are better than the scheme's own "
-            f"beyond chance, {count['worse']} are worse, and {count['not told apart']} are not "
-            "told apart."
+            f" Under the conditions of the atlas {count['better']} of them are significantly "
+            f"better than the published parameters, {count['worse']} are worse, and for "
+            f"{count['not significant']} the difference is not significant."
         )
     if unknown:
-        text += f" Of {unknown} it is not known, since their runs are not steady: run longer."
+        text += f" {unknown} of them cannot be judged, since their runs are not steady: run longer."
     for most, does, verdict in ((min, "gains", "better"), (max, "loses", "worse")):
         of = [(d, g.tuned, g.own) for d, g in every if g.own is not None and g.verdict == verdict]
         if of:
             drive, tuned, own = most(of, key=lambda item: item[2].log)
             text += (
                 f" `{tuned.of}` on {drive.title} {does} most: "
-                f"{MEASURES[KEYS[tuned.measure]].label} {own} that under its own parameters, where "
-                f"the search saw {tuned.seen:.3g} times."
+                f"{MEASURES[KEYS[tuned.measure]].label} {own} that with the published parameters, "
+                f"where the search reached {tuned.seen:.3g} times."
             )
     return [text, *(s for drive in atlas.drives for s in _fastest(drive))]
 
@@ -130,10 +129,11 @@ def _fastest(drive: DriveCells) -> list[str]:
     apart = j.between(drive.places, best, first, "write_mean")
     if apart is None or not (apart.is_settled and one.is_settled and other.is_settled):
         return []
-    said = "they are not told apart" if apart.is_chance else f"{apart} of that"
+    said = "the difference is not significant" if apart.is_chance else f"{apart} of that"
     return [
-        f"Of the schemes alone on {drive.title} `{first}` writes fastest with its own parameters, "
-        f"in {one} the plain drive's time; of the tuned ones `{best}` does, in {other}: {said}."
+        f"On {drive.title}, of the schemes that are not combined, `{first}` writes fastest with "
+        f"published parameters, in {one} the plain drive's time, and `{best}` with tuned ones, in "
+        f"{other}: {said}."
     ]
 
 
@@ -156,8 +156,8 @@ def _of_drive(atlas: PublishedAtlas, drive: DriveCells) -> str:
     rows = [
         f"**{drive.title}**",
         "",
-        "| scheme | mean latency of | found | seen | over its own | lowest | highest | lifetime | "
-        "verdict |",
+        "| scheme | latency | tuned parameters | in the search | all conditions | lowest | highest "
+        "| lifetime | verdict |",
         "| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
     for gain in gains(atlas, drive):

@@ -8,21 +8,20 @@ from wordline_lab.atlas import trace_vs_twin, tuning_gains
 from wordline_lab.atlas.published import PublishedAtlas
 
 _OF_TRACES = """\
-Each is run with a real trace and with the twin beside it, with as many requests. Not every
-combination is run: of the table of ten conditions every load is there once, every trace twice, with
-two fills, two ages and both caches. The table, the traces and how far they are cut were fixed
-before it was known what any scheme comes to.
+Each condition is run with a real trace and with its twin, with the same number of requests. The
+table has ten of the possible conditions: each load once, each trace twice, with two fills, two ages
+and both caches. The table, the traces and how far they are cut were fixed before any scheme was
+run.
 
 {traces}
 
-A real trace is cut before what it touches would no longer fit into the smallest fill, IOzone's
-earlier for the time that it takes, and addresses are renumbered densely (`fit=compact`), so that
-lengths, order and what is contiguous stay as they are; what it comes to is said of that part. With
-every seed it has the same requests and another drive, in which other blocks hold the data; a twin
-has other requests, too. So the interval of a trace says what the drive's chance does, and not what
-another day of that host would. The best of a trace is chosen by the seeds that give its figure, so
-what is lost by the twin's choice is said to be rather too much than too little. In an
-open loop its own times are divided by one factor."""
+A real trace is cut where its footprint would exceed the smallest fill (IOzone's earlier, since it
+takes long), and its addresses are renumbered densely (`fit=compact`), which keeps lengths, order
+and contiguity. Results hold for that part of the trace. A seed changes the drive (which blocks hold
+the data), and for a twin also the requests. So the interval of a trace covers variation of the
+drive, not of the host's workload. The best scheme of a trace is chosen by the same seeds that give
+its ratio, so the loss by the twin's choice is overestimated rather than underestimated. In an open
+loop the trace's own times are divided by one factor."""
 
 
 def of(atlas: PublishedAtlas, section: str = "") -> Words:
@@ -50,7 +49,7 @@ def of(atlas: PublishedAtlas, section: str = "") -> Words:
 def _of_traces(atlas: PublishedAtlas) -> str:
     """Say how the conditions of real traces and twins were made."""
     listed = "\n".join(
-        f"- **{name}**: {atlas.kinds[name]}; beside it `{twin}`, {akin}."
+        f"- **{name}**: {atlas.kinds[name]}; its twin is `{twin}`, {akin}."
         for name, (twin, akin) in atlas.beside.items()
     )
     return _OF_TRACES.format(traces=listed)

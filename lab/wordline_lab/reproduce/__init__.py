@@ -159,7 +159,8 @@ def _one(
     study.others = [
         _turned(study, other, turned, reports, refusals)
         for other, turned in others
-        if any(ended[other.choice.label]) or not ended[other.choice.label]
+        # A reading without runs of its own has all that it needs.
+        if not (runs := ended[other.choice.label]) or any(runs)
     ]
     # What was asked for by name and cannot be drawn is told, too.
     named = bool(scope.figures)

@@ -86,7 +86,7 @@
   };
 
   // --- Words.
-  const digits = (x) => (x >= 99.5 ? Math.round(x).toLocaleString("en") : String(Number(x.toPrecision(x < 1 ? 2 : 3))));
+  const digits = (x) => (x >= 99.5 ? Math.round(x).toLocaleString("en") : x.toPrecision(x < 1 ? 2 : 3));
   const ratio = (o) => digits(2 ** o.log);
   const interval = (o) => `${digits(2 ** (o.log - o.half))} to ${digits(2 ** (o.log + o.half))}`;
   const UNITS = { us: [[1, "µs"], [1e3, "ms"], [1e6, "s"]], B: [[1, "B"], [2 ** 20, "MiB"], [2 ** 30, "GiB"], [2 ** 40, "TiB"], [2 ** 50, "PiB"]] };
@@ -128,7 +128,17 @@
 
   // --- The sentence.
   const longer = $("atlas-answer").dataset.longer;
-  const unknown = (label, runs) => `not known which scheme to take by ${label}: run longer (${counted(runs)})${longer && `: <code>${escape(longer)}</code>`}`;
+  const unknown = (label, runs, ps) => `the best scheme by ${label} is not known, since only ${counted(runs).replace(/ steady$/, " are steady")}. ${answered(ps)}${longer && `To find out, run longer: <code>${escape(longer)}</code>`}`;
+  const choice = (set, text, says = "") => `<button type="button" class="nearest" data-set="${escape(JSON.stringify(set))}"${says && ` title="${escape(says)}"`}>${escape(text)}</button>`;
+  // Where the whole has no answer, single conditions may have one: buttons that choose them.
+  const answered = (ps) => {
+    if (ps.length < 2) return "";
+    const found = ps.map((p) => [p, ...choose([p], state.measure)]).filter(([, best, , apart]) => best && best.o.settled && (!apart || apart.settled));
+    if (!found.length) return "";
+    const shown = found.slice(0, 6).map(([p, best]) => choice(FACTORS.map((f, i) => [f, p.at[i]]), `${better(state.measure, best.o) ? best.name : "none better"}: ${p.at.map(short).join(", ")}`, p.at.map((l, i) => level(FACTORS[i], l)).join(", ")));
+    const rest = found.length > shown.length ? ` and ${found.length - shown.length} more` : "";
+    return `It is known for ${found.length} of ${conditions(ps.length)}:<span class="offers">${shown.join("")}${rest}</span>`;
+  };
   // Conditions that were run and differ from what is chosen in the fewest factors, as buttons that choose them.
   const nearest = () => {
     const want = FACTORS.filter((f) => state[f] !== "any");
@@ -137,7 +147,7 @@
     const offers = new Map(apart.filter((a) => a.length === least).map((a) => [JSON.stringify(a), a]));
     const shown = [...offers.values()].slice(0, 6).map((a) => {
       const said = a.map(([f, l]) => `${A.factors[f]} ${level(f, l)}`).join(", ");
-      return `<button type="button" class="nearest" data-set="${escape(JSON.stringify(a))}">${escape(said)}</button>`;
+      return choice(a, said);
     });
     return `Nearest that were run: ${shown.join(" ")}`;
   };
@@ -150,12 +160,12 @@
     const base = baseline();
     if (!best) {
       const runs = together(schemes(d).map(([, s]) => steady(ps, s)));
-      return head + (enough(runs) ? `nothing is known of ${label}.` : unknown(label, runs));
+      return head + (enough(runs) ? `nothing is known of ${label}.` : unknown(label, runs, ps));
     }
     const runs = together([...new Set([best.s, second ? second.s : best.s, base])].map((s) => steady(ps, s)));
-    if (!best.o.settled || (apart && !apart.settled)) return head + unknown(label, runs);
+    if (!best.o.settled || (apart && !apart.settled)) return head + unknown(label, runs, ps);
     if (!better(key, best.o)) {
-      const why = best.o.few ? `fewer than ${A.fewest_p999.toLocaleString("en")} requests were measured` : "what differs is within chance";
+      const why = best.o.few ? `fewer than ${A.fewest_p999.toLocaleString("en")} requests were measured` : "no difference is significant";
       return head + `nothing beats <b>${escape(d.baseline)}</b> in ${label}: ${why}. <span class="under">${counted(runs)}.</span>`;
     }
     const costs = ["write_p99", "read_mean", "read_p99", "waf", "lifetime", "usable", "cost", "energy", "ram"]
@@ -164,9 +174,9 @@
       .sort((a, b) => Math.abs(b[1].log) - Math.abs(a[1].log)).slice(0, 4)
       .map(([k, o]) => `${measure(k).label} ${ratio(o)}×`);
     let text = head + `take <b>${escape(best.name)}</b>: ${label} ${ratio(best.o)}× the plain drive's (${interval(best.o)}). `;
-    text += costs.length ? `It costs: ${costs.join(", ")}. ` : "Nothing else gets worse beyond chance. ";
+    text += costs.length ? `It costs: ${costs.join(", ")}. ` : "No other measure gets significantly worse. ";
     if (second) {
-      text += `Second is <b>${escape(second.name)}</b> at ${ratio(second.o)}×` + (apart.chance ? ", not apart beyond chance." : ".");
+      text += `Second is <b>${escape(second.name)}</b> at ${ratio(second.o)}×` + (apart.chance ? ": the difference is not significant." : ".");
     }
     const tuned = tunedOf(d, best.name), came = tuned && over(ps, tuned.s, key);
     text += ` <span class="under">${counted(runs)}.</span>`;
@@ -253,7 +263,7 @@
   };
   const detail = () => {
     const box = $("atlas-cell");
-    if (!picked) { box.innerHTML = '<p class="caption">Choose a cell of the map: here are then all its measures, what explains them, and the command that runs it again.</p>'; return; }
+    if (!picked) { box.innerHTML = '<p class="caption">Choose a cell of the map to see all its measures, what explains them, and the command that reproduces it.</p>'; return; }
     const d = drive(), { s, ps } = picked, known = ps.filter((p) => typeof p.cells[s] !== "number");
     const rows = A.measures.map((m, i) => {
       const o = measured(known, s, m.key);
@@ -270,7 +280,7 @@
     const of = ps.length === 1 ? ps[0].at.map((l, i) => level(FACTORS[i], l)).join(", ") : `${picked.title}, ${conditions(known.length)}`;
     const first = known.reduce((a, p) => (a && a.requests[1] >= p.requests[1] ? a : p), null);
     const tuned = d.tuned.find((t) => t.s === s), own = tuned && between(known, s, d.schemes.findIndex((x) => x[0] === tuned.of), tuned.measure);
-    if (own) notes.unshift(`${tuned.parameters}: ${measure(tuned.measure).label} ${ratio(own)}× that under its own parameters (${interval(own)})`);
+    if (own) notes.unshift(`${tuned.parameters}: ${measure(tuned.measure).label} ${ratio(own)}× that with the published parameters (${interval(own)})`);
     box.innerHTML = `<h3>${escape(d.spelled[s][0])} <span class="under">${escape(of)}</span></h3><p class="caption">${notes.map(escape).join(" · ")}</p>` +
       `<div class="cell-grid"><div class="scroll"><table class="atlas-measures"><thead><tr><th>measure</th><th class="number">× plain</th><th class="number">95 % interval</th><th class="number">here</th><th class="number">plain drive</th></tr></thead><tbody>${rows.join("")}</tbody></table></div>` +
       `<div>${bars(first, s, "write", "Mean write latency, by what it waited for", "us")}${bars(first, s, "read", "Mean read latency, by what it waited for", "us")}${bars(first, s, "programs", "Programs for each page that the host wrote", "")}` +
@@ -344,7 +354,7 @@
     }
     el("text", { x: (L + W - R) / 2, y: H - 6, "text-anchor": "middle", class: "note" }, svg, `${measure(cost).label} × plain drive (${measure(cost).more ? "right" : "left"} is better)`);
     el("text", { x: 0, y: 0, transform: `translate(12 ${(Tp + H - B) / 2}) rotate(-90)`, "text-anchor": "middle", class: "note" }, svg, `${measure(gain).label} (${measure(gain).more ? "up" : "down"} is better)`);
-    $("atlas-frontier-list").textContent = `${moved.length ? "A hollow point is a scheme tuned. " : ""}Nothing is as good in both and better in one than ${front.map((p) => p.name).join(", ")}.${without}`;
+    $("atlas-frontier-list").textContent = `${moved.length ? "Hollow points are tuned schemes. " : ""}Pareto-optimal (no other scheme is better in both): ${front.map((p) => p.name).join(", ")}.${without}`;
   };
 
   const show = () => {

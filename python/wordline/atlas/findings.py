@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -43,11 +43,6 @@ def _is_of_two_media(drive: DriveCells) -> bool:
 
 def _name(scheme: str) -> str:
     return f"`{scheme}`"
-
-
-def _and(words: Iterable[str]) -> str:
-    *others, last = list(words)
-    return f"{', '.join(others)} and {last}" if others else last
 
 
 def _label(measure: str) -> str:
@@ -96,25 +91,33 @@ def winners(drive: DriveCells) -> list[str]:
     count = len(drive.places)
     runs = steady_runs(drive)
     if unknown == count:
-        return [f"On {drive.title} it is not known what writes fastest: run longer ({runs})."]
-    # Where most is not known, that is the first thing to say.
-    begin, end = f"On {drive.title}", f" ({runs})"
+        return [
+            f"On {drive.title} the scheme with the lowest mean write latency is not known: run "
+            f"longer ({runs})."
+        ]
+    if most and most[0][1] == count:
+        best = _name(most[0][0])
+        return [
+            f"On {drive.title} {best} has the lowest mean write latency in all {count} conditions "
+            f"({runs})."
+        ]
+    known = count - unknown
+    begin = f"On {drive.title} the scheme with the lowest mean write latency"
     if unknown:
-        end = ""
-        begin = (
-            f"On {drive.title} it is not known in {unknown} of {count} conditions what writes "
-            f"fastest: run longer ({runs}). In the others"
-        )
+        begin += f" is known for {known} of {count} conditions"
+        end = f". For the other {unknown}, run longer ({runs})."
+    else:
+        begin += f" depends on which of {count} conditions holds" if most else ""
+        end = f" ({runs})."
     if not most:
-        return [f"{begin} nothing writes faster than the plain drive beyond chance{end}."]
-    listed = _and(f"{_name(s)} in {n}" for s, n in most)
-    rest = f", and none beats the plain drive in {none}" if none else ""
-    schemes = "scheme or combination is" if len(of) == 1 else "schemes and combinations are"
-    return [
-        f"{begin} the lowest mean write latency depends on the conditions: of "
-        f"{count - unknown} it is that of {listed}; {len(of)} {schemes} best "
-        f"in at least one{rest}{end}."
-    ]
+        alone = "the plain drive; no scheme is significantly faster"
+        return [f"{begin}{': ' if unknown else ' is '}{alone}{end}"]
+    listed = [f"{_name(s)} in {n}" for s, n in most]
+    if others := sum(of.values()) - sum(n for _, n in most):
+        listed.append(f"{len(of) - len(most)} others in {others}")
+    if none:
+        listed.append(f"none significantly faster than the plain drive in {none}")
+    return [f"{begin}: {', '.join(listed)}{end}"]
 
 
 def _extremes(
@@ -164,8 +167,8 @@ def _fills(drive: DriveCells) -> list[str]:
         if best_by_condition(drive, "write_mean")[UNKNOWN] == len(places):
             return []
         return [
-            f"Over all conditions on {drive.title} it is not known what writes fastest: run longer "
-            f"({choice.steady})."
+            f"Over all conditions on {drive.title} the scheme with the lowest mean write latency "
+            f"is not known: run longer ({choice.steady})."
         ]
     found = {
         fill: j.over(j.where(drive, fill=fill), choice.scheme, "write_mean")
@@ -203,7 +206,7 @@ def _costs(drive: DriveCells) -> list[str]:
         if len(drive.schemes) < 3 or len(drive.places) < 2 or _is_of_two_media(drive):
             return []
         return [
-            f"What it costs: on {drive.title} it is not known how long the drive lives: run longer "
+            f"What it costs: on {drive.title} the drive's lifetime is not known: run longer "
             f"({steady_runs(drive)})."
         ]
     (first, best), (last, worst) = ranked[0], ranked[-1]
@@ -232,20 +235,22 @@ def _combined(drives: Sequence[DriveCells]) -> list[str]:
                 gains.append((drive.title, scheme, max(known, key=lambda o: o.log)))
     if not count:
         return []
-    rest = f" Of {unknown} it is not known: run longer." if unknown else ""
+    rest = f" {unknown} of them need longer runs." if unknown else ""
     if unknown == count:
-        return [f"Of {count} combinations it is not known what they gain: run longer."]
+        return [
+            f"Whether any of {count} combinations writes faster than both its parts is not known: "
+            "run longer."
+        ]
     if not gains:
         return [
-            f"None of {count - unknown} combinations writes faster than both its parts beyond "
-            f"chance.{rest}"
+            f"None of {count} combinations writes significantly faster than both its parts.{rest}"
         ]
     gains.sort(key=lambda g: g[2].log)
     title, scheme, least = gains[0]
     return [
-        f"Of {count} combinations, counted on each drive, {len(gains)} write faster than both of "
-        f"their parts beyond chance, over all conditions; the most {_name(scheme)} on {title}, "
-        f"{least} the better part's time.{rest}"
+        f"Over all conditions, {len(gains)} of {count} combinations (counted on each drive) write "
+        f"significantly faster than both of their parts. The largest gain is that of "
+        f"{_name(scheme)} on {title}: {least} the better part's time.{rest}"
     ]
 
 
@@ -269,16 +274,17 @@ def _again(atlas: Atlas) -> list[str]:
     last = atlas.seeds + max(np.shape(rows)[1] for p in places for rows in p.again.values())
     every = sum(len(drive.places) for drive in atlas.drives)
     return [
-        f"In {len(choices)} of {every} conditions the best two schemes in mean write latency are "
-        f"not apart with {atlas.seeds} seeds. The seeds {atlas.seeds + 1} to {last} of those two, "
-        f"which have not chosen them and alone decide between them, tell them apart in {apart}."
+        f"In {len(choices)} of {every} conditions the two schemes with the lowest mean write "
+        f"latency do not differ significantly with {atlas.seeds} seeds. They were run with seeds "
+        f"{atlas.seeds + 1} to {last} too, which alone decide between them: the difference is "
+        f"significant in {apart}."
     ]
 
 
 def best_places(
     drives: Sequence[DriveCells], schemes: Sequence[str], *, alone: bool
 ) -> list[tuple[DriveCells, Place, str, j.Choice]]:
-    """Return the conditions in which one of the schemes is surely the best, the clearest first.
+    """Return the conditions in which one of the schemes is significantly best, clearest first.
 
     That is, better than the plain drive and than every other scheme beyond chance and by at least
     2 %; and if not `alone`, than every combination.
@@ -314,11 +320,11 @@ def papers(atlas: Atlas) -> list[str]:
         cells = {(d.name, p.at) for d, p, _, _ in found}
         of_all = {(d.name, p.at) for d, p, _, _ in best_places(drives, ran, alone=False)}
         said.append(
-            f"{paper}: {_or(ran)} is surely the best of the schemes alone under {len(cells)} "
-            f"conditions in at least one of {len(ASKED)} measures, and of all combinations, too, "
-            f"under {len(of_all)}. The clearest is {_name(choice.scheme)} on {drive.title} "
-            f"({', '.join(place.at)}): {_label(measure)} {choice.gain} the plain drive's, "
-            f"and {choice.apart} that of the second, {_name(choice.second)}."
+            f"{paper}: of the schemes that are not combined, {_or(ran)} is significantly the best "
+            f"in at least one of {len(ASKED)} measures under {len(cells)} conditions; of all "
+            f"combinations, under {len(of_all)}. The clearest is {_name(choice.scheme)} on "
+            f"{drive.title} ({', '.join(place.at)}): {_label(measure)} {choice.gain} the plain "
+            f"drive's, and {choice.apart} that of the second, {_name(choice.second)}."
         )
     return said
 
@@ -330,10 +336,11 @@ def _nowhere(drives: Sequence[DriveCells], schemes: Sequence[str]) -> str:
     count = sum(choice is not None and choice.is_settled for choice in choices)
     if not count:
         runs = sum((j.steady([p], s) for d, p in places for s in d.schemes), NO_RUNS)
-        return f"it is not known where {_or(schemes)} is the best: run longer ({runs})."
+        return f"where {_or(schemes)} is the best is not known: run longer ({runs})."
     among = "" if count == len(places) else f" with steady runs ({count} of {len(places)})"
     return (
-        f"under no condition{among} is {_or(schemes)} the best of the schemes alone beyond chance."
+        f"{_or(schemes)} is significantly the best of the schemes that are not combined under no "
+        f"condition{among}."
     )
 
 

@@ -23,7 +23,7 @@ _DATA = '<script type="application/json" id="atlas-data">'
 #: What is said of tuned schemes below the map.
 _TUNED = """
 A row <i>tuned</i> is the scheme above it with parameters that a search found on other workloads and
-seeds; what is best is chosen among published parameters."""
+seeds. The best choice is always among published parameters."""
 
 #: What is chosen, in the order of the page: its key and its label.
 _CONTROLS = (("drive", "drive"), ("measure", "what counts"), *FACTORS.items())
@@ -156,10 +156,10 @@ def _parts(
 ) -> list[pages.Part]:
     """Return the sections: the map, then findings, further text, and sentences of the papers."""
     findings, sections, of_papers = told
-    found = [pages.Part("Every scheme", _map(atlas), "Choose a cell for all of its measures.")]
+    found = [pages.Part("Every scheme", _map(atlas), "Choose a cell to see all of its measures.")]
     if findings:
         text = f'<ol class="findings">{_listed(findings)}</ol>'
-        found.append(pages.Part("Findings", text, f"{len(findings) + 1} in all."))
+        found.append(pages.Part("Findings", text, f"{len(findings)} more."))
     found += [pages.Part(title, pages.body(text)) for title, text in sections]
     if of_papers:
         text = f'<ul class="findings">{_listed(of_papers)}</ul>'
@@ -181,12 +181,12 @@ def _map(atlas: Atlas) -> str:
 {_select("pairs", "schemes")}{tuned}</div>
 <div class="scroll" tabindex="0" role="region" aria-label="Every scheme"><table id="atlas-map"
 class="map"></table></div>
-<p class="caption">Each figure is over the plain drive's under the same conditions with the same
-seeds, a geometric mean over the conditions. <span class="swatch gain"></span>better,
-<span class="swatch loss"></span>worse, the deeper the more; <span class="swatch chance"></span>grey
-where the 95&nbsp;% interval over the seeds holds 1; grey and dotted where fewer than four in five
-of the runs are steady, so that the figure depends on how long they were. A dash is a scheme that
-the drive does not admit, requests that there are none of, or a lifetime of runs that are not
+<p class="caption">Ratios to the plain drive under the same conditions and seeds, geometric means
+over the conditions. <span class="swatch gain"></span>better, <span class="swatch loss"></span>
+worse; a deeper color means a larger difference. <span class="swatch chance"></span>grey: not
+significant (the 95&nbsp;% interval over the seeds includes 1). Grey and dotted: fewer than four in
+five of the runs are steady, so the ratio depends on their length. A dash: the drive does not
+support the scheme, the workload has no such requests, or a lifetime would rest on runs that are not
 steady.{below}</p>
 <div id="atlas-cell" class="cell-detail"></div></div>
 """

@@ -42,7 +42,7 @@ and whether the SLC cache is static. {design}
   scheme whose cache is of fixed size keeps the static one.
 
 Latencies below 10 us count as 10 us, which a host's own stack takes: here a write that finds room
-in the drive's RAM takes no time. Schemes that all come to that are not told apart.
+in the drive's RAM takes no time. Schemes with a latency of zero rank equally.
 
 Figures are over `conventional`, the plain drive, under the same conditions with the same seed;
 means are geometric. An answer is given where four in five runs of each scheme that it names are
@@ -91,7 +91,12 @@ def write(atlas: Atlas, folder: Path, command: str, words: Words | None = None) 
         for measure in _SHOWN:
             name = f"{drive.name.lower()}-{measure.replace('_', '-')}.svg"
             with plotting.style():
-                plotting.save(_heat(drive, measure, atlas.by), folder / name)
+                heat = _heat(drive, measure, atlas.by)
+                if heat is None:
+                    # A picture of an earlier atlas would show what is no longer known.
+                    (folder / name).unlink(missing_ok=True)
+                    continue
+                plotting.save(heat, folder / name)
             written.append(folder / name)
             pictures.append((drive, measure, name))
     put("README.md", _readme(atlas, command, words, of_papers, _why(shown), pictures))
@@ -129,6 +134,7 @@ def _readme(
         *[_choices(drive, atlas.by) for drive in atlas.drives],
         f"## By {atlas.by}",
         *[f"![{MEASURES[KEYS[m]].label}, {d.title}]({name})" for d, m, name in pictures],
+        _undrawn(atlas, pictures),
         f"## Why\n\n{_WHY}" if why else "",
         why,
         "## How it was done",
@@ -136,6 +142,18 @@ def _readme(
         _refused(atlas),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _undrawn(atlas: Atlas, pictures: Sequence[tuple[DriveCells, str, str]]) -> str:
+    """Say which measures have no picture, since no figure of theirs is known."""
+    drawn = {(drive.name, measure) for drive, measure, _ in pictures}
+    lacking = [
+        f"{MEASURES[KEYS[m]].label} on {d.title}"
+        for d in atlas.drives
+        for m in _SHOWN
+        if (d.name, m) not in drawn
+    ]
+    return f"Not drawn, since too few runs are steady: {', '.join(lacking)}." if lacking else ""
 
 
 def _levels(drive: DriveCells, factor: str) -> list[str]:
@@ -208,7 +226,7 @@ def _refused(atlas: Atlas) -> str:
 
 
 def _heat(drive: DriveCells, measure: str, factor: str) -> Any:
-    """Draw a scheme a row and a level a column, in the colours of the page."""
+    """Draw a scheme a row and a level a column, in the page's colours; None if none is known."""
     import matplotlib.pyplot as plt
 
     levels = _levels(drive, factor)
@@ -219,6 +237,8 @@ def _heat(drive: DriveCells, measure: str, factor: str) -> Any:
         for s in schemes
         for level in levels
     }
+    if not any(o is not None for o in found.values()):
+        return None
     sign = -1 if MEASURES[KEYS[measure]].more else 1
     values = np.array(
         [

@@ -199,8 +199,15 @@ def write(results: Sequence[Result], folder: Path, command: str) -> Path:
         lead = f"{sum(steady.holds for steady in judged)} of {len(judged)} parts in steady state."
         text += "".join(f"- {line}\n" for line in said) + "\n"
     text += f"{about(results[0])} Every measurement is in `pts.csv`.\n"
+    section = ""
     for caption, heads, cells in tables(results):
-        text += f"\n## {caption}\n\n{page.table(heads, cells, right=len(heads) - 1)}"
+        # The tables of a scheme share a section.
+        scheme, _, figure = caption.rpartition(": ")
+        title = scheme or caption
+        text += "" if title == section else f"\n## {title}\n"
+        section = title
+        text += f"\n### {figure}\n" if scheme else ""
+        text += f"\n{page.table(heads, cells, right=len(heads) - 1)}"
     for name, title, figure in _plots(results):
         plotting.save(figure, folder / f"{name}.svg")
         text += f"\n## {title}\n\n![{title}]({name}.svg)\n"

@@ -112,8 +112,8 @@ def verdict(table: Table, rests: Steady) -> str:
             said = named._replace(unit="").said()
             count = len(table.rows)
             if not rests.is_enough:
-                of = f"Which of {count} different combinations has"
-                return f"{of} the {end} {said} is not known: {rests}."
+                of = f"of {count} different combinations"
+                return f"The {end} {said} {of} is not known: {rests}."
             mean, half = figure
             text = brief((mean / by, None if half is None else half / by))
             further, has = (f" and {len(top) - 1} more", "have") if len(top) > 1 else ("", "has")

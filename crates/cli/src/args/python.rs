@@ -58,7 +58,7 @@ pub(crate) struct SweepArgs {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=wordline_run::REPLICAS_MAX as i64))]
     pub(crate) replicas: u32,
     /// Number of requests per run, such as 100000 or 1M; overrides requests= of the workload
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     #[serde(serialize_with = "values::number")]
     pub(crate) requests: Option<Count>,
     /// How to handle requests beyond the capacity: error, wrap or compact
@@ -82,8 +82,12 @@ pub(crate) struct SweepArgs {
 #[derive(Args, Serialize, Debug)]
 pub(crate) struct ModelArgs {
     /// Scheme that has a model, with optional parameters: hyssd or hyssd:tlc_unit=unpacked
-    #[arg(value_name = "SCHEME")]
-    pub(crate) scheme: String,
+    #[arg(value_name = "SCHEME", required_unless_present = "named")]
+    pub(crate) scheme: Option<String>,
+    /// The same as SCHEME, as other commands take it
+    #[arg(long = "scheme", value_name = "SCHEME", conflicts_with = "scheme")]
+    #[serde(skip)]
+    pub(crate) named: Option<String>,
     /// Built-in device or device file with two media
     #[arg(long, value_name = "DEV")]
     pub(crate) device: String,
@@ -97,7 +101,7 @@ pub(crate) struct ModelArgs {
     #[arg(long, default_value_t = wordline_run::DEFAULT_SEED)]
     pub(crate) seed: u64,
     /// Maximum number of requests to read, such as 100000 or 1M
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     #[serde(serialize_with = "values::number")]
     pub(crate) requests: Option<Count>,
     /// How to handle requests beyond the capacity: error, wrap or compact
@@ -187,7 +191,7 @@ pub(crate) struct AtlasArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..=20))]
     pub(crate) most_seeds: Option<u64>,
     /// Number of requests per run, such as 100000 or 1M [default: 100k; for your workload 50k]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     #[serde(serialize_with = "values::number")]
     pub(crate) requests: Option<Count>,
     /// Make only this part of the published atlas: pieces (real traces and their twins) or twins; repeatable
@@ -281,10 +285,10 @@ pub(crate) struct DeviceFitArgs {
     #[arg(short = 'o', long, value_name = "DEVICE.toml")]
     #[serde(serialize_with = "values::path")]
     pub(crate) output: PathBuf,
-    /// Drive to fit, as its rows name it, where the tables have several
+    /// Name of the drive to fit, if the tables have several
     #[arg(long, value_name = "NAME")]
     pub(crate) drive: Option<String>,
-    /// Also write index.html and its plot, measurement and model over each other, to DIR
+    /// Also write index.html with a plot of measurement and model to DIR
     #[arg(long, value_name = "DIR")]
     #[serde(serialize_with = "values::maybe_path")]
     pub(crate) out: Option<PathBuf>,
@@ -340,7 +344,7 @@ pub(crate) struct PickArgs {
     #[arg(long, value_name = "DEV,...", default_value = "all", value_delimiter = ',')]
     pub(crate) drives: Vec<String>,
     /// Maximum number of requests to read, such as 100000 or 1M [default: 100k]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     #[serde(serialize_with = "values::number")]
     pub(crate) requests: Option<Count>,
     /// How to handle requests beyond the capacity: error, wrap or compact

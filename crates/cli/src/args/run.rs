@@ -46,7 +46,7 @@ pub(crate) struct What {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) threads: Option<u16>,
     /// Number of requests, such as 100000 or 1M; overrides requests= of the workload. A trace may end earlier
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) requests: Option<Count>,
     /// State of the drive before the first request: fresh, preload, fill:90%[,order=seq|random][,valid=80%],
     /// steady, aged_invalid:70%, aged_blocks:70%[,data=apart], aged_windows, pe:tlc=500, retention:30d; join
@@ -213,7 +213,7 @@ pub(crate) struct DemoArgs {
     #[arg(long, value_name = "DIR", default_value = "out/demo")]
     pub(crate) out: PathBuf,
     /// Maximum number of requests
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) requests: Option<Count>,
     #[command(flatten)]
     pub(crate) shown: Shown,

@@ -31,7 +31,7 @@ pub(crate) struct TwinCheckArgs {
     #[arg(value_name = "NAME", required = true)]
     pub(crate) names: Vec<String>,
     /// Generate only N requests per twin and omit the curves [default: all]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) requests: Option<Count>,
     /// Write the tables as Markdown and the plots with their data to DIR
     #[arg(long, value_name = "DIR")]

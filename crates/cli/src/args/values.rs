@@ -69,7 +69,7 @@ pub(crate) fn text_of(path: &Path) -> Result<&str, String> {
     path.to_str().ok_or_else(|| format!("{}: not valid UTF-8", path.display()))
 }
 
-/// The same for what is passed on.
+/// Serialize a path as text; an error if it is not valid UTF-8.
 pub(crate) fn path<S: Serializer>(path: &Path, to: S) -> Result<S::Ok, S::Error> {
     to.serialize_str(text_of(path).map_err(S::Error::custom)?)
 }

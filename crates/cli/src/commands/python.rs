@@ -85,6 +85,7 @@ pub(crate) fn lifetime(args: LifetimeArgs, console: &Console) -> Result<Call, Fa
 pub(crate) fn model(mut args: ModelArgs, console: &Console) -> Result<Call, Failure> {
     replaced(std::slice::from_ref(&args.workload), args.requests.map(|n| n.0), args.fit, console);
     args.traces = traces(args.traces);
+    args.scheme = args.scheme.or(args.named.take());
     call(Callee::Module { name: "wordline.model", extra: "sweep" }, arguments(&args)?)
 }
 

@@ -88,8 +88,9 @@ fn pace_below(
         }
     };
     if blocks_per_plane > 0 && below > most {
-        let why =
-            format!("{below} exceeds the {most} free blocks of a plane below which gc.trigger starts GC");
+        let why = format!(
+            "{below} is above the GC trigger: gc.trigger starts GC when a plane has fewer than {most} free blocks"
+        );
         section.refuse("pace_below", why);
     } else if below <= hard_reserve {
         section.refuse(

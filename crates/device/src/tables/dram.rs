@@ -1,4 +1,4 @@
-//! The table `[dram]` of a device file: the drive's RAM besides its buffers, and the cached part of the mapping table.
+//! The table `[dram]` of a device file: the drive's RAM without its buffers, and the cached part of the mapping table.
 
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;

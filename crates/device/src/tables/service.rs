@@ -125,12 +125,8 @@ pub(crate) fn read(mut section: Section<'_>, pairs: bool, caches: bool) -> Optio
                 [("program_min_left", "program", program), ("erase_min_left", "erase", erase)]
             {
                 if time.is_none() && read.min_left().any(|(given, _)| given == key) {
-                    suspend.refuse(
-                        key,
-                        &format!(
-                            "requires {of}, the suspend latency, as in \"20us\"; set it, or remove this key"
-                        ),
-                    );
+                    let more = "the suspend latency, as in \"20us\"; set it, or remove this key";
+                    suspend.refuse(key, format!("requires {of}, {more}"));
                 }
             }
             let fault = if program.is_none() && erase.is_none() {

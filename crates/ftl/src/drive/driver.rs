@@ -94,7 +94,7 @@ fn hold_up<D: Driver>(driver: &mut D, request: HostRequest, number: u64, data: H
     driver.waiting_mut().hold_up(HeldUp { request, number, data: data.to_held() });
 }
 
-/// Whether a write has to wait for its pace alone, or besides.
+/// Whether a write waits for its pace only, or for other things too.
 #[inline(always)]
 fn is_paced(layer: &Ftl, request: &HostRequest) -> bool {
     request.op == HostOp::Write && layer.requests.pace().holds_back(layer.state.now)

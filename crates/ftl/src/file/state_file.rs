@@ -1,4 +1,4 @@
-//! A state as a file: what it says of itself, and whether it is what was written.
+//! A state as a file: its header, and a check that the file is what was written.
 //!
 //! The file: a header of 64 bytes; the large tables, each at a multiple of 64 KiB, of which chunks that are all zeros
 //! are left out as holes; and the body, in postcard's encoding: what the state is of, where the tables are with a
@@ -52,7 +52,7 @@ pub struct Label<'a> {
     pub scheme: &'a str,
 }
 
-/// What a state file says of itself.
+/// The header of a state file.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct About {
     /// The version of Wordline that wrote it.

@@ -80,7 +80,7 @@ impl Ftl {
         }
     }
 
-    /// A request's operation ends: from now on requests that end are told when its map page came.
+    /// Begin to end an operation of a request: requests that end with it learn when its map page was loaded.
     #[inline(always)]
     pub(crate) fn begin_ending(&mut self, id: OpId) {
         if let Some(map) = &mut self.state.demand {

@@ -33,7 +33,7 @@ pub struct Initial {
     /// Share of the home region's blocks that are used up: the data are spread evenly over them, and
     /// what is left of them is invalid. Zero to fill blocks as `valid` says.
     pub aged_blocks: Fraction,
-    /// Whether aged blocks hold nothing valid, and the data lie in blocks besides, as `valid` says.
+    /// Whether aged blocks hold nothing valid, and the data lie in other blocks, as `valid` says.
     pub data_apart: bool,
     /// Where blocks of the home region are programmed a window at a time: the data lie in the first windows
     /// of each block, of none up to that share of them, every number as often as another. Zero, and under

@@ -53,7 +53,7 @@ impl Windows {
         self.waf.len() >= WINDOWS_MIN && self.drift().abs() <= STILL
     }
 
-    /// What is to be said of it, for this many pages of data, written in a regime.
+    /// The remark about it, for this many pages of data written in a regime.
     pub fn begun(&self, pages: u64, regime: Regime) -> Begun {
         Begun {
             waf: self.last() * regime.programmed_share,

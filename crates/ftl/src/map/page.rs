@@ -166,7 +166,7 @@ impl PageMap {
         Invalidated { ppn, sectors: self.geometry.sectors_per_unit }
     }
 
-    /// A page is live at a place from now on.
+    /// Mark a logical page as live at a physical page.
     #[inline]
     pub fn settle(&mut self, lpn: Lpn, ppn: Ppn) {
         let (word, bit) = self.bit(ppn);

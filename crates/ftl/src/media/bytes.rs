@@ -42,7 +42,7 @@ impl Bytes {
         self.slots.get(ppn.0)?.iter().find(|(l, _)| *l == lpn).map(|(_, page)| page)
     }
 
-    /// Keep no bytes, since all of them lie elsewhere from now on.
+    /// Drop all bytes, which are stored elsewhere after this.
     pub fn forget_bytes(&mut self) {
         self.slots = SharedMap::default();
     }

@@ -5,7 +5,7 @@ use crate::plan::span::Span;
 use serde::{Deserialize, Serialize};
 use wordline_units::CellMode;
 
-/// What a page's spare area says of a span stored in it.
+/// The record of a stored span in a page's spare area.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Oob {
     /// What is stored.

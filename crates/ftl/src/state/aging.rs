@@ -58,7 +58,7 @@ pub(crate) struct PageRead {
     pub bit: usize,
 }
 
-/// Key of a block's errors, besides its age.
+/// Key of a block's errors, without its age.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reading {
     /// Pages of the block.
@@ -170,7 +170,7 @@ impl Aging {
         }
     }
 
-    /// All data are this much older from now on: time starts over, or passes on the shelf.
+    /// Age all data by this time: simulated time restarts at 0, or passes on the shelf.
     pub fn age_by(&mut self, time: SimDuration) {
         for age in self.ages.iter_mut() {
             age.written = age.written.saturating_sub_unsigned(time.0);

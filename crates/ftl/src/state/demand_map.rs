@@ -214,7 +214,7 @@ impl DemandMap {
         self.owed = stale;
     }
 
-    /// The most is counted from now on.
+    /// Restart the count of the peak.
     pub fn start_anew(&mut self) {
         self.journal.start_anew();
     }

@@ -17,7 +17,7 @@ pub(crate) struct Job {
     pub window: u32,
     pub exhausted: bool,
     pub erasing: bool,
-    /// Begun in idle time, and not taken over since by a region that runs short.
+    /// Started in idle time, and not yet taken over by a region that runs short.
     pub idle: bool,
     /// May continue. A job of idle time rests after each page until it is called again.
     pub granted: bool,

@@ -71,7 +71,7 @@ impl Journal {
         }
     }
 
-    /// A page is in transit from now on, or no longer: it is being read, or its program is over.
+    /// Mark a page as in transit or not: a read of it starts, or its program ends.
     pub fn set(&mut self, page: u32, under_way: bool) {
         let Some(changes) = self.pages.get_mut(&page).filter(|c| c.under_way != under_way) else { return };
         changes.under_way = under_way;
@@ -102,7 +102,7 @@ impl Journal {
         self.most.is_some_and(|most| self.entries > most)
     }
 
-    /// This many pages may be brought in from now on.
+    /// Set how many pages may be loaded.
     pub fn allow(&mut self, pages: u32) {
         self.allowed = pages;
     }
@@ -120,7 +120,7 @@ impl Journal {
         self.pages.keys().copied()
     }
 
-    /// The most is counted from now on.
+    /// Restart the count of the peak.
     pub fn start_anew(&mut self) {
         self.peak = self.entries;
     }

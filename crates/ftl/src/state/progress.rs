@@ -20,7 +20,7 @@ impl ProgressWatch {
         ProgressWatch { seen: 0, erases: 0, most: blocks.saturating_mul(ROUNDS) }
     }
 
-    /// Count from now on.
+    /// Restart the count.
     pub fn start_anew(&mut self) {
         self.erases = 0;
     }

@@ -44,7 +44,7 @@ impl Wear {
         (LIFE as f64 * (1.0 + off)).max(1.0) as u32
     }
 
-    /// Erased blocks that each plane of a pool keeps besides those that collection needs anyway. The block
+    /// Erased blocks that each plane of a pool keeps in addition to those that GC needs. The block
     /// that a collection counts on may retire at its erase; levelling moves a block that gives nothing back.
     pub fn further_reserve(&self) -> u32 {
         self.spec.enforce as u32 + self.spec.static_beyond.is_some() as u32

@@ -9,6 +9,7 @@ use crate::pictures::tradeoff::tradeoff;
 use crate::schema::comparison::Comparison;
 use crate::schema::lifetime::Lifetimes;
 use crate::words::decision::{LIFETIME, Leading, leading_of_lives};
+use crate::words::hints::are_few;
 use crate::words::labels::{eligible, replicas};
 use crate::words::row::Row;
 use crate::words::steadiness::{Settled, short_advice, stands};
@@ -27,7 +28,7 @@ pub(crate) fn write(page: &mut Page, comparison: &Comparison, cast: &Cast, leadi
     let _ = writeln!(
         page.text,
         "<p class=\"caption\" id=\"certainty\">{}</p>",
-        prose(&(certainty(comparison, cast) + extrapolated(comparison, leading)))
+        prose(&(certainty(comparison, cast, leading) + extrapolated(comparison, leading)))
     );
     page.text.push_str("</div>\n");
     let beside = match tradeoff(&cast.roles(), leading) {
@@ -72,9 +73,10 @@ fn extrapolated(comparison: &Comparison, leading: &Leading) -> &'static str {
 }
 
 /// How certain the decision is, in a sentence or two.
-fn certainty(comparison: &Comparison, cast: &Cast) -> String {
+fn certainty(comparison: &Comparison, cast: &Cast, leading: &Leading) -> String {
     let reports = &comparison.reports;
-    let settled = Settled::of(reports).words();
+    let settled = Settled::of(reports);
+    let settled = if reports.len() == 1 { settled.of_one() } else { settled.words() };
     let intervals = match replicas(reports) {
         Some(text) => text,
         None => "One seed, so no confidence intervals; --replicas 5 gives them.".to_string(),
@@ -90,7 +92,11 @@ fn certainty(comparison: &Comparison, cast: &Cast) -> String {
         Some(text) => format!(" Run longer: {text}"),
         None => String::new(),
     };
-    format!("{settled}.{longer} {intervals}{against}")
+    let few = match are_few(reports) && leading.rows.iter().any(|(_, row)| row.path.ends_with(".p999")) {
+        true => " With fewer than 1,000 requests of a kind, p99.9 is the slowest of them.",
+        false => "",
+    };
+    format!("{settled}.{longer} {intervals}{against}{few}")
 }
 
 fn measures(out: &mut String, roles: &Roles, leading: &Leading, ok: &[bool]) {
@@ -154,7 +160,12 @@ fn measures(out: &mut String, roles: &Roles, leading: &Leading, ok: &[bool]) {
                     write!(out, "<td class=\"number\">{}</td>", cell(row, run, roles.baseline, marked[run]));
             }
             if with_best {
-                let _ = write!(out, "<td class=\"who\">{}</td>", who(row, &best, roles, &shown));
+                // Without an eligible run nothing is judged, so that nothing is equal either.
+                let best_cell = match ok.contains(&true) {
+                    true => who(row, &best, roles, &shown),
+                    false => "<span class=\"soft\">not known</span>".to_string(),
+                };
+                let _ = write!(out, "<td class=\"who\">{best_cell}</td>");
                 let _ = write!(out, "<td class=\"dots\">{}</td>", dots(row, roles));
             }
             out.push_str("</tr>\n");
@@ -179,7 +190,7 @@ fn cell(row: &Row, run: usize, baseline: usize, is_best: bool) -> String {
 /// The best run, with its value if no earlier column shows it.
 fn who(row: &Row, best: &[usize], roles: &Roles, shown: &[usize]) -> String {
     let Some(first) = best.first() else {
-        let is_chance = !row.is_alike() && (0..row.values.len()).any(|run| row.half_width(run).is_some());
+        let is_chance = (0..row.values.len()).any(|run| row.half_width(run).is_some_and(|half| half > 0.0));
         let said = if is_chance { "not significant" } else { "equal" };
         return format!("<span class=\"soft\">{said}</span>");
     };

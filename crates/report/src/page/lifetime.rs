@@ -4,9 +4,10 @@ use crate::page::decision;
 use crate::page::parts::{Heading, Page, soft, table};
 use crate::pictures::lifetime::lifetime_figures;
 use crate::pictures::svg::escape;
+use crate::schema::estimate::Estimate;
 use crate::schema::lifetime::{Life, Lifetimes, SchemeLife};
 use crate::words::lifetime::FIGURES;
-use crate::words::number;
+use crate::words::number::{self, Quantity, Unit};
 use crate::words::phrases::Said;
 use std::fmt::Write;
 
@@ -62,7 +63,10 @@ fn again(page: &mut Page, lifetimes: &Lifetimes) {
     page.end_section();
 }
 
-/// A table with one row per scheme and one column per measure.
+/// Up to this many schemes are columns: a row per measure then fits a window without scrolling.
+const COLUMNS: usize = 4;
+
+/// A table with one row per scheme and one column per measure, or the other way round for few schemes.
 fn measures(out: &mut String, lifetimes: &Lifetimes) {
     let columns: Vec<_> = FIGURES
         .iter()
@@ -73,7 +77,40 @@ fn measures(out: &mut String, lifetimes: &Lifetimes) {
         })
         .filter(|(_, _, _, values)| values.iter().flatten().any(|e| e.mean != 0.0))
         .collect();
+    let cell = |value: Option<Estimate>, quantity: &Quantity, unit: Unit| match value {
+        Some(e) => {
+            let (mean, half) = quantity.with_spread(e.mean, e.half_width_95, unit);
+            if half.is_empty() { mean } else { format!("{mean} ± {half}") }
+        }
+        None => number::NONE.to_string(),
+    };
     // Writing to a string cannot fail.
+    if lifetimes.schemes.len() <= COLUMNS {
+        table(out, "byscheme lives", "Measures", |out| {
+            out.push_str("<thead><tr><th scope=\"col\">measure</th>");
+            for s in &lifetimes.schemes {
+                let _ = write!(out, "<th scope=\"col\">{}</th>", soft(&s.scheme.name));
+            }
+            out.push_str("</tr></thead>\n<tbody>\n");
+            for (name, quantity, unit, values) in &columns {
+                let sign = match unit.sign {
+                    "" => String::new(),
+                    sign => format!(" <span class=\"unit\">{sign}</span>"),
+                };
+                let _ = write!(out, "<tr><th scope=\"row\">{name}{sign}</th>");
+                for value in values {
+                    let _ = write!(out, "<td>{}</td>", cell(*value, quantity, *unit));
+                }
+                out.push_str("</tr>\n");
+            }
+            out.push_str("<tr><th scope=\"row\">ended as</th>");
+            for s in &lifetimes.schemes {
+                let _ = write!(out, "<td class=\"words\">{}</td>", escape(&s.endings()));
+            }
+            out.push_str("</tr>\n</tbody>\n");
+        });
+        return;
+    }
     table(out, "byscheme", "Measures", |out| {
         out.push_str("<thead><tr><th scope=\"col\">scheme</th>");
         for (name, _, unit, _) in &columns {
@@ -84,14 +121,7 @@ fn measures(out: &mut String, lifetimes: &Lifetimes) {
         for (i, s) in lifetimes.schemes.iter().enumerate() {
             let _ = write!(out, "<tr><th scope=\"row\">{}</th>", soft(&s.scheme.name));
             for (_, quantity, unit, values) in &columns {
-                let text = match values[i] {
-                    Some(e) => {
-                        let (mean, half) = quantity.with_spread(e.mean, e.half_width_95, *unit);
-                        if half.is_empty() { mean } else { format!("{mean} ± {half}") }
-                    }
-                    None => number::NONE.to_string(),
-                };
-                let _ = write!(out, "<td>{text}</td>");
+                let _ = write!(out, "<td>{}</td>", cell(values[i], quantity, *unit));
             }
             let _ = writeln!(out, "<td class=\"words\">{}</td></tr>", escape(&s.endings()));
         }

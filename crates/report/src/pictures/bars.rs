@@ -364,7 +364,7 @@ fn draw(cast: &Cast, mut chart: Chart) -> Option<Figure> {
             }
             end = high;
         }
-        c.text("name", (end + 6.0, middle + 4.0), Anchor::Start, &says);
+        c.text("name value", (end + 6.0, middle + 4.0), Anchor::Start, &says);
     }
     let interval = if whiskers { ",half_width_95" } else { "" };
     let mut caption = chart.caption.to_string();

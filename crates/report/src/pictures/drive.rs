@@ -76,8 +76,8 @@ pub(crate) fn busy(cast: &Cast) -> Option<Figure> {
     Some(Figure {
         name: "busy-dies-and-buses".into(),
         caption: format!(
-            "From time 0 to the last completion: {arrays}s by number, then channel buses. The means follow \
-             each name."
+            "From time 0 to the last completion: {arrays}s by number, then channel buses.{}",
+            if panels.are_strips() { " The means follow each name." } else { "" }
         ),
         svg: c.finish(&title, &data("bars", &[])),
         title,

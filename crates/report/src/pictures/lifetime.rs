@@ -206,7 +206,7 @@ fn totals(lifetimes: &Lifetimes) -> Figure {
     }
 }
 
-/// What bars and rings are, as far as there are any besides plain bars.
+/// Explains whiskers and rings, if there are any.
 fn shown(lifetimes: &Lifetimes) -> String {
     let has_intervals = lifetimes.schemes.iter().any(|s| s.lives.len() > 1);
     let has_rings = lifetimes.schemes.iter().any(|s| s.check.is_some());
@@ -220,6 +220,9 @@ fn shown(lifetimes: &Lifetimes) -> String {
 
 /// A point of a scheme's line: what was written, the mean, and half the width of its interval.
 type Point = (f64, f64, Option<f64>);
+
+/// The most by which a band raises the scale above the highest mean.
+const BAND: f64 = 2.5;
 
 /// The phases in which every life goes on to its end, mean and interval of each.
 fn points(s: &SchemeLife, of: Of) -> Vec<Point> {
@@ -241,6 +244,9 @@ fn over_life(lifetimes: &Lifetimes, aging: &Aging) -> Option<Figure> {
     let lines: Vec<Vec<Point>> = lifetimes.schemes.iter().map(|s| points(s, aging.of)).collect();
     let all = || lines.iter().flatten().map(|p| p.1);
     let (least, most) = (all().filter(|v| *v > 0.0).fold(f64::INFINITY, f64::min), all().fold(0.0, f64::max));
+    // Bands fit into the plot, unless that would flatten the lines.
+    let band = lines.iter().flatten().map(|p| p.1 + p.2.unwrap_or(0.0)).fold(0.0, f64::max);
+    let top_value = band.min(BAND * most);
     let end = lines.iter().flatten().map(|p| p.0).fold(0.0, f64::max);
     // A point alone shows no course.
     if most <= 0.0 || end <= 0.0 || lines.iter().all(|line| line.len() < 2) {
@@ -270,8 +276,10 @@ fn over_life(lifetimes: &Lifetimes, aging: &Aging) -> Option<Figure> {
         let x = Scale::from_zero(end, 5, panel.left, panel.right);
         let x = Scale { max: end, ..x };
         let y = match aging.kind {
-            ScaleKind::Linear => Scale::from_zero(most / unit.size, panel.ticks(), panel.bottom, panel.top),
-            ScaleKind::Log => Scale::log(least / unit.size, most / unit.size, panel.bottom, panel.top),
+            ScaleKind::Linear => {
+                Scale::from_zero(top_value / unit.size, panel.ticks(), panel.bottom, panel.top)
+            }
+            ScaleKind::Log => Scale::log(least / unit.size, top_value / unit.size, panel.bottom, panel.top),
         };
         frame(&mut c, panel, &x, &y);
         for run in runs {
@@ -325,7 +333,7 @@ fn frame(c: &mut Canvas, panel: &Panel, x: &Scale, y: &Scale) {
 /// A scheme's line, and its interval as a band.
 fn line(points: &[Point], ink: &Ink, (x, y): (&Scale, &Scale), unit: f64) -> String {
     let at = |p: &Point, by: f64| {
-        let value = (p.1 + by * p.2.unwrap_or(0.0)) / unit;
+        let value = ((p.1 + by * p.2.unwrap_or(0.0)) / unit).min(y.max);
         (x.at(p.0), y.at(if y.kind == ScaleKind::Log { value.max(y.min) } else { value.max(0.0) }))
     };
     let mut markup = String::new();

@@ -320,7 +320,11 @@ pub(crate) fn throughput(cast: &Cast, rate: &Rate) -> Option<Figure> {
 }
 
 pub(crate) fn latency(cast: &Cast, series: &LatencySeries) -> Option<Figure> {
-    let tracks = tracks(cast, |t| (series.mean)(t).to_vec(), |t| (series.max)(t).to_vec());
+    let mut tracks = tracks(cast, |t| (series.mean)(t).to_vec(), |t| (series.max)(t).to_vec());
+    // A latency of zero has no place on a log scale: such a run is named below the plots instead.
+    let timeless: Vec<usize> =
+        tracks.iter().filter(|t| largest(t.peaks.iter()) <= 0.0).map(|t| t.run).collect();
+    tracks.retain(|t| !timeless.contains(&t.run));
     let all = || tracks.iter().flat_map(|t| t.values.iter().chain(&t.peaks)).flatten().filter(|v| **v > 0.0);
     let (least, most) = (all().copied().fold(f64::INFINITY, f64::min), all().copied().fold(0.0, f64::max));
     if most <= 0.0 {
@@ -355,10 +359,22 @@ pub(crate) fn latency(cast: &Cast, series: &LatencySeries) -> Option<Figure> {
     Some(Figure {
         name: series.name.into(),
         title: series.title.to_string(),
-        caption: "The line is the mean of each time bin, the dots are the maximum.".to_string(),
+        caption: format!(
+            "The line is the mean of each time bin, the dots are the maximum.{}",
+            unplotted(cast, &timeless)
+        ),
         svg: c.finish(series.title, &facts),
         csv: csv.0,
     })
+}
+
+/// Names the runs that have no plot because their requests take no time.
+fn unplotted(cast: &Cast, runs: &[usize]) -> String {
+    let names: Vec<&str> = runs.iter().map(|run| cast.labels[*run].as_str()).collect();
+    match names.as_slice() {
+        [] => String::new(),
+        names => format!(" Not plotted, since every latency is zero: {}.", names.join(", ")),
+    }
 }
 
 /// A slow series: few runs in one plot, many in one each, with the baseline's behind it.

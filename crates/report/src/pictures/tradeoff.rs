@@ -57,6 +57,7 @@ pub(crate) fn tradeoff(roles: &Roles, leading: &Leading) -> Option<Figure> {
     let mut taken: Vec<Area> =
         points.iter().map(at).map(|(x, y)| [x - 6.0, y - 6.0, x + 6.0, y + 6.0]).collect();
     taken.extend(stretches(&leading.frontier, &points, at));
+    taken.extend(points.iter().flat_map(|p| bars(p.0, ((&x, cost), (&y, gain)), at(p))));
     for point in order.iter().rev() {
         name(&mut c, roles, point.0, at(point), key(point.0), &mut taken);
     }
@@ -227,6 +228,21 @@ fn stretches(
         .collect()
 }
 
+/// Where the interval of a run begins and ends on an axis.
+fn ends(run: usize, (scale, row): (&Scale, &Row)) -> Option<(f64, f64)> {
+    let (value, half) = (row.values[run]?, row.half_width(run).filter(|h| h.is_finite() && *h > 0.0)?);
+    let low = if scale.kind == ScaleKind::Log { (value - half).max(scale.min) } else { value - half };
+    Some((scale.at(low), scale.at(value + half)))
+}
+
+/// The room that the whiskers of a run take.
+fn bars(run: usize, axes: ((&Scale, &Row), (&Scale, &Row)), (x, y): (f64, f64)) -> Vec<Area> {
+    let across = ends(run, axes.0).map(|(from, to)| [from, y - 2.0, to, y + 2.0]);
+    // The vertical scale runs upward.
+    let along = ends(run, axes.1).map(|(from, to)| [x - 2.0, to, x + 2.0, from]);
+    across.into_iter().chain(along).collect()
+}
+
 fn whiskers(
     c: &mut Canvas,
     roles: &Roles,
@@ -235,16 +251,11 @@ fn whiskers(
     at: (f64, f64),
 ) {
     let ink = &roles.inks[run];
-    let ends = |(scale, row): (&Scale, &Row)| {
-        let (value, half) = (row.values[run]?, row.half_width(run).filter(|h| h.is_finite() && *h > 0.0)?);
-        let low = if scale.kind == ScaleKind::Log { (value - half).max(scale.min) } else { value - half };
-        Some((scale.at(low), scale.at(value + half)))
-    };
     let mut d = String::new();
-    if let Some((from, to)) = ends(axes.0) {
+    if let Some((from, to)) = ends(run, axes.0) {
         d += &format!("M{} {}H{}", px(from), px(at.1), px(to));
     }
-    if let Some((from, to)) = ends(axes.1) {
+    if let Some((from, to)) = ends(run, axes.1) {
         d += &format!("M{} {}V{}", px(at.0), px(from), px(to));
     }
     if !d.is_empty() {

@@ -36,6 +36,15 @@ impl Settled {
         Settled { steady: runs.iter().filter(|r| is_steady(r)).count(), runs: runs.len() }
     }
 
+    /// The same of the runs of one scheme: `The run is steady`, or `3 of 3 runs steady`.
+    pub(crate) fn of_one(self) -> String {
+        match (self.steady, self.runs) {
+            (1, 1) => "The run is steady".to_string(),
+            (0, 1) => "The run is not steady".to_string(),
+            _ => self.words(),
+        }
+    }
+
     /// `48 of 300 runs steady`.
     pub(crate) fn words(self) -> String {
         let runs = if self.runs == 1 { "run" } else { "runs" };

@@ -40,7 +40,7 @@ fn verdict(reports: &[Report], baseline: usize) -> Result<String, String> {
     let settled = Settled::of(reports);
     if !steadiness::stands(reports) {
         let of = reports.len();
-        return Err(format!("Which of {of} schemes is fastest is not known: {}.", settled.words()));
+        return Err(format!("The fastest of {of} schemes is not known: {}.", settled.words()));
     }
     let mut text = fastest(reports, &labels, baseline, &ok);
     let failed: Vec<&str> = (0..reports.len()).filter(|i| !ok[*i]).map(|i| labels[i].as_str()).collect();
@@ -292,9 +292,13 @@ fn alone(r: &Report, label: &str) -> Result<String, String> {
     let text = format!("{label} answered {} requests{failures}{body}.", number::count(r.host.requests));
     let settled = Settled::of(std::slice::from_ref(r));
     if steadiness::stands(std::slice::from_ref(r)) {
-        Ok(format!("{text} {}.", settled.words()))
+        Ok(format!("{text} {}.", settled.of_one()))
     } else {
-        Err(format!("{text} Whether these figures are steady is not known: {}.", settled.words()))
+        let unsteady = match settled.runs {
+            1 => "The run is not steady, so these figures may change with its length".to_string(),
+            _ => format!("These figures may change with the length of the run: {}", settled.words()),
+        };
+        Err(format!("{text} {unsteady}."))
     }
 }
 

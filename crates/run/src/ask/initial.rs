@@ -16,7 +16,7 @@
 //!   16 pages, and the drive's first others. Where blocks have no windows, the same pages lie in ordinary blocks of which that share is live.
 //! - `aged_invalid:70%`: that share of the home region's pages is used up and invalid, the first ones of
 //!   each block; `aged_blocks:70%[,data=spread|apart]`: that share of its blocks is used up, with the data
-//!   spread evenly over them and all else in them invalid, or with the data in free blocks besides.
+//!   spread evenly over them and all else in them invalid, or with the data in other, free blocks.
 //! - `pe:tlc=500[,slc=100]`: program/erase cycles that the blocks have behind them; `pe:qlc=334..666`: from 334
 //!   to 666, every number as often as another.
 //! - `retention:30d`: the data were programmed this long before, for a drive whose errors are modelled.

@@ -11,7 +11,7 @@ use wordline_sim::Checkpoint;
 /// or empties its buffer.
 const FIRST_TENTH_MIN: f64 = 0.01;
 
-/// What a report says of a steady beginning.
+/// The part of a report on a steady-state start.
 pub(crate) fn begun_steady(run: &Outcome, start: &Start) -> BegunSteady {
     let first = first_tenth(run);
     let drive_writes = first.bytes[WRITE] as f64 / run.setup.device.logical_bytes() as f64;

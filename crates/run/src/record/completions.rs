@@ -20,6 +20,9 @@ pub(crate) fn columns() -> impl Iterator<Item = String> {
     request.map(str::to_string).into_iter().chain(parts)
 }
 
+/// Extensions of tables in other formats. A name with one of them asks for what is not written.
+const OTHER_TABLES: [&str; 9] = ["xlsx", "xls", "ods", "json", "jsonl", "feather", "arrow", "h5", "pkl"];
+
 /// The columns of words; all others are integers.
 pub const WORDS: [&str; 2] = ["op", "outcome"];
 
@@ -68,6 +71,11 @@ impl Completions {
                 + ": this binary cannot write Parquet\n  allowed: CSV (a name without .parquet)\n  hint: \
                    the Python package can, and so can a binary built with `cargo install --path crates/cli \
                    --features parquet`")
+                .into());
+        }
+        if path.extension().is_some_and(|e| OTHER_TABLES.iter().any(|other| e.eq_ignore_ascii_case(other))) {
+            return Err((wordline_units::Opt::Completions.of(path.display())
+                + ": completions are written as CSV or Parquet; name a file in .csv or .parquet")
                 .into());
         }
         Ok(Completions::Csv(Box::new(Csv { out: Output::open(path)?, line: String::new() })))

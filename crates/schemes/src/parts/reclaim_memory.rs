@@ -14,7 +14,7 @@ pub(crate) const RECLAIM_BELOW: Parameter = Parameter::new(
     "free capacity, as a share of the stored data, below which reclaim also runs outside idle time",
 );
 
-/// Default period of halving read counts if blocks are reclaimed.
+/// Default number of reads after which read counts are halved, if blocks are reclaimed.
 pub(crate) const DECAY: u64 = 4_000_000;
 
 /// How far ahead the host's writes are foreseen, ns: a mean over this long, for this long.

@@ -1,4 +1,4 @@
-//! What a device is made of, besides its translation layer: planes, registers, arrays and buses, waits. Each file has a
+//! What a device is made of, except its translation layer: planes, registers, arrays and buses, waits. Each file has a
 //! struct and its own methods; none begins an operation.
 
 pub(crate) mod agenda;

@@ -143,7 +143,7 @@ impl Registers {
         if by_cache { self.cache_register.cached.held } else { self.current.held }
     }
 
-    /// An operation has the one register from now on, or of two the one that it needs first.
+    /// Assign an operation the only register, or, if there are two, the one that it uses first.
     #[inline(always)]
     pub fn give(&mut self, entry: QueueEntry, now: SimTime) {
         if self.is_one() {
@@ -153,7 +153,7 @@ impl Registers {
         }
     }
 
-    /// An operation has the one register from now on.
+    /// Assign an operation the only register.
     #[inline(always)]
     pub fn occupy(&mut self, entry: QueueEntry, now: SimTime) {
         (self.current.held, self.current.began) = (entry, now);
@@ -191,15 +191,15 @@ impl Registers {
         (held.turned, held.sensed) = (now, now);
     }
 
-    /// The operation that has the one register has ended.
+    /// Release the only register when its operation ends.
     #[inline(always)]
     pub fn leave(&mut self, now: SimTime) {
         self.busy.add(self.current.held.cause(), now.since(self.current.began).0);
         self.current.held.op = OpId::NONE;
     }
 
-    /// The operation that has the one register is suspended. Returns what it had been through, and how long the plane
-    /// had been busy without it.
+    /// Suspend the operation that holds the only register. Returns its use of the register, and the busy time of the
+    /// plane before it.
     pub fn suspend(&mut self, now: SimTime) -> (RegisterUse, BusyTime) {
         let before = (std::mem::replace(&mut self.current, RegisterUse::NOTHING), self.busy);
         self.busy.add(before.0.held.cause(), now.since(before.0.began).0);

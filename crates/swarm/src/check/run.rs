@@ -143,7 +143,9 @@ impl<'a> Run<'a> {
         // Requests that a worn-out drive refuses immediately are not counted.
         let refused = self.device.metrics.worn_out > 0 && counted < written;
         if counted != written && !refused {
-            return Err(format!("{counted} bytes of written units are counted, {written} were"));
+            return Err(format!(
+                "the count of bytes of written units is {counted}, but {written} bytes were written"
+            ));
         }
         let held = self.host.model.mapped(self.device.ftl.layout().map.is_by_page());
         let settled = self.host.model.failed.is_empty() && self.device.ftl.is_quiet();

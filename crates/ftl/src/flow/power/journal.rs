@@ -30,7 +30,7 @@ impl Ftl {
         self.state.trims.sectors_of(entry).0
     }
 
-    /// What a journal says of protected RAM; of a map on flash every page may be stale.
+    /// Protected RAM as the journal records it; with a map on flash every page may be stale.
     pub fn protected(&self, writes: Vec<ProtectedWrite>, trims: Vec<(u64, u64)>) -> Protected {
         let map_pages = self.state.demand.as_ref().map(|map| map.first()..map.end());
         Protected { writes, trims, stale_map: map_pages.into_iter().flatten().collect() }

@@ -295,7 +295,7 @@ impl Addresses {
         (self.begin + self.placed(at, blocks as u64, random), blocks)
     }
 
-    /// Start of a read of this many frequently written blocks.
+    /// Draw the address of a read of `blocks` blocks among the frequently written ones.
     #[inline]
     pub fn written(&self, blocks: u32, random: &mut RandomStream) -> u64 {
         let (rank, at) = self.hot_block(blocks, random);
