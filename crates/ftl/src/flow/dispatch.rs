@@ -287,6 +287,9 @@ impl Ftl {
             let (ppn, following) = (Ppn(first.0 + u32::from(op.slot)), op.chain);
             if let Some(committed) = self.commit(part, ppn, &mut dead) {
                 self.invalidate(&dead);
+                if self.store.keeps_bytes() {
+                    self.drop_replaced(&dead, ppn, (!committed.is_newest).then_some(committed.lpn));
+                }
                 if committed.is_newest {
                     self.note_map_change(committed.lpn);
                 }

@@ -11,7 +11,7 @@ use crate::media::seam::Media;
 use crate::plan::span::Span;
 use crate::state::id::OpId;
 use smallvec::{SmallVec, smallvec};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 use std::sync::Arc;
 use wordline_units::{BlockId, Lpn, Ppn, SectorMask};
@@ -34,6 +34,8 @@ pub(crate) struct Store {
     /// Of programs whose sectors come from several host writes, the version of each, by operation; kept where
     /// media keep metadata.
     mixed: BTreeMap<u32, Vec<(SectorMask, u64)>>,
+    /// Places whose bytes a newer write has replaced, and its place; if media keep bytes.
+    superseded: VecDeque<(Ppn, Ppn)>,
 }
 
 impl Saved for Store {
@@ -41,7 +43,7 @@ impl Saved for Store {
         apart: [media],
         values: [pages, staged, sequence, base, mixed],
         parts: [],
-        rebuilt: [sector, knows_sectors],
+        rebuilt: [sector, knows_sectors, superseded],
     }
 }
 
@@ -76,6 +78,7 @@ impl Store {
             sequence: 0,
             base: None,
             mixed: BTreeMap::new(),
+            superseded: VecDeque::new(),
         }
     }
 
@@ -280,6 +283,23 @@ impl Store {
     /// When the media cannot empty it.
     pub fn erase(&mut self, block: BlockId, slot_shift: u32) -> Result<(), MediaError> {
         self.media.as_deref_mut().map_or(Ok(()), |media| media.erase(block, slot_shift))
+    }
+
+    /// A place has been replaced by a newer write, at the place `by`.
+    pub fn note_superseded(&mut self, old: Ppn, by: Ppn) {
+        self.superseded.push_back((old, by));
+    }
+
+    /// A place that has been replaced, and by which; the first that was noted.
+    pub fn next_superseded(&mut self) -> Option<(Ppn, Ppn)> {
+        self.superseded.pop_front()
+    }
+
+    /// Nobody reads a place that has been replaced.
+    pub fn drop_superseded(&mut self, old: Ppn, by: Ppn) {
+        if let Some(media) = self.media.as_deref_mut() {
+            media.superseded(old, by);
+        }
     }
 
     /// A page of the trim log is stored.
