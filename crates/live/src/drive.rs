@@ -7,6 +7,7 @@ use crate::data::folder::{Beside, Folder};
 use crate::data::found::{Found, Sizes};
 use crate::data::not_written::NotWritten;
 use crate::error::ServeError;
+use crate::page_memory::PageMemory;
 use crate::session::{Event, SessionLog};
 use crate::volatile::Volatile;
 use serde_json::Value;
@@ -143,12 +144,18 @@ impl Drive {
         self.damaged.heal(range.start.div_ceil(sector)..range.end / sector);
     }
 
+    fn flash(&self) -> Option<&Flash> {
+        self.device.as_ref().and_then(|device| device.ftl.media().get::<Flash>().ok())
+    }
+
     /// Bytes of page data in RAM.
     pub(crate) fn bytes_in_ram(&self) -> u64 {
-        self.device
-            .as_ref()
-            .and_then(|device| device.ftl.media().get::<Flash>().ok())
-            .map_or(0, Flash::in_ram)
+        self.flash().map_or(0, Flash::in_ram)
+    }
+
+    /// Memory of its pages that were overwritten.
+    pub(crate) fn page_memory(&self) -> Arc<PageMemory> {
+        self.flash().map(Flash::page_memory).unwrap_or_default()
     }
 
     /// Why the session is no longer written. Each failure is returned once.
