@@ -56,6 +56,20 @@ def test_every_path_that_the_pages_name_exists():
                 assert any(place.exists() for place in places), f"{page} names {path}"
 
 
+def test_every_function_that_is_named_with_its_file_is_there():
+    named = re.compile(r"`([\w/]+\.rs)` \((`\w+`(?:(?:,| to| and) `\w+`)*)")
+    found = 0
+    for page in ["ARCHITECTURE.md", "CONTRIBUTING.md"]:
+        for path, names in named.findall((ROOT / page).read_text()):
+            crate, _, rest = path.partition("/")
+            file = next((ROOT / "crates").glob(f"{crate}/src/{rest.removeprefix('src/')}"), None)
+            for name in re.findall(r"\w+", names) if file else []:
+                if name not in ("to", "and"):
+                    assert name in file.read_text(), f"{page} names {name} in {path}"
+                    found += 1
+    assert found > 20
+
+
 #: Rows of the table on the first screen: the figure in the JSON, a divisor and a unit.
 FIRST_ROWS = {
     "mean write latency": ("latency_us.write.mean", 1e3, " ms"),

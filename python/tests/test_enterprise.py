@@ -117,12 +117,18 @@ def test_units_divide_into_channels() -> None:
         assert units % steady_fit.channels_of(units, 7000) == 0
 
 
-def hidden(read_us: float, units: int, flash: float) -> tuple[str, float]:
-    """Return the device file of a drive of our own, and what its program takes in us."""
-    made = SteadyFit(read(*ROWS)["d"], "hidden", 1, lambda _: None)
+def hidden_fit(drive: measurements.Drive, read_us: float, units: int, flash: float) -> SteadyFit:
+    """Return a fit to the rows of a drive that has come upon the values of a drive of our own."""
+    made = SteadyFit(drive, "hidden", 1, lambda _: None)
     made.values["read_us"] = measurements.Value(read_us, read_us, read_us, "hidden")
     made.units, made.usable = units, flash * made.of.capacity
     made.program = 3 * 16384 * units / 900
+    return made
+
+
+def hidden(read_us: float, units: int, flash: float) -> tuple[str, float]:
+    """Return the device file of a drive of our own, and what its program takes in us."""
+    made = hidden_fit(read(*ROWS)["d"], read_us, units, flash)
     return made._sheet(made.of).toml(), made.program
 
 
@@ -173,6 +179,24 @@ def test_a_hidden_drive_is_found_from_its_rows(tmp_path: Path) -> None:
     html = show.write(found, tmp_path / "page", "wordline device fit").read_text()
     assert "victim rule, collection unit" in html
     assert (tmp_path / "page" / "fill.svg").is_file()
+
+
+@pytest.mark.usefixtures("small")
+def test_reads_at_two_rates_tell_when_a_program_is_suspended(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(steady_model, "REQUESTS", 30_000)
+    rows = (SLOW, SLOW.replace("L,", "N,", 1).replace(",10000,", ",20000,"))
+    made = hidden_fit(read(FILL, WRITES, *rows, FULL)["d"], 70.0, 16, 1.32)
+    made.min_left = 300.0
+    assert made.min_left < made.program / 2
+    found = [made._model(made.of).figures(row)["r_p99"] for row in steady_fit.low_rates(made.of)]
+    assert found[0] < found[1]
+    told = [r.replace(",70,160,", f",70,{p99:.6g},") for r, p99 in zip(rows, found, strict=True)]
+    again = hidden_fit(read(FILL, WRITES, *told, FULL)["d"], 70.0, 16, 1.32)
+    again.seed = 2
+    again._search_min_left()
+    assert again.min_left == pytest.approx(300, rel=0.08)
 
 
 def test_drive_with_shared_flash_is_judged() -> None:

@@ -27,7 +27,7 @@ class Config:
     parallel: str = "die"
     multiplane: bool = False
     same_pages: bool = False  # what goes together has one page number
-    suspend: dict | None = None  # program, erase (a time or None), resume, limit
+    suspend: dict | None = None  # program, erase (a time or None), resume, limit, ..._min_left
     order: str = "CWDP"
     trigger: tuple[str, int] = ("free_blocks", 200_000_000)
     victim: str = "greedy"

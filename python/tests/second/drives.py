@@ -59,6 +59,8 @@ def random_case(seed: int) -> tuple[Config, str]:
             "resume": aside.choice([0, 1 * US, 2_501]),
             "limit": aside.choice([1, 2, 8]),
         }
+        if random.Random(seed * 37 + 11).random() < 0.5:
+            c.suspend |= {"program_min_left": 150 * US, "erase_min_left": 700_001}
     if c.multiplane and aside.random() < 0.5:
         c.further = aside.choice(
             [
@@ -232,6 +234,7 @@ def device_file(c: Config) -> str:
             for k in ("program", "erase")
         ]
         each += [f'resume = "{c.suspend["resume"]}ns"', f"limit = {c.suspend['limit']}"]
+        each += [f'{k} = "{t}ns"' for k, t in c.suspend.items() if k.endswith("_min_left")]
         lines.append(f"[service]\nsuspend = {{ {', '.join(each)} }}")
     if c.ack_buffer is not None:
         lines.append(f'[ack]\nmode = "buffer"\npages = {c.ack_buffer}')

@@ -16,8 +16,9 @@ class Suspension(Room):
         a, rule = self.arrays[array], self.config.suspend
         if read.service != READ or not a.at or a.stops or a.times >= rule["limit"]:
             return
-        stop = rule.get(a.at[0].kind)
-        if stop is None or a.until - self.now <= stop:
+        kind = a.at[0].kind
+        stop = rule.get(kind)
+        if stop is None or a.until - self.now <= max(stop, rule.get(f"{kind}_min_left", 0)):
             return
         a.stops, a.left, a.times = True, a.until - self.now, a.times + 1
         a.until = self.now + stop

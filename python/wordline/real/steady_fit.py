@@ -14,8 +14,11 @@ from wordline.real.steady_model import SteadyModel
 
 #: How close the model must come to fill, knee and steady rate, and the number of corrections.
 NEAR, ROUNDS = 0.01, 6
-#: Number of corrections of the wait for a suspended program, and how close its reads must come.
-SUSPENDS, NEAR_READ = 5, 0.1
+#: Number of corrections of the time that a suspended program has left, and how close p99 of reads
+#: must come.
+SUSPENDS, NEAR_READ = 5, 0.02
+#: Time from the command to a free array.
+SUSPEND = "20us"
 #: Factors by which the drives are larger on which a fit is verified.
 SIZES = (1.0, 1.5, 2.0)
 #: Initial flash per unit that works alone, in bytes, in the search for the number of units.
@@ -59,20 +62,21 @@ class SteadyFit:
         self.link = sheet.link_of(self.of.interface or named)
         self.link_source = "Link" if self.of.interface else "ASSUMED: no interface is stated"
         self.bits = sheet.BITS[self.of.cell]
-        #: Search variables: bytes of flash, parallel units, us of a program, us of a wait.
+        #: Search variables: bytes of flash, parallel units, us of a program, us that a program
+        #: must have left to be suspended.
         self.usable = self.of.capacity * (1 + self.knee) * 1.01
         #: Reads at several depths determine the units; without them, the steady rate does.
         told = self.values.get("units")
         wanted = told.value if told else 4 * round(self.of.capacity / DIE / 4)
         self.units = nearest_units(wanted, self.link)
         self.program = self.bits * sheet.PAGE * self.units / self.fill
-        self.wait: float | None = None
+        self.min_left: float | None = None
         self.overhead = self.values["overhead"].value if "overhead" in self.values else 1.0
 
     def fitted(self) -> FitResult:
         """Search, and return the device file with its rows, fitted and verified."""
         self._search()
-        self._search_wait()
+        self._search_min_left()
         text = self._sheet(self.drive)
         fitted = FitResult(self.drive, text, unknown=self._unknown())
         model = self._model(self.drive)
@@ -167,26 +171,35 @@ class SteadyFit:
         self.units = nearest_units(more, self.link)
         self.program *= self.units / before
 
-    def _search_wait(self) -> None:
-        """Let reads suspend programs if they wait too long, after a fit to all low rates."""
+    def _search_min_left(self) -> None:
+        """Let reads suspend programs if they wait too long, after a fit to all low rates.
+
+        A read that finds a program of time T with less than F left waits for its end. Where
+        programs take a share u of the time, a share u (F - w) / T of all reads waits longer than w:
+        p99 grows with the rate, and as much as F does.
+        """
         rows = [r for r in low_rates(self.of) if "r_p99" in r.figures]
-        if not rows or self._off(rows) <= 1 + NEAR_READ:
+        if not rows:
             return
-        low = rows[0].figures
-        self.wait = max(5.0, low["r_p99"].value - self.values["read_us"].value)
+        measured = float(geometric_mean([r.figures["r_p99"].value for r in rows]))
+        off = self._off(rows)
+        left = self.program
         for _ in range(SUSPENDS):
-            off = self._off(rows)
-            self.tell(f"suspension after {self.wait:.4g} us: p99 of reads {off:.3f} of measured")
-            if abs(off - 1) < NEAR_READ / 5:
+            if off <= 1 + NEAR_READ and (self.min_left is None or off >= 1 - NEAR_READ):
                 return
-            behind = self.wait + self.values["read_us"].value
-            self.wait = min(max(5.0, self.wait + behind * (1 / off - 1)), self.program)
+            left = self.min_left = min(max(0.0, left + measured * (1 - off)), self.program)
+            off = self._off(rows)
+            self.tell(f"suspension above {left:.4g} us left: p99 of reads {off:.3f} of measured")
 
     def _off(self, rows: list[steady_rows.SteadyRow]) -> float:
-        """Return the factor by which the p99 of reads exceeds the measured one, over rows."""
+        """Return the factor by which the p99 of reads exceeds the measured one.
+
+        It lies half-way between those of the worst rows, high and low, so that the largest error
+        is smallest.
+        """
         model = self._model(self.of)
         found = [model.figures(r)["r_p99"] / r.figures["r_p99"].value for r in rows]
-        return float(geometric_mean(found))
+        return math.sqrt(min(found) * max(found))
 
     def _unknown(self) -> list[str]:
         lines = list(UNKNOWN)
@@ -253,10 +266,11 @@ class SteadyFit:
             BUFFERED * self.units * self.bits * sheet.PAGE // UNIT,
             f"{UN}; {BUFFERED} wordlines of every unit",
         )
-        if self.wait is not None:
-            wait = sheet.time(self.wait)
-            why = "Fit: p99 of reads at up to a third of saturation"
-            suspend = {"program": wait, "erase": wait, "resume": "20us"}
+        if self.min_left is not None:
+            left = sheet.time(self.min_left)
+            why = f"Fit: p99 of reads at up to a third of saturation; {SUSPEND} ASSUMED: usual"
+            suspend = {"program": SUSPEND, "erase": SUSPEND, "resume": SUSPEND}
+            suspend |= {"program_min_left": left, "erase_min_left": left}
             text.put("service.suspend", suspend, why)
         return text
 

@@ -168,7 +168,7 @@ pub struct HostLink {
     pub link: Lanes,
 }
 
-fn is_zero(time: &SimDuration) -> bool {
+pub(crate) fn is_zero(time: &SimDuration) -> bool {
     *time == SimDuration::ZERO
 }
 

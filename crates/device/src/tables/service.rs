@@ -1,5 +1,6 @@
 //! The table `[service]` of a device file: the order of service, and suspension.
 
+use crate::spec::drive::is_zero;
 use crate::tables::words::{spaced, words};
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
@@ -67,6 +68,20 @@ pub struct Suspension {
     pub resume: SimDuration,
     /// Maximum number of suspensions of one operation.
     pub limit: u32,
+    /// A program that has no more time left than this is not suspended, but ends.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub program_min_left: SimDuration,
+    /// The same for an erase.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub erase_min_left: SimDuration,
+}
+
+impl Suspension {
+    /// The least times left that matter, by key.
+    fn min_left(&self) -> impl Iterator<Item = (&'static str, SimDuration)> {
+        let each = [("program_min_left", self.program_min_left), ("erase_min_left", self.erase_min_left)];
+        each.into_iter().filter(|(_, least)| !is_zero(least))
+    }
 }
 
 const TIMES: RangeInclusive<SimDuration> = SimDuration::ZERO..=SimDuration(1_000_000_000);
@@ -101,8 +116,24 @@ pub(crate) fn read(mut section: Section<'_>, pairs: bool, caches: bool) -> Optio
                 _ => suspend.take_within(key, TIMES),
             };
             let (program, erase) = (time("program"), time("erase"));
-            let resume = suspend.take_within("resume", TIMES).unwrap_or(SimDuration::ZERO);
+            let mut time_or_zero = |key| suspend.take_within(key, TIMES).unwrap_or(SimDuration::ZERO);
+            let resume = time_or_zero("resume");
+            let (program_min_left, erase_min_left) =
+                (time_or_zero("program_min_left"), time_or_zero("erase_min_left"));
             let limit = suspend.whole("limit", 1..=1 << 20).unwrap_or(8);
+            let read = Suspension { program, erase, resume, limit, program_min_left, erase_min_left };
+            for (key, of, time) in
+                [("program_min_left", "program", program), ("erase_min_left", "erase", erase)]
+            {
+                if time.is_none() && read.min_left().any(|(given, _)| given == key) {
+                    suspend.refuse(
+                        key,
+                        &format!(
+                            "requires {of}, the suspend latency, as in \"20us\"; set it, or remove this key"
+                        ),
+                    );
+                }
+            }
             let fault = if program.is_none() && erase.is_none() {
                 Some("suspends nothing; set program or erase to the suspend latency, as in \"20us\"")
             } else if order != ServiceOrder::ReadFirst {
@@ -116,7 +147,7 @@ pub(crate) fn read(mut section: Section<'_>, pairs: bool, caches: bool) -> Optio
                 section.refuse("suspend", fault);
             }
             suspend.finish();
-            fault.is_none().then_some(Suspension { program, erase, resume, limit })
+            fault.is_none().then_some(read)
         }
     };
     section.finish();
@@ -132,9 +163,10 @@ pub(crate) fn write(service: &Service, out: &mut String) -> std::fmt::Result {
     let Some(s) = service.suspension else { return Ok(()) };
     let time = |t: Option<SimDuration>| t.map_or("off".to_string(), |t| t.to_string());
     let (program, erase) = (time(s.program), time(s.erase));
+    let min_left: String = s.min_left().map(|(key, least)| format!(", {key} = \"{least}\"")).collect();
     writeln!(
         out,
-        "suspend = {{ program = \"{program}\", erase = \"{erase}\", resume = \"{}\", limit = {} }}",
+        "suspend = {{ program = \"{program}\", erase = \"{erase}\", resume = \"{}\", limit = {}{min_left} }}",
         s.resume, s.limit
     )
 }
@@ -156,9 +188,15 @@ pub(crate) fn describe(service: &Service) -> String {
         None => order.to_string(),
     };
     let Some(s) = service.suspension else { return order };
-    let what = [("programs", s.program), ("erases", s.erase)]
+    let min_left = |least: SimDuration| match least {
+        SimDuration::ZERO => String::new(),
+        least => format!(" if more than {} is left", spaced(least)),
+    };
+    let what = [("programs", s.program, s.program_min_left), ("erases", s.erase, s.erase_min_left)]
         .into_iter()
-        .filter_map(|(what, time)| time.map(|time| format!("{what} in {}", spaced(time))))
+        .filter_map(|(what, time, least)| {
+            time.map(|time| format!("{what} in {}{}", spaced(time), min_left(least)))
+        })
         .collect::<Vec<_>>()
         .join(" and ");
     let resume = spaced(s.resume);

@@ -207,6 +207,11 @@ fn what_can_interrupt_nothing_is_refused() {
             .contains("requires order = \"read-first\"; set it, or remove this key")
     );
     assert!(refused(&[("service.suspend.limit", "0")]).contains("not a whole number from 1"));
+    assert!(refused(&[("service.suspend.program_min_left", "-1us")]).contains("program_min_left: "));
+    assert!(
+        refused(&[("service.suspend.erase_min_left", "1us")])
+            .contains("erase_min_left: requires erase, the suspend latency, as in \"20us\"; set it")
+    );
     assert!(refused(&[("medium.flash.cache_register", "on")]).contains("set cache_register = \"off\""));
     with(&[("parallel.multiplane", "opportunistic")])
         .expect("commands of several planes are suspended as one");

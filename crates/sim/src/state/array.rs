@@ -243,14 +243,14 @@ impl Arrays {
     /// A read of the host waits. If what the array is at, of this kind, makes way for it: its event, and when it stops.
     pub fn stop(&mut self, array: usize, kind: OpKind, now: SimTime) -> Option<(u32, SimTime)> {
         let rule = self.suspension?;
-        let stop = match kind {
+        let (stop, min_left) = match kind {
             OpKind::Read => None,
-            OpKind::Program => rule.program,
-            OpKind::Erase => rule.erase,
+            OpKind::Program => rule.program.zip(Some(rule.program_min_left)),
+            OpKind::Erase => rule.erase.zip(Some(rule.erase_min_left)),
         }?;
         let left = self.shared.until(array).since(now);
         let i = &mut self.interrupted[array];
-        if i.stops || i.times >= rule.limit || left <= stop {
+        if i.stops || i.times >= rule.limit || left <= stop.max(min_left) {
             return None;
         }
         (i.stops, i.left, i.times) = (true, left, i.times + 1);
@@ -298,12 +298,20 @@ mod tests {
 
     const STOP: SimDuration = SimDuration(5);
     const RESUME: SimDuration = SimDuration(3);
+    const MIN_LEFT: SimDuration = SimDuration(20);
 
     /// One array of two planes, whose programs make way for a read twice at most, and whose erases do not.
     fn array() -> Arrays {
         let mut shared = Resources::default();
         (0..2).for_each(|_| shared.add_plane(0));
-        let suspension = Suspension { program: Some(STOP), erase: None, resume: RESUME, limit: 2 };
+        let suspension = Suspension {
+            program: Some(STOP),
+            erase: None,
+            resume: RESUME,
+            limit: 2,
+            program_min_left: MIN_LEFT,
+            erase_min_left: SimDuration::ZERO,
+        };
         let overhead =
             CommandOverhead { read: SimDuration(1), program: SimDuration(2), erase: SimDuration(4) };
         Arrays {
@@ -373,6 +381,8 @@ mod tests {
         let mut a = array();
         a.begin(0, user(1), SimTime(0), SimTime(100));
         assert_eq!(a.stop(0, OpKind::Program, SimTime(95)), None);
+        assert_eq!(a.stop(0, OpKind::Program, SimTime(80)), None);
+        assert!(a.clone().stop(0, OpKind::Program, SimTime(79)).is_some());
         assert_eq!(a.stop(0, OpKind::Erase, SimTime(10)), None);
         assert_eq!(a.stop(0, OpKind::Read, SimTime(10)), None);
         assert_eq!(a.end(0, SimTime(100)), Ended::Through(Some(user(1))));

@@ -105,6 +105,19 @@ fn what_is_nearly_over_is_not_interrupted() {
 }
 
 #[test]
+fn a_program_is_interrupted_only_while_more_than_the_least_time_is_left() {
+    const MIN_LEFT: u64 = 1_000_000;
+    let keys = [&SUSPENDS[..], &[("service.suspend.program_min_left", "1ms")]].concat();
+    let program = BUS + PROGRAM;
+    for (at, suspended) in [(program - MIN_LEFT - 1, true), (program - MIN_LEFT, false)] {
+        let (done, suspensions) = run(&spec("1", &keys), &[(HostOp::Write, 0), (HostOp::Read, at)]);
+        assert_eq!(suspensions, [0, u64::from(suspended), 0]);
+        let from = if suspended { at + STOP } else { program };
+        assert_eq!(done[1].at.0, from + SENSE + BUS + LINK);
+    }
+}
+
+#[test]
 fn a_read_in_another_plane_of_the_die_interrupts_too_and_a_program_there_does_not() {
     // Writes go to plane 0 first, then to plane 1; the read's page lies where the initial state put it.
     let asked = [(HostOp::Write, 0), (HostOp::Write, 10_000), (HostOp::Read, 1_000_000)];

@@ -42,7 +42,10 @@ fn service(rng: &mut Rng, spec: &DeviceSpec) -> Service {
 fn suspension(rng: &mut Rng) -> Suspension {
     let mut time = || rng.once_in(3).then(|| rng.time(0, 60));
     let (program, erase) = (time().or(Some(SimDuration(1))), time());
-    Suspension { program, erase, resume: rng.time(0, 60), limit: rng.count(1, 5) }
+    let (resume, limit) = (rng.time(0, 60), rng.count(1, 5));
+    let mut min_left = || if rng.once_in(3) { rng.time(1, 60) } else { SimDuration::ZERO };
+    let (program_min_left, erase_min_left) = (min_left(), min_left());
+    Suspension { program, erase, resume, limit, program_min_left, erase_min_left }
 }
 
 fn read_cache(rng: &mut Rng, unit: Bytes) -> Bytes {
