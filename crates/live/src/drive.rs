@@ -153,6 +153,13 @@ impl Drive {
         self.flash().map_or(0, Flash::in_ram)
     }
 
+    /// Whether a write of this length fits into a maximum number of bytes in RAM. Memory that is kept for later writes
+    /// makes room for it.
+    pub(crate) fn has_memory(&self, most: u64, length: u32) -> bool {
+        let left = most.checked_sub(self.bytes_in_ram() + u64::from(length));
+        left.inspect(|left| self.page_memory().keep_at_most(*left)).is_some()
+    }
+
     /// Memory of its pages that were overwritten.
     pub(crate) fn page_memory(&self) -> Arc<PageMemory> {
         self.flash().map(Flash::page_memory).unwrap_or_default()

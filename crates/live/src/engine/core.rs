@@ -202,7 +202,7 @@ impl Engine {
         }
         if matches!(verb, Verb::Write | Verb::WriteZeroes)
             && let Some(most) = self.memory
-            && !self.has_memory(most, request.length)
+            && !self.drive.has_memory(most, request.length)
         {
             let why = format!("the data in memory would exceed {most} bytes (--memory)");
             return self.refuse(reply_queue, &request, arrived, (NbdError::NoSpace, why));
@@ -233,13 +233,6 @@ impl Engine {
             self.drive.volatile_mut().flush(id);
         }
         self.go_on(id);
-    }
-
-    /// Whether a write of this length fits into a maximum number of bytes in RAM. Memory that is kept for later writes
-    /// makes room for it.
-    fn has_memory(&self, most: u64, length: u32) -> bool {
-        let left = most.checked_sub(self.drive.bytes_in_ram() + u64::from(length));
-        left.inspect(|left| self.drive.page_memory().keep_at_most(*left)).is_some()
     }
 
     /// Complete a command that takes the drive no time.
