@@ -144,25 +144,18 @@ impl Drive {
         self.damaged.heal(range.start.div_ceil(sector)..range.end / sector);
     }
 
-    fn flash(&self) -> Option<&Flash> {
-        self.device.as_ref().and_then(|device| device.ftl.media().get::<Flash>().ok())
-    }
-
     /// Bytes of page data in RAM.
     pub(crate) fn bytes_in_ram(&self) -> u64 {
-        self.flash().map_or(0, Flash::in_ram)
-    }
-
-    /// Whether a write of this length fits into a maximum number of bytes in RAM. Memory that is kept for later writes
-    /// makes room for it.
-    pub(crate) fn has_memory(&self, most: u64, length: u32) -> bool {
-        let left = most.checked_sub(self.bytes_in_ram() + u64::from(length));
-        left.inspect(|left| self.page_memory().keep_at_most(*left)).is_some()
+        self.device
+            .as_ref()
+            .and_then(|device| device.ftl.media().get::<Flash>().ok())
+            .map_or(0, Flash::in_ram)
     }
 
     /// Memory of its pages that were overwritten.
     pub(crate) fn page_memory(&self) -> Arc<PageMemory> {
-        self.flash().map(Flash::page_memory).unwrap_or_default()
+        let flash = self.device.as_ref().and_then(|device| device.ftl.media().get::<Flash>().ok());
+        flash.map(Flash::page_memory).unwrap_or_default()
     }
 
     /// Why the session is no longer written. Each failure is returned once.
@@ -450,6 +443,13 @@ impl Kept {
         let damaged = self.damaged.clone();
         Ok(Drive { setup, scheme, device, slow: vec![], log: None, volatile, damaged })
     }
+}
+
+/// Whether a write of this length fits into a maximum number of bytes in RAM. Memory that is kept for later writes makes room
+/// for it.
+pub(crate) fn has_memory(drive: &Drive, most: u64, length: u32) -> bool {
+    let left = most.checked_sub(drive.bytes_in_ram() + u64::from(length));
+    left.inspect(|left| drive.page_memory().keep_at_most(*left)).is_some()
 }
 
 /// What differs first between two identities, in words.

@@ -16,6 +16,17 @@ use std::ops::Range;
 use std::sync::Arc;
 use wordline_units::{BlockId, Lpn, Ppn, SectorMask};
 
+/// What a place that was replaced is used for.
+pub(crate) enum Use {
+    Read,
+    /// Since it was replaced, its block has been erased and written again.
+    Mapped,
+    Nothing,
+}
+
+/// Replaced places that are looked at after a commit.
+const AT_ONCE: usize = 8;
+
 /// The stored data. It is notified of every completion, and is the only one that knows the media.
 pub(crate) struct Store {
     media: BoxedMedia,
@@ -285,20 +296,21 @@ impl Store {
         self.media.as_deref_mut().map_or(Ok(()), |media| media.erase(block, slot_shift))
     }
 
-    /// A place has been replaced by a newer write, at the place `by`.
-    pub fn note_superseded(&mut self, old: Ppn, by: Ppn) {
-        self.superseded.push_back((old, by));
-    }
-
-    /// A place that has been replaced, and by which; the first that was noted.
-    pub fn next_superseded(&mut self) -> Option<(Ppn, Ppn)> {
-        self.superseded.pop_front()
-    }
-
-    /// Nobody reads a place that has been replaced.
-    pub fn drop_superseded(&mut self, old: Ppn, by: Ppn) {
-        if let Some(media) = self.media.as_deref_mut() {
-            media.superseded(old, by);
+    /// Places have been replaced by newer writes, each at the place behind it: let the media drop what nobody uses of those
+    /// that have been longest. A place that is being read waits.
+    pub fn drop_superseded(
+        &mut self,
+        replaced: impl Iterator<Item = (Ppn, Ppn)>,
+        mut what: impl FnMut(Ppn) -> Use,
+    ) {
+        self.superseded.extend(replaced);
+        for _ in 0..AT_ONCE {
+            let Some((old, by)) = self.superseded.pop_front() else { return };
+            match (what(old), self.media.as_deref_mut()) {
+                (Use::Read, _) => self.superseded.push_back((old, by)),
+                (Use::Nothing, Some(media)) => media.superseded(old, by),
+                _ => {}
+            }
         }
     }
 
