@@ -185,7 +185,7 @@ fn receive(
     socket: &Socket,
     (incoming, request): (&mut Incoming, &Request),
 ) -> Result<HeldData, Broken> {
-    let mut receiving = Receiving::new(request, shared.units);
+    let mut receiving = Receiving::new(request, shared.units, &shared.page_memory);
     incoming.give(&mut receiving);
     while !receiving.is_whole() {
         let left = receiving.left();
@@ -248,7 +248,7 @@ impl Incoming {
     }
 
     /// Move received bytes into the data of a write.
-    fn give(&mut self, to: &mut Receiving) {
+    fn give(&mut self, to: &mut Receiving<'_>) {
         self.from += to.take(&self.bytes[self.from..self.to]);
     }
 }

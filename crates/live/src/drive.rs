@@ -7,6 +7,7 @@ use crate::data::folder::{Beside, Folder};
 use crate::data::found::{Found, Sizes};
 use crate::data::not_written::NotWritten;
 use crate::error::ServeError;
+use crate::page_memory::PageMemory;
 use crate::session::{Event, SessionLog};
 use crate::volatile::Volatile;
 use serde_json::Value;
@@ -149,6 +150,12 @@ impl Drive {
             .as_ref()
             .and_then(|device| device.ftl.media().get::<Flash>().ok())
             .map_or(0, Flash::in_ram)
+    }
+
+    /// Memory of its pages that were overwritten.
+    pub(crate) fn page_memory(&self) -> Arc<PageMemory> {
+        let flash = self.device.as_ref().and_then(|device| device.ftl.media().get::<Flash>().ok());
+        flash.map(Flash::page_memory).unwrap_or_default()
     }
 
     /// Why the session is no longer written. Each failure is returned once.
@@ -436,6 +443,13 @@ impl Kept {
         let damaged = self.damaged.clone();
         Ok(Drive { setup, scheme, device, slow: vec![], log: None, volatile, damaged })
     }
+}
+
+/// Whether a write of this length fits into a maximum number of bytes in RAM. Memory that is kept for later writes makes room
+/// for it.
+pub(crate) fn has_memory(drive: &Drive, most: u64, length: u32) -> bool {
+    let left = most.checked_sub(drive.bytes_in_ram() + u64::from(length));
+    left.inspect(|left| drive.page_memory().keep_at_most(*left)).is_some()
 }
 
 /// What differs first between two identities, in words.

@@ -24,8 +24,14 @@ pub(crate) struct Granted {
 pub(crate) fn keep_memory() {
     const AT_ONCE: libc::c_int = 16 << 20;
     const KEPT: libc::c_int = 128 << 20;
-    for (what, value) in [(libc::M_ARENA_MAX, 1), (libc::M_TOP_PAD, AT_ONCE), (libc::M_TRIM_THRESHOLD, KEPT)]
-    {
+    // From here on a piece is taken from the system by itself and given back at once; 32 MiB is the most that is possible.
+    const ALONE: libc::c_int = 32 << 20;
+    for (what, value) in [
+        (libc::M_ARENA_MAX, 1),
+        (libc::M_TOP_PAD, AT_ONCE),
+        (libc::M_TRIM_THRESHOLD, KEPT),
+        (libc::M_MMAP_THRESHOLD, ALONE),
+    ] {
         // SAFETY: the call takes only numbers, and any thread may make it at any time. If it fails, nothing
         // changes.
         unsafe { libc::mallopt(what, value) };

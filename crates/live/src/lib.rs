@@ -35,6 +35,7 @@ mod killed;
 mod metrics;
 mod pace;
 mod pacer;
+mod page_memory;
 mod parts;
 mod payload;
 mod pieces;

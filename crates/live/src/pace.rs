@@ -37,10 +37,10 @@ impl Shared {
             if let Some(read) = socket.try_read(into)? {
                 return Ok(read);
             }
-            let looks = looks_until.is_some_and(|until| now < until);
+            let looks = looks_until.is_some_and(|until| now < until) && watch.may_poll(now);
             match left {
                 // Let other threads run first, such as the client's.
-                _ if looks => std::thread::yield_now(),
+                _ if looks => watch.let_others_run(now),
                 Some(left) if left <= spin => std::thread::yield_now(),
                 Some(left) => socket.wait(left - spin)?,
                 None => return socket.read_vectored(into),

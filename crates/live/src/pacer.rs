@@ -28,7 +28,15 @@ pub(crate) struct Watch {
     number: u64,
     /// When the next event is due, as long as this thread has the watch.
     due: Option<Instant>,
+    /// From when on this thread polls its socket again, after other threads have kept it waiting.
+    polls_from: Option<Instant>,
 }
+
+/// A thread that lets others run for longer than this shares its core with them. Whoever sleeps until data arrive then runs
+/// sooner than whoever polls for them.
+const CROWDED: Duration = Duration::from_micros(100);
+/// How many times as long it then does not poll.
+const RESTS: u32 = 20;
 
 /// Let this thread sleep no longer than requested. If the system refuses, the kernel's default timer slack of
 /// 50 us delays replies, which the statistics show.
@@ -40,7 +48,24 @@ impl Watch {
     /// The watch of the calling thread, which serves a connection.
     pub(crate) fn new(number: u64) -> Watch {
         be_punctual();
-        Watch { number, due: None }
+        Watch { number, due: None, polls_from: None }
+    }
+
+    /// Whether the core is free enough to poll a socket on it.
+    pub(crate) fn may_poll(&self, now: Instant) -> bool {
+        self.polls_from.is_none_or(|until| now >= until)
+    }
+
+    /// Let other threads run, as of now, while this one polls.
+    pub(crate) fn let_others_run(&mut self, now: Instant) {
+        std::thread::yield_now();
+        self.has_waited(now, now.elapsed());
+    }
+
+    fn has_waited(&mut self, since: Instant, waited: Duration) {
+        if waited > CROWDED {
+            self.polls_from = Some(since + waited * (RESTS + 1));
+        }
     }
 }
 
@@ -109,5 +134,21 @@ impl Pacing {
         while Instant::now() < until && !self.woken.load(Ordering::Acquire) && self.is_own() {
             std::hint::spin_loop();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_that_was_kept_waiting_polls_no_more_for_a_time() {
+        let (mut watch, now) = (Watch::new(1), Instant::now());
+        watch.has_waited(now, CROWDED);
+        assert!(watch.may_poll(now), "the core is free");
+        let waited = Duration::from_millis(3);
+        watch.has_waited(now, waited);
+        let again = now + waited * 21;
+        assert!(!watch.may_poll(now + waited) && !watch.may_poll(again - CROWDED) && watch.may_poll(again));
     }
 }

@@ -1,6 +1,7 @@
 //! Write data, received page by page into the memory in which the drive keeps them, so that whole sectors are
 //! copied only once, from the socket.
 
+use crate::page_memory::PageMemory;
 use crate::pieces::Units;
 use crate::protocol::request::Request;
 use std::io::IoSliceMut;
@@ -12,8 +13,10 @@ use wordline_units::SectorMask;
 const AHEAD: usize = 256 << 10;
 
 /// The data of a write while they are received.
-pub(crate) struct Receiving {
+pub(crate) struct Receiving<'a> {
     data: HeldData,
+    /// Where pages are taken from that are written as a whole.
+    memory: &'a PageMemory,
     /// Bytes that the client sends in all, and bytes received so far.
     length: usize,
     received: usize,
@@ -43,15 +46,15 @@ fn skip(request: &Request, units: Units) -> Option<usize> {
     whole.then_some((request.offset % units.page) as usize)
 }
 
-impl Receiving {
+impl<'a> Receiving<'a> {
     /// Begin to receive the data of a request.
-    pub(crate) fn new(request: &Request, units: Units) -> Receiving {
+    pub(crate) fn new(request: &Request, units: Units, memory: &'a PageMemory) -> Receiving<'a> {
         let length = request.payload();
         let data = match skip(request, units) {
             Some(skip) => HeldData::Pages(vec![], skip),
             None => HeldData::Bytes(vec![0; length]),
         };
-        Receiving { data, length, received: 0, page: units.page as usize }
+        Receiving { data, memory, length, received: 0, page: units.page as usize }
     }
 
     pub(crate) fn is_whole(&self) -> bool {
@@ -71,8 +74,14 @@ impl Receiving {
             HeldData::Pages(pages, skip) => {
                 let (at, end) = (*skip + received, *skip + length);
                 // Allocate the pages into which the next bytes go.
-                while pages.len() * size < end.min(at + AHEAD) {
-                    pages.push(PageData::blank(size.min(end - pages.len() * size)));
+                let next = pages.len()..end.min(at + AHEAD).div_ceil(size);
+                let is_whole = |n: &usize| (*n > 0 || *skip == 0) && (n + 1) * size <= end;
+                let whole = next.clone().filter(is_whole).count();
+                let taken = if whole > 0 { self.memory.take(whole, size) } else { vec![] };
+                let mut taken = taken.into_iter();
+                for n in next {
+                    let page = if is_whole(&n) { taken.next() } else { None };
+                    pages.push(page.unwrap_or_else(|| PageData::blank(size.min(end - n * size))));
                 }
                 let from = at / size;
                 let begun = pages.iter_mut().skip(from).filter_map(PageData::get_mut).enumerate();
@@ -126,18 +135,33 @@ mod tests {
         (0..length).map(|at| (at / 100 % 251) as u8).collect()
     }
 
+    /// Memory of pages that were overwritten.
+    fn used_memory() -> PageMemory {
+        let memory = PageMemory::default();
+        let used = memory.take(200, 2048);
+        used.into_iter().for_each(|_| memory.put(PageData::from(vec![0xee; 2048])));
+        memory
+    }
+
     #[test]
     fn data_come_whole_in_whatever_pieces_they_are_received() {
         for (offset, length) in [(0, 2048), (512, 512), (1536, 4096), (2048, 300_032), (7, 5000), (0, 100)] {
             let (request, data) = (write(offset, length), bytes(length));
             for piece in [1, 500, 3000, 1 << 20] {
-                let mut receiving = Receiving::new(&request, UNITS);
+                let memory = used_memory();
+                let mut receiving = Receiving::new(&request, UNITS, &memory);
                 for some in data.chunks(piece) {
                     assert!(!receiving.is_whole());
                     assert_eq!(receiving.take(some), some.len());
                 }
                 assert_eq!((receiving.is_whole(), receiving.take(&[1])), (true, 0));
                 let received = receiving.end();
+                if let HeldData::Pages(pages, skip) = &received {
+                    assert!(
+                        pages[0][..*skip].iter().all(|byte| *byte == 0),
+                        "nothing of what was overwritten"
+                    );
+                }
                 assert_eq!(received.data().to_vec(), data, "{length} bytes at {offset}");
                 assert_eq!(gathered(&request, &data, UNITS).data().to_vec(), data);
                 assert_eq!(Vec::from(received), data);
@@ -160,7 +184,8 @@ mod tests {
 
     #[test]
     fn what_has_not_come_takes_little_memory() {
-        let mut receiving = Receiving::new(&write(u64::MAX - 2559, 64 << 20), UNITS);
+        let memory = used_memory();
+        let mut receiving = Receiving::new(&write(u64::MAX - 2559, 64 << 20), UNITS, &memory);
         let room: usize = receiving.room().iter().map(|room| room.len()).sum();
         assert!((2048..=AHEAD + 2048).contains(&room), "{room}");
     }

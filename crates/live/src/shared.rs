@@ -13,6 +13,7 @@ use crate::error::ServeError;
 use crate::host::Granted;
 use crate::lock;
 use crate::pacer::{Pacing, Watch};
+use crate::page_memory::PageMemory;
 use crate::pieces::Units;
 use crate::protocol::handshake::Export;
 use crate::protocol::numbers::NbdError;
@@ -87,6 +88,8 @@ pub(crate) struct Shared {
     pub pacing: Pacing,
     /// Units of the drive.
     pub units: Units,
+    /// Memory of its pages that were overwritten.
+    pub page_memory: Arc<PageMemory>,
     pub export: Export,
     /// Privileges granted by the system.
     granted: Granted,
@@ -118,6 +121,7 @@ impl Shared {
     ) -> Shared {
         Shared {
             units: engine.units,
+            page_memory: engine.drive.page_memory(),
             engine: Mutex::new(engine),
             syncing,
             pacing: Pacing::new(spec.spin),

@@ -10,6 +10,7 @@ use crate::flow::moves::relocate::Relocated;
 use crate::flow::next::Next;
 use crate::flow::program::bind::Binding;
 use crate::flow::program::blocked::Blocked;
+use crate::flow::records::superseded::drop_replaced;
 use crate::ftl::Ftl;
 use crate::media::host_data::HostData;
 use crate::plan::region::RegionId;
@@ -287,6 +288,9 @@ impl Ftl {
             let (ppn, following) = (Ppn(first.0 + u32::from(op.slot)), op.chain);
             if let Some(committed) = self.commit(part, ppn, &mut dead) {
                 self.invalidate(&dead);
+                if self.store.keeps_bytes() {
+                    drop_replaced(self, &dead, ppn, (!committed.is_newest).then_some(committed.lpn));
+                }
                 if committed.is_newest {
                     self.note_map_change(committed.lpn);
                 }

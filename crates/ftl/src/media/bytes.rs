@@ -19,7 +19,8 @@ use wordline_units::{BlockId, Lpn, Ppn};
 type Stored = SmallVec<[(Lpn, PageData); 1]>;
 
 /// Keeps metadata and bytes by physical place, so that a wrong map shows as wrong data. Of bytes nothing is copied from
-/// a whole page on its way to where it is stored, nor by a fork.
+/// a whole page on its way to where it is stored, nor by a fork. Bytes that a newer write has replaced are dropped before
+/// their block is erased, so that a drive needs memory for what the host has written and not for all of its flash.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Bytes {
     metadata: Metadata,
@@ -40,6 +41,26 @@ impl Bytes {
     /// The bytes of a logical page at a place, if they are here.
     pub fn page_at(&self, ppn: Ppn, lpn: Lpn) -> Option<&PageData> {
         self.slots.get(ppn.0)?.iter().find(|(l, _)| *l == lpn).map(|(_, page)| page)
+    }
+
+    /// Drop the bytes of logical pages at a place that another place holds in newer versions, sector by sector: recovery
+    /// from a power cut takes the highest version. Returns them. The spare areas stay until the block is erased.
+    pub fn drop_superseded(&mut self, old: Ppn, by: Ppn) -> SmallVec<[PageData; 1]> {
+        let (older, newer) = (self.metadata.page(old), self.metadata.page(by));
+        let is_over = |lpn: Lpn| {
+            older.iter().filter(|oob| oob.span.lpn == lpn).all(|oob| {
+                let newer = newer.iter().filter(|n| n.span.lpn == lpn && n.version > oob.version);
+                newer.fold(oob.span.mask, |left, n| left.minus(n.span.mask)).is_empty()
+            })
+        };
+        let stored = self.slots.get(old.0).into_iter().flatten();
+        let over: SmallVec<[Lpn; 1]> =
+            stored.filter(|(lpn, page)| !page.is_empty() && is_over(*lpn)).map(|(lpn, _)| *lpn).collect();
+        if over.is_empty() {
+            return SmallVec::new();
+        }
+        let dropped = self.slots.entry(old.0).iter_mut().filter(|(lpn, _)| over.contains(lpn));
+        dropped.map(|(_, page)| std::mem::take(page)).collect()
     }
 
     /// Drop all bytes, which are stored elsewhere after this.
@@ -65,6 +86,9 @@ impl Media for Bytes {
     }
     fn version(&self, ppn: Ppn, lpn: Lpn) -> u64 {
         self.metadata.version(ppn, lpn)
+    }
+    fn superseded(&mut self, old: Ppn, by: Ppn) {
+        self.drop_superseded(old, by);
     }
     fn erase(&mut self, block: BlockId, slot_shift: u32) -> Result<(), MediaError> {
         self.slots.remove(places_of(block, slot_shift));
@@ -112,5 +136,56 @@ impl Media for Bytes {
     fn load(&mut self, from: &mut Loader) -> Result<(), StateError> {
         *self = from.value("media")?;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wordline_units::SectorMask;
+
+    const SECTOR: usize = 512;
+
+    fn program(media: &mut Bytes, ppn: u32, lpn: u32, mask: SectorMask, version: u64) {
+        let span = Span { lpn: Lpn(lpn), mask, offset: 0 };
+        let page = PageData::of(&[version as u8; 4 * SECTOR], mask, SECTOR);
+        media.program(Ppn(ppn), Oob { span, version, sequence: version }, page).unwrap();
+    }
+
+    fn first_byte(media: &mut Bytes, ppn: u32, lpn: u32) -> Option<u8> {
+        media.read(Ppn(ppn), Lpn(lpn)).unwrap().first().copied()
+    }
+
+    #[test]
+    fn bytes_are_dropped_only_if_every_sector_is_elsewhere_in_a_newer_version() {
+        let all = SectorMask::first(4);
+        let mut media = Bytes::default();
+        program(&mut media, 1, 7, all, 5);
+        program(&mut media, 2, 7, all, 5); // moved: after a power cut either copy may count
+        program(&mut media, 3, 7, SectorMask::first(3), 6);
+        program(&mut media, 4, 8, all, 6);
+        program(&mut media, 5, 7, all, 6);
+        for by in [1, 2, 3, 4, 9] {
+            assert!(media.drop_superseded(Ppn(1), Ppn(by)).is_empty(), "{by}");
+        }
+        assert_eq!(first_byte(&mut media, 1, 7), Some(5));
+        assert_eq!(media.drop_superseded(Ppn(1), Ppn(5))[0][0], 5);
+        assert_eq!(first_byte(&mut media, 1, 7), None);
+        assert!(media.drop_superseded(Ppn(1), Ppn(5)).is_empty(), "once");
+        assert_eq!(media.spare_areas().page(Ppn(1)).len(), 1, "recovery finds it as before");
+        assert_eq!([2, 5].map(|ppn| first_byte(&mut media, ppn, 7)), [Some(5), Some(6)]);
+    }
+
+    #[test]
+    fn a_fork_keeps_the_bytes_that_are_dropped_after_it() {
+        let mut media = Bytes::default();
+        program(&mut media, 1, 7, SectorMask::first(4), 5);
+        program(&mut media, 2, 7, SectorMask::first(4), 6);
+        let mut fork = media.clone();
+        let mut dropped = media.drop_superseded(Ppn(1), Ppn(2));
+        assert!(dropped[0].get_mut().is_none(), "the fork shares them");
+        assert_eq!(first_byte(&mut fork, 1, 7), Some(5));
+        drop(fork);
+        assert!(dropped[0].get_mut().is_some());
     }
 }

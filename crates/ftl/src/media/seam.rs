@@ -51,6 +51,10 @@ pub trait Media: Any + Send + Sync {
     /// When the block cannot be emptied; it then holds what it held.
     fn erase(&mut self, block: BlockId, slot_shift: u32) -> Result<(), MediaError>;
 
+    /// No sector at the place `old` is the newest on flash any more, and nobody reads it: of those that the place `by` has in
+    /// newer versions, the bytes are never asked for again, after a power cut neither.
+    fn superseded(&mut self, _old: Ppn, _by: Ppn) {}
+
     /// A program over these slots of a block has completed, padding included. Comes before what is stored in them.
     ///
     /// # Errors

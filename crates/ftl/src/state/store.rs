@@ -11,10 +11,21 @@ use crate::media::seam::Media;
 use crate::plan::span::Span;
 use crate::state::id::OpId;
 use smallvec::{SmallVec, smallvec};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 use std::sync::Arc;
 use wordline_units::{BlockId, Lpn, Ppn, SectorMask};
+
+/// What a place that was replaced is used for.
+pub(crate) enum Use {
+    Read,
+    /// Since it was replaced, its block has been erased and written again.
+    Mapped,
+    Nothing,
+}
+
+/// Replaced places that are looked at after a commit.
+const AT_ONCE: usize = 8;
 
 /// The stored data. It is notified of every completion, and is the only one that knows the media.
 pub(crate) struct Store {
@@ -34,6 +45,8 @@ pub(crate) struct Store {
     /// Of programs whose sectors come from several host writes, the version of each, by operation; kept where
     /// media keep metadata.
     mixed: BTreeMap<u32, Vec<(SectorMask, u64)>>,
+    /// Places whose bytes a newer write has replaced, and its place; if media keep bytes.
+    superseded: VecDeque<(Ppn, Ppn)>,
 }
 
 impl Saved for Store {
@@ -41,7 +54,7 @@ impl Saved for Store {
         apart: [media],
         values: [pages, staged, sequence, base, mixed],
         parts: [],
-        rebuilt: [sector, knows_sectors],
+        rebuilt: [sector, knows_sectors, superseded],
     }
 }
 
@@ -76,6 +89,7 @@ impl Store {
             sequence: 0,
             base: None,
             mixed: BTreeMap::new(),
+            superseded: VecDeque::new(),
         }
     }
 
@@ -280,6 +294,24 @@ impl Store {
     /// When the media cannot empty it.
     pub fn erase(&mut self, block: BlockId, slot_shift: u32) -> Result<(), MediaError> {
         self.media.as_deref_mut().map_or(Ok(()), |media| media.erase(block, slot_shift))
+    }
+
+    /// Places have been replaced by newer writes, each at the place behind it: let the media drop what nobody uses of those
+    /// that have been longest. A place that is being read waits.
+    pub fn drop_superseded(
+        &mut self,
+        replaced: impl Iterator<Item = (Ppn, Ppn)>,
+        mut what: impl FnMut(Ppn) -> Use,
+    ) {
+        self.superseded.extend(replaced);
+        for _ in 0..AT_ONCE {
+            let Some((old, by)) = self.superseded.pop_front() else { return };
+            match (what(old), self.media.as_deref_mut()) {
+                (Use::Read, _) => self.superseded.push_back((old, by)),
+                (Use::Nothing, Some(media)) => media.superseded(old, by),
+                _ => {}
+            }
+        }
     }
 
     /// A page of the trim log is stored.

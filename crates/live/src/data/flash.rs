@@ -2,6 +2,7 @@
 
 use crate::data::changes::Changes;
 use crate::data::pages::{self, Pages};
+use crate::page_memory::PageMemory;
 use std::ops::Range;
 use std::sync::Arc;
 use wordline_ftl::{BlockHeader, Bytes, Media, MediaError, Metadata, Oob, PageData, Span};
@@ -20,6 +21,8 @@ pub(crate) struct Flash {
     damaged: Vec<(Span, String)>,
     /// Bytes of pages in RAM.
     in_ram: u64,
+    /// Memory of pages that were overwritten, for those that are received next.
+    memory: Arc<PageMemory>,
 }
 
 impl Flash {
@@ -31,12 +34,18 @@ impl Flash {
             changes: Some(Box::default()),
             damaged: vec![],
             in_ram: 0,
+            memory: Arc::default(),
         }
     }
 
     /// Bytes of pages in RAM; those shared with a fork count for both.
     pub(crate) fn in_ram(&self) -> u64 {
         self.in_ram
+    }
+
+    /// Memory of pages that were overwritten.
+    pub(crate) fn page_memory(&self) -> Arc<PageMemory> {
+        Arc::clone(&self.memory)
     }
 
     /// Bytes of a block's pages in RAM.
@@ -117,6 +126,7 @@ impl Media for Flash {
             changes: None,
             damaged: vec![],
             in_ram: self.in_ram,
+            memory: Arc::default(),
         }))
     }
     fn program(&mut self, ppn: Ppn, oob: Oob, page: PageData) -> Result<(), MediaError> {
@@ -144,6 +154,16 @@ impl Media for Flash {
     }
     fn version(&self, ppn: Ppn, lpn: Lpn) -> u64 {
         self.bytes.version(ppn, lpn)
+    }
+    fn superseded(&mut self, old: Ppn, by: Ppn) {
+        // With a folder, bytes are in RAM only until they are written to it.
+        if self.pages.is_some() {
+            return;
+        }
+        for page in self.bytes.drop_superseded(old, by) {
+            self.in_ram = self.in_ram.saturating_sub(page.len() as u64);
+            self.memory.put(page);
+        }
     }
     fn erase(&mut self, block: BlockId, slot_shift: u32) -> Result<(), MediaError> {
         self.changed(|c| c.empty(block, slot_shift));

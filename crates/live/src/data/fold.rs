@@ -1,14 +1,13 @@
 //! Folds the log into the database, one segment per transaction, on a background thread. A checksum over the
 //! rows of each table detects missing or modified rows.
 
-use crate::data::changes::{LAST_PART, row_id};
+use crate::data::changes::LAST_PART;
 use crate::data::journal::{Journal, Segment};
-use crate::data::record::{Next, Part, Read, Record, next};
-use crate::data::sums::{
-    AFTER_CUT, BLOCK, DAMAGED, PAGE, PROTECTED_TRIM, PROTECTED_WRITE, Sums, TRIM_PAGE, note, noted,
-};
+use crate::data::merged::Merged;
+use crate::data::record::{Next, Part, Read, next};
+use crate::data::sums::{Sums, note, noted};
 use crate::lock;
-use rusqlite::{Connection, Transaction, TransactionBehavior, params};
+use rusqlite::{Connection, TransactionBehavior};
 use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -52,6 +51,7 @@ pub(crate) fn fold(
     let mut sums = Sums::noted(&t)?;
     let folded: u64 = noted(&t, "folded")?.unwrap_or(0);
     let (mut at, mut number, mut notes, mut newest) = (0, segment.first, vec![], folded);
+    let mut merged = Merged::default();
     loop {
         match next(&log, at, number) {
             Next::End => break,
@@ -76,13 +76,14 @@ pub(crate) fn fold(
                     notes.extend(
                         damage(&read, &log, unit).map(|what| format!("{place}: record {number}: {what}")),
                     );
-                    apply(&t, &mut sums, &read.record, &log[read.data.clone()])?;
+                    merged.add(read.record, &log[read.data]);
                     newest = number;
                 }
                 number += 1;
             }
         }
     }
+    merged.apply(&t, &mut sums)?;
     note(&t, "folded", &newest)?;
     sums.note(&t)?;
     t.commit()?;
@@ -109,91 +110,6 @@ fn damage<'a>(read: &'a Read, log: &'a [u8], unit: u64) -> impl Iterator<Item = 
         };
         format!("{what} are damaged: reads of them fail until they are written again")
     })
-}
-
-/// Write a record to the database.
-pub(crate) fn apply(
-    t: &Transaction<'_>,
-    sums: &mut Sums,
-    record: &Record,
-    data: &[u8],
-) -> rusqlite::Result<()> {
-    let bytes = |held: &crate::data::record::Held| &data[held.at as usize..][..held.length as usize];
-    for (block, slot_shift) in &record.emptied {
-        let (first, last) = (block << slot_shift, (block << slot_shift) + ((1 << slot_shift) - 1));
-        sums.remove(t, &PAGE, row_id(first, 0), row_id(last, LAST_PART))?;
-        sums.remove(t, &TRIM_PAGE, first.into(), last.into())?;
-    }
-    for page in &record.pages {
-        let oob = page.oob;
-        let row = params![
-            page.id,
-            oob.span.lpn.0,
-            oob.span.mask.0,
-            oob.span.offset,
-            oob.version,
-            oob.sequence,
-            page.data.map(|held| held.checksum),
-            page.data.as_ref().map(bytes)
-        ];
-        sums.put(t, &PAGE, page.id, row)?;
-    }
-    for block in &record.blocks {
-        let header = block.header;
-        let row = params![
-            block.block,
-            header.map(|h| h.region.0),
-            header.map(|h| h.mode.key()),
-            header.map(|h| h.erases),
-            header.map(|h| h.opened),
-            block.erases,
-            block.slots,
-            block.half_erased,
-            block.base
-        ];
-        sums.put(t, &BLOCK, block.block.into(), row)?;
-    }
-    for (ppn, versions) in &record.trim_pages {
-        let bytes: Vec<u8> = versions.iter().flat_map(|v| v.to_le_bytes()).collect();
-        sums.put(t, &TRIM_PAGE, (*ppn).into(), params![ppn, bytes])?;
-    }
-    // Moved data enter protected RAM with their old version, and may be older than what is there.
-    for (id, version, held) in &record.writes {
-        if PROTECTED_WRITE.version(t, *id)?.is_none_or(|there| there <= *version) {
-            sums.put(t, &PROTECTED_WRITE, *id, params![id, version, held.checksum, bytes(held)])?;
-        }
-    }
-    if record.trims_are_all {
-        sums.remove(t, &PROTECTED_TRIM, 0, i64::MAX as u64)?;
-    }
-    for (entry, version) in &record.trims {
-        if PROTECTED_TRIM.version(t, *entry)?.is_none_or(|there| there <= *version) {
-            sums.put(t, &PROTECTED_TRIM, *entry, params![entry, version])?;
-        }
-    }
-    for id in &record.writes_over {
-        sums.remove(t, &PROTECTED_WRITE, *id, *id)?;
-    }
-    for entry in &record.trims_over {
-        sums.remove(t, &PROTECTED_TRIM, *entry, *entry)?;
-    }
-    for (sector, held) in &record.left {
-        match held {
-            Some(held) => sums.put(t, &AFTER_CUT, *sector, params![sector, held.checksum, bytes(held)])?,
-            None => sums.remove(t, &AFTER_CUT, *sector, *sector)?,
-        }
-    }
-    for (sector, is_damaged) in &record.damaged {
-        if *is_damaged {
-            sums.put(t, &DAMAGED, *sector, params![sector])?;
-        } else {
-            sums.remove(t, &DAMAGED, *sector, *sector)?;
-        }
-    }
-    if let Some(wear) = &record.wear {
-        note(t, "wear", wear)?;
-    }
-    note(t, "now_ns", &record.now)
 }
 
 /// Checkpoint SQLite's write-ahead log. Returns whether all of it is in the database and on disk.

@@ -5,8 +5,9 @@
 
 use crate::data::changes::{Changes, of_row_id};
 use crate::data::flash::Flash;
-use crate::data::fold::{Folding, NotFolded, apply, fold, segments, settle};
+use crate::data::fold::{Folding, NotFolded, fold, segments, settle};
 use crate::data::journal::{Journal, SEGMENT, Segment};
+use crate::data::merged::Merged;
 use crate::data::not_written::{NotWritten, gone, not_written};
 use crate::data::pages::{DATABASE, Pages};
 use crate::data::record::{BlockState, PagePart, Record, hold};
@@ -34,6 +35,8 @@ const WEAR_EVERY: Duration = Duration::from_secs(1);
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// Segments kept at a start although they are in the database.
 const MOST_KEPT: usize = 4;
+/// Maximum bytes of memory that are kept for the next record.
+const BUFFER: usize = 4 << 20;
 /// Number of possibly obsolete rows of protected RAM before they are checked.
 const FEWEST_ROWS: usize = 1024;
 
@@ -65,6 +68,8 @@ pub(crate) struct Folder {
     looked: Instant,
     /// Damage found, as lines for the log.
     notes: Vec<String>,
+    /// Memory for the data of the next record.
+    buffer: Vec<u8>,
     /// Commits since the server began.
     pub commits: u64,
 }
@@ -237,6 +242,7 @@ impl Folder {
             looked: Instant::now(),
             folding,
             notes,
+            buffer: vec![],
             commits: 0,
         })
     }
@@ -318,12 +324,14 @@ impl Folder {
         let mut data = vec![];
         let mut record = self.record(&changes, ftl, &Beside::default(), &mut data)?;
         (record.now, record.wear) = (now.0, Some(wear(ftl)?));
+        let mut merged = Merged::default();
+        merged.add(record, &data);
         let path = &self.path;
         let written = |database: &mut Connection| -> rusqlite::Result<()> {
             database.pragma_update(None, "synchronous", "FULL")?;
             let t = database.transaction_with_behavior(TransactionBehavior::Immediate)?;
             let mut sums = Sums::noted(&t)?;
-            apply(&t, &mut sums, &record, &data)?;
+            merged.apply(&t, &mut sums)?;
             note(&t, "drive", &identity)?;
             note(&t, "unit", &unit)?;
             sums.note(&t)?;
@@ -368,7 +376,8 @@ impl Folder {
             self.trims.clear();
         }
         self.trims.extend(changes.trims.keys());
-        let mut data = vec![];
+        let mut data = std::mem::take(&mut self.buffer);
+        data.clear();
         let mut record = self.record(&changes, ftl, beside, &mut data)?;
         record.now = now.0;
         if with_wear {
@@ -376,6 +385,7 @@ impl Folder {
             self.wear_written = Instant::now();
         }
         let ended = self.journal.append(&record, &data).map_err(|e| not_written(&self.path, &e))?;
+        self.buffer = Some(data).filter(|data| data.capacity() <= BUFFER).unwrap_or_default();
         record.writes_over.iter().for_each(|id| _ = self.writes.remove(id));
         record.trims_over.iter().for_each(|id| _ = self.trims.remove(id));
         if !record.writes_over.is_empty() || !record.trims_over.is_empty() {

@@ -11,6 +11,7 @@ pub(crate) mod fold;
 pub(crate) mod folder;
 pub(crate) mod found;
 pub(crate) mod journal;
+pub(crate) mod merged;
 pub(crate) mod not_written;
 pub(crate) mod pages;
 pub(crate) mod record;

@@ -4,7 +4,7 @@
 use crate::clock::{Clock, TimeScale};
 use crate::data::folder::Folder;
 use crate::data::not_written::NotWritten;
-use crate::drive::{Drive, Stopped};
+use crate::drive::{Drive, Stopped, has_memory};
 use crate::engine::command::{
     Command, Delivery, Fills, Held, Notes, Role, WriteCache, damage_told, patch, weight,
 };
@@ -202,7 +202,7 @@ impl Engine {
         }
         if matches!(verb, Verb::Write | Verb::WriteZeroes)
             && let Some(most) = self.memory
-            && self.drive.bytes_in_ram() + u64::from(request.length) > most
+            && !has_memory(&self.drive, most, request.length)
         {
             let why = format!("the data in memory would exceed {most} bytes (--memory)");
             return self.refuse(reply_queue, &request, arrived, (NbdError::NoSpace, why));

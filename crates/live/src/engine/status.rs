@@ -25,7 +25,7 @@ impl Engine {
             "commands_under_way": self.commands.len(),
             "lost_blocks": { "from_the_beginning": device.ftl.lost_blocks().0, "retired": device.ftl.lost_blocks().1 },
             "causes": causes_to_json(self),
-            "memory": { "used": self.drive.bytes_in_ram(), "limit": self.memory },
+            "memory": { "used": self.drive.bytes_in_ram() + self.drive.page_memory().bytes(), "limit": self.memory },
             "programmed_bytes": counters.programmed_bytes(),
             "host_bytes": counters.host.write_page_bytes,
             "stopped": self.stopped,

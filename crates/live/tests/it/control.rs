@@ -130,6 +130,21 @@ fn memory_that_is_used_up_is_no_space() {
 }
 
 #[test]
+fn memory_of_overwritten_data_is_used_again_and_counted() {
+    let served = Served::new(ServeSpec { memory: Some(2 << 20), ..spec("slc-cache", "0") });
+    let mut client = Client::new(&served.socket(), true);
+    // Sixteen times the limit. What a block of the flash still has of older writes needs no memory.
+    for byte in 1..=64u8 {
+        assert_eq!(client.ask(WRITE, 0, 0, 512 << 10, &vec![byte; 512 << 10]).0, 0, "write {byte}");
+        let used = served.ctl("stats")["drive"]["memory"]["used"].as_u64().unwrap();
+        assert!((512 << 10..=2 << 20).contains(&used), "{used} after write {byte}");
+    }
+    assert!(client.read(0, 512 << 10) == vec![64; 512 << 10]);
+    served.ctl("cut");
+    assert!(Client::new(&served.socket(), true).read(0, 512 << 10) == vec![64; 512 << 10]);
+}
+
+#[test]
 fn metrics_are_text_that_prometheus_reads() {
     let served = Served::new(spec("slc-cache", "0"));
     Client::new(&served.socket(), true).write(0, &[1; 65_536]);

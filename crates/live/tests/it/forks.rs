@@ -48,6 +48,27 @@ fn a_fork_goes_on_from_its_moment_and_neither_drive_sees_what_the_other_writes()
 }
 
 #[test]
+fn a_fork_keeps_its_bytes_while_its_parent_overwrites_them_in_used_memory() {
+    let served = Served::new(spec("slc-cache", "0"));
+    let mut client = Client::new(&served.socket(), true);
+    for byte in 1..=3 {
+        client.write(0, &filled(byte, 128));
+    }
+    let (socket, control) = fork(&served, "", "fork");
+    let mut forked = Client::new(&socket, true);
+    for byte in 4..=40 {
+        client.write(0, &filled(byte, 128));
+        forked.write(256 * SECTOR, &filled(byte, 64));
+        assert!(forked.read(0, 128 * SECTOR as u32) == filled(3, 128), "after write {byte}");
+    }
+    wordline_live::ask(&control, "cut").unwrap();
+    let mut forked = Client::new(&socket, true);
+    assert!(forked.read(0, 128 * SECTOR as u32) == filled(3, 128));
+    assert!(forked.read(256 * SECTOR, 64 * SECTOR as u32) == filled(40, 64));
+    assert!(client.read(0, 128 * SECTOR as u32) == filled(40, 128));
+}
+
+#[test]
 fn the_power_of_a_fork_is_cut_by_itself() {
     let served = Served::new(spec("conventional", "0"));
     let mut client = Client::new(&served.socket(), true);

@@ -2,3 +2,4 @@
 
 pub(crate) mod protected;
 pub(crate) mod spare_area;
+pub(crate) mod superseded;
