@@ -183,19 +183,20 @@ pub(crate) fn describe(service: &Service) -> String {
         None => order.to_string(),
     };
     let Some(s) = service.suspension else { return order };
-    let min_left = |least: SimDuration| match least {
-        SimDuration::ZERO => String::new(),
-        least => format!(" if more than {} is left", spaced(least)),
+    let how = |time: SimDuration, least: SimDuration| match least {
+        SimDuration::ZERO => format!("in {}", spaced(time)),
+        least => format!("in {} (if > {} left)", spaced(time), spaced(least)),
     };
-    let what = [("programs", s.program, s.program_min_left), ("erases", s.erase, s.erase_min_left)]
-        .into_iter()
-        .filter_map(|(what, time, least)| {
-            time.map(|time| format!("{what} in {}{}", spaced(time), min_left(least)))
-        })
-        .collect::<Vec<_>>()
-        .join(" and ");
+    let program = s.program.map(|time| how(time, s.program_min_left));
+    let erase = s.erase.map(|time| how(time, s.erase_min_left));
+    let what = match (program, erase) {
+        (Some(program), Some(erase)) if program == erase => format!("programs and erases {program}"),
+        (Some(program), Some(erase)) => format!("programs {program} and erases {erase}"),
+        (Some(program), None) => format!("programs {program}"),
+        (None, erase) => format!("erases {}", erase.unwrap_or_default()),
+    };
     let resume = spaced(s.resume);
-    format!("{order}; suspends {what}, each at most {} times; resumes in {resume}", s.limit)
+    format!("{order}; suspends {what}, at most {} times; resumes in {resume}", s.limit)
 }
 
 words! {

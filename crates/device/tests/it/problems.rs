@@ -107,7 +107,7 @@ fn writes_are_paced_between_the_trigger_and_the_reserve() {
         (
             "free_blocks < 20%",
             "14",
-            "14 exceeds the 13 free blocks of a plane below which gc.trigger starts GC",
+            "14 is above the GC trigger: gc.trigger starts GC when a plane has fewer than 13 free blocks",
         ),
         ("free_blocks < 20%", "2", reserve),
         ("free_slots < 20%", "2", reserve),

@@ -52,9 +52,9 @@ pub(crate) struct Store {
 impl Saved for Store {
     saved! { Store,
         apart: [media],
-        values: [pages, staged, sequence, base, mixed],
+        values: [pages, staged, sequence, base, mixed, superseded],
         parts: [],
-        rebuilt: [sector, knows_sectors, superseded],
+        rebuilt: [sector, knows_sectors],
     }
 }
 
