@@ -60,7 +60,9 @@ def random_case(seed: int) -> tuple[Config, str]:
             "limit": aside.choice([1, 2, 8]),
         }
         if random.Random(seed * 37 + 11).random() < 0.5:
-            c.suspend |= {"program_min_left": 150 * US, "erase_min_left": 700_001}
+            least = {"program": 150 * US, "erase": 700_001}
+            given = [kind for kind in least if c.suspend[kind] is not None]
+            c.suspend |= {f"{kind}_min_left": least[kind] for kind in given}
     if c.multiplane and aside.random() < 0.5:
         c.further = aside.choice(
             [
