@@ -494,6 +494,14 @@ def test_a_place_of_wrong_types_says_what_is_allowed(arguments, says):
         wl.to("slc", **arguments)
 
 
+def test_words_of_a_place_are_those_of_the_engine():
+    for name, words in wl.scheme._WORDS.items():
+        with pytest.raises(wl.UserError) as told:
+            wl.to("slc", **{name: "nonesuch"})
+        allowed = str(told.value).partition("allowed: ")[2]
+        assert set(words.split(", ")) == set(allowed.split(", "))
+
+
 def test_a_report_lists_each_attribute_once():
     names = dir(wl.run(device="demo-8gb", scheme="conventional", workload="bursty", requests=9))
     assert len(names) == len(set(names))

@@ -254,47 +254,36 @@ class Scheme(ABC):
 
         def admit(self, request: Request, view: View, /) -> int:
             """Return a tag for the data of a write, 0 to 255."""
-            raise NotImplementedError
 
         def make_room(self, p: Parcel, view: View, /) -> Sequence[Move]:
             """Return moves to perform before host data are placed."""
-            raise NotImplementedError
 
         def split_write(self, span: Span, view: View, /) -> int:
             """Return the sectors of a partial page that go to one place, as bits."""
-            raise NotImplementedError
 
         def read(self, seen: ReadSeen, view: View, /) -> Move | None:
             """Return a move of a page that the host has read."""
-            raise NotImplementedError
 
         def collect(self, region: str, plane: int, view: View, /) -> Collect | None:
             """Return the victim when a region runs short in a plane."""
-            raise NotImplementedError
 
         def idle(self, plane: int, view: View, /) -> Move | Collect | None:
             """Return work for an idle die."""
-            raise NotImplementedError
 
         def tick(self, view: View, /) -> Sequence[SetQuota | Move]:
             """Return quotas and moves, every ``Layout.tick_every_writes`` host write requests."""
-            raise NotImplementedError
 
         def on_trim(self, lpn: int, /) -> None:
             """Note that a page was trimmed."""
-            raise NotImplementedError
 
         def seed(self, seed: int, /) -> None:
             """Begin random numbers."""
-            raise NotImplementedError
 
         def metrics(self) -> Mapping[str, Sequence[Sequence[float]]]:
             """Return the metrics of the scheme."""
-            raise NotImplementedError
 
         def routes(self) -> Mapping[str, Place | ByPage | BySize | Compiled]:
             """Return places by origin of the data."""
-            raise NotImplementedError
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Reject attributes that would be lost when the drive is saved or forked."""

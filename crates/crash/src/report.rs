@@ -2,7 +2,7 @@
 
 use crate::check::Verdict;
 use std::fmt::Write;
-use wordline_volatile::{CLASSES, Class, grouped};
+use wordline_volatile::{CLASSES, Class, counted, grouped};
 
 /// How much was checked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -54,11 +54,6 @@ pub struct Found {
     pub coverage: Coverage,
     /// The first failing state, reduced.
     pub failing: Option<Failing>,
-}
-
-/// A number of things.
-fn counted(count: usize, what: &str) -> String {
-    format!("{} {what}{}", grouped(count as u64), if count == 1 { "" } else { "s" })
 }
 
 impl Coverage {

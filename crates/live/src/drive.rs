@@ -146,16 +146,12 @@ impl Drive {
 
     /// Bytes of page data in RAM.
     pub(crate) fn bytes_in_ram(&self) -> u64 {
-        self.device
-            .as_ref()
-            .and_then(|device| device.ftl.media().get::<Flash>().ok())
-            .map_or(0, Flash::in_ram)
+        flash_of(self).map_or(0, Flash::in_ram)
     }
 
     /// Memory of its pages that were overwritten.
     pub(crate) fn page_memory(&self) -> Arc<PageMemory> {
-        let flash = self.device.as_ref().and_then(|device| device.ftl.media().get::<Flash>().ok());
-        flash.map(Flash::page_memory).unwrap_or_default()
+        flash_of(self).map(Flash::page_memory).unwrap_or_default()
     }
 
     /// Why the session is no longer written. Each failure is returned once.
@@ -443,6 +439,11 @@ impl Kept {
         let damaged = self.damaged.clone();
         Ok(Drive { setup, scheme, device, slow: vec![], log: None, volatile, damaged })
     }
+}
+
+/// The flash of a drive, unless it is off.
+fn flash_of(drive: &Drive) -> Option<&Flash> {
+    drive.device.as_ref().and_then(|device| device.ftl.media().get::<Flash>().ok())
 }
 
 /// Whether a write of this length fits into a maximum number of bytes in RAM. Memory that is kept for later writes makes room

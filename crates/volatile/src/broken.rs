@@ -2,7 +2,7 @@
 //! "Understanding the robustness of SSDs under power fault", FAST 2013).
 
 use crate::content::Content;
-use crate::digits::grouped;
+use crate::digits::{counted, grouped};
 use crate::image::Image;
 use crate::replay::Interval;
 use crate::session::SessionFault;
@@ -169,7 +169,7 @@ impl Fault {
         let sectors = of.get((random.bits() % of.len().max(1) as u64) as usize)?;
         let (count, first) = (sectors.len(), sectors.first()?.0);
         let at = |sector: u64| grouped(sector * size);
-        let written = format!("{} at {}", counted(count), at(first));
+        let written = format!("{} at {}", counted(count, "sector"), at(first));
         Some(match self.kind {
             Broken::Shorn => {
                 let kept = (random.bits() % count as u64) as usize;
@@ -213,11 +213,6 @@ impl Fault {
 struct Damage {
     sectors: Vec<(u64, Content)>,
     text: String,
-}
-
-/// A number of sectors.
-fn counted(sectors: usize) -> String {
-    if sectors == 1 { "1 sector".to_string() } else { format!("{sectors} sectors") }
 }
 
 /// Where a misdirected write of sectors (first, count) goes: to an address that differs in a bit, or to sectors that hold data,

@@ -206,7 +206,7 @@ mod tests {
     use crate::replay::intervals;
     use crate::rules::Rules;
 
-    /// An interval of writes of so many sectors each.
+    /// An interval of writes with these numbers of sectors.
     fn interval(counts: impl Iterator<Item = u64>) -> Vec<Interval> {
         let write = |(id, count): (u64, u64)| {
             let (offset, data) = (id * 8192, vec![id as u8 + 1; (count * 512) as usize]);

@@ -29,7 +29,7 @@ pub use broken::{Broken, BrokenKind, Fault};
 pub use cache::{Cache, Lost, Write};
 pub use classes::{CLASSES, Class, broken_states, states};
 pub use content::Content;
-pub use digits::grouped;
+pub use digits::{counted, grouped};
 pub use image::Image;
 pub use log::{Event, Log, LogError};
 pub use reduce::reduce;

@@ -1,7 +1,7 @@
 //! A crash state in words: which requests reached the disk and which did not.
 
 use crate::cache::Write;
-use crate::digits::grouped;
+use crate::digits::{counted, grouped};
 use crate::log::Log;
 use crate::replay::Interval;
 use crate::state::{State, runs};
@@ -28,11 +28,10 @@ pub fn story(log: &Log, interval: &Interval, state: &State) -> String {
     let cache = interval.cache();
     let writes: Vec<&Write> = cache.writes().collect();
     let mut text = format!(
-        "power cut after event {} of {}, {} request{} not durable",
+        "power cut after event {} of {}, {} not durable",
         grouped(interval.at() as u64),
         grouped(log.events.len() as u64),
-        grouped(writes.len() as u64),
-        if writes.len() == 1 { "" } else { "s" }
+        counted(writes.len(), "request")
     );
     if let Some(id) = state.dropped {
         let _ = write!(text, "; the drive ignored FLUSH or FUA of request {id} (dropped-flush)");

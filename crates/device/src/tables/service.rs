@@ -75,14 +75,6 @@ pub struct Suspension {
     pub erase_min_left: SimDuration,
 }
 
-impl Suspension {
-    /// The least times left that matter, by key.
-    fn min_left(&self) -> impl Iterator<Item = (&'static str, SimDuration)> {
-        let each = [("program_min_left", self.program_min_left), ("erase_min_left", self.erase_min_left)];
-        each.into_iter().filter(|(_, least)| !least.is_zero())
-    }
-}
-
 const TIMES: RangeInclusive<SimDuration> = SimDuration::ZERO..=SimDuration(1_000_000_000);
 
 pub(crate) fn read(mut section: Section<'_>, pairs: bool, caches: bool) -> Option<Service> {
@@ -120,11 +112,11 @@ pub(crate) fn read(mut section: Section<'_>, pairs: bool, caches: bool) -> Optio
             let (program_min_left, erase_min_left) =
                 (time_or_zero("program_min_left"), time_or_zero("erase_min_left"));
             let limit = suspend.whole("limit", 1..=1 << 20).unwrap_or(8);
-            let read = Suspension { program, erase, resume, limit, program_min_left, erase_min_left };
-            for (key, of, time) in
-                [("program_min_left", "program", program), ("erase_min_left", "erase", erase)]
-            {
-                if time.is_none() && read.min_left().any(|(given, _)| given == key) {
+            for (key, least, of, time) in [
+                ("program_min_left", program_min_left, "program", program),
+                ("erase_min_left", erase_min_left, "erase", erase),
+            ] {
+                if time.is_none() && !least.is_zero() {
                     let more = "the suspend latency, as in \"20us\"; set it, or remove this key";
                     suspend.refuse(key, format!("requires {of}, {more}"));
                 }
@@ -142,7 +134,14 @@ pub(crate) fn read(mut section: Section<'_>, pairs: bool, caches: bool) -> Optio
                 section.refuse("suspend", fault);
             }
             suspend.finish();
-            fault.is_none().then_some(read)
+            fault.is_none().then_some(Suspension {
+                program,
+                erase,
+                resume,
+                limit,
+                program_min_left,
+                erase_min_left,
+            })
         }
     };
     section.finish();
@@ -158,7 +157,9 @@ pub(crate) fn write(service: &Service, out: &mut String) -> std::fmt::Result {
     let Some(s) = service.suspension else { return Ok(()) };
     let time = |t: Option<SimDuration>| t.map_or("off".to_string(), |t| t.to_string());
     let (program, erase) = (time(s.program), time(s.erase));
-    let min_left: String = s.min_left().map(|(key, least)| format!(", {key} = \"{least}\"")).collect();
+    let min_left = [("program_min_left", s.program_min_left), ("erase_min_left", s.erase_min_left)];
+    let min_left = min_left.into_iter().filter(|(_, least)| !least.is_zero());
+    let min_left: String = min_left.map(|(key, least)| format!(", {key} = \"{least}\"")).collect();
     writeln!(
         out,
         "suspend = {{ program = \"{program}\", erase = \"{erase}\", resume = \"{}\", limit = {}{min_left} }}",

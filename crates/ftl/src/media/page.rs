@@ -1,5 +1,6 @@
 //! A logical page on its way through RAM.
 
+use crate::file::state_file::is_zero;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::ops::Deref;
@@ -18,10 +19,6 @@ pub struct PageData(Option<Arc<[u8]>>);
 /// How many sectors a page has that ends with the last of a mask.
 fn sectors_to(mask: SectorMask) -> usize {
     32 - mask.0.leading_zeros() as usize
-}
-
-fn is_zero(bytes: &[u8]) -> bool {
-    bytes.chunks(ZEROS.len()).all(|chunk| chunk == &ZEROS[..chunk.len()])
 }
 
 impl PageData {
@@ -158,7 +155,7 @@ mod tests {
         let last = PageData::of(&[5; SECTOR], SectorMask::span(3, 4), SECTOR);
         let mut alone = PageData::default();
         alone.copy(&last, SectorMask::span(3, 4), SECTOR);
-        assert_eq!(alone.as_ptr(), last.as_ptr(), "nothing lies beside it");
+        assert_eq!(alone.as_ptr(), last.as_ptr(), "a page without other data is shared");
         let mut part = PageData::default();
         part.copy(&whole, SectorMask::span(1, 2), SECTOR);
         assert_eq!((part.len(), part[0], part[SECTOR]), (2 * SECTOR, 0, 7));

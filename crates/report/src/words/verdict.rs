@@ -295,7 +295,7 @@ fn alone(r: &Report, label: &str) -> Result<String, String> {
         Ok(format!("{text} {}.", settled.of_one()))
     } else {
         let unsteady = match settled.runs {
-            1 => "The run is not steady, so these figures may change with its length".to_string(),
+            1 => format!("{}, so these figures may change with its length", settled.of_one()),
             _ => format!("These figures may change with the length of the run: {}", settled.words()),
         };
         Err(format!("{text} {unsteady}."))

@@ -244,10 +244,10 @@ impl Arrays {
     pub fn stop(&mut self, array: usize, kind: OpKind, now: SimTime) -> Option<(u32, SimTime)> {
         let rule = self.suspension?;
         let (stop, min_left) = match kind {
-            OpKind::Read => None,
-            OpKind::Program => rule.program.zip(Some(rule.program_min_left)),
-            OpKind::Erase => rule.erase.zip(Some(rule.erase_min_left)),
-        }?;
+            OpKind::Read => return None,
+            OpKind::Program => (rule.program?, rule.program_min_left),
+            OpKind::Erase => (rule.erase?, rule.erase_min_left),
+        };
         let left = self.shared.until(array).since(now);
         let i = &mut self.interrupted[array];
         if i.stops || i.times >= rule.limit || left <= stop.max(min_left) {
