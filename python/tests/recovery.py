@@ -15,13 +15,16 @@ from typing import Any
 
 from wordline import toml
 from wordline.quantity import in_bytes, in_us
-from wordline.real import fit, jobs, probe, sheet
+from wordline.real import fit, jobs, probe, probed, sheet
+from wordline.real.map_cache import ENTRY, map_bytes
+from wordline.real.result import FitResult
 
 #: The file whose mechanisms the hidden drives have, and the share of its capacity.
 BASE, SHARE = "micron-7450-max-800gb", 0.01
 #: The jobs that the fit of a drive without an SLC cache uses.
-JOBS = [j for j in jobs.JOBS if j.name[:2] in ("01", "02", "03", "04", "09", "10")]
-JOBS += [j for j in jobs.JOBS if j.name in ("11-rate-1000", "11-rate-3000")]
+RATES = ("11-rate-1000", "11-rate-3000")
+KINDS = ("01", "02", "03", "04", "09", "10", "14")
+JOBS = [j for j in jobs.JOBS if j.name in RATES or j.name[:2] in KINDS]
 
 
 @dataclass(frozen=True)
@@ -34,6 +37,7 @@ class Hidden:
     program_us: float
     read_us: float
     write_latency_us: float
+    buffered: int
 
     @classmethod
     def of(cls, seed: int) -> Hidden:
@@ -46,6 +50,7 @@ class Hidden:
             draw.uniform(500, 1200),
             draw.uniform(40, 90),
             draw.uniform(5, 15),
+            draw.randint(1000, 4000),
         )
 
     def set(self) -> dict[str, object]:
@@ -65,11 +70,13 @@ class Hidden:
             at + "tlc.program": f"{self.program_us:.1f}us",
             at + "tlc.read": f"{self.read_us:.1f}us",
             "host.write_latency": f"{self.write_latency_us:.1f}us",
+            "ack.pages": self.buffered,
         }
 
 
-def values(flash: dict[str, Any], host: dict[str, Any]) -> dict[str, float]:
-    """Return what is compared, of a device file's tables."""
+def values(file: dict[str, Any]) -> dict[str, float]:
+    """Return what is compared, of a device file."""
+    flash, host = file["medium"]["flash"], file["host"]
     units = flash["channels"] * flash["dies_per_chip"]
     wordlines = flash["blocks_per_plane"] * flash["wordlines_per_block"]
     return {
@@ -78,6 +85,7 @@ def values(flash: dict[str, Any], host: dict[str, Any]) -> dict[str, float]:
         "fill, MB/s": 3 * in_bytes(flash["page"]) * units / in_us(flash["tlc"]["program"]),
         "read, us": in_us(flash["tlc"]["read"]),
         "write acknowledgement, us": in_us(host["write_latency"]),
+        "write buffer, MB": file["ack"]["pages"] * in_bytes(file["mapping"]["unit"]) / 1e6,
     }
 
 
@@ -85,7 +93,7 @@ def recovered(seed: int, folder: Path) -> dict[str, tuple[float, float]]:
     """Probe and fit a hidden drive; return each value of it and of the fitted one."""
     hidden = Hidden.of(seed).set()
     probe.simulate(folder, BASE, set=hidden, seed=seed, force=True, jobs=JOBS)
-    fitted = toml.parse(fit.fit(fit.load(folder), "mine", tell=lambda _: None).sheet.toml())
+    result = fit.fit(fit.load(folder), "mine", tell=lambda _: None)
     file = toml.parse(toml.builtin(f"devices/{BASE}.toml") or "")
     for key, value in hidden.items():
         *tables, last = key.split(".")
@@ -93,49 +101,93 @@ def recovered(seed: int, folder: Path) -> dict[str, tuple[float, float]]:
         for table in tables:
             at = at[table]
         at[last] = value
-    was, found = (values(f["medium"]["flash"], f["host"]) for f in (file, fitted))
-    return {key: (was[key], found[key]) for key in was}
+    was, found = values(file), values(toml.parse(result.sheet.toml()))
+    return {key: (was[key], found[key]) for key in was} | figures(result, "knee", "steady")
+
+
+def figures(result: FitResult, *names: str) -> dict[str, tuple[float, float]]:
+    """Return figures of the drive, and what the fitted file has of them."""
+    return {
+        row.what.partition(" (")[0]: (row.measured.value, row.modelled)
+        for row in result.rows
+        if any(name in row.what for name in names)
+    }
 
 
 #: The file whose SLC cache hidden drives have with other values, the share of its capacity, and the
-#: jobs that show the cache.
+#: jobs that show caches.
 CACHED, CACHED_SHARE = "kingston-a2000-1tb", 0.01
-CACHE_JOBS = [j for j in jobs.JOBS if j.name[:2] in ("01", "06", "13")]
+CACHE_JOBS = [j for j in jobs.JOBS if j.name[:2] in ("01", "03", "05", "06", "13", "14")]
+#: Those that show the cache on an empty, a full and a half-full drive.
+THREE_FILLS = [j for j in jobs.JOBS if j.name in ("01-fill", "06-rest-600", "13-half")]
 
 
 def recovered_cache(seed: int, folder: Path) -> dict[str, tuple[float, float]]:
-    """Probe and fit a hidden drive with an SLC cache; return each value of it and of the fit."""
+    """Probe and fit a hidden drive with an SLC cache; return each value of it and of the fit.
+
+    Every second drive has a dynamic cache with a static part, the others a static one alone; all
+    have an L2P cache.
+    """
     draw = random.Random(seed)
     file = toml.parse(toml.builtin(f"devices/{CACHED}.toml") or "")
     hidden, _ = sheet.scaled(file, CACHED_SHARE)
-    static = draw.randint(170, 220)
-    # What is written behind a rest comes back in about 35 s.
-    capacity = in_bytes(str(hidden["capacity.logical"]))
-    after, rate = draw.uniform(4, 7), 0.05 * capacity / draw.uniform(33, 38) / 1e6
+    is_dynamic = bool(seed % 2)
+    static = draw.randint(110, 145) if is_dynamic else draw.randint(170, 220)
+    capacity, unit = in_bytes(str(hidden["capacity.logical"])), in_bytes(file["mapping"]["unit"])
+    wordlines = float(str(hidden["medium.flash.wordlines_per_block"]))
+    was = static_gb(file["medium"]["flash"], wordlines, static)
+    # The static part, or what is written behind a rest, comes back in about 35 s, so that two of
+    # the idle times of the probe find it in between.
+    back = min(was, jobs.AFTER * capacity / 1e9)
+    after, rate = draw.uniform(4, 7), 1e3 * back / draw.uniform(33, 38)
+    share, buffered = draw.uniform(0.05, 0.35), draw.randint(100, 600)
     hidden |= {
         "medium.flash.blocks_per_plane": file["medium"]["flash"]["blocks_per_plane"] + static,
         "slc_cache.static_blocks": static,
-        "slc_cache.dynamic_blocks": 0,
+        "slc_cache.dynamic_blocks": draw.randint(100, 300) if is_dynamic else 0,
         "slc_cache.idle_after": f"{1e3 * after:.0f}ms",
         "slc_cache.idle_rate": f"{rate:.2f}MB/s",
+        "dram.map_cache": f"{map_bytes(share, capacity, unit)}B",
+        "ack.pages": buffered,
     }
-    probe.simulate(folder, CACHED, set=hidden, seed=seed, force=True, jobs=CACHE_JOBS)
-    drive = fit.load(folder)
-    fitted = toml.parse(fit.fit(drive, "mine", tell=lambda _: None).sheet.toml())
-    flash, wordlines = file["medium"]["flash"], hidden["medium.flash.wordlines_per_block"]
+    probe.simulate(folder / "hidden", CACHED, set=hidden, seed=seed, force=True, jobs=CACHE_JOBS)
+    result = fit.fit(fit.load(folder / "hidden"), "mine", tell=lambda _: None)
+    fitted = toml.parse(result.sheet.toml())
+    (folder / "mine.toml").write_text(result.sheet.toml(), encoding="utf-8")
+    mine = str(folder / "mine.toml")
+    probe.simulate(folder / "mine", mine, seed=seed, force=True, jobs=THREE_FILLS)
+    sizes = [probed.Probed(folder / name) for name in ("hidden", "mine")]
+    cache = fitted["slc_cache"]
 
-    def block(flash: dict[str, Any], wordlines: float) -> float:
-        planes = flash["channels"] * flash["dies_per_chip"] * flash["planes_per_die"]
-        return float(planes * wordlines * in_bytes(flash["page"]) / 1e9)
-
-    was = block(flash, float(str(wordlines)))
-    found, cache = fitted["medium"]["flash"], fitted["slc_cache"]
-    now = block(found, found["wordlines_per_block"])
     return {
-        "SLC cache, GB": (static * was, cache["static_blocks"] * now),
+        **figures(result, "cache"),
+        "cache when full, GB": (sizes[0].rests()[-1].gb, sizes[1].rests()[-1].gb),
+        "cache at half, GB": (half(sizes[0]), half(sizes[1])),
         "delay, s": (round(after, 3), in_us(cache["idle_after"]) / 1e6),
         "rate, MB/s": (rate, float(cache["idle_rate"].removesuffix("MB/s"))),
+        "L2P cache, share": (share, covered(fitted)),
+        "write buffer, pages": (buffered, fitted["ack"]["pages"]),
     }
+
+
+def static_gb(flash: dict[str, Any], wordlines: float, blocks: int) -> float:
+    """Return the bytes of blocks of every plane as SLC, in GB."""
+    planes = flash["channels"] * flash["dies_per_chip"] * flash["planes_per_die"]
+    return float(blocks * planes * wordlines * in_bytes(flash["page"]) / 1e9)
+
+
+def half(found: probed.Probed) -> float:
+    """Return the SLC cache of a half-full drive, in GB."""
+    return next(r.value for r in found.readings if r.job == "13-half")
+
+
+def covered(file: dict[str, Any]) -> float:
+    """Return the share of a drive that its L2P cache covers; 1 without one."""
+    cached = file.get("dram", {}).get("map_cache", "off")
+    if cached == "off":
+        return 1.0
+    unit = in_bytes(file["mapping"]["unit"])
+    return in_bytes(cached) / ENTRY * unit / in_bytes(file["capacity"]["logical"])
 
 
 def main() -> int:

@@ -19,8 +19,8 @@
 //! 5. A dynamic cache owns at most `static + dynamic x (1 - fill)` blocks of each plane, where `fill` is the share of
 //!    logical pages that hold data, updated every 1024 writes. With `dynamic_reserve` in the device file, it owns at most
 //!    `static + min(dynamic, free - reserve)`, updated every 64 writes. Here `free` are the blocks that remain without the
-//!    static part and without data outside the cache, packed as densely as the flash allows. With `wait`, the cache keeps
-//!    at least one block.
+//!    static part and without data outside the cache, packed as densely as the flash allows. D never takes the static
+//!    blocks. With `wait`, the cache keeps at least one block.
 //! 6. With `idle_after` in the device file, a drive without requests for so long migrates the full blocks of the cache,
 //!    page by page, at most at `idle_rate`: dies take turns. A request interrupts that; a block that is emptied by then waits
 //!    for the next idle period, or for GC. Open blocks, and the end of a run, migrate nothing.

@@ -31,8 +31,9 @@ class Layout(Room):
             static, dynamic = c.cache
             pools = [Pool(static), Pool(c.blocks - static)] if dynamic == 0 else [Pool(c.blocks)]
             quota = endless if dynamic == 0 else self.cache_blocks(0, 0)
+            rest = endless if dynamic == 0 else c.blocks - static
             s = region("S", pools[0], 1, c.slc, False, c.cache_trigger, quota)
-            d = region("D", pools[-1], 3, c.tlc, c.one_shot, c.trigger, endless)
+            d = region("D", pools[-1], 3, c.tlc, c.one_shot, c.trigger, rest)
             self.regions = [s, d]
             self.host_route = [s, d] if c.when_full == "direct" else [s]
         self.home = self.regions[-1]

@@ -13,7 +13,9 @@ import numpy as np
 import wordline as wl
 from wordline import toml
 from wordline.quantity import in_bytes
+from wordline.real import logged, measurements
 from wordline.real.curve import Plateau, plateaus
+from wordline.real.jobs import Writes
 from wordline.real.sheet import scaled, scheme_of
 
 #: Writes before a full write buffer shows the rate of the flash, in multiples of the buffer.
@@ -84,8 +86,8 @@ class Bench:
                 while not feed.is_over or drive.look().outstanding:
                     feed.measure(until_ns=drive.now_ns + 10**9)
             drive.run(until_ns=drive.now_ns + round(rest_s * 1e9 / self.by))
-            # Where the drive's data end, so that new addresses are written.
-            held = float(state.partition(":")[2].partition("%")[0] or 0)
+            # Where the drive's data end, so that new addresses are written; a full drive has none.
+            held = float(state.partition(":")[2].partition("%")[0] or 0) % 100
             at = f"offset={held + 100 * before_gb / capacity:.4f}%"
             feed = drive.feed(f"{words}{after_gb / capacity:.6f}x,{at}", seed=self.seed)
             step = round(after_gb / self.by / fast * 1e3 / STEPS * 1e9)
@@ -96,6 +98,19 @@ class Bench:
                     break
                 written += part
         return written * self.by / 1e9
+
+    def burst(self, wanted: Writes) -> tuple[Any, Any]:
+        """Write to an empty drive; return GB and seconds, shape ``(n,)``, of the scaled drive."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "drive.toml"
+            path.write_text(self.text, encoding="utf-8")
+            drive = wl.Drive(
+                device=path, scheme=self.scheme, set=dict(self.set), seed=self.seed, initial="fresh"
+            )
+            _, log = logged.writes(drive, wanted, drive.look().logical_bytes, self.seed)
+            file = Path(folder) / "burst.log"
+            file.write_text(log, encoding="utf-8")
+            return measurements.fio_log(file)
 
     def fill(self, share: float = 1.0, most: int = 4) -> tuple[Any, Any, list[Plateau]]:
         """Write a share of an empty drive in order; return GB, seconds and plateaus.

@@ -9,8 +9,10 @@ from typing import Any
 
 from wordline import UserError, _wordline
 from wordline.commands import SWEEP, perform
-from wordline.real import measurements, probed, sheet, show, tables
+from wordline.quantity import in_bytes
+from wordline.real import jobs, measurements, probed, rests, sheet, show, tables, write_buffer
 from wordline.real.bench import Bench
+from wordline.real.map_cache import map_bytes
 from wordline.real.measurements import Drive
 from wordline.real.result import FitResult, Row, Tell, head
 from wordline.real.sheet import Sheet
@@ -167,7 +169,10 @@ class _Cliff:
             after * sheet.USUAL[drive.cell][1] / bits / sheet.PAGE,
         )
         usable = drive.capacity * SPARE
-        self.shape = sheet.shape(drive.cell, link, usable, planes, self.cache / 40)
+        # A static part that was measured alone must be met as closely as the whole cache.
+        is_measured = self.static > 0 and values["static_gb"].source == rests.FULL
+        grain = (self.static if is_measured else self.cache) / 40
+        self.shape = sheet.shape(drive.cell, link, usable, planes, grain)
         block = self.shape.slc_block_gb
         self.base = round(self.static / block)
         #: Blocks per plane that the cache takes on an empty drive in addition to static ones.
@@ -177,9 +182,9 @@ class _Cliff:
         self.reserve: float | None = None
         blocks, taken = self.shape.blocks, (self.cache - self.static) / block
         spare = round(blocks * 0.02) + 2
-        self.takes_all = self.static < self.cache and self.base + self.dynamic + spare > blocks
+        self.takes_all = self.static < self.cache and self.dynamic + spare > blocks
         if self.takes_all:
-            self.reserve = max(blocks - self.base - taken, 0.0)
+            self.reserve = max(blocks - taken, 0.0)
         elif 0 < self.static < self.cache and "half_gb" not in values:
             self.reserve, self.dynamic = RESERVE * blocks, taken
         at_once = self.shape.planes * sheet.PAGE
@@ -201,15 +206,22 @@ class _Cliff:
                 f"round {number + 1}: cache {rows[0]:.4g} GB, {rows[1]:.4g} MB/s in it, "
                 f"{rows[2]:.4g} MB/s past it"
             )
-            worst = max(abs(x - 1) for x in off)
+            full = self._full_error(text)
+            worst = max(abs(x - 1) for x in (*off, full))
             if best is None or worst < best[0]:
                 best = (worst, rows, text)
             if worst < NEAR:
                 break
-            self._correct(off)
+            self._correct(off, full)
         assert best is not None
         _, rows, text = best
-        known = {NO_READS: "read_us", NO_RESTS: "idle_s"}
+        write_buffer.put(text, self.drive, self.seed)
+        known = {
+            NO_READS: "read_us",
+            NO_RESTS: "idle_s",
+            NO_SPANS: "map_share",
+            NO_BURST: "buffer_bytes",
+        }
         unknown = [line for line in UNKNOWN if known.get(line) not in values]
         fitted = FitResult(self.drive, text, unknown=unknown)
         names = (("SLC cache", "GB"), ("in the cache", "MB/s"), ("past the cache", "MB/s"))
@@ -229,11 +241,32 @@ class _Cliff:
         at = f" from {values['second_gb'].value:g} GB" if "second_gb" in values else ""
         return f"The second plateau of {values['second_mbps'].value:g} MB/s{at}"
 
-    def _correct(self, off: list[float]) -> None:
+    def _full_error(self, text: Sheet) -> float:
+        """Return the cache of the full drive after a long idle time, modelled over measured.
+
+        1 if it was not measured.
+        """
+        static = self.drive.values.get("static_gb")
+        if static is None or static.source != rests.FULL:
+            return 1.0
+        bench = Bench.of(text.toml(), self.size, self.seed)
+        found = bench.behind(
+            "fill:100%",
+            jobs.AFTER * self.capacity_gb,
+            probed.FAST * self.drive.values["cache_mbps"].value,
+            before_gb=jobs.BURST * self.capacity_gb,
+            rest_s=jobs.RESTS[-1],
+        )
+        return found / static.value
+
+    def _correct(self, off: list[float], full: float) -> None:
         off = [min(max(x, 0.5), 2.0) for x in off]
+        if full != 1.0:
+            self.base = max(2, round(self.base / min(max(full, 0.5), 2.0)))
         if self.takes_all and self.reserve is not None:
             blocks = self.shape.blocks
-            self.reserve = max(0.0, blocks - (blocks - self.reserve) / off[0])
+            whole = self.base + blocks - self.reserve
+            self.reserve = max(0.0, self.base + blocks - whole / off[0])
         elif self.dynamic:
             whole = self.base + self.dynamic
             self.dynamic = max(1.0, whole / off[0] - self.base)
@@ -252,8 +285,8 @@ class _Cliff:
         dynamic = round(self.dynamic) if self.static < self.cache else 0
         base = max(self.base, 0 if dynamic > 1 else 2)
         if self.takes_all:
-            dynamic = made.blocks - base - 1
-        wanted = made.blocks if dynamic else base + made.blocks
+            dynamic = made.blocks - 1
+        wanted = base + made.blocks
         sources = {
             "Rows": drive.address or "the measurements given",
             "Fit": "fitted: `wordline device fit` searched for what reproduces Rows",
@@ -307,6 +340,13 @@ class _Cliff:
             "slc_cache.trigger", "free_blocks < 10%", "ASSUMED: not identifiable; migrates early"
         )
         text.put("slc_cache.when_full", "direct", "Rows, writes go on at the rate of dense cells")
+        if "map_share" in values:
+            covered = values["map_share"]
+            table = map_bytes(
+                covered.value, drive.capacity, in_bytes(str(text.get("mapping.unit")))
+            )
+            why = f"Rows, reads over growing spans: entries for {covered} of the drive"
+            text.put("dram.map_cache", f"{table}B", why)
         if "idle_s" in values:
             after, rate = values["idle_s"], values["idle_mbps"]
             text.put(
@@ -322,11 +362,15 @@ NOT_MODELLED = (
 )
 
 NO_READS = "read times: no reads"
+NO_BURST = "write buffer: no burst that shows it"
+NO_SPANS = "L2P cache: no reads over growing spans that show misses"
 NO_RESTS = "delay and rate of recovery: no rests that show them"
 #: What three columns of a table do not determine.
 UNKNOWN = (
     "channels, dies, planes, page size and program time: only their combined rate shows",
     "spare blocks, write overhead and WAF: no random writes in steady state",
     NO_READS,
+    NO_SPANS,
+    NO_BURST,
     NO_RESTS,
 )

@@ -6,24 +6,33 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 #: Interval of the lines in fio's bandwidth logs, in milliseconds.
-LOG_MS = 1000
+LOG_MS = 250
 #: Bytes of a sequential request, and queue depth.
 BLOCK, DEPTH = 128 << 10, 32
-#: Number of reads or writes in a job that measures latency.
-SAMPLES = 2000
+#: Number of reads or writes in a job that measures latency, and in one that tells hits of an L2P
+#: cache from misses.
+SAMPLES, LOOKUPS = 2000, 20_000
+#: Logical bytes of a page of an L2P table, as 4 KiB of entries of 4 B for 4 KiB have it, and the
+#: reads for each such page that bring an L2P cache to its steady hit rate.
+MAP_PAGE, WARM = 4 << 20, 3
 #: Seconds of idle time after a full cache, numbers of outstanding reads, shares of the drive that
 #: reads span in per cent, requests per second of each direction, and bytes that are overwritten
 #: together.
 RESTS = (1, 3, 10, 30, 100, 600)
 DEPTHS = (4, 16, 64, 256)
-SPANS = (1, 10)
+SPANS = (1, 3, 10, 30, 45, 60)
 RATES = (1_000, 3_000, 10_000, 30_000, 100_000)
 ZONES = (1, 16, 256)
+#: Where these spans begin, in per cent of the drive: an SLC cache that idle time does not empty
+#: holds the first or the last data of a fill.
+SPAN_AT = 35
 #: Amounts written before an idle time and after it, and before the idle time of a half-full drive,
 #: as shares of the capacity.
 BURST, AFTER, HALF = 0.20, 0.05, 0.50
 #: Seconds of the idle time of a half-full drive.
-HALF_REST = 60
+HALF_REST = 600
+#: Share of the capacity that is written to fill the write buffer.
+BUFFER = 0.01
 
 
 @dataclass(frozen=True)
@@ -39,6 +48,8 @@ class Writes:
     rest_s: int = 0
     after: float = 0.0
     loops: int = 1
+    #: Interval of the lines of the log, in milliseconds.
+    log_ms: int = LOG_MS
 
     @property
     def drive_writes(self) -> float:
@@ -87,6 +98,10 @@ class Job:
     writes: Writes | None = None
     #: Bytes that it writes in addition, independent of the capacity.
     fixed: int = 0
+    #: Lines of a section that brings the drive to the state to be measured, in the same way.
+    before: Callable[[int], Sequence[str]] | None = None
+    #: Seconds of idle time before it begins.
+    rest_s: int = 0
 
     @property
     def reads_only(self) -> bool:
@@ -119,8 +134,19 @@ class Job:
         else:
             lines.append("# Reads only.")
         lines.append(f"# {' '.join(self.command('/dev/nvme0n1'))}")
-        lines += [f"[{self.section}]", "ioengine=libaio", "direct=1", "refill_buffers=1"]
-        return "\n".join([*lines, *self.lines(capacity)]) + "\n"
+        for at, section in enumerate(self.sections(capacity)):
+            lines += [*section[:1], *(["stonewall"] if at else []), *section[1:]]
+        return "\n".join(lines) + "\n"
+
+    def sections(self, capacity: int) -> list[list[str]]:
+        """Return the lines of each section, the measured one last, for a drive of this size."""
+        shared = ["ioengine=libaio", "direct=1", "refill_buffers=1"]
+        found = [[f"[{self.section}]", *shared, *self.lines(capacity)]]
+        if self.before is not None:
+            found.insert(0, ["[before]", *shared, *self.before(capacity)])
+        if self.rest_s:
+            found[0].append(f"startdelay={self.rest_s}")
+        return found
 
     def command(self, drive: str, ending: str = "json") -> list[str]:
         """Return the words of the command that runs it in the folder of the job files.
@@ -130,7 +156,7 @@ class Job:
         words = ["fio", f"{self.name}.fio", f"--filename={drive}"]
         words += [f"--output={self.name}.{ending}", "--output-format=json"]
         if self.writes is not None:
-            words += [f"--write_bw_log={self.name}", f"--log_avg_msec={LOG_MS}"]
+            words += [f"--write_bw_log={self.name}", f"--log_avg_msec={self.writes.log_ms}"]
         return words
 
 
@@ -186,12 +212,28 @@ def _reads() -> list[Job]:
                 "seconds",
             )
         )
-    for span in SPANS:
-        what = f"4 KiB read latency over {span} % of the drive: L2P cache"
-        jobs.append(
-            Job(f"05-span-{span}", what, _single("randread", f"size={span}%"), 0.0, "seconds")
-        )
+    jobs += [_lookups(span, RESTS[-1] if span == SPANS[0] else 0) for span in SPANS]
     return jobs
+
+
+def _lookups(span: int, rest_s: int) -> Job:
+    """Return a job of single reads over a share of the drive in per cent, its L2P cache warm.
+
+    An idle time before the first of them lets the drive move what its SLC cache holds.
+    """
+    purpose = f"4 KiB read latency over {span} % of the drive: L2P cache"
+    where = (f"offset={SPAN_AT}%", f"size={span}%")
+    reads = ("rw=randread", "bs=4k", "iodepth=1", "norandommap", *where)
+
+    def before(capacity: int) -> Sequence[str]:
+        count = max(SAMPLES, WARM * capacity * span // 100 // MAP_PAGE)
+        return (*reads, f"number_ios={count}")
+
+    lines = _of(*reads, f"number_ios={LOOKUPS}")
+    took = f"{rest_s} s, and " if rest_s else ""
+    took += "seconds to minutes"
+    name = f"05-span-{span}"
+    return Job(name, purpose, lines, 0.0, took, before=before, rest_s=rest_s)
 
 
 def _cache() -> list[Job]:
@@ -204,20 +246,14 @@ def _cache() -> list[Job]:
         )
         for rest in RESTS
     ]
-    read = [
-        "rw=write",
-        "bs=128k",
-        f"iodepth={DEPTH}",
-        "size=1%",
-        "[at-once]",
-        "ioengine=libaio",
-        "direct=1",
-        "stonewall",
-        *_single("randread", "size=1%")(0),
-    ]
     jobs.append(
         Job(
-            "07-read-burst", "4 KiB read latency at once after a burst", _of(*read), 0.01, "seconds"
+            "07-read-burst",
+            "4 KiB read latency at once after a burst",
+            _single("randread", "size=1%"),
+            0.01,
+            "seconds",
+            before=_of("rw=write", "bs=128k", f"iodepth={DEPTH}", "size=1%"),
         )
     )
     for name, what, more in (
@@ -296,5 +332,17 @@ def _half() -> list[Job]:
     ]
 
 
+def _buffer() -> list[Job]:
+    return [
+        _logged(
+            "14-buffer",
+            "write buffer: what is written at the rate of the link before that of the flash",
+            Writes("write", 16 << 10, 64, BUFFER, log_ms=1),
+            "seconds",
+            erased=True,
+        )
+    ]
+
+
 #: In the order in which they run: each starts with the drive as the previous one left it.
-JOBS: tuple[Job, ...] = (*_fill(), *_reads(), *_cache(), *_steady(), *_half())
+JOBS: tuple[Job, ...] = (*_fill(), *_reads(), *_cache(), *_steady(), *_half(), *_buffer())

@@ -54,7 +54,8 @@ class Drive:
     interface: str | None = None
     #: By name: ``cache_gb``, ``cache_mbps``, ``after_mbps``, ``second_gb``, ``second_mbps``,
     #: ``static_gb``, ``half_gb``, ``idle_s``, ``idle_mbps``, ``fill_mbps``, ``read_mbps``,
-    #: ``read_us``.
+    #: ``read_us``, ``map_share`` (the share of the drive that the L2P cache covers),
+    #: ``buffer_bytes``.
     values: dict[str, Value] = field(default_factory=dict)
     #: The logged fill: gigabytes and seconds from 0.
     fill: tuple[Any, Any] | None = None

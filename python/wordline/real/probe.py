@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -11,15 +12,13 @@ from typing import Any
 import wordline as wl
 from wordline import UserError, _wordline
 from wordline.commands import SWEEP, perform, settings, tell
-from wordline.real import on_drive, probed, sheet, show
-from wordline.real.jobs import JOBS, LOG_MS, Job, Writes
+from wordline.real import logged, on_drive, probed, sheet, show
+from wordline.real.jobs import JOBS, Job
 from wordline.real.on_drive import Target
 from wordline.real.result import Tell
 
 #: Values of probe.json until the user fills them in.
 _TO_FILL_IN = {"model": None, "nand": None, "interface": None, "rated_tbw": None}
-#: Number of lines in the log of a simulated drive above which their interval doubles.
-LINES = 1000
 #: Interfaces by the lane speed that the kernel reports.
 _LANES = {"8.0": "PCIe3", "16.0": "PCIe4", "32.0": "PCIe5"}
 
@@ -241,12 +240,12 @@ def simulate(
         if job.erased:
             drive = erased()
         began, media = drive.now_ns, _programmed(drive)
+        drive.run(until_ns=drive.now_ns + job.rest_s * 10**9)
         if job.writes is None:
-            found = drive.play(folder / f"{job.name}.fio", seed=seed, keep=True).to_dict()
+            output = _as_fio(job, _played(drive, job, capacity, seed))
             began, media = 0, 0
-            output = _as_fio(job, found)
         else:
-            output, log = _logged(drive, job.writes, capacity, seed)
+            output, log = logged.writes(drive, job.writes, capacity, seed)
             (folder / f"{job.name}_bw.1.log").write_text(log, encoding="utf-8")
         (folder / f"{job.name}.json").write_text(
             json.dumps(output, indent=2) + "\n", encoding="utf-8"
@@ -259,6 +258,17 @@ def simulate(
         known["jobs"][job.name] = {at: {"media_bytes": total} for at, total in written.items()}
         tell(f"{job.name}: {took:.4g} s of simulated time")
     probed.write_about(folder, capacity, known)
+
+
+def _played(drive: wl.Drive, job: Job, capacity: int, seed: int) -> dict[str, Any]:
+    """Run the sections of a job one after another; return the report of the last, measured one."""
+    found: dict[str, Any] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for number, section in enumerate(job.sections(capacity)):
+            file = Path(folder) / f"{number}.fio"
+            file.write_text("\n".join(section) + "\n", encoding="utf-8")
+            found = drive.play(file, seed=seed + number, keep=True).to_dict()
+    return found
 
 
 def _programmed(drive: wl.Drive) -> int:
@@ -287,58 +297,4 @@ def _as_fio(job: Job, found: dict[str, Any]) -> dict[str, Any]:
                 },
             },
         }
-    return _output([{"jobname": job.section, **ways}])
-
-
-def _logged(
-    drive: wl.Drive, writes: Writes, capacity: int, seed: int
-) -> tuple[dict[str, Any], str]:
-    """Write to a drive; return output as fio would print it, and a bandwidth log.
-
-    A line of the log covers a second on a drive of 1 TB, and proportionally less on a smaller
-    drive. A line without writes has the rate of the next line with writes. An idle time has its own
-    line.
-    """
-    step = max(1000, 1_000_000 * LOG_MS * capacity // 10**12)
-    began = line_began = drive.now_ns
-    written = requests = looks = 0
-    log: list[str] = []
-
-    def lines(ends: list[int], done: int) -> None:
-        nonlocal line_began
-        rate = done / (ends[-1] - line_began) * 1e9 / 1024
-        log.extend(f"{(to - began) / 1e6:.6f}, {rate:.3f}, 1, {writes.block}, 0\n" for to in ends)
-        line_began = ends[-1]
-
-    for workload, rest_s in writes.workloads():
-        feed = drive.feed(workload, seed=seed)
-        ends: list[int] = []
-        while not feed.is_over or drive.look().outstanding:
-            part = feed.measure(until_ns=drive.now_ns + step)
-            looks += 1
-            # A slow drive writes for long, so its lines become longer.
-            step *= 2 if looks % LINES == 0 else 1
-            written += part.write_bytes
-            requests += part.requests
-            ends.append(drive.now_ns)
-            if part.write_bytes:
-                lines(ends, part.write_bytes)
-                ends.clear()
-        if rest_s:
-            line_began = drive.now_ns
-            drive.run(until_ns=drive.now_ns + rest_s * 10**9)
-            lines([drive.now_ns], 0)
-    seconds = (line_began - began) / 1e9
-    wrote = {
-        "io_bytes": written,
-        "bw": written / 1024 / seconds,
-        "iops": requests / seconds,
-        "total_ios": requests,
-        "clat_ns": {"mean": 0.0},
-    }
-    read = {"io_bytes": 0, "bw": 0.0, "iops": 0.0, "total_ios": 0, "clat_ns": {"mean": 0.0}}
-    return _output([{"jobname": "writes", "read": read, "write": wrote}]), "".join(log)
-
-
-def _output(entries: list[dict[str, Any]]) -> dict[str, Any]:
-    return {"fio version": f"wordline-{wl.__version__}", "jobs": entries}
+    return logged.output([{"jobname": job.section, **ways}])

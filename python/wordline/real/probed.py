@@ -16,11 +16,13 @@ import numpy as np
 from wordline import UserError, toml
 from wordline.real import jobs, measurements, rests, show, steady_rows, tables
 from wordline.real.curve import Plateau, plateaus
+from wordline.real.map_cache import Lookup, MapCache, map_cache
 from wordline.real.measurements import Drive, Value
 from wordline.real.on_drive import throttled
 from wordline.real.rests import Back
 from wordline.real.steady_model import LAST, curve_figures
 from wordline.real.steady_rows import SteadyRow
+from wordline.real.write_buffer import write_buffer
 
 #: The file that describes a drive and its jobs.
 ABOUT = "probe.json"
@@ -36,6 +38,8 @@ LINKED, FULL = 0.8, 0.8
 LEAST_WAF = 0.5
 #: Number of points of the curve of random writes.
 POINTS = 400
+#: A first plateau of a fill that is shorter than so many write buffers is no SLC cache.
+BUFFERS = 3
 #: A job with fewer lines in its log was too short for a curve.
 LINES = 4
 #: Heads of the table of measurements.
@@ -156,6 +160,9 @@ class Probed:
         yield from self._of_random()
         if (back := self._behind("13-half", jobs.HALF)) is not None:
             yield Reading("13-half", "SLC cache at half full", "GB", *back[:2])
+        if (found := self.buffer) is not None:
+            off = found.high - found.value
+            yield Reading("14-buffer", "write buffer", "MB", found.value / 1e6, off / 1e6)
 
     def _single(self, name: str, way: str, what: str) -> Iterator[Reading]:
         for at, label in (("mean", "mean"), ("99", "p99")):
@@ -182,6 +189,10 @@ class Probed:
             yield from self._single(
                 f"05-span-{span}", "read", f"4 KiB read over {span} % of the drive"
             )
+        if (cache := self.map_cache) is not None:
+            size, off = cache.share.value, max(cache.share.high - cache.share.value, 0.0)
+            gb = self.capacity / 1e9
+            yield Reading("05-span", "L2P cache covers", "GB", size * gb, off * gb)
 
     def _of_random(self) -> Iterator[Reading]:
         uniform = self.uniform()
@@ -208,6 +219,23 @@ class Probed:
                 yield Reading(name, f"WAF of writes of {zone} MiB", "", waf)
             if self.has(name):
                 yield Reading(name, f"writes of {zone} MiB", "MB/s", self.rate(name, "write"))
+
+    @cached_property
+    def map_cache(self) -> MapCache | None:
+        """The L2P cache that reads over growing spans show; None if they show none."""
+        found = []
+        for span in jobs.SPANS:
+            name = f"05-span-{span}"
+            if (us := self._latency(name, "read")) is not None:
+                reads = int(self.entry(name, "read")["total_ios"])
+                found.append(Lookup(span / 100, us, reads))
+        return map_cache(found)
+
+    @cached_property
+    def buffer(self) -> Value | None:
+        """The bytes that the write buffer takes; None if a burst did not show them."""
+        log = self.log("14-buffer")
+        return None if log is None else write_buffer(*log)
 
     def rests(self) -> list[Back]:
         """Return what a full cache recovered in each idle time."""
@@ -346,6 +374,16 @@ def drive_of(folder: Path) -> Drive:
         drive.values["read_mbps"] = found._value(found.rate("02-read", "read"), "02-read.json")
     if (us := found._latency("03-latency", "read")) is not None:
         drive.values["read_us"] = found._value(us, "03-latency.json")
+    if (buffer := found.buffer) is not None:
+        drive.values["buffer_bytes"] = buffer
+        cache = drive.values.get("cache_gb")
+        if cache is not None and 1e9 * cache.value < BUFFERS * buffer.value:
+            # The first plateau is what the write buffer took.
+            for key in ("cache_gb", "cache_mbps", "after_mbps", "second_gb", "second_mbps"):
+                drive.values.pop(key, None)
+    if (table := found.map_cache) is not None:
+        drive.values["read_us"] = found._value(table.hit_us, "hits of 05-span")
+        drive.values["map_share"] = table.share
     if (units := found.units()) is not None:
         drive.values["units"] = units
     if "cache_gb" in drive.values:
@@ -364,18 +402,23 @@ def _take_rests(drive: Drive, found: Probed) -> None:
     if recovered is None:
         return
     drive.values["idle_s"], drive.values["idle_mbps"] = after, rate = recovered
+    wrote = jobs.AFTER * found.capacity / 1e9
+    static = rests.static_of_full(found.rests(), after.value, rate.value, wrote)
+    if static is not None:
+        drive.values["static_gb"] = static
     back = found._behind("13-half", jobs.HALF)
     # If idle time did not empty the cache, its size on a half-full drive is not known.
     if back is None or after.value + back[0] * 1e3 / rate.value > jobs.HALF_REST:
         return
     cache, off = drive.values["cache_gb"].value, max(back[1], AGAIN * back[0])
     drive.values["half_gb"] = Value(back[0], back[0] - off, back[0] + off, "13-half")
-    static = rests.static_part(cache, back[0], found.capacity / 1e9, jobs.HALF)
-    if static is not None:
-        static = max(0.0, static)
-        drive.values["static_gb"] = Value(
-            static, max(0.0, static - 2 * off), static + 2 * off, "13-half"
-        )
+    if "static_gb" in drive.values:
+        return
+    part = rests.static_part(cache, back[0], found.capacity / 1e9, jobs.HALF)
+    if part is not None:
+        part = max(0.0, part)
+        low, high = max(0.0, part - 2 * off), part + 2 * off
+        drive.values["static_gb"] = Value(part, low, high, "13-half")
 
 
 def write_about(folder: Path, capacity: int, known: Mapping[str, object]) -> None:
@@ -444,7 +487,8 @@ def _missing(found: Probed) -> list[str]:
     lines = [f"{name}: the drive throttled itself meanwhile" for name in found.throttled]
     shown = {reading.job for reading in found.readings}
     lines += [
-        f"{job.name}: no figure: its log is too short or too coarse, or there is no SLC cache"
+        f"{job.name}: no figure: its log is too short or too coarse, there is no SLC cache, or the "
+        "write buffer took all of it"
         for job in jobs.JOBS
         if found.has(job.name) and job.name not in shown
     ]

@@ -14,6 +14,10 @@ from wordline.real.measurements import Value
 SAME = 0.04
 #: Minimum number of idle times that lie on the line.
 LEAST = 2
+#: Source of the static part of a cache that was measured on a full drive.
+FULL = "06-rest"
+#: A cache that took more than this share of what the host wrote may be larger.
+WHOLE = 0.9
 
 
 @dataclass(frozen=True)
@@ -53,7 +57,7 @@ def recovery(found: Sequence[Back]) -> tuple[Value, Value] | None:
     between = [b for b in rests if not b.at_least and not is_near(b, most)]
     flat = [b for b in between if abs(b.gb - rests[0].gb) <= b.off]
     rising = [b for b in between if b not in flat]
-    if len(rising) < LEAST:
+    if len(rising) < LEAST and len(flat) == 1:
         # The shortest may lie on the line: then the cache takes nothing without idle time.
         flat, rising = [], between
     if len(rising) < LEAST:
@@ -81,6 +85,29 @@ def recovery(found: Sequence[Back]) -> tuple[Value, Value] | None:
         Value(delay, max(shortest, delay - late), min(longest, delay + late), source),
         Value(rate, rate - error, rate + error, source),
     )
+
+
+def static_of_full(
+    found: Sequence[Back], after_s: float, rate: float, most_gb: float
+) -> Value | None:
+    """Return the cache of a full drive in GB, which is its static part, after a long idle time.
+
+    None if the host stopped before the rate fell, or idle time did not last to empty the cache.
+
+    Parameters
+    ----------
+    found
+        One entry per idle time.
+    after_s, rate
+        Delay in seconds and rate in MB/s of the recovery.
+    most_gb
+        What the host wrote after each idle time, in GB.
+    """
+    longest = max(found, key=lambda b: b.rest_s)
+    is_bound = longest.at_least or longest.gb > WHOLE * most_gb
+    if is_bound or after_s + 1e3 * longest.gb / rate > longest.rest_s:
+        return None
+    return Value(longest.gb, longest.gb - longest.off, longest.gb + longest.off, FULL)
 
 
 def static_part(cache_gb: float, half_gb: float, capacity_gb: float, half: float) -> float | None:

@@ -118,9 +118,10 @@ def scaled(file: Mapping[str, Any], share: float) -> tuple[dict[str, object], fl
                 changes[f"medium.{name}.{mode}.erase"] = time(in_us(medium[mode]["erase"]) / by)
     if "idle_after" in (cache := file.get("slc_cache", {})) and cache["idle_after"] != "never":
         changes["slc_cache.idle_after"] = time(in_us(cache["idle_after"]) / by)
-    capacity = file["capacity"]
+    capacity, unit = file["capacity"], in_bytes(file.get("mapping", {}).get("unit", "16KiB"))
+    if (cached := file.get("dram", {}).get("map_cache", "off")) != "off":
+        changes["dram.map_cache"] = f"{max(1, round(in_bytes(cached) / by / unit)) * unit}B"
     if "logical" in capacity:
-        unit = in_bytes(file.get("mapping", {}).get("unit", "16KiB"))
         logical = in_bytes(capacity["logical"]) / by
         changes["capacity.logical"] = f"{round(logical / unit) * unit}B"
     return changes, by

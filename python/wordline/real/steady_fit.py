@@ -6,7 +6,7 @@ import math
 from statistics import geometric_mean
 
 from wordline import UserError
-from wordline.real import sheet, steady_rows
+from wordline.real import sheet, steady_rows, write_buffer
 from wordline.real.measurements import Drive
 from wordline.real.result import FitResult, Row, Tell, head
 from wordline.real.sheet import Sheet
@@ -78,6 +78,7 @@ class SteadyFit:
         self._search()
         self._search_min_left()
         text = self._sheet(self.drive)
+        write_buffer.put(text, self.drive, self.seed)
         fitted = FitResult(self.drive, text, unknown=self._unknown())
         model = self._model(self.drive)
         if "fill_mbps" in self.drive.values:
@@ -207,6 +208,11 @@ class SteadyFit:
             lines.append("write overhead: no counter of media writes")
         if "read_us" not in self.values:
             lines.append("read time: no latencies")
+        if "buffer_bytes" not in self.drive.values:
+            lines.append("write buffer: no burst that shows it")
+        if "map_share" in self.drive.values:
+            covered = self.drive.values["map_share"]
+            lines.append(f"L2P cache: it covers {covered} of the drive, and is not fitted")
         return lines
 
     def _sheet(self, drive: Drive) -> Sheet:
@@ -367,7 +373,7 @@ UN = "ASSUMED: not identifiable"
 UNKNOWN = (
     "channels, dies and planes: only the units that sense and program in parallel show",
     "victim rule, collection unit, separation of streams: uniform writes do not tell",
-    "page size, write buffer, mapping unit",
+    "page size, mapping unit",
     "GC start: only the flash that is left when it starts",
 )
 NOT_MODELLED = ("Not modelled: pacing of writes by firmware, temperature, power states.",)

@@ -32,17 +32,17 @@ impl Layout {
     }
 
     /// Bytes of the blocks for data at rest, each in the densest mode of its pool: the pools of the home and the second
-    /// home, and those as dense as the home. A separate SLC cache does not count.
+    /// home, and those as dense as the home. An SLC cache with blocks of its own does not count.
     pub fn resting_bytes(&self, geometry: &Geometry) -> u64 {
         let resting = self.pool_ids().filter(|pool| self.rests_in(*pool));
-        resting.map(|pool| self.pool_bytes(geometry, pool)).sum()
+        resting.map(|pool| self.resting_in(geometry, pool)).sum()
     }
 
     /// Of these, the bytes that parity leaves for data.
     pub fn data_bytes(&self, spec: &DeviceSpec, geometry: &Geometry) -> u64 {
         let resting = self.pool_ids().filter(|pool| self.rests_in(*pool));
         let without_parity = |pool| {
-            let bytes = self.pool_bytes(geometry, pool);
+            let bytes = self.resting_in(geometry, pool);
             bytes - spec.parity_of(self.blocks_of(geometry, pool).0, bytes)
         };
         resting.map(without_parity).sum()
@@ -53,7 +53,7 @@ impl Layout {
     pub fn reachable_free_share(&self, geometry: &Geometry, region: RegionId, live: u64) -> f64 {
         let r = self.region(region);
         let (medium, blocks) = self.blocks_of(geometry, r.pool);
-        let total = self.most_blocks(geometry, region);
+        let total = self.most_blocks(region);
         let planes = medium.topology.planes().max(1) as u64;
         let plane = self.live_in(geometry, r.pool, live).div_ceil(planes);
         let block = medium.block_bytes(self.densest_in(r.pool)).max(1);
@@ -86,7 +86,7 @@ impl Layout {
             return None;
         }
         let reachable = self.reachable_free_share(geometry, region, live);
-        let total = self.most_blocks(geometry, region);
+        let total = self.most_blocks(region);
         // As `State::is_short` has it: short while fewer are free than the share, rounded up.
         let missed = match trigger {
             Trigger::FreeBlocks(_) => (reachable * total as f64).round() < asked.of_ceil(total as u64) as f64,
@@ -116,10 +116,10 @@ impl Layout {
 
     /// Maximum number of blocks per plane that a region can own. A scheme that adjusts its quotas gives the home region
     /// what it needs.
-    fn most_blocks(&self, geometry: &Geometry, region: RegionId) -> u32 {
-        let r = self.region(region);
-        let quota = if self.is_home(region) && self.tick_every_writes > 0 { u32::MAX } else { r.quota };
-        self.blocks_of(geometry, r.pool).1.min(quota).max(1)
+    fn most_blocks(&self, region: RegionId) -> u32 {
+        let adjusted = self.is_home(region) && self.tick_every_writes > 0;
+        let quota = if adjusted { u32::MAX } else { self.region(region).quota };
+        self.left_to(region).min(quota).max(1)
     }
 
     fn pool_ids(&self) -> impl Iterator<Item = PoolId> + use<> {
@@ -135,6 +135,23 @@ impl Layout {
     fn pool_bytes(&self, geometry: &Geometry, pool: PoolId) -> u64 {
         let (medium, blocks) = self.blocks_of(geometry, pool);
         medium.topology.planes() as u64 * blocks as u64 * self.block_bytes(geometry, pool)
+    }
+
+    /// Bytes of a pool without the blocks that regions keep in which data do not rest.
+    fn resting_in(&self, geometry: &Geometry, pool: PoolId) -> u64 {
+        let (medium, blocks) = self.blocks_of(geometry, pool);
+        let bits = self.region(self.home).mode.bits();
+        let passing = self.regions.iter().filter(|r| r.pool == pool && r.mode.bits() < bits);
+        let resting = blocks.saturating_sub(passing.map(|r| r.kept).sum());
+        medium.topology.planes() as u64 * u64::from(resting) * self.block_bytes(geometry, pool)
+    }
+
+    /// Blocks per plane of a region's pool that no other region keeps.
+    pub(crate) fn left_to(&self, region: RegionId) -> u32 {
+        let pool = self.region(region).pool;
+        let others = self.regions.iter().enumerate().filter(|(at, _)| *at != region.index());
+        let kept = others.filter(|(_, r)| r.pool == pool).map(|(_, r)| r.kept).sum();
+        self.pools[pool.0 as usize].blocks_per_plane.saturating_sub(kept)
     }
 
     /// Bytes of a block of a pool in its densest mode.

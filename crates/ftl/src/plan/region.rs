@@ -57,6 +57,8 @@ pub struct Region {
     pub rule: ProgramRule,
     /// Maximum number of blocks per plane that it can own; `u32::MAX` for no limit.
     pub quota: u32,
+    /// Blocks per plane of its pool that the other regions leave to it.
+    pub kept: u32,
     /// When a plane of it is collected.
     pub trigger: Trigger,
     /// The victim rule.
@@ -97,6 +99,7 @@ impl Region {
             mode,
             rule,
             quota: u32::MAX,
+            kept: 0,
             trigger: Trigger::FreeBlocks(Fraction::percent(25)),
             victim: Victim::Greedy,
             pad_after: Some(SimDuration(500_000)),

@@ -125,7 +125,7 @@ fn regions_of(
     stripes: &[Stripe],
 ) -> Vec<RegionState> {
     let geometry = &drive.geometry;
-    let region_of = |region: &Region| {
+    let region_of = |(at, region): (usize, &Region)| {
         let pool = &pools[region.pool.0 as usize];
         let medium = &geometry.media[pool.medium];
         let shape = medium.shape(region.mode);
@@ -142,7 +142,7 @@ fn regions_of(
             job: None,
         };
         RegionState {
-            quota: region.quota,
+            quota: region.quota.min(layout.left_to(RegionId(at as u8))),
             slot_quota: region.slot_quota,
             shape,
             first_plane: pool.first_plane,
@@ -161,7 +161,7 @@ fn regions_of(
             region: region.clone(),
         }
     };
-    layout.regions.iter().map(region_of).collect()
+    layout.regions.iter().enumerate().map(region_of).collect()
 }
 
 impl State {

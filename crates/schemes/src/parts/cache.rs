@@ -62,7 +62,7 @@ impl Size {
     }
 
     /// The cache and the dense region, of which the caller gets the cache to make it its own. A cache of
-    /// fixed size has blocks of its own; one that shrinks shares them.
+    /// fixed size has blocks of its own; one that shrinks shares them, but for the static ones.
     ///
     /// # Errors
     /// A refusal where the flash has no two modes, or the size does not fit.
@@ -110,6 +110,7 @@ impl Size {
         };
         let s = Region {
             quota: if dynamic == 0 { u32::MAX } else { self.quota(0, 0, 1) },
+            kept: base,
             ..layout::region(drive, "S", PoolId(0), CellMode::Slc, ProgramRule::Sequential)
         };
         let one_shot = medium.mode(dense).is_some_and(|t| t.pages_per_program > 1);
