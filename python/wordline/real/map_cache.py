@@ -69,8 +69,10 @@ def map_cache(found: Sequence[Lookup]) -> MapCache | None:
     if us[-1] < (1 + SEEN) * us[0]:
         return None
     law = _law(shares, us, reads, held=False)
-    if law is None or law[0] > MISFIT:
-        law = _law(shares, us, reads, held=True)
+    for first in (0, 1):
+        if law is None or law[0] > MISFIT:
+            # What an SLC cache holds may fill the smallest span, and more.
+            law = _law(shares[first:], us[first:], reads[first:], held=True)
     if law is None or law[0] > MISFIT:
         return None
     _, size, (low, high), hit, cost = law
