@@ -23,12 +23,12 @@ from wordline_lab.experiments.raro import fit, measures, words
         ),
     ],
 )
-def test_a_finding_says_by_which_reading_of_heat_its_runs_were_made(monkeypatch, given, says):
+def test_finding_names_the_reading_of_heat_of_its_runs(monkeypatch, given, says):
     monkeypatch.setattr(measures, "parameters", lambda study: given)
     assert says in words.reading(None)
 
 
-def test_a_law_linear_in_the_cycles_meets_the_printed_shares_worse_than_the_power():
+def test_linear_law_fits_printed_shares_worse_than_power():
     off = {
         name: {s: fit.share(s, law, wear) / fit.PRINTED[s][3] for s in fit.PRINTED}
         for name, law, wear in (("power", fit.MODEL, 2.05), ("linear", fit.linear(), 1.0))

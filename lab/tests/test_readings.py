@@ -170,7 +170,7 @@ def test_a_result_holds_only_under_every_counted_reading():
     assert over(1.5, (1.5, True)).outcomes == ()
 
 
-def test_a_main_reading_of_results_seen_moves_nothing_to_holds(folder):
+def test_reading_chosen_after_results_moves_nothing_to_holds(folder):
     seen = HEAT.replace('main = "count"', 'main = "late"').replace('set = { "a.b" = "1" }', "")
     seen = seen.replace('source = "section IV-D"', 'source = "IV-D"\nset = { "a.b" = "2" }')
     (folder / "readings.toml").write_text(seen)
@@ -202,7 +202,7 @@ def test_the_verdict_has_three_counts_and_sizes():
     assert "| b |  | 1 to 2 | 1.7 ✓ | `r=1` 9 ✗ |" in page
 
 
-def test_old_and_new_claims_are_counted_on_old_and_new_readings(tmp_path):
+def test_claims_are_counted_on_old_and_new_readings(tmp_path):
     (tmp_path / "readings.toml").write_text(HEAT)
     (tmp_path / "claims-before.toml").write_text(
         '[[claim]]\nid = "a"\nwhere = ""\nsays = ""\nclass = "T2"\nkind = "result"\n'
@@ -264,7 +264,7 @@ def test_rows_over_seeds_are_judged_by_their_interval():
     assert judged(measure="once").half_width == 0
 
 
-def test_seeds_beyond_the_first_are_run_and_priced_on_request():
+def test_further_seeds_are_run_and_priced_on_request():
     read = paper.read("pa-ssd", scale=48)
     seeds = [n for n in read.runs if n.startswith("main/Fin/US/")]
     assert [n for n in seeds if not read.is_further_seed(n)] == ["main/Fin/US/1"]
@@ -276,7 +276,7 @@ def test_seeds_beyond_the_first_are_run_and_priced_on_request():
     assert parts == {"the paper": 1, "causes": 0, "further seeds": 4, "readings": 0}
 
 
-def test_rows_over_one_seed_of_several_have_no_interval_and_say_how_to_get_it():
+def test_single_seed_rows_say_how_to_get_an_interval():
     read = paper.read("pa-ssd", scale=48)
     assert "`x --seeds`" in page.hint(paper.Study(read, {}, all_seeds=False), "x")
     assert page.hint(paper.Study(read, {}), "x") == ""

@@ -106,7 +106,7 @@ def test_every_alternative_changes_runs_or_measures(name):
 
 
 @pytest.mark.parametrize("name", paper.papers())
-def test_claims_and_figures_of_the_paper_need_no_run_that_shows_a_cause(name):
+def test_claims_and_figures_need_no_cause_run(name):
     read = paper.read(name)
     groups = {run.split("/")[0] for run in read.runs}
     assert set(read.causes) < groups
@@ -119,7 +119,7 @@ def test_claims_and_figures_of_the_paper_need_no_run_that_shows_a_cause(name):
         assert figure.shows_causes or not named & set(read.causes), figure.number
 
 
-def test_runs_that_show_causes_are_done_where_they_are_asked_for():
+def test_cause_runs_are_done_on_request():
     asked = reproduce._is_asked
     assert asked("main/Fin/US", ["*"], [], ["busier"])
     assert not asked("busier/Fin/US", ["*"], [], ["busier"])
@@ -389,7 +389,7 @@ def test_verdicts():
     assert judged(paper.NotRun("a run")).verdict == "not-run"
 
 
-def test_only_what_was_put_to_the_test_is_counted_as_holding_or_not():
+def test_only_tested_claims_count_as_holding_or_not():
     tested = [judged(1.5), judged(9.0), judged(1.5, kind="calibration"), judged(1, kind="model")]
     whole = "1 of 2 results hold (T2 1 of 2)"
     assert verdicts.verdict(tested) == whole
@@ -479,7 +479,7 @@ def test_a_claim_is_of_the_figures_that_it_names():
     assert of("overall-write", "abstract, section 9") == set()
 
 
-def test_a_page_that_says_less_takes_the_place_of_none_that_says_more(tmp_path):
+def test_shorter_page_never_replaces_a_fuller_one(tmp_path):
     whole, part = paper.Scope(), paper.Scope(figures=("9",))
     small, coarse = paper.Scope(8), paper.Scope(48, only=("main/*",))
     assert whole.may_replace(coarse)

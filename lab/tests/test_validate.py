@@ -44,7 +44,7 @@ def test_every_quick_row_is_within_its_tolerance(wordline, tmp_path):
         assert (tmp_path / "out" / name).stat().st_size > 0
 
 
-def test_a_figure_outside_its_tolerance_ends_with_1_and_is_named(wordline, claims):
+def test_figure_outside_its_tolerance_exits_with_1(wordline, claims):
     assert wordline("validate", "--claims", claims()).code == 0
     done = wordline("validate", "--claims", claims(theirs=777_502))
     assert done.code == 1

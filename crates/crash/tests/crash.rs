@@ -78,7 +78,7 @@ fn missing_barrier_is_reduced_to_one_lost_write() {
 }
 
 #[test]
-fn barrier_leaves_no_failing_state_and_each_flush_is_needed() {
+fn barrier_prevents_failures_and_each_flush_is_needed() {
     let log = commit(true);
     let all = found(&log, &spec());
     assert_eq!(all.failing, None);
@@ -115,7 +115,7 @@ fn torn_write_is_found_unless_it_is_atomic() {
 }
 
 #[test]
-fn states_come_in_their_order_and_equal_ones_count_once() {
+fn states_come_in_order_and_equal_ones_count_once() {
     let folder = tempfile::tempdir().unwrap();
     let seen = folder.path().join("seen");
     let text = format!(
@@ -133,7 +133,7 @@ fn states_come_in_their_order_and_equal_ones_count_once() {
 }
 
 #[test]
-fn check_that_fails_with_nothing_lost_is_the_users_mistake() {
+fn check_that_fails_with_nothing_lost_is_a_user_error() {
     let fails = search(&commit(true), &check("test ! -f {image}"), &spec(), &|| false, &|_| {}).unwrap_err();
     assert!(
         matches!(&fails, CrashError::Input(text) if text.contains("although no data are lost")),
@@ -220,7 +220,7 @@ fn garbage_is_in_what_was_being_written() {
 }
 
 #[test]
-fn failing_check_is_a_finding_where_the_drive_had_faults() {
+fn failing_check_is_a_finding_if_the_drive_had_faults() {
     let mut log = commit(true);
     log.events.insert(1, Event::Fault { id: 1, fault: SessionFault::Corrupt });
     let failing =
@@ -246,7 +246,7 @@ fn check_of_a_mounted_file_system_needs_one() {
 }
 
 #[test]
-fn client_that_writes_nothing_leaves_an_empty_log_with_its_marks() {
+fn client_without_writes_leaves_an_empty_marked_log() {
     let client =
         Template::new("--run", "test -S {socket} && echo one && echo two", &["socket"], &["socket"]).unwrap();
     let spec = drive();

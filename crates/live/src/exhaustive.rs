@@ -362,7 +362,7 @@ fn a_database_is_whole_wherever_the_power_fails() {
 }
 
 #[test]
-fn a_flush_that_lies_loses_what_was_committed_and_is_caught() {
+fn lying_flush_loses_committed_data_and_is_caught() {
     for journal in ["DELETE", "WAL"] {
         let (tried, wrong) = cut_at_every_program("slc-cache", journal, 300, true);
         assert!(wrong.is_some(), "{journal}: not caught at {tried} cuts");

@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn events_come_out_by_time_and_then_by_the_order_they_were_set() {
+    fn events_come_by_time_then_insertion_order() {
         let mut c = Clock::default();
         for (what, time) in [(3, 20), (9, 10), (4, 10), (1, 30)] {
             c.set(what, SimTime(time));
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn what_happens_makes_way_for_what_it_sets_and_is_not_next() {
+    fn event_yields_to_those_it_sets() {
         let mut c = Clock::default();
         for (what, time) in [(1, 10), (2, 20), (3, 30)] {
             c.set(what, SimTime(time));

@@ -399,7 +399,7 @@ mod tests {
     use wordline_ftl::RegionCounters;
 
     #[test]
-    fn a_bin_of_time_has_what_was_programmed_while_it_lasted() {
+    fn time_bin_counts_what_was_programmed_in_it() {
         let mut m = Metrics::default();
         let mut counters = Counters { regions: vec![RegionCounters::default()], ..Counters::default() };
         let width = 1 << m.timeline.shift;

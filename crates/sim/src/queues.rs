@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn round_robin_takes_a_burst_from_each_that_has_something() {
+    fn round_robin_takes_a_burst_from_each_busy_queue() {
         let plain = [(QueueClass::Medium, 100); 3];
         let mut queues = Queues::new(ArbitrationOrder::RoundRobin, 1, plain);
         for (volume, count) in [(0, 4), (1, 2), (2, 1)] {
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn weights_are_requests_a_round_and_urgent_ones_go_before_all() {
+    fn weights_are_requests_per_round_after_urgent_ones() {
         let classes = [QueueClass::Low, QueueClass::Medium, QueueClass::High, QueueClass::Urgent];
         let mut queues =
             Queues::new(ArbitrationOrder::Weighted([4, 2, 1]), 1, classes.map(|class| (class, 100)));
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_queue_at_its_depth_gives_nothing_until_one_of_its_requests_ends() {
+    fn queue_at_its_depth_waits_for_a_completion() {
         let mut queues =
             Queues::new(ArbitrationOrder::RoundRobin, 1, [(QueueClass::Medium, 2), (QueueClass::Medium, 9)]);
         add(&mut queues, 0, 4);

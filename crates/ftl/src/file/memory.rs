@@ -266,7 +266,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn memory_on_the_heap_is_zero_at_first_and_takes_what_a_state_holds_and_no_more() {
+    fn heap_memory_starts_zeroed_and_holds_one_state() {
         let memory = heap::Memory::zeroed(17).unwrap();
         assert!(memory.len() >= 17 && memory.iter().all(|b| *b == 0));
         let stored = Stored::Bytes((0..100).collect());
@@ -282,7 +282,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn what_has_been_written_is_told_from_what_nobody_has_and_from_what_a_file_has_given() {
+    fn written_memory_differs_from_untouched_and_loaded() {
         const CHUNK: usize = 64 << 10;
         let mut memory = Memory::zeroed(5 * CHUNK + 9).unwrap();
         memory[CHUNK + 7] = 1;

@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn it_holds_what_a_plain_map_holds_whatever_is_removed() {
+    fn shared_map_equals_a_plain_map_after_any_removal() {
         for (from, to) in [(0, 0), (3, 9), (0, 256), (255, 257), (200, 900), (256, 512), (0, 5000)] {
             let mut map = SharedMap::default();
             let mut plain = BTreeMap::new();
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_shares_every_run_until_one_of_the_two_changes_it() {
+    fn copy_shares_each_run_until_either_side_changes_it() {
         let mut map = SharedMap::default();
         (0..1024).for_each(|at| map.insert(at, at));
         let mut copy = map.clone();

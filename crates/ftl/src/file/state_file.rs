@@ -358,7 +358,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_key_that_differs_is_named_and_a_description_may_differ() {
+    fn first_differing_key_is_named_except_description() {
         let a = "[device]\nname = \"x\"\ndescription = \"a\"\n\n[medium.\"f\"]\npage = \"4KiB\"\n";
         let b = a.replace("\"a\"", "\"b\"");
         assert_eq!(first_difference(a, &b), None);

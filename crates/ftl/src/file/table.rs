@@ -118,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_table_is_zero_at_first_and_keeps_what_is_put_into_it() {
+    fn table_starts_zeroed_and_keeps_what_is_stored() {
         for len in [0, 1, 5000] {
             let mut t: Table<u32> = Table::zeroed(len).unwrap();
             assert_eq!(t.len(), len);
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_larger_than_memory_can_be_had_and_one_larger_than_the_address_space_is_refused() {
+    fn table_may_exceed_memory_but_not_the_address_space() {
         #[cfg(target_pointer_width = "64")]
         {
             let mut t: Table<u64> = Table::zeroed(1 << 35).unwrap();

@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn every_page_is_live_in_one_block_and_blocks_are_told_by_age() {
+    fn every_page_is_valid_once_and_blocks_differ_by_age() {
         let shape = Shape {
             closed: 20,
             slots: 12,

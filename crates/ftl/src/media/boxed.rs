@@ -125,7 +125,7 @@ mod tests {
     use crate::media::bytes::Bytes;
 
     #[test]
-    fn an_owner_gets_its_media_back_and_an_error_names_those_that_there_are() {
+    fn owner_gets_its_media_back_or_an_error_lists_kinds() {
         let mut media = BoxedMedia::from(Bytes::default());
         assert!(media.keeps_metadata() && media.keeps_bytes() && media.metadata().is_some());
         assert!(media.get::<Bytes>().is_ok() && media.get_mut::<Bytes>().is_ok());

@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_are_dropped_only_if_every_sector_is_elsewhere_in_a_newer_version() {
+    fn bytes_drop_only_if_every_sector_has_a_newer_copy() {
         let all = SectorMask::first(4);
         let mut media = Bytes::default();
         program(&mut media, 1, 7, all, 5);

@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn an_extent_covers_each_block_of_its_request_and_no_sector_without_one() {
+    fn extent_covers_its_request_and_ignores_bare_sectors() {
         for (lbas, sectors) in [(8, 4), (1, 8), (3, 5), (32, 1)] {
             let a = addressing(lbas, sectors);
             for lba in 0..90 {

@@ -184,7 +184,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_life_is_used_up_by_as_many_erases_as_the_mode_endures() {
+    fn block_wears_out_after_the_endurance_of_its_mode() {
         for endurance in [100, 1_000, 3_000, 100_000] {
             let used = cost_of_erase(endurance) as u64 * endurance as u64;
             assert!((used as f64 / LIFE as f64 - 1.0).abs() < 2e-4, "{endurance}");
@@ -192,8 +192,9 @@ mod tests {
         assert_eq!(cost_of_erase(0), 0);
     }
 
+    // After an hour, or as many reads as the block has pages.
     #[test]
-    fn errors_are_looked_up_anew_when_an_hour_or_a_read_of_every_page_has_passed() {
+    fn errors_are_refreshed_hourly_or_after_a_full_read() {
         let model = ErrorModel::builtin("raro").unwrap();
         let mut aging = Aging::new(Some(&model), 4).unwrap();
         let page = PageRead { block: BlockId(2), mode: CellMode::Qlc, is_own: true, wordline: 0, bit: 0 };

@@ -208,8 +208,9 @@ impl FreeBlocks {
 mod tests {
     use super::*;
 
+    // Among equals the first one.
     #[test]
-    fn of_erased_blocks_the_least_worn_is_opened_next_and_of_equals_the_first() {
+    fn least_worn_erased_block_opens_next() {
         let erases = [3, 1, 2, 1, 3, 2];
         let order = |order: FreeOrder| {
             let mut free = FreeBlocks::new(0..0);

@@ -92,7 +92,7 @@ mod tests {
     use wordline_units::SectorMask;
 
     #[test]
-    fn programs_that_wait_for_a_place_have_it_once_it_is_read() {
+    fn waiting_programs_take_a_place_once_it_is_read() {
         let (page, place) = (Lpn(7), Ppn(20));
         let mut gathering = Gathering::default();
         let places: Places =

@@ -57,8 +57,9 @@ impl IdlePace {
 mod tests {
     use super::*;
 
+    // Time between idle periods is not made up for.
     #[test]
-    fn pages_begin_at_the_rate_and_time_between_idle_periods_is_not_made_up_for() {
+    fn idle_pace_starts_at_the_rate_and_banks_no_time() {
         let mut pace = IdlePace::default();
         let each = SimDuration(10);
         pace.begin(SimTime(50));

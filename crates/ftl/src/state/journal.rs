@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn the_fullest_pages_are_brought_until_the_rest_is_within_the_bound() {
+    fn fullest_pages_are_written_until_within_the_bound() {
         let changes = [(0, 5), (1, 0), (1, 1), (1, 1000), (2, 7), (2, 8), (3, 1), (3, 2)];
         let mut journal = of(3, &changes);
         let mut brought = vec![];
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_that_is_being_programmed_is_brought_when_that_is_over() {
+    fn page_being_programmed_is_written_afterwards() {
         let mut journal = of(1, &[]);
         (0..3).for_each(|entry| journal.note(4, entry, true));
         assert!(journal.is_beyond() && journal.next_to_bring().is_none());
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_that_is_moved_by_way_of_ram_takes_all_its_changes_with_it() {
+    fn page_moved_through_ram_takes_its_changes_along() {
         let mut journal = of(1, &[(4, 0), (4, 1)]);
         journal.note(4, 2, true);
         assert_eq!((journal.under_way, journal.next_to_bring()), (3, None));
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_bound_nothing_is_brought_and_the_peak_is_known() {
+    fn unbounded_journal_writes_nothing_and_keeps_its_peak() {
         let mut journal = Journal::new(None);
         (0..100).for_each(|n| journal.note(n % 7, n, false));
         assert!(!journal.is_beyond() && journal.next_to_bring().is_none());

@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_plane_without_idle_work_is_asked_about_once_it_has_changed() {
+    fn plane_without_idle_work_is_asked_after_a_change() {
         let mut planes = Planes::new(2);
         planes.note_no_idle_work(PlaneId(0));
         planes.note_no_idle_work(PlaneId(1));

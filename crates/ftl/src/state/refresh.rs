@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn block_is_due_for_its_first_reason_until_it_is_forgotten() {
+    fn block_is_due_for_its_first_reason_until_forgotten() {
         let mut refreshing = Refreshing::new(Refresh::default());
         assert!(!refreshing.is_scan_due(SimTime(1 << 60)), "no age is too old");
         refreshing.note_due(BlockId(5), Due::Age);

@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_used_again_and_those_in_flight_are_told_in_order_of_arrival() {
+    fn numbers_are_reused_and_listed_in_arrival_order() {
         let mut requests = Requests::default();
         let ids = [5, 6, 7].map(|number| requests.enter(pending(number), true));
         requests.leave(ids[0]);
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flush_waits_for_the_writes_before_it_and_no_others() {
+    fn flush_waits_for_earlier_writes_only() {
         let mut requests = Requests::default();
         let flush = requests.enter(pending(1), false);
         (0..3).for_each(|_| requests.add_unsettled());

@@ -206,7 +206,7 @@ mod tests {
     const PAGE: Lpn = Lpn(7);
 
     #[test]
-    fn a_page_commits_as_a_whole_and_only_what_nothing_newer_has_replaced() {
+    fn page_commits_whole_unless_newer_data_replaced_it() {
         let mut staging = Staging::new(0);
         let stage = staging.enter(PAGE);
         let all = SectorMask(0b1111);
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn under_a_map_of_sectors_each_has_a_version_of_its_own() {
+    fn sector_map_gives_each_sector_its_own_version() {
         let mut staging = Staging::new(4);
         let stage = staging.enter(PAGE);
         let entry = staging.get(stage);
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_left_its_place_for_ram_comes_home_unless_it_was_replaced() {
+    fn data_in_ram_returns_unless_replaced() {
         for (sectors, left) in [(0, SectorMask::EMPTY), (4, SectorMask(0b0110))] {
             let mut staging = Staging::new(sectors);
             let stage = staging.enter(PAGE);
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_goes_with_the_last_of_its_programs_and_is_blank_when_it_comes_again() {
+    fn entry_leaves_with_its_last_program_and_starts_blank() {
         let mut staging = Staging::new(0);
         let stage = staging.enter(PAGE);
         let entry = staging.get(stage);

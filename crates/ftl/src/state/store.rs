@@ -420,7 +420,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_stores_what_was_staged_for_its_sectors_and_gives_its_bytes_away() {
+    fn program_stores_staged_sectors_and_frees_their_bytes() {
         let mut store = keeping_bytes();
         let op = OpId(3);
         store.enter(op);
@@ -439,7 +439,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_of_several_writes_is_stored_under_the_version_of_each() {
+    fn program_of_several_writes_keeps_each_version() {
         let mut store = keeping_bytes();
         let op = OpId(0);
         store.enter(op);
@@ -456,7 +456,7 @@ mod tests {
     }
 
     #[test]
-    fn sectors_that_lie_at_a_place_since_time_0_have_version_0() {
+    fn sectors_in_place_since_time_0_have_version_0() {
         let mut store = Store::new(Metadata::default().into(), SECTOR, true);
         let op = OpId(0);
         store.enter(op);
@@ -467,7 +467,7 @@ mod tests {
     }
 
     #[test]
-    fn what_recovers_goes_on_behind_the_newest_unit_that_it_finds() {
+    fn recovery_continues_behind_the_newest_unit() {
         let mut store = keeping_bytes();
         for ppn in [4, 5] {
             store.count_unit();

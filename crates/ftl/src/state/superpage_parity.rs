@@ -66,8 +66,9 @@ mod tests {
         assert!(!counted(0, 0) && !SuperpageParity::new(Parity::Off, 2, 8).is_written());
     }
 
+    // In any order of programs.
     #[test]
-    fn no_order_of_programs_takes_more_slots_of_parity_than_were_foreseen() {
+    fn parity_never_takes_more_slots_than_foreseen() {
         for (group, before, slots) in [(2, 0, 5), (4, 2, 1), (4, 2, 7), (4, 0, 6), (8, 6, 15)] {
             let mut parity = SuperpageParity::new(Parity::Superpage, 1, group);
             let mut written = |programs: u32| {

@@ -276,8 +276,9 @@ mod tests {
         assert!(pages.is_log(Lpn(1003)) && !pages.is_log(Lpn(1004)) && !pages.is_log(Lpn(999)));
     }
 
+    // A trim is held when the copy is lost that it alone makes stale.
     #[test]
-    fn a_trim_is_held_when_the_copy_is_lost_that_it_alone_makes_stale() {
+    fn trim_is_kept_if_the_only_stale_copy_is_lost() {
         let mut log = log(1);
         log.remember(Lpn(3), SOME, 8);
         log.remember(Lpn(4), SOME, 9);
@@ -290,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn the_data_of_a_void_program_are_lost_as_it_ends_and_it_is_void_once() {
+    fn void_program_loses_its_data_once_at_its_end() {
         let mut log = log(1);
         log.remember(Lpn(3), SOME, 8);
         log.void.insert(2);
@@ -301,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_of_the_log_names_the_newest_trims_of_its_range() {
+    fn log_page_names_the_newest_trims_of_its_range() {
         let mut log = log(1);
         [(300, 8), (300, 6), (511, 9), (512, 10)]
             .iter()

@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn looking_at_the_draw_does_not_change_it_and_the_seed_does() {
+    fn peeking_at_the_draw_keeps_it_and_the_seed_moves_it() {
         let index = staircase(1000, 3);
         assert_eq!(index.best(), index.clone().best());
         let mut other = staircase(1000, 3);
@@ -399,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_with_nothing_live_comes_first_where_it_is_asked_for() {
+    fn empty_block_comes_first_where_asked_for() {
         for rule in [Victim::Fifo, Victim::DChoices(1), Victim::WindowedGreedy(2), Victim::CostBenefit] {
             for dead_first in [false, true] {
                 let mut index = VictimIndex::new(rule, 100, 100, dead_first);

@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rate_is_what_collection_frees_half_way_through_the_zone() {
+    fn write_pace_is_the_gc_rate_halfway_through_the_zone() {
         let pace = known();
         let gaps = [0, 25, 50, 100].map(|lacking| pace.gap(1, shortage(lacking)).0);
         assert_eq!(gaps, [0, 25, 50, 100]);
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_waits_while_nothing_is_known_or_no_collection_works() {
+    fn no_write_waits_without_data_or_without_gc() {
         let pace = WritePace { under_way: 1, ..WritePace::default() };
         assert_eq!(pace.gap(1, shortage(100)), SimDuration::ZERO);
         let mut pace = known();

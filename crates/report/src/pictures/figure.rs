@@ -149,7 +149,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn figure_that_shows_the_same_of_every_scheme_is_known_by_its_data() {
+    fn figure_equal_for_all_schemes_is_detected_by_data() {
         let of = |csv: &str| Figure {
             name: "x".into(),
             title: String::new(),

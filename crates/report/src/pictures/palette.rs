@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_can_be_read_on_every_part_of_a_bar_and_in_the_colour_of_every_scheme() {
+    fn text_is_legible_on_every_bar_part_and_scheme_color() {
         let parts = stack().into_iter().map(cause).chain(LATENCY_PARTS.map(|(_, colour)| colour));
         for ground in parts.chain(["slc", "mlc", "tlc", "qlc", "other"].map(mode)) {
             assert!(
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn colours_of_a_set_are_told_apart_without_red_and_green() {
+    fn set_colors_differ_without_red_and_green() {
         let eyes = [
             [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
             [

@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn what_works_at_once_shares_the_time_and_what_nobody_took_is_left() {
+    fn concurrent_work_shares_time_and_the_rest_is_left() {
         let mut sums =
             Sums::of(Slowest::Requests(1), None, &of_reads(10)).map(|mut all| all.remove(0)).expect("sums");
         let work = |kind: &str, start_ns, end_ns| Work {

@@ -98,7 +98,7 @@ fn page() -> String {
 }
 
 #[test]
-fn every_pair_of_schemes_runs_or_is_refused_with_its_reason() {
+fn every_pair_of_schemes_runs_or_is_refused_with_reason() {
     let text = page();
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../lab/results/combinations.md");
     if std::env::var_os("BLESS").is_some() {

@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn those_that_have_ended_are_taken_in_the_order_of_their_ends() {
+    fn ended_requests_are_taken_in_order_of_their_ends() {
         let mut admission = Admission::after(4, vec![completion(1)]);
         admission.end(completion(2));
         admission.end(completion(3));

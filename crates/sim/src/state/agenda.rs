@@ -74,8 +74,9 @@ impl Agenda {
 mod tests {
     use super::*;
 
+    // What follows from one event goes before what followed from the event before it.
     #[test]
-    fn what_follows_from_one_goes_before_what_followed_from_the_one_before() {
+    fn later_consequences_precede_earlier_ones() {
         let mut agenda = Agenda::default();
         agenda.ask(Ask::Array(1));
         agenda.ask(Ask::Plane(2));
@@ -89,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn planes_that_are_asked_later_keep_the_order_in_which_something_was_queued_there() {
+    fn planes_asked_later_keep_their_queueing_order() {
         let mut agenda = Agenda::default();
         [2, 0, 2].into_iter().for_each(|plane| agenda.ask_later(plane));
         assert!(agenda.has_later() && agenda.is_done());

@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn program_makes_way_for_a_read_and_goes_on_with_what_is_left() {
+    fn program_yields_to_a_read_and_resumes_the_rest() {
         let mut a = array();
         a.begin(0, user(1), SimTime(0), SimTime(100));
         a.want(0, 0, key(Class::Read, 7));
@@ -358,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn array_stops_once_for_all_reads_and_as_often_as_it_may() {
+    fn array_stops_once_for_all_reads_up_to_its_limit() {
         let mut a = array();
         a.begin(0, user(1), SimTime(0), SimTime(1_000));
         for (from, times) in [(10, 1), (30, 2)] {
@@ -377,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_nearly_over_and_what_makes_no_way_does_not_stop() {
+    fn nearly_finished_or_stuck_work_is_not_suspended() {
         let mut a = array();
         a.begin(0, user(1), SimTime(0), SimTime(100));
         assert_eq!(a.stop(0, OpKind::Program, SimTime(95)), None);
@@ -389,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn command_of_several_planes_keeps_the_array_until_its_last() {
+    fn multi_plane_command_holds_the_array_to_its_last() {
         let mut a = array();
         assert_eq!(a.further(0, OpKind::Erase, 3), SimDuration(12));
         assert_eq!(a.further(0, OpKind::Program, 3), SimDuration::ZERO);

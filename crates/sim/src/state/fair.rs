@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn kinds_that_always_wait_get_the_time_by_their_shares() {
+    fn waiting_kinds_share_time_by_their_weights() {
         let mut fair = by_shares([1, 3, 1, 1]);
         let mut given = [0; 3];
         for _ in 0..400 {

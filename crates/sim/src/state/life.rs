@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn drive_is_short_from_the_block_on_that_takes_it_below() {
+    fn drive_runs_short_at_the_block_that_crosses_the_limit() {
         let end = EndOfLife::OutOfSpace;
         let mut watch = Watch::new(end, 100, 120, 3);
         assert_eq!(watch.ended_by(3, 9, || unreachable!("no block has retired")), None);

@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_first_stands_before_the_others_of_its_rank_and_alone_is_last_too() {
+    fn first_entry_leads_its_rank_and_alone_is_also_last() {
         let mut queue = Queue::EMPTY;
         queue.push_first(entry(2, 4));
         queue.push(entry(2, 5));

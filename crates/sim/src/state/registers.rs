@@ -359,8 +359,9 @@ mod tests {
         assert_eq!(registers.busy_until(SimTime(99)).nanoseconds(), [0, 20, 0]);
     }
 
+    // And the time that it has taken so far counts.
     #[test]
-    fn suspended_operation_gives_the_register_free_and_its_time_so_far_counts() {
+    fn suspended_operation_frees_the_register() {
         let mut registers = Registers::new(CacheRegister::Off);
         let entry_of_host = QueueEntry::new(OpId(1), PlaneId(0), 0, OpKind::Program, Cause::Host);
         registers.occupy(entry_of_host, SimTime(10));
@@ -389,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn next_page_is_brought_in_while_one_is_programmed_and_nothing_comes_between() {
+    fn next_page_loads_during_a_program_and_nothing_between() {
         let mut registers = Registers::new(CacheRegister::Program);
         begin(&mut registers, 1, 0);
         assert!(registers.has_cached(OpId(1)));

@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn resource_serves_by_class_and_then_by_arrival_once_it_is_free() {
+    fn resource_serves_by_class_then_arrival() {
         let mut r = shared_by(3);
         r.take(0, user(9), SimTime(0), SimTime(10));
         r.want(0, 0, key(Class::Write, 1));
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn queue_stays_short_however_often_planes_change_their_minds() {
+    fn queue_stays_short_however_often_planes_reconsider() {
         let mut r = shared_by(2);
         for order in 0..10_000 {
             r.want(0, 0, key(Class::Read, order));
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn time_taken_is_that_until_now_and_shorter_for_what_leaves_early() {
+    fn busy_time_counts_up_to_now_and_shrinks_on_leaving() {
         let mut r = shared_by(1);
         r.take(0, user(1), SimTime(100), SimTime(200));
         assert_eq!(r.used(SimTime(150)).collect::<Vec<_>>(), [50]);

@@ -135,7 +135,7 @@ fn random_zoned_jobs_keep_the_rules_of_fio() {
 }
 
 #[test]
-fn zones_that_a_drive_cannot_have_are_refused_with_what_to_say() {
+fn impossible_zones_are_refused_with_advice() {
     for (keys, said) in [
         ("rw=write\nzonemode=zbd\n", "needs zonesize="),
         ("rw=trim\nbs=256k\nzonemode=zbd\nzonesize=256k\n", "ignore=zonemode+zonesize"),
