@@ -55,7 +55,7 @@
 //! Wear leveling, which the paper assumes to be perfect: the paper and this scheme count means.
 //!
 //! ## Checked by
-//! `the superior medium holds its target`, `a write that misses waits for the destage`, `no u from 5 to 98 % locks the
+//! `superior medium meets its target from the start`, `miss waits for the destage and a hit does not`, `no u from 5 to 98 % locks the
 //! drive up`, `lifetimes count what they are told to`, `the cost model` tables, `reference model`, golden rows.
 
 use crate::cost_model::{Costs, GRID, Hybrid, Mix};

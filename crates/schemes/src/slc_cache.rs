@@ -40,8 +40,8 @@
 //! What lets a drive choose delay and rate, such as its temperature or fill level; here both are fixed.
 //!
 //! ## Checked by
-//! `each partial update of a cached page costs one read`, `a rest gives back the cache after its delay and at its rate`,
-//! `a cache takes free flash and shrinks as data fill the drive`, `reference model`, golden rows.
+//! `each partial update of a cached page costs one read`, `idle time returns the cache after delay at its rate`,
+//! `cache takes free flash and shrinks as data grow`, `reference model`, golden rows.
 
 use crate::parameters::{Parameter, Parameters};
 use crate::parts::cache::{self, D, S};
