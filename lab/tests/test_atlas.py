@@ -416,12 +416,12 @@ def test_schemes_were_tuned_on_unpublished_conditions():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--scheme", "sector"], "goes with a workload and a device of your own"),
+        (["--scheme", "sector"], "--scheme requires --workload and --device"),
         (
             ["--seeds", "4", "--most-seeds", "5"],
             "with 4 seeds it must be 4 (no further seeds), or 6 to",
         ),
-        (["--only", "piecs"], "the atlas has the parts pieces and twins"),
+        (["--only", "piecs"], "unknown part; allowed: pieces and twins"),
     ],
 )
 def test_wrong_input_ends_with_2(wordline, arguments, message):

@@ -88,7 +88,7 @@ def test_a_folder_without_some_of_them_runs_the_others(folder, monkeypatch, caps
         (["--traces", "."], "none of the real traces of the atlas"),
         (["--traces", "two"], "2 files are rsrch_1.csv*: a/rsrch_1.csv, rsrch_1.csv"),
         (["--only", "pieces"], "--traces DIR is missing: name a folder that has one of cloudPhys"),
-        (["--only", "piece"], "--only piece: the atlas has the parts pieces and twins"),
+        (["--only", "piece"], "--only piece: unknown part; allowed: pieces and twins"),
     ],
 )
 def test_wrong_folders_and_parts_end_with_2(wordline, tmp_path, arguments, message):

@@ -128,7 +128,7 @@ def test_a_wrong_reading_is_named(folder, change, message):
     [
         (["heat"], "unknown reading; allowed: heat=count|period|late"),
         (["cold=count"], "unknown reading"),
-        (["heat=often"], "heat has the alternatives count, period, late"),
+        (["heat=often"], "unknown alternative; allowed: count, period, late"),
         (["heat=late", "heat=period"], "heat appears twice"),
     ],
 )
@@ -301,7 +301,7 @@ def test_sentences_and_rows_are_held_together(tmp_path):
         ('where = "V"\nquote = "x"\n', "none of rows, not_testable and not_modelled"),
         ('where = "V"\nrows = ["a"]\n', "'quote' is missing"),
         ('where = "V"\nquote = "x"\nrow = ["a"]\n', "unknown key 'row'"),
-        ('where = "V"\nquote = "x"\nrows = ["a"]\nnot_testable = "y"\n', "it needs one of them"),
+        ('where = "V"\nquote = "x"\nrows = ["a"]\nnot_testable = "y"\n', "set exactly one of them"),
     ):
         (tmp_path / "sentences.toml").write_text(f"[[sentence]]\n{row}")
         with pytest.raises(wl.UserError, match=message):

@@ -137,7 +137,7 @@ def test_a_group_may_have_the_workloads_of_another():
     groups.share_workloads(tables, Path("experiment.toml"))
     assert tables[1]["own_workloads"] == {"x": "uniform"}
     tables.append({"name": "off", "own_workloads": "nearby"})
-    with pytest.raises(wl.UserError, match=r"off\.own_workloads.*'nearby'.*there are near"):
+    with pytest.raises(wl.UserError, match=r"off\.own_workloads.*'nearby'.*allowed: near"):
         groups.share_workloads(tables, Path("experiment.toml"))
 
 
@@ -232,7 +232,7 @@ def test_what_has_finished_makes_a_page_without_a_run(wordline, tmp_path):
     asked = ("reproduce", "ips", "--figure", "12a", "--scale", "64", "--readings", "--out", "p")
     nothing = wordline(*asked, "--finished")
     assert nothing.code == 2
-    assert "leave out --finished" in nothing.err
+    assert "omit --finished" in nothing.err
     main = [word for word in asked if word != "--readings"]
     assert "8 runs done" in wordline(*main).out
     part = wordline(*asked, "--finished").out
@@ -266,12 +266,12 @@ def test_runs_that_are_all_refused_make_a_page(wordline):
     ("arguments", "message"),
     [
         (["pa-sdd"], "unknown paper; allowed: hierarchy, hyssd, ips, pa-ssd, raro"),
-        (["pa-ssd", "--figure", "77"], "has the figures table-1, table-2, 1a"),
+        (["pa-ssd", "--figure", "77"], "unknown figure; allowed: table-1, table-2, 1a"),
         (["pa-ssd", "--scale", "100"], "48 is the most"),
         (["pa-ssd", "--scale", "2", "--traces", "."], "divides twins, not traces"),
-        (["pa-ssd", "--figure", "9", "--figure", "77"], "--figure 77: pa-ssd has the figures"),
-        (["pa-ssd", "--only", "mian/*"], "has runs GROUP/WORKLOAD/SCHEME of"),
-        (["pa-ssd", "--figure", "5", "--only", "main/*"], "none of these runs is of figure 5"),
+        (["pa-ssd", "--figure", "9", "--figure", "77"], "--figure 77: unknown figure; allowed:"),
+        (["pa-ssd", "--only", "mian/*"], "allowed: GROUP/WORKLOAD/SCHEME"),
+        (["pa-ssd", "--figure", "5", "--only", "main/*"], "matches no run of figure 5"),
         (["ips", "--figure", "4", "--scale", "8"], "a job file is not scaled"),
         (["all", "--figure", "9"], "has no figures, runs or readings of its own"),
         (["overview", "--out", "none"], "no PAPER/claims.json is there"),
@@ -491,7 +491,7 @@ def test_shorter_page_never_replaces_a_fuller_one(tmp_path):
     read = paper.read("ips")
     page.check_free(tmp_path / "none", read, small)
     (tmp_path / "README.md").write_text("a page that does not say of what it is")
-    with pytest.raises(wl.UserError, match="holds the page of ips at full scale"):
+    with pytest.raises(wl.UserError, match="has a page of ips at full scale"):
         page.check_free(tmp_path, read, small)
     text = '{"scale": 8, "figures": [], "only": []}'
     (tmp_path / "claims.json").write_text(text)

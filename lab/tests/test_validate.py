@@ -112,4 +112,4 @@ def test_a_part_takes_the_place_of_no_page_of_everything(wordline, claims, tmp_p
     for words in (["--claims", claims()], ["--quick"], ["--only", "waf"]):
         done = wordline("validate", *words, "--out", "whole")
         assert done.code == 2
-        assert "whole holds the page of all rows" in done.err
+        assert "whole has a page of all rows" in done.err

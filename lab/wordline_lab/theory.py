@@ -71,7 +71,7 @@ def greedy(rho: float, b: int) -> float:
 
         if excess(0.0) * excess(1.0) <= 0:
             return b / (b - j - brentq(excess, 0, 1))
-    raise ValueError(f"no level of live pages balances rho={rho}, b={b}; rho is between 0 and 1")
+    raise ValueError(f"no number of valid pages balances rho={rho}, b={b}; allowed: rho from 0 to 1")
 
 
 def greedy_desnoyers(rho: float, b: int) -> float:

@@ -149,9 +149,9 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("what", choices=["page", "atlas"])
     parser.add_argument("folder", type=Path)
-    parser.add_argument("schemes", nargs="*", help="all if none is named")
-    parser.add_argument("--jobs", type=int, help="runs that go at once")
+    parser.add_argument("schemes", nargs="*", help="schemes to tune [default: all]")
+    parser.add_argument("--jobs", type=int, help="number of runs in parallel")
     asked = parser.parse_args()
     if unknown := [name for name in asked.schemes if name not in SPACES]:
-        parser.error(f"no space for {', '.join(unknown)}; there is one for {', '.join(SPACES)}")
+        parser.error(f"no space for {', '.join(unknown)}; allowed: {', '.join(SPACES)}")
     {"page": page, "atlas": atlas}[asked.what](asked.folder, asked.schemes, asked.jobs)

@@ -141,7 +141,7 @@ fn check_that_fails_with_nothing_lost_is_a_user_error() {
     );
     let none =
         search(&commit(true), &check("no-such-program {image}"), &spec(), &|| false, &|_| {}).unwrap_err();
-    assert!(none.to_string().contains("--check: it cannot be started"), "{none}");
+    assert!(none.to_string().contains("--check: cannot be started"), "{none}");
     let slow = SearchSpec { most: Duration::from_millis(50), ..spec() };
     let slow = search(&commit(true), &check("sleep 60; cat {image}"), &slow, &|| false, &|_| {}).unwrap_err();
     assert!(slow.to_string().contains("did not end within"), "{slow}");
@@ -164,7 +164,7 @@ fn persistent_check_finds_the_same_in_one_process() {
     let failing = of(&commit(false)).failing.unwrap();
     assert_eq!((failing.name.as_str(), failing.again), ("5:1", true));
     let Verdict::Failed { how, said } = failing.verdict else { panic!("{:?}", failing.verdict) };
-    assert_eq!((how.as_str(), said.as_str()), ("an answer that is not ok", "not whole"));
+    assert_eq!((how.as_str(), said.as_str()), ("a reply other than ok", "not whole"));
     std::fs::remove_file(&begun).unwrap();
     let all = of(&commit(true));
     assert_eq!(
@@ -179,7 +179,7 @@ fn persistent_check_finds_the_same_in_one_process() {
     let breaks = search(&commit(true), &breaks, &spec, &|| false, &|_| {}).unwrap_err().to_string();
     assert!(breaks.contains("although no data are lost: exit status: 3"), "{breaks}");
     let ended = search(&log, &check("test -f {image}"), &spec, &|| false, &|_| {}).unwrap_err().to_string();
-    assert!(ended.contains("ended without an answer\n  allowed: a check that answers"), "{ended}");
+    assert!(ended.contains("ended without a reply\n  allowed: a check that writes one line"), "{ended}");
     let slow = SearchSpec { most: Duration::from_millis(50), ..spec.clone() };
     let slow =
         search(&log, &check("sleep 60; cat {image}"), &slow, &|| false, &|_| {}).unwrap_err().to_string();

@@ -96,7 +96,7 @@ impl Certificates {
                 verifier = verifier.with_crls(lists).allow_unknown_revocation_status();
             }
             let verifier =
-                verifier.build().map_err(|e| files.wrong(CA, &e, "certificates of an authority"))?;
+                verifier.build().map_err(|e| files.wrong(CA, &e, "certificates of a certificate authority"))?;
             builder.with_client_cert_verifier(verifier)
         } else {
             builder.with_no_client_auth()

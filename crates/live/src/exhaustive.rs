@@ -214,7 +214,7 @@ impl Vfs for Files {
             OpenKind::MainDb => 0,
             OpenKind::MainJournal => 1,
             OpenKind::Wal => 2,
-            other => return Err(Error::other(format!("{other:?}: no such file here"))),
+            other => return Err(Error::other(format!("{other:?}: unexpected kind of file"))),
         };
         let mut disk = lock(&self.0);
         if disk.files[file].is_none() {

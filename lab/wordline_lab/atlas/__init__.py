@@ -69,7 +69,7 @@ def make(
 
     given = own.extent(seeds, most_seeds, requests)
     if schemes:
-        raise UserError("--scheme goes with a workload and a device of your own")
+        raise UserError("--scheme requires --workload and --device")
     folder = Path(out) if out else Path("out/atlas")
     runner = own.runner_in(folder, jobs, on)
     parts = _parts(only, traces)
@@ -102,7 +102,7 @@ def _parts(only: Sequence[str], traces: str | None) -> list[str]:
 
     for pattern in only:
         if not any(fnmatchcase(part, pattern) for part in PARTS):
-            raise UserError(f"--only {pattern}: the atlas has the parts {' and '.join(PARTS)}")
+            raise UserError(f"--only {pattern}: unknown part; allowed: {' and '.join(PARTS)}")
     parts = [p for p in PARTS if not only or any(fnmatchcase(p, pattern) for pattern in only)]
     if parts == [TRACES] and not traces:
         raise UserError(

@@ -58,10 +58,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         action="append",
         default=[],
         metavar="NAME",
-        help="make this picture alone; repeatable",
+        help="make only this picture; repeatable",
     )
     parser.add_argument("--png", action="store_true", help="write PNG too, 1600 by 900 pixels")
-    parser.add_argument("--small", action="store_true", help="small runs, to try it")
+    parser.add_argument("--small", action="store_true", help="run a smaller version, as a test")
     parser.add_argument(
         "--out",
         type=Path,

@@ -260,20 +260,20 @@ def read(path: Path) -> list[Claim]:
             raise UserError(f"{path}: claim {row.id}: {row.fault}")
     twice = [i for i, n in Counter(row.id for row in rows).items() if n > 1]
     if twice:
-        raise UserError(f"{path}: {', '.join(sorted(twice))} is there twice; ids are unique")
+        raise UserError(f"{path}: duplicate id {', '.join(sorted(twice))}; ids must be unique")
     return rows
 
 
 def _rows(row: Mapping[str, Any], where: str) -> list[Claim]:
     unknown, missing = set(row) - KEYS, [key for key in NEEDED if key not in row]
     if unknown:
-        raise UserError(f"{where}: unknown key {min(unknown)!r}; there are {sorted(KEYS)}")
+        raise UserError(f"{where}: unknown key {min(unknown)!r}; allowed: {sorted(KEYS)}")
     if missing:
         raise UserError(f"{where}: {missing[0]!r} is missing")
     if row["class"] not in CLASSES:
-        raise UserError(f"{where}: class {row['class']!r} is none of {', '.join(CLASSES)}")
+        raise UserError(f"{where}: class {row['class']!r}: allowed: {', '.join(CLASSES)}")
     if row["kind"] not in KINDS:
-        raise UserError(f"{where}: kind {row['kind']!r} is none of {', '.join(KINDS)}")
+        raise UserError(f"{where}: kind {row['kind']!r}: allowed: {', '.join(KINDS)}")
     over = row.get("over", {})
     if not over:
         return [_claim(row, where, "", {})]
@@ -301,7 +301,7 @@ def _claim(row: Mapping[str, Any], where: str, value: str, varied: Mapping[str, 
         spread = abs(printed) * float(within.rstrip("%")) / 100 if share else within
         least, most = printed - spread, printed + spread
     else:
-        raise UserError(f"{where}: it needs between = [least, most], or printed and within")
+        raise UserError(f"{where}: set between = [least, most], or printed and within")
     return Claim(
         id=row["id"] + (f"-{value.lower().replace(' ', '-')}" if value else ""),
         where=row["where"].format(value=value),

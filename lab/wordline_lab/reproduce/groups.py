@@ -26,8 +26,8 @@ def share_workloads(groups: Sequence[dict[str, Any]], file: Path) -> None:
         if isinstance(named, str):
             if named not in tables:
                 raise UserError(
-                    f"{file}: {group['name']}.own_workloads: there is no group {named!r} with "
-                    f"workloads of its own; there are {', '.join(tables)}"
+                    f"{file}: {group['name']}.own_workloads: {named!r} is not a group with workloads "
+                    f"of its own; allowed: {', '.join(tables)}"
                 )
             group["own_workloads"] = tables[named]
 
@@ -160,8 +160,8 @@ def _scaled(device: str, changes: Mapping[str, str], scale: int) -> dict[str, st
         blocks = medium["blocks_per_plane"]
         if blocks // scale < 8:
             raise UserError(
-                f"--scale {scale}: {blocks} blocks a plane would become {blocks // scale}; "
-                f"a plane needs 8, so {blocks // 8} is the most"
+                f"--scale {scale}: {blocks} blocks per plane would become {blocks // scale}, and a "
+                f"plane needs 8; allowed: at most {blocks // 8}"
             )
         found[f"medium.{medium['name']}.blocks_per_plane"] = str(blocks)
     if cache := drive.get("slc_cache"):

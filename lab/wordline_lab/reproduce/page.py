@@ -88,8 +88,8 @@ def check_free(folder: Path, paper: Paper, scope: Scope) -> None:
     there = found_scope(folder)
     if there and not scope.may_replace(there):
         raise UserError(
-            f"{folder} holds the page of {paper.name} {there.words}, and one {scope.words} says "
-            "less; choose another folder with --out, or delete that one"
+            f"{folder} has a page of {paper.name} {there.words}, which contains more than one "
+            f"{scope.words}; choose another folder with --out, or delete that page"
         )
 
 
@@ -102,7 +102,7 @@ def found_scope(folder: Path) -> Scope | None:
         found = json.loads(path.read_text(encoding="utf-8"))
         return scope_of(found)
     except (ValueError, TypeError, KeyError) as e:
-        raise UserError(f"{path}: this is not what wordline reproduce writes: {e}") from e
+        raise UserError(f"{path}: not a file of wordline reproduce: {e}") from e
 
 
 def scope_of(found: Mapping[str, Any]) -> Scope:

@@ -175,7 +175,7 @@ def read(
     if name not in known:
         raise UserError(f"{name}: unknown paper; allowed: {', '.join(known)}")
     if scale > 1 and traces:
-        raise UserError("--scale divides twins, not traces; leave --scale or --traces out")
+        raise UserError("--scale scales twins, not traces; omit --scale or --traces")
     folder = known[name]
     text = toml.read(folder / "experiment.toml")
     groups.share_workloads(text["runs"], folder / "experiment.toml")
@@ -225,8 +225,8 @@ def _beside(text: Mapping[str, Any], folder: Path) -> list[Mapping[str, Any]]:
     for name in names:
         if name not in by_name:
             raise UserError(
-                f"{folder / 'experiment.toml'}: pieces.beside: there is no group {name!r}; "
-                f"there are {', '.join(by_name)}"
+                f"{folder / 'experiment.toml'}: pieces.beside: unknown group {name!r}; "
+                f"allowed: {', '.join(by_name)}"
             )
     return [by_name[name] for name in names]
 
@@ -430,10 +430,10 @@ class Study:
             raise NotRun(f"{name}: {self.paper.missing[group]}")
         if name not in self.reports:
             if name not in self.paper.runs:
-                raise KeyError(f"{name} is no run of {self.paper.name}")
+                raise KeyError(f"{name} is not a run of {self.paper.name}")
             if name in self.refused:
                 raise NotAdmitted(f"{name} is not supported: {self.refused[name]}")
-            raise NotRun(f"{name} was not asked for")
+            raise NotRun(f"{name} was not requested")
         return self.reports[name]
 
     def found(self, workload: str, scheme: str, group: str) -> Report | None:

@@ -137,8 +137,8 @@ def _named(
     """Yield the files that stand beside a workload."""
     if workload not in group.twins:
         raise UserError(
-            f"pieces.{kind}: {workload!r} is no workload of group {group.name}; "
-            f"there are {', '.join(group.twins)}"
+            f"pieces.{kind}: {workload!r} is not a workload of group {group.name}; "
+            f"allowed: {', '.join(group.twins)}"
         )
     for name, _, options in (pattern.partition(":") for pattern in patterns):
         for path in there:

@@ -120,9 +120,9 @@ class Readings:
                 raise UserError(f"--reading {text}: {reading} appears twice")
             if name not in self.all[reading].alternatives:
                 known = ", ".join(self.all[reading].alternatives)
-                raise UserError(f"--reading {text}: {reading} has the alternatives {known}")
+                raise UserError(f"--reading {text}: unknown alternative; allowed: {known}")
             if why := self.all[reading].alternatives[name].missing:
-                raise UserError(f"--reading {text}: it cannot be run: {why}")
+                raise UserError(f"--reading {text}: cannot be run: {why}")
             taken[reading] = name
         turned = {r: name for r, name in taken.items() if name != self.all[r].main}
         return self.choice(turned)
@@ -167,7 +167,7 @@ def read(folder: Path) -> Readings:
     for at, row in enumerate(text.get("reading", []), 1):
         reading = _reading(row, f"{path}: reading {row.get('name', at)}")
         if reading.name in found:
-            raise UserError(f"{path}: reading {reading.name} is there twice")
+            raise UserError(f"{path}: duplicate reading {reading.name}")
         found[reading.name] = reading
     readings = Readings(found)
     pairs = []
@@ -207,7 +207,7 @@ def _reading(row: Mapping[str, Any], where: str) -> Reading:
         there = f"{where}, alternative {one.get('name', at)}"
         found[one.get("name", at)] = _alternative(one, one.get("name") == row["main"], there)
     if len(found) < 2:
-        raise UserError(f"{where}: it has one alternative, and is not open")
+        raise UserError(f"{where}: has a single alternative; an open point needs at least two")
     return Reading(
         name=row["name"],
         asks=_text(row["asks"]),
@@ -226,10 +226,10 @@ def _alternative(row: Mapping[str, Any], is_main: bool, where: str) -> Alternati
     changes = {key: row[key] for key in CHANGES if key in row}
     differs = bool(changes or row.get("claims"))
     if is_main and (differs or row.get("missing")):
-        raise UserError(f"{where}: the main one is what experiment.toml has; it changes nothing")
+        raise UserError(f"{where}: the main alternative is experiment.toml itself; remove its changes")
     if not is_main and differs == bool(row.get("missing")):
         raise UserError(
-            f"{where}: it needs either what differs ({', '.join(CHANGES)}, claims) or missing"
+            f"{where}: set either a change ({', '.join(CHANGES)}, claims) or missing"
         )
     return Alternative(
         name=row["name"],

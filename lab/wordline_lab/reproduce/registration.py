@@ -135,8 +135,8 @@ def check(paper: Paper) -> Registration:
     if differs:
         raise UserError(
             f"{path}: not what was registered on {there[-1].date}: {', '.join(differs)}; "
-            "no page of the whole evaluation is written from files that may have been changed "
-            f"after a run. Undo the change, or say what changed and why: {_hint(paper)}"
+            "a page of the whole evaluation needs the registered files. Undo the change, or "
+            f"register what changed and why: {_hint(paper)}"
         )
     return there[-1]
 

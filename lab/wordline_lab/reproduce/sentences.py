@@ -61,12 +61,12 @@ def _sentence(row: dict[str, object], where: str) -> Sentence:
     said = [key for key in ("rows", NOT_TESTABLE, NOT_MODELLED) if row.get(key)]
     if len(said) != 1:
         raise UserError(
-            f"{where}: it has {said or 'none'} of rows, {NOT_TESTABLE} and {NOT_MODELLED}; "
-            "it needs one of them"
+            f"{where}: {said or 'none'} of rows, {NOT_TESTABLE} and {NOT_MODELLED} is set; "
+            "set exactly one of them"
         )
     rows = row.get("rows", ())
     if not isinstance(rows, (list, tuple)):
-        raise UserError(f"{where}: rows is {rows!r}; it is a list of ids")
+        raise UserError(f"{where}: rows is {rows!r}; allowed: a list of ids")
     without = "" if rows else said[0]
     return Sentence(
         where=_text(row["where"]),

@@ -61,7 +61,7 @@ def read(path: Path, *, quick: bool) -> Claims:
     ids = [row.id for row in rows]
     twice = {i for i in ids if ids.count(i) > 1}
     if twice:
-        raise UserError(f"{path}: {', '.join(sorted(twice))} is there twice; ids are unique")
+        raise UserError(f"{path}: duplicate id {', '.join(sorted(twice))}; ids must be unique")
     return Claims(rows, [(e["what"], e["why"]) for e in tables.get("left_out", [])])
 
 
@@ -69,7 +69,7 @@ def _rows(table: Mapping[str, Any], where: str, quick: bool) -> list[Claim]:
     unknown, missing = set(table) - KEYS, [key for key in NEEDED if key not in table]
     if unknown:
         raise UserError(
-            f"{where}: unknown key {min(unknown)!r}; there are {', '.join(sorted(KEYS))}"
+            f"{where}: unknown key {min(unknown)!r}; allowed: {', '.join(sorted(KEYS))}"
         )
     if missing:
         raise UserError(f"{where}: {missing[0]!r} is missing")
@@ -78,7 +78,7 @@ def _rows(table: Mapping[str, Any], where: str, quick: bool) -> list[Claim]:
         and "formula" not in table
         and table["experiment"] in ("waf", "latency")
     ):
-        raise UserError(f"{where}: it needs a recorded figure (theirs) or a formula")
+        raise UserError(f"{where}: set a recorded figure (theirs) or a formula")
     less = table.get("quick")
     if quick and less is None:
         return []

@@ -83,11 +83,11 @@ def check_free(folder: Path, part: Part) -> None:
     try:
         found = json.loads(path.read_text(encoding="utf-8")).get("part", "")
     except (ValueError, AttributeError) as e:
-        raise UserError(f"{path}: this is not what wordline validate writes: {e}") from e
+        raise UserError(f"{path}: not a file of wordline validate: {e}") from e
     if not found:
         raise UserError(
-            f"{folder} holds the page of all rows, and {part.words} are less; choose another "
-            "folder with --out, or delete that page"
+            f"{folder} has a page of all rows, which contains more than {part.words}; choose "
+            "another folder with --out, or delete that page"
         )
 
 

@@ -42,7 +42,7 @@ class Row:
         figure = recorded if recorded is not None else self.outcome.theirs
         if figure is None:
             raise UserError(
-                f"claim {self.claim.id}: it has neither a formula nor a recorded figure"
+                f"claim {self.claim.id}: neither a formula nor a recorded figure is set"
             )
         return figure
 
@@ -98,7 +98,7 @@ def run(claims: Sequence[Claim], progress: Callable[[int, Row], object]) -> list
         if claim.experiment not in EXPERIMENTS:
             known = ", ".join(EXPERIMENTS)
             raise UserError(
-                f"claim {claim.id}: no experiment {claim.experiment!r}; there are {known}"
+                f"claim {claim.id}: unknown experiment {claim.experiment!r}; allowed: {known}"
             )
     # Long ones first, so that no core waits for the last.
     order = sorted(claims, key=_effort, reverse=True)

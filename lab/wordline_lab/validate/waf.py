@@ -86,7 +86,7 @@ def waf(
     if f is not None and r is not None:
         pattern = f"hot-cold:hot_space={1 - f:.4g},hot_traffic={1 - r:.4g},"
     elif split or formula in ("fifo_hot_cold", "pools"):
-        raise TypeError("waf() needs f and r where data are hot and cold")
+        raise TypeError("waf() needs f and r if data are hot and cold")
     else:
         f = r = 1.0  # all data are of one kind, and get all writes
     if split:
