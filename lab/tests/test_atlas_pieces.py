@@ -180,7 +180,7 @@ def test_loss_by_the_twin_choice_is_measured_on_the_trace():
     assert "but 0.25 times (0.246 to 0.254) on `t`" in said[2]
     assert "correlates with 0.50 to 1.00" in said[2]
     # What the twins came to is not counted among the traces.
-    assert "`a` has the lowest mean write latency in all 2 conditions" in said[3]
+    assert "`a` has the lowest mean write latency under both conditions" in said[3]
     row = next(r for r in trace_vs_twin.table(atlas).splitlines() if r.startswith("| `real:x`"))
     assert row == (
         "| `real:x` | `t`, its kin | `a` 0.25 (0.246 to 0.254) | `b` 0.25 (0.246 to 0.254) | "

@@ -273,8 +273,8 @@ def test_runs_that_are_all_refused_make_a_page(wordline):
         (["pa-ssd", "--only", "mian/*"], "allowed: GROUP/WORKLOAD/SCHEME"),
         (["pa-ssd", "--figure", "5", "--only", "main/*"], "matches no run of figure 5"),
         (["ips", "--figure", "4", "--scale", "8"], "a job file is not scaled"),
-        (["all", "--figure", "9"], "has no figures, runs or readings of its own"),
-        (["overview", "--out", "none"], "no PAPER/claims.json is there"),
+        (["all", "--figure", "9"], "need a single paper; name one"),
+        (["overview", "--out", "none"], "no PAPER/claims.json found"),
     ],
 )
 def test_wrong_input_ends_with_2_and_says_what_is_allowed(wordline, arguments, message):

@@ -150,8 +150,11 @@ impl<'a> Check<'a> {
             _ => None,
         };
         let output = OpenOptions::new().create(true).append(true).open(&said);
-        let output = output.map_err(CrashError::machine("cannot create a file for the output of the check"))?;
-        output.set_len(0).map_err(CrashError::machine("cannot empty the file for the output of the check"))?;
+        let output =
+            output.map_err(CrashError::machine("cannot create a file for the output of the check"))?;
+        output
+            .set_len(0)
+            .map_err(CrashError::machine("cannot empty the file for the output of the check"))?;
         let uri = drive.as_ref().map_or(String::new(), Recorder::uri);
         let [path, acked, socket, mnt] = [path, acked, socket, mnt].map(|path| path.display().to_string());
         let values = [("image", &path), ("acked", &acked), ("uri", &uri), ("socket", &socket), ("mnt", &mnt)];
@@ -178,9 +181,7 @@ impl<'a> Check<'a> {
         let mut running = lock(&self.running);
         let mut check = match running.take() {
             Some(check) => check,
-            None => {
-                Persistent::start(command).map_err(CrashError::machine("--check: cannot be started"))?
-            }
+            None => Persistent::start(command).map_err(CrashError::machine("--check: cannot be started"))?,
         };
         match check.ask(self.spec.most, stops).map_err(CrashError::machine("--check"))? {
             Answer::Line(line) => {

@@ -222,12 +222,12 @@ impl DriveFile {
     /// Show the drive at a socket as a file, in a new folder below `folder`.
     pub(crate) fn start(socket: &Path, folder: &Path) -> Result<DriveFile, CrashError> {
         let at = folder.join("fuse");
-        std::fs::create_dir_all(&at).map_err(CrashError::machine("cannot create a folder for the drive image"))?;
+        std::fs::create_dir_all(&at)
+            .map_err(CrashError::machine("cannot create a folder for the drive image"))?;
         let path = at.join("disk");
         let mut command = Command::new("nbdfuse");
         command.arg(&path).arg("--unix").arg(socket);
-        let mut nbdfuse =
-            Process::start(command).map_err(CrashError::machine("cannot start nbdfuse"))?;
+        let mut nbdfuse = Process::start(command).map_err(CrashError::machine("cannot start nbdfuse"))?;
         let begun = Instant::now();
         while !path.exists() {
             let failed =

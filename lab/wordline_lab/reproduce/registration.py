@@ -52,6 +52,35 @@ MOVED = (
     ('.to_dict()["metrics"][name]', '.to_dict()["followed"][name]'),
     ("wordline_lab.", "wordline."),
 )
+#: Descriptions of devices, as they are worded now and as they were when they were registered.
+REWORDED = (
+    (
+        "16 GiB of QLC; blocks of frequently read data can be converted to TLC or SLC (RARO)",
+        "16 GiB of QLC whose blocks may turn to TLC or SLC for what is read often (RARO)",
+    ),
+    (
+        "2 GiB of SLC and 16 GiB of TLC on separate dies, 16 GiB logical capacity (HySSD, ST)",
+        "2 GiB of SLC beside 16 GiB of TLC on dies of their own, 16 GiB to the host (HySSD, ST)",
+    ),
+    (
+        "2 GiB of MLC and 16 GiB of TLC on separate dies, 16 GiB logical capacity (HySSD, MT)",
+        "2 GiB of MLC beside 16 GiB of TLC on dies of their own, 16 GiB to the host (HySSD, MT)",
+    ),
+    (
+        "2 GiB of SLC and 16 GiB of MLC on separate dies, 16 GiB logical capacity "
+        "(HySSD, a third combination)",
+        "2 GiB of SLC beside 16 GiB of MLC on dies of their own, 16 GiB to the host "
+        "(HySSD, another combination)",
+    ),
+    (
+        "18 GiB of SLC, 16 GiB logical capacity: the SLC drive that HySSD is compared with",
+        "18 GiB of SLC, 16 GiB to the host: what HySSD shall perform in par with",
+    ),
+    (
+        "288 GiB of TLC; program times of the page types differ by a factor of 11 (PA-SSD)",
+        "288 GiB of TLC whose page types differ elevenfold in program time (PA-SSD)",
+    ),
+)
 #: How much of a hash is shown.
 SHOWN = 12
 
@@ -109,7 +138,10 @@ def _named(paper: Paper) -> dict[str, str]:
         devices |= {other.changes.get("device", "") for other in reading.others}
     twins = {name for text in texts for name in re.findall(r"\btwin:([\w.-]+)", text)}
     names = {f"devices/{name}.toml" for name in devices} | {f"twins/{name}.toml" for name in twins}
-    return {name: text for name in names if (text := toml.builtin(name)) is not None}
+    found = {name: text for name in names if (text := toml.builtin(name)) is not None}
+    for now, was in REWORDED:
+        found = {name: text.replace(now, was) for name, text in found.items()}
+    return found
 
 
 def registered(folder: Path) -> list[Registration]:

@@ -4,6 +4,7 @@ use crate::pictures::palette;
 use crate::schema::comparison::Comparison;
 use crate::schema::report::Report;
 use crate::words::labels::labels;
+use crate::words::phrases::all_of;
 use crate::words::verdict;
 
 /// A colour, the class by which the page may change it, and the dashes of a curve.
@@ -68,7 +69,7 @@ impl Cast<'_> {
     pub(crate) fn for_all(&self) -> Cast<'_> {
         Cast {
             reports: std::slice::from_ref(&self.reports[self.baseline]),
-            labels: vec![format!("all {} schemes", self.reports.len())],
+            labels: vec![format!("{} schemes", all_of(self.reports.len()))],
             inks: inks(&[None], 0, None),
             baseline: 0,
             winner: None,

@@ -78,9 +78,9 @@ pub(crate) fn hints(reports: &[Report]) -> Vec<Said> {
         }
         if let Some(replicas) = r.replicas.as_ref().filter(|r| r.are_identical()) {
             let text = format!(
-                "all {} replicas have identical results, so there are no intervals: this run does not \
+                "{} replicas have identical results, so there are no intervals: this run does not \
                  depend on its seed.",
-                replicas.runs.len()
+                phrases::all_of(replicas.runs.len())
             );
             add(text, run);
         }

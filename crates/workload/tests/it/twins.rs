@@ -150,7 +150,7 @@ fn the_hit_curves_that_hyssd_implies_are_met() {
 #[test]
 fn a_figure_outside_its_criterion_is_told() {
     let mut checked = check("web_1", Some(20_000), Depth::Counts).unwrap();
-    let writes = checked.rows.iter_mut().find(|r| r.statistic == "writes").unwrap();
+    let writes = checked.rows.iter_mut().find(|r| r.statistic == "write ratio").unwrap();
     writes.target = Some(writes.found + 0.006);
     assert!(!checked.holds() && checked.render().contains("OUTSIDE"), "{}", checked.render());
 }

@@ -252,9 +252,7 @@ impl JobText {
                     );
                     problems.push(
                         Problem::new(ErrorKind::Option, place(key, value), what)
-                            .allowed(
-                                "section, ignore, or a key of fio (`wordline explain fio` lists them)",
-                            )
+                            .allowed("section, ignore, or a key of fio (`wordline explain fio` lists them)")
                             .hint(did_you_mean(key, known)),
                     );
                 }
