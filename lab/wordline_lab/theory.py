@@ -3,7 +3,7 @@
 Every function is pure and knows nothing of the engine. Where a formula has no closed form it is
 solved with SciPy (which the extra ``sweep`` brings).
 
-Symbols, as in the literature: ``rho`` user pages over physical pages, ``b`` pages a block, ``f``
+Symbols, as in the literature: ``rho`` user pages over physical pages, ``b`` pages per block, ``f``
 the share of the data that is hot and ``r`` the share of the writes that it gets, ``u`` the load of
 a server, ``s`` service times.
 
@@ -71,7 +71,9 @@ def greedy(rho: float, b: int) -> float:
 
         if excess(0.0) * excess(1.0) <= 0:
             return b / (b - j - brentq(excess, 0, 1))
-    raise ValueError(f"no number of valid pages balances rho={rho}, b={b}; allowed: rho from 0 to 1")
+    raise ValueError(
+        f"no number of valid pages balances rho={rho}, b={b}; allowed: rho from 0 to 1"
+    )
 
 
 def greedy_desnoyers(rho: float, b: int) -> float:
@@ -153,7 +155,7 @@ def oracle_frontiers(rho: float, b: int) -> float:
     """Return the write amplification of hot and cold frontiers with one greedy victim.
 
     The same as for uniform writes. With E live pages in every victim, a frontier whose data take a
-    share r of the writes closes r / (b - E) blocks a write, each page of which dies at the rate
+    share r of the writes closes r / (b - E) blocks per write, each page of which dies at the rate
     r / (f U): its levels hold f U / (i (b - E)) blocks, and those of all frontiers together
     U / (i (b - E)), whatever f and r are. What frontiers gain, the common victim takes back.
     """

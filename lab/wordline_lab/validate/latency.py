@@ -16,7 +16,7 @@ from wordline_lab.validate.drives import Drive
 from wordline_lab.validate.outcome import Outcome
 
 # Service times in us: the TLC pages of the literature, PA-SSD's, and IPS in steady state, all ten
-# times as fast, so that rates in whole requests a second are fine enough.
+# times as fast, so that rates in whole requests per second are fine enough.
 MIXES = {"tlc": (50, 200, 550), "pa-ssd": (50, 210, 570), "ips": (50, 302, 302)}
 SEEDS = 4
 

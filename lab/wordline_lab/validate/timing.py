@@ -170,7 +170,7 @@ def bandwidth(*, case: str, geometries: int) -> Outcome:
             rivals = [v for k, v in bounds.items() if k != bottleneck]
         if max(rivals) > chief * 2 / 3:
             continue
-        # In whole wordlines too: 408 is a multiple of 2, 3 and 4 bits a cell.
+        # In whole wordlines too: 408 is a multiple of 2, 3 and 4 bits per cell.
         requests = min(drive.logical_pages, drive.plane_count * 408)
         share = 100 if op == "read" else 0
         report = drive.run(

@@ -265,7 +265,7 @@ def _steady() -> list[Job]:
         jobs.append(
             Job(
                 f"11-rate-{rate}",
-                f"latency at {rate:,} 4 KiB reads and as many writes a second",
+                f"latency at {rate:,} reads and {rate:,} writes of 4 KiB per second",
                 _of(*lines),
                 0.0,
                 f"{30_000 / rate:.2g} s and more",
