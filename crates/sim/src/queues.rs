@@ -50,8 +50,7 @@ pub struct Queues {
 }
 
 impl Queues {
-    /// Empty queues by the number of their source, each with its class and how many of its requests the drive works
-    /// on in parallel.
+    /// Empty queues by source number, each with its class and its maximum number of requests in progress.
     pub fn new(
         order: ArbitrationOrder,
         burst: u32,
@@ -69,7 +68,7 @@ impl Queues {
         Queues { order, burst: burst.max(1), queues, classes: Default::default() }
     }
 
-    /// A request comes.
+    /// Enqueue a request.
     pub fn add(&mut self, request: HostRequest) {
         let number = request.volume as usize;
         while self.queues.len() <= number {
@@ -81,7 +80,7 @@ impl Queues {
         self.give_turn(request.volume);
     }
 
-    /// A request that was taken has ended.
+    /// A taken request has completed.
     pub fn ended(&mut self, request: &HostRequest) {
         if let Some(queue) = self.queues.get_mut(request.volume as usize) {
             queue.taken -= 1;
@@ -101,7 +100,7 @@ impl Queues {
         }
     }
 
-    /// The request whose turn it is, which the drive takes.
+    /// Take the request whose turn it is.
     pub fn take(&mut self) -> Option<HostRequest> {
         let class = self.class_in_turn()?;
         let turns = &mut self.classes[class];

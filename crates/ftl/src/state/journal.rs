@@ -34,12 +34,12 @@ struct Changes {
 }
 
 impl Journal {
-    /// An empty one with room for this many bytes.
+    /// An empty journal with room for this many bytes.
     pub fn new(most: Option<Bytes>) -> Journal {
         Journal { most: most.map(|bytes| bytes.0 / JOURNAL_ENTRY), ..Journal::default() }
     }
 
-    /// An entry of a page has changed; the page may be in transit.
+    /// Record a changed entry of a page, which may be in transit.
     pub fn note(&mut self, page: u32, entry: u32, under_way: bool) {
         self.pages.entry(page).or_default();
         self.set(page, under_way);
@@ -85,7 +85,7 @@ impl Journal {
         }
     }
 
-    /// A page is in RAM and takes its changes up. Returns whether it had any.
+    /// A page is in RAM and absorbs its changes. Returns whether it had any.
     pub fn take(&mut self, page: u32) -> bool {
         let Some(changes) = self.pages.remove(&page) else { return false };
         self.entries -= changes.count as u64;
@@ -97,17 +97,17 @@ impl Journal {
         true
     }
 
-    /// Whether more waits than may.
+    /// Whether the journal exceeds its bound.
     pub fn is_beyond(&self) -> bool {
         self.most.is_some_and(|most| self.entries > most)
     }
 
-    /// Set how many pages may be loaded.
+    /// Set how many map pages may be read.
     pub fn allow(&mut self, pages: u32) {
         self.allowed = pages;
     }
 
-    /// The page to be brought in next, where more than may wait is of pages that are not under way.
+    /// The next map page to read, if the changes of pages not in transit exceed the bound.
     pub fn next_to_bring(&mut self) -> Option<u32> {
         let beyond = self.entries - self.under_way > self.most? && self.allowed > 0;
         let (_, Reverse(page)) = *self.fullest.last().filter(|_| beyond)?;
@@ -125,7 +125,7 @@ impl Journal {
         self.peak = self.entries;
     }
 
-    /// The most RAM that changes took at once.
+    /// Peak RAM of the changes.
     pub fn peak_bytes(&self) -> u64 {
         self.peak * JOURNAL_ENTRY
     }

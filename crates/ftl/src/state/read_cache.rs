@@ -32,7 +32,7 @@ impl From<Saved> for ReadCache {
 }
 
 impl ReadCache {
-    /// One of this many pages.
+    /// A cache of this many pages.
     pub fn of(pages: usize) -> ReadCache {
         ReadCache(NonZeroUsize::new(pages).map(|pages| LruCache::with_hasher(pages, FxBuildHasher)))
     }

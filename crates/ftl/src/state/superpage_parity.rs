@@ -25,13 +25,13 @@ impl SuperpageParity {
         SuperpageParity { planes, programs: vec![0; counted] }
     }
 
-    /// Whether there is any.
+    /// Whether parity is on.
     #[inline(always)]
     pub fn is_written(&self) -> bool {
         !self.programs.is_empty()
     }
 
-    /// A program of a region has its slot in a group of planes. Returns whether its superpage lacks parity alone.
+    /// A program of a region has its slot in a group of planes. Returns whether its superpage lacks only the parity.
     pub fn count_program(&mut self, region: RegionId, group: &Range<u32>) -> bool {
         let programs = &mut self.programs[region.index() * self.planes as usize + group.start as usize];
         *programs += 1;

@@ -50,7 +50,7 @@ impl Link {
         self.takes_no_time
     }
 
-    /// Give it a request.
+    /// Enqueue a request.
     pub fn send(&mut self, id: RequestId, request: &HostRequest, now: SimTime) -> Sent {
         let lane = if self.has_lanes() { request.volume as usize } else { 0 };
         let (overhead, latency) = match request.op {
@@ -97,12 +97,12 @@ impl Link {
         self.queue.pop_front().map(|(_, id)| id)
     }
 
-    /// When the next one does, if that is not an event yet.
+    /// Time of the next arrival at the host, if no event is scheduled for it yet.
     pub fn next_event(&self) -> Option<SimTime> {
         self.queue.front().filter(|_| !self.has_events()).map(|(end, _)| *end)
     }
 
-    /// Begin at time 0, with nothing on it.
+    /// Restart at time 0 with an empty link.
     pub fn start_anew(&mut self) {
         debug_assert!(self.queue.is_empty());
         self.free_at.clear();

@@ -21,13 +21,13 @@ pub(crate) struct Agenda {
 }
 
 impl Agenda {
-    /// Somebody is to be asked before all others.
+    /// Ask a plane before all others.
     #[inline(always)]
     pub fn ask(&mut self, ask: Ask) {
         self.asks.push(ask);
     }
 
-    /// The same, if there is anything that it could begin.
+    /// The same, if the plane has an operation that could start.
     #[inline(always)]
     pub fn ask_if(&mut self, is_due: bool, ask: Ask) {
         if is_due {
@@ -35,35 +35,35 @@ impl Agenda {
         }
     }
 
-    /// Who is asked next.
+    /// The next plane to ask.
     #[inline(always)]
     pub fn next(&mut self) -> Option<Ask> {
         self.asks.pop()
     }
 
-    /// Whether all have been asked, but for those that are asked later.
+    /// Whether all planes but the deferred ones have been asked.
     #[inline(always)]
     pub fn is_done(&self) -> bool {
         self.asks.is_empty()
     }
 
-    /// Something has been queued at a plane, which is asked when all has been queued.
+    /// An operation has been queued at a plane, which is asked after all others have been queued.
     pub fn ask_later(&mut self, plane: u32) {
         self.queued.push(plane);
     }
 
-    /// Whether a plane is asked later.
+    /// Whether a plane is deferred.
     #[inline(always)]
     pub fn has_later(&self) -> bool {
         !self.queued.is_empty()
     }
 
-    /// The planes that were to be asked later, in that order; [`Self::reuse`] takes the list back.
+    /// The deferred planes, in their order; [`Self::reuse`] takes the list back.
     pub fn take_later(&mut self) -> Vec<u32> {
         std::mem::take(&mut self.queued)
     }
 
-    /// A list to be used again.
+    /// Take back a list for reuse.
     pub fn reuse(&mut self, mut planes: Vec<u32>) {
         planes.clear();
         self.queued = planes;
