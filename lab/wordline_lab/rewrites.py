@@ -205,7 +205,7 @@ def _row(name: str, what: str, workload: str) -> list[list[str]]:
 
 
 def _per_cent(share: float | None) -> str:
-    """Return a share in per cent, or nothing."""
+    """Return a share in percent, or nothing."""
     return "" if share is None else f"{share * 100:.1f}"
 
 
@@ -250,7 +250,7 @@ def main() -> None:
 PAGE_TEXT = """# How soon what is written is written again
 
 Written by `make rewrites`; [what it says](rewrites-read.md).
-The share, in per cent, of the sectors of 4 KiB and of the pages of 16 KiB written that were
+The share, in percent, of the sectors of 4 KiB and of the pages of 16 KiB written that were
 written before within the last so many MiB of writing; no figure where a workload writes less than
 twice as much.
 

@@ -31,7 +31,7 @@ from scipy.special import lambertw
 
 
 def rho_effective(user_pages: float, blocks: int, b: int, free: float, open_: float) -> float:
-    """Return the utilisation of the blocks that hold old data when a victim is chosen.
+    """Return the utilization of the blocks that hold old data when a victim is chosen.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ def pools(
     Parameters
     ----------
     amplification
-        Of one pool under uniform writes, as a function of its utilisation.
+        Of one pool under uniform writes, as a function of its utilization.
     spare
         Share of the spare space that the hot pool gets. [S14]_
     """

@@ -83,7 +83,7 @@ def test_sweep_starts_with_measures_and_costs():
     assert '<b class="run s0">a<br>depth 1</b><small>first</small>' in text
     assert "8 of 8 runs steady." in text
     assert text.count('class="run s1"') == 2
-    # Of what is not known nothing has the winner's colour.
+    # Of what is not known nothing has the winner's color.
     unknown = decision.block(swept, "", Steady(0, 8, 3000))
     assert 'class="run s1"' not in unknown
     assert "--requests 3000" in unknown

@@ -277,7 +277,7 @@
     slider.setAttribute("aria-label", "Simulated time");
     const time = document.createElement("output");
     const choice = document.createElement("select");
-    choice.setAttribute("aria-label", "What colours mean");
+    choice.setAttribute("aria-label", "What colors mean");
     for (const by of Object.keys(inks)) choice.append(new Option("by " + by, by));
     const key = document.createElement("span");
     key.className = "key";

@@ -133,7 +133,7 @@ pub struct Mix {
 }
 
 impl Hybrid {
-    /// u_TLC: the utilisation of the inferior medium when that of the superior one is `u`.
+    /// u_TLC: the utilization of the inferior medium when that of the superior one is `u`.
     pub fn u_inferior(&self, u: f64) -> f64 {
         (self.d_hybrid - u * self.s_superior) / self.s_inferior
     }
@@ -167,7 +167,7 @@ impl Hybrid {
         superior.min(writes(&self.inferior, self.s_inferior, self.u_inferior(u), destaged))
     }
 
-    /// The utilisation of least cost, by trying every one of a grid from below. `mix` returns the accesses of the
+    /// The utilization of least cost, by trying every one of a grid from below. `mix` returns the accesses of the
     /// workload at a utilization. `None` for an empty grid.
     pub fn least_cost(
         &self,
@@ -182,7 +182,7 @@ impl Hybrid {
     }
 }
 
-/// The utilisations that the Analyser tries: hundredths, from .05 to .98.
+/// The utilizations that the Analyser tries: hundredths, from .05 to .98.
 pub const GRID: RangeInclusive<u32> = 5..=98;
 
 /// L: how often the writes so far can be repeated before blocks are worn out, from their endurance and mean P/E cycles;

@@ -220,14 +220,14 @@ impl Hyssd {
         }
     }
 
-    /// The utilisations that the Analyser may choose.
+    /// The utilizations that the Analyser may choose.
     pub(crate) fn grid(&self) -> impl Iterator<Item = f64> {
         let [least, most] = self.targets;
         let fits = move |target: u32| (least..=most).contains(&target);
         GRID.map(|hundredths| hundredths as f64 / 100.0).filter(move |u| fits(self.pages(*u)))
     }
 
-    /// Pages of S at a utilisation.
+    /// Pages of S at a utilization.
     fn pages(&self, u: f64) -> u32 {
         (u * self.capacity as f64) as u32
     }

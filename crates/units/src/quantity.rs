@@ -167,7 +167,7 @@ impl Fraction {
     /// The whole.
     pub const ONE: Fraction = Fraction(1_000_000_000);
 
-    /// This many per cent.
+    /// This many percent.
     pub const fn percent(p: u64) -> Fraction {
         Fraction(p * 10_000_000)
     }

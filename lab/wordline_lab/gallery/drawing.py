@@ -104,7 +104,7 @@ def named(
 ) -> None:
     """Write names beside the ends of their lines, moved apart until none covers another.
 
-    Each is a place on the y axis, a text and a colour; ``gap`` is the least distance, as a share of
+    Each is a place on the y axis, a text and a color; ``gap`` is the least distance, as a share of
     the axis.
     """
     to_share = axes.transData + axes.transAxes.inverted()

@@ -34,7 +34,7 @@ it. `--quick` runs a smaller set in about a minute.
 
 Theory counts the blocks that may hold old data. When a victim is chosen, one block of the plane has
 just been opened and is empty, and as many are erased as the trigger or the hard reserve keep, so
-that the utilisation is rho = user pages / ((blocks - erased - open) x pages per block). The number
+that the utilization is rho = user pages / ((blocks - erased - open) x pages per block). The number
 erased follows from the device file; the engine's least number of free blocks is compared with it in
 every run, and a row whose runs differ from it fails. Each figure is a mean over {measured} drive
 writes, after {warm_up} drive writes of warm-up from a randomly filled drive.

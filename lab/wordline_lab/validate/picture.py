@@ -27,7 +27,7 @@ class Family(NamedTuple):
     text: tuple[float, float]
 
 
-# Okabe and Ito's colours, which are told apart with any colour vision; markers for print in grey.
+# Okabe and Ito's colors, which are told apart with any color vision; markers for print in grey.
 FAMILIES = [
     Family("d-choices", 64, 2, "#D55E00", "^", "2 choices, 64 pages per block", 0.19, (0.235, 5.6)),
     Family("fifo", 128, None, "#009E73", "s", "FIFO", 0.092, (0.135, 9.2)),

@@ -1,4 +1,4 @@
-"""Write amplification in steady state, against theory at the utilisation that the engine leaves."""
+"""Write amplification in steady state, against theory at the utilization that the engine leaves."""
 
 from __future__ import annotations
 

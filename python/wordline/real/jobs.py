@@ -12,7 +12,7 @@ BLOCK, DEPTH = 128 << 10, 32
 #: Number of reads or writes in a job that measures latency.
 SAMPLES = 2000
 #: Seconds of idle time after a full cache, numbers of outstanding reads, shares of the drive that
-#: reads span in per cent, requests per second of each direction, and bytes that are overwritten
+#: reads span in percent, requests per second of each direction, and bytes that are overwritten
 #: together.
 RESTS = (1, 3, 10, 30, 100, 600)
 DEPTHS = (4, 16, 64, 256)

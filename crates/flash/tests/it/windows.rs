@@ -138,7 +138,7 @@ fn window_takes_four_slc_pages_then_two_passes_of_four() {
     assert_eq!(order[12..16], [12, 15, 18, 21]);
 }
 
-/// Most programs of neighbouring wordlines between two programs of a wordline, or after its last.
+/// Most programs of neighboring wordlines between two programs of a wordline, or after its last.
 fn disturbed(order: &[u32], shape: BlockShape, near: impl Fn(u32, u32) -> bool) -> u32 {
     let of = |page: &u32| page / shape.bits as u32;
     let mut most = 0;

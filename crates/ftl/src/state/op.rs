@@ -98,7 +98,7 @@ pub struct Collecting {
     pub free_blocks: u32,
     /// Slots that its region can program in its plane at this moment, those of open blocks among them.
     pub free_slots: u64,
-    /// Its current share of valid data, in per cent.
+    /// Its current share of valid data, in percent.
     pub valid_percent: u8,
 }
 

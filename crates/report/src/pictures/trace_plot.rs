@@ -1,4 +1,4 @@
-//! What the pictures of a trace have in common: axes, and one colour each for reads and writes.
+//! What the pictures of a trace have in common: axes, and one color each for reads and writes.
 
 use crate::pictures::figure::WIDTH;
 use crate::pictures::palette;
@@ -11,7 +11,7 @@ pub(crate) const RIGHT: f64 = WIDTH - 7.0;
 pub(crate) const TOP: f64 = 40.0;
 pub(crate) const BOTTOM: f64 = 250.0;
 
-/// Who is drawn: name, class and colour.
+/// Who is drawn: name, class and color.
 #[derive(Clone, Copy)]
 pub(crate) struct Ink {
     pub(crate) name: &'static str,

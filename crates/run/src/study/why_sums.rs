@@ -109,7 +109,7 @@ pub(crate) fn floor(report: &Report, op: HostOp, most: u64) -> u64 {
     }
     let below = 1.0 - most as f64 / requests as f64;
     let reached = points.iter().take_while(|[_, share]| *share <= below).last();
-    // Its latencies are those of bins, which are within some per cent.
+    // Its latencies are those of bins, which are within some percent.
     reached.map_or(0, |[us, _]| (us * 1e3 * 0.9) as u64)
 }
 

@@ -1,6 +1,6 @@
 //! Does a page write on one medium of HySSD cost what its formula says? The formula assumes uniform random
 //! writes and cleaning first in, first out, and counts no block in reserve; so it is asked at the
-//! utilisation of the blocks that can hold data while one is collected.
+//! utilization of the blocks that can hold data while one is collected.
 
 #![allow(clippy::print_stdout)]
 
@@ -102,7 +102,7 @@ hard_reserve = 1
         (time / host as f64, report.latency_us.write.unwrap().mean)
     }
 
-    /// The utilisation of the blocks that can hold old data when a victim is chosen.
+    /// The utilization of the blocks that can hold old data when a victim is chosen.
     fn effective(&self, u: f64) -> f64 {
         u * BLOCKS as f64 / (BLOCKS - WITHOUT_OLD_DATA) as f64
     }

@@ -1,4 +1,4 @@
-//! HySSD on small drives: where data lie, who waits for whom, and that no utilisation locks a drive up.
+//! HySSD on small drives: where data lie, who waits for whom, and that no utilization locks a drive up.
 
 use wordline_device::DeviceSpec;
 use wordline_ftl::{Cause, Initial, Mapped, Outcome, RegionId};

@@ -1,5 +1,5 @@
 //! Blocks that wear out: when they retire, what becomes of the drive, what a power cut leaves of it, and what
-//! wear levelling does.
+//! wear leveling does.
 
 use std::collections::BTreeMap;
 use wordline_device::{DeviceSpec, WearSpec};

@@ -30,7 +30,7 @@ pub enum Criterion {
     Exact,
     /// Within this many percentage points.
     Points(f64),
-    /// Within this many per cent of the figure.
+    /// Within this many percent of the figure.
     Percent(f64),
     /// At most this many times the figure, and at least the figure divided by it.
     Factor(f64),
@@ -105,7 +105,7 @@ impl Row {
         Row { statistic: statistic.into(), unit, target, found, criterion }
     }
 
-    /// Deviation of the twin from the table: in points for shares, otherwise in per cent.
+    /// Deviation of the twin from the table: in points for shares, otherwise in percent.
     pub fn deviation(&self) -> Option<f64> {
         let target = self.target?;
         if self.unit == Unit::Share {

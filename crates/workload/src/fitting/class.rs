@@ -174,7 +174,7 @@ impl Class {
     }
 }
 
-/// A share, rounded to tenths of a per cent.
+/// A share, rounded to tenths of a percent.
 fn rounded(share: Fraction) -> Fraction {
     Fraction((share.0 + 500_000) / 1_000_000 * 1_000_000)
 }

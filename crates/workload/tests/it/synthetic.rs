@@ -108,7 +108,7 @@ fn zipf_favors_few_addresses_and_scatters_them() {
     for (rank, (count, _)) in by_count.iter().take(10).enumerate() {
         let want = ((rank + 1) as f64).powf(-theta) / sum;
         let got = *count as f64 / n as f64;
-        // Sorting by count moves neighbours by a little more than their own deviation.
+        // Sorting by count moves neighbors by a little more than their own deviation.
         assert!((got - want).abs() < 1.5 * sigma5(want, n), "rank {rank}: {got} against {want}");
     }
     let low_half = by_count.iter().take(100).filter(|(_, lba)| *lba < 40 << 10).count();
