@@ -500,7 +500,7 @@ FIGURES = (
     ),
     Figure(
         "table-fit",
-        "Shares of pages with the most retries, each foretold by a fit to the two others",
+        "Shares of pages with the most retries, each predicted by a fit to the two others",
         [],
         _foretold,
     ),
