@@ -281,9 +281,7 @@ def with_further(first: str, second: str, further: dict[str, list[float]]) -> Dr
         ({"a": [-1.0, -0.8, -1.1], "b": [-0.9, -1.0, -1.0]}, "a", None, True),
     ],
 )
-def test_further_seeds_decide_between_the_first_two(
-    further, best, ratio, chance
-):
+def test_further_seeds_decide_between_the_first_two(further, best, ratio, chance):
     drive = with_further("a", "b", further)
     choice = judge.choose(drive, drive.places, "write_mean")
     assert (choice.scheme, choice.apart.is_chance) == (best, chance)

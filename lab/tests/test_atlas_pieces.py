@@ -253,9 +253,7 @@ def test_twin_atlas_has_the_table_of_real_traces(atlas, tmp_path):
     assert found.endswith(trace_vs_twin.table(atlas))
 
 
-def test_later_traces_are_added_to_the_existing_page(
-    atlas, folder, tmp_path, monkeypatch
-):
+def test_later_traces_are_added_to_the_existing_page(atlas, folder, tmp_path, monkeypatch):
     twins = small_atlas.perform(tmp_path, small_atlas.design(requests=200))
     text = words.of(twins, pieces.section(tmp_path / "pieces"))
     report.write(twins, tmp_path, "wordline atlas", text)

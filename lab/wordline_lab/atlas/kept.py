@@ -47,7 +47,9 @@ def from_json(text: str) -> PublishedAtlas:
     found = json.loads(text)
     keys = [m["key"] for m in found["measures"]]
     if keys != list(KEYS):
-        raise ValueError(f"this atlas has the measures {', '.join(keys)}; run `wordline atlas` again")
+        raise ValueError(
+            f"this atlas has the measures {', '.join(keys)}; run `wordline atlas` again"
+        )
     tuned = {drive["name"]: _tuned(drive) for drive in found["drives"]}
     named = ("title", "seeds", "requests", "levels", "kinds")
     return PublishedAtlas(

@@ -140,9 +140,7 @@ def _one(
         runner = Runner(kept, jobs=jobs, executor=executor, watch=bars.watch, ended=bars.ended)
         reports, refusals = runner.finished(names) if more.finished else runner.run(names)
     if more.finished and not reports:
-        raise UserError(
-            f"{kept}: no report of these runs found; omit --finished to execute them"
-        )
+        raise UserError(f"{kept}: no report of these runs found; omit --finished to execute them")
     refused = {n: message(refusals[run]) for n, run in asked.items() if run in refusals}
     for n, why in refused.items():
         print(f"{n} is not supported: {why}", file=sys.stderr)

@@ -26,8 +26,8 @@ def share_workloads(groups: Sequence[dict[str, Any]], file: Path) -> None:
         if isinstance(named, str):
             if named not in tables:
                 raise UserError(
-                    f"{file}: {group['name']}.own_workloads: {named!r} is not a group with workloads "
-                    f"of its own; allowed: {', '.join(tables)}"
+                    f"{file}: {group['name']}.own_workloads: {named!r} is not a group with "
+                    f"workloads of its own; allowed: {', '.join(tables)}"
                 )
             group["own_workloads"] = tables[named]
 

@@ -226,11 +226,11 @@ def _alternative(row: Mapping[str, Any], is_main: bool, where: str) -> Alternati
     changes = {key: row[key] for key in CHANGES if key in row}
     differs = bool(changes or row.get("claims"))
     if is_main and (differs or row.get("missing")):
-        raise UserError(f"{where}: the main alternative is experiment.toml itself; remove its changes")
-    if not is_main and differs == bool(row.get("missing")):
         raise UserError(
-            f"{where}: set either a change ({', '.join(CHANGES)}, claims) or missing"
+            f"{where}: the main alternative is experiment.toml itself; remove its changes"
         )
+    if not is_main and differs == bool(row.get("missing")):
+        raise UserError(f"{where}: set either a change ({', '.join(CHANGES)}, claims) or missing")
     return Alternative(
         name=row["name"],
         says=_text(row["is"]),
