@@ -1,4 +1,4 @@
-"""What pictures of papers have beyond the style of `wordline.plotting`."""
+"""Helpers for the plots of papers, besides the style of `wordline.plotting`."""
 
 from __future__ import annotations
 
@@ -21,6 +21,6 @@ def plain_log(at: Any) -> None:
 
 
 def legend_above(figure: Any, at: Any) -> None:
-    """Put the legend of one of a figure's axes above them all, where no curve runs."""
+    """Put the legend above all axes of a figure, where it covers no curve."""
     handles, labels = at.get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper right", ncols=len(labels))

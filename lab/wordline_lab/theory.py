@@ -1,6 +1,6 @@
-"""What theory says of a drive: write amplification, latency of one die, unloaded times.
+"""Theory of a drive: write amplification, latency of one die, unloaded times.
 
-Every function is pure and knows nothing of the engine. Where a formula has no closed form it is
+All functions are pure and independent of the engine. Where a formula has no closed form it is
 solved with SciPy (which the extra ``sweep`` brings).
 
 Symbols, as in the literature: ``rho`` user pages over physical pages, ``b`` pages per block, ``f``

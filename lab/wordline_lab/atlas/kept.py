@@ -1,4 +1,4 @@
-"""An atlas as its page has it: what was run once is shown again without being run."""
+"""The data of an atlas page, read back: a finished atlas is shown again without new runs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _DATA = '<script type="application/json" id="atlas-data">'
 
 
 def data_of(page: Path) -> PublishedAtlas | None:
-    """Return the atlas whose data a page has; none where there is no such page.
+    """Return the atlas on a page; ``None`` if there is no such page.
 
     Raises
     ------

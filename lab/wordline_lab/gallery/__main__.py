@@ -51,7 +51,7 @@ def make(
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Make what the command line asks for; return 0, or 2 where it is wrong."""
+    """Execute the command line; return 0, or 2 if it is wrong."""
     parser = argparse.ArgumentParser(prog="python -m wordline_lab.gallery", description=__doc__)
     parser.add_argument(
         "--only",

@@ -1,8 +1,8 @@
-"""The evaluation of a paper, run again: ``wordline reproduce``.
+"""The evaluation of a paper, repeated: ``wordline reproduce``.
 
-`paper` reads the folder of a paper, with its `sentences` and `readings`, `registration` holds it to
-what was registered, `wordline.runs` does and keeps its runs, `claims` judges what came out,
-`verdicts` over all readings, `page` shows it, `overview` the claims of all papers.
+`paper` reads the folder of a paper, with its `sentences` and `readings`; `registration` compares it
+with what was registered; `wordline.runs` executes and stores the runs; `claims` judges the results,
+`verdicts` over all readings; `page` shows them, and `overview` the claims of all papers.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def main(**arguments: Any) -> int:
-    """Do ``wordline reproduce``; return its exit code: 0, or 2 where the input is wrong, or 1."""
+    """Execute ``wordline reproduce``; return 0, 2 where the input is wrong, or 1."""
     return perform("reproduce", SWEEP, lambda: _main(**arguments), extra="sweep")
 
 
@@ -89,7 +89,7 @@ def _main(
 
 @dataclass(frozen=True)
 class More:
-    """What is run beyond a scope, and where real traces are."""
+    """Runs beyond a scope, and the folder of real traces."""
 
     causes: bool = False
     readings: bool = False

@@ -1,4 +1,4 @@
-"""Groups of runs, spelled out for every workload, scheme, round and seed."""
+"""Groups of runs, expanded over every workload, scheme, round and seed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ UNIT = 1 << 14
 
 
 def share_workloads(groups: Sequence[dict[str, Any]], file: Path) -> None:
-    """Give groups whose ``own_workloads`` is the name of another group those of that group."""
+    """Resolve ``own_workloads`` that name another group."""
     tables = {g["name"]: own for g in groups if isinstance(own := g.get("own_workloads"), dict)}
     for group in groups:
         named = group.get("own_workloads")

@@ -1,6 +1,6 @@
-"""The claims of all papers on one page: how many hold, and what is worth knowing of them.
+"""The claims of all papers on one page: how many hold, and the main findings.
 
-It is made from the ``claims.json`` of each paper's folder, and from nothing else.
+It uses only the ``claims.json`` of each paper's folder.
 """
 
 from __future__ import annotations

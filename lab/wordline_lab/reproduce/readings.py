@@ -62,7 +62,7 @@ class Alternative:
 
 @dataclass(frozen=True)
 class Reading:
-    """What a paper leaves open."""
+    """An open point of a paper."""
 
     name: str
     asks: str
@@ -83,14 +83,14 @@ class Reading:
 
 @dataclass(frozen=True)
 class Choice:
-    """Alternatives taken at once in place of the main ones, by the names of their readings."""
+    """Alternatives chosen in place of the main ones, by reading."""
 
     taken: Mapping[str, str]
     is_counted: bool = True
 
     @property
     def label(self) -> str:
-        """As ``--reading`` takes it: ``heat=period``, several parted by commas."""
+        """The argument of ``--reading``: ``heat=period``, several separated by commas."""
         return ",".join(f"{reading}={name}" for reading, name in self.taken.items())
 
 
@@ -103,7 +103,7 @@ class Readings:
     before: Choice | None = None
 
     def chosen(self, spelled: Sequence[str]) -> Choice:
-        """Return what ``--reading`` asks for.
+        """Return the choice in ``--reading``.
 
         Raises
         ------
@@ -128,7 +128,7 @@ class Readings:
         return self.choice(turned)
 
     def choice(self, taken: Mapping[str, str]) -> Choice:
-        """Return what takes these alternatives; it is counted if every one of them is."""
+        """Return the choice of these alternatives; it counts if all of them do."""
         return Choice(taken, all(self.all[r].counts(name) for r, name in taken.items()))
 
     def choices(self) -> list[Choice]:
@@ -142,11 +142,11 @@ class Readings:
         return single + [pair for pair in self.pairs if not self.missing(pair)]
 
     def alternatives(self, choice: Choice) -> list[tuple[Reading, Alternative]]:
-        """Return what a choice takes."""
+        """Return the alternatives of a choice."""
         return [(self.all[r], self.all[r].alternatives[a]) for r, a in choice.taken.items()]
 
     def missing(self, choice: Choice) -> str:
-        """Return why a choice cannot be run; nothing if it can."""
+        """Return why a choice cannot be run; empty if it can."""
         return next((a.missing for _, a in self.alternatives(choice) if a.missing), "")
 
 

@@ -1,10 +1,11 @@
-"""Registration: the files that decide what counts, by their hashes, before the first full run.
+"""Registration: hashes of the files that decide the verdicts, from before the first full run.
 
-``registration.toml`` has a ``[[registration]]`` for each time, the last of which counts: ``date``,
-``why``, ``hash`` of all, and ``files`` with the hash of each. They are what says what is claimed,
-read and run: ``claims.toml``, ``readings.toml``, ``sentences.toml``, ``experiment.toml``, job files
-and twins of the folder, the code that measures, and the device files and twins that its runs name.
-Causes may be found later. A page of the whole at full scale is refused where a file is another.
+``registration.toml`` has a ``[[registration]]`` for each registration, the last of which counts:
+``date``, ``why``, ``hash`` of all, and ``files`` with the hash of each. The files are those that
+define claims, readings and runs: ``claims.toml``, ``readings.toml``, ``sentences.toml``,
+``experiment.toml``, job files and twins of the folder, the code that measures, and the device files
+and twins that its runs name. Causes may be found later. A page of a whole evaluation at full scale
+is refused if a file has changed.
 
     python -m wordline_lab.reproduce.registration PAPER "what changed, and why"
 
@@ -87,7 +88,7 @@ SHOWN = 12
 
 @dataclass(frozen=True)
 class Registration:
-    """A state of the files of a paper: each with its hash."""
+    """The files of a paper at one time, each with its hash."""
 
     date: str
     why: str
@@ -100,7 +101,7 @@ class Registration:
         return hashlib.sha256(listed.encode()).hexdigest()
 
     def differs(self, now: Registration) -> list[str]:
-        """Return which files are others now, and how."""
+        """Return the files that differ, and how."""
         found = []
         for name in sorted({*self.files, *now.files}):
             was, here = self.files.get(name), now.files.get(name)
@@ -110,7 +111,7 @@ class Registration:
 
 
 def of_now(paper: Paper, why: str = "") -> Registration:
-    """Return the state of a paper's files today."""
+    """Return the current state of a paper's files."""
     files = {
         path.name: _content(path)
         for path in sorted(paper.folder.iterdir())
@@ -152,7 +153,7 @@ def registered(folder: Path) -> list[Registration]:
 
 
 def check(paper: Paper) -> Registration:
-    """Return the registration that a paper's page rests on.
+    """Return the registration of a paper's page.
 
     Raises
     ------
@@ -178,7 +179,7 @@ def _hint(paper: Paper) -> str:
 
 
 def register(name: str, why: str, into: Path | None = None) -> Registration:
-    """Register a paper's files as they are.
+    """Register the current files of a paper.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
-"""Hold the engine to theory and to recorded figures: ``wordline validate``.
+"""Compare the engine with theory and with recorded figures: ``wordline validate``.
 
-`claims.toml` says what is held against what; one module an experiment runs it; `runner` judges,
-`table`, `picture` and `page` show. Formulas are in `wordline_lab.theory`.
+`claims.toml` states each comparison; one module per experiment runs it; `runner` judges, `table`,
+`picture` and `page` show. Formulas are in `wordline_lab.theory`.
 """
 
 from __future__ import annotations

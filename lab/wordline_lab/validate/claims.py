@@ -1,4 +1,4 @@
-"""The claims file: what is held against what, read and checked before anything runs."""
+"""The claims file: each comparison, read and checked before anything runs."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ NEEDED = ("id", "group", "quantity", "source", "experiment", "tolerance", "why")
 
 @dataclass(frozen=True)
 class Claim:
-    """One row: what is measured, with which arguments, and what it must come to.
+    """One row: the measured quantity, its arguments, and the expected value.
 
-    `tolerance` is relative, 0 for exact, and ``None`` where the figure must lie within the ends
-    that the experiment gives.
+    `tolerance` is relative, 0 for exact, and ``None`` if the figure must lie between the bounds
+    that the experiment returns.
     """
 
     id: str
@@ -40,7 +40,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Claims:
-    """All rows, and what is left out of the comparison with its reason."""
+    """All rows, and the omitted comparisons with their reasons."""
 
     rows: list[Claim]
     left_out: list[tuple[str, str]]

@@ -78,7 +78,7 @@ def latency(
 def priority(
     *, of: str, u: float, service_us: list[int], formula: str, requests: int = 1_000_000
 ) -> Outcome:
-    """Mean wait of one of two classes: reads first, nothing that has begun is interrupted."""
+    """Mean wait of one of two classes: reads first, without preemption."""
     mean_us = float(np.mean(service_us))
     rate = _rate(u, mean_us)
     drive = Drive(

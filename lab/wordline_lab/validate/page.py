@@ -1,4 +1,4 @@
-"""The page of the docs: tables, picture, what is left out, and the data beside them."""
+"""The page of the results: tables, picture, omissions, and the data."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ Data: [validation-waf.csv](validation-waf.csv); everything: [validation.json](va
 
 @dataclass(frozen=True)
 class Part:
-    """How much was validated: fewer rows, those that were named, or those of another file."""
+    """The scope of a validation: fewer rows, selected ones, or those of another file."""
 
     quick: bool = False
     only: str | None = None
@@ -58,19 +58,19 @@ class Part:
 
     @property
     def is_whole(self) -> bool:
-        """Whether it is everything."""
+        """Whether the scope is complete."""
         return not self.quick and not self.only and not self.others
 
     @property
     def words(self) -> str:
-        """Say what it is."""
+        """Describe the scope."""
         said = ["the quick rows"] if self.quick else []
         said += [f"rows like {self.only}"] if self.only else []
         return ", ".join(said + (["claims of another file"] if self.others else []))
 
 
 def check_free(folder: Path, part: Part) -> None:
-    """Refuse to put a part in the place of the page of everything.
+    """Refuse to replace the page of all rows by a partial one.
 
     Raises
     ------
@@ -94,7 +94,7 @@ def check_free(folder: Path, part: Part) -> None:
 def write(
     folder: Path, rows: Sequence[Row], left_out: Sequence[tuple[str, str]], part: Part
 ) -> list[Path]:
-    """Write page, picture and data into a folder; return what was written."""
+    """Write page, picture and data into a folder; return the written files."""
     from wordline_lab.validate.waf import MEASURED, WARM_UP
 
     points = picture.points(rows)

@@ -78,7 +78,7 @@ def _of(family: Family, points: Sequence[dict[str, Any]]) -> list[dict[str, Any]
 
 
 def draw(points: Sequence[dict[str, Any]], path: Path) -> None:
-    """Draw the points on the curves above, and how far they are from them below."""
+    """Draw the points on the curves above, and their deviations from them below."""
     import matplotlib.pyplot as plt
     from matplotlib.ticker import FixedLocator, NullLocator, StrMethodFormatter
 

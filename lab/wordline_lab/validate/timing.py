@@ -98,7 +98,7 @@ def _expected(case: str, drive: Drive, random_: random.Random) -> tuple[Drive, s
 
 
 def unloaded(*, case: str, geometries: int) -> Outcome:
-    """Count the random geometries on which one request takes exactly what it should."""
+    """Count the random geometries on which one request takes exactly the expected time."""
     exact, wrong, data = 0, "", []
     for number in range(geometries):
         random_ = random.Random(f"{case} {number}")
@@ -132,7 +132,7 @@ def _bounds(drive: Drive, op: str) -> dict[str, float]:
 
 
 def bandwidth(*, case: str, geometries: int) -> Outcome:
-    """Return the least share of its peak bandwidth that a random geometry reaches."""
+    """Return the lowest share of its peak bandwidth that a random geometry reaches."""
     op = "read" if case.startswith("reads") else "write"
     bottleneck = case.split(", ")[1].removesuffix("-bound")
     found: list[dict[str, float]] = []

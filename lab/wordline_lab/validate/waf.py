@@ -20,7 +20,7 @@ BATCHES = 8
 
 
 def held_back(drive: Drive, regions: int = 1) -> tuple[int, float]:
-    """Return the blocks of a pool in one plane that are erased and open as a victim is chosen.
+    """Return the erased and open blocks of a pool in one plane when a victim is chosen.
 
     A collection begins when a block has just been opened and too few are left: fewer than the
     trigger's share, or no more than the hard reserve, which is at least one block for each region

@@ -1,4 +1,4 @@
-"""What came out of Hierarchy, in four sentences."""
+"""Findings on Hierarchy, in four sentences."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _less(ratio: float | None) -> str:
 
 
 def findings(study: Study) -> list[str]:
-    """Return Markdown sentences on latency, on migrations, and on what both rest on."""
+    """Return Markdown sentences on latency, migrations, and their basis."""
     try:
         write = {s: m.mean_over(study, "write", "Hierarchy", s) for s in m.SCHEMES[:-1]}
         read = {s: m.mean_over(study, "read", "Hierarchy", s) for s in m.SCHEMES[:-1]}

@@ -1,4 +1,4 @@
-"""What came out of HySSD, in three sentences."""
+"""Findings on HySSD, in three sentences."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What came out of In-place Switch, in words."""
+"""Findings on In-place Switch."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from wordline_lab.reproduce.paper import Study
 
 
 def findings(study: Study) -> list[str]:
-    """Return what came out in three sentences, Markdown, without those whose runs are missing."""
+    """Return the findings in three Markdown sentences, without those whose runs are missing."""
     return study.sentences(_bursts, _daily, _writes)
 
 

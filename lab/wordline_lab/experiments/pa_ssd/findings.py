@@ -1,4 +1,4 @@
-"""What came out of PA-SSD, in three sentences."""
+"""Findings on PA-SSD, in three sentences."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ BEST = "QDS+UBS"
 
 
 def findings(study: Study) -> list[str]:
-    """Return what opens the page, as far as the runs were made."""
+    """Return the findings that open the page, as far as the runs were made."""
     return study.sentences(_overall, _greedy, _long_term)
 
 

@@ -1,4 +1,4 @@
-"""What came out of RARO, in words."""
+"""Findings on RARO."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from wordline_lab.reproduce.paper import NotRun, Study
 
 
 def findings(study: Study) -> list[str]:
-    """Return what came out in sentences, Markdown, without those whose runs are missing."""
+    """Return the findings in Markdown sentences, without those whose runs are missing."""
     return study.sentences(_same, _older, _base, _stages)
 
 
@@ -20,7 +20,7 @@ def _range(found: list[float], form: str = ".2f") -> str:
 
 
 def reading(study: Study) -> str:
-    """Say by which reading of heat the runs of Figure 13 classify a page."""
+    """Describe the reading of heat by which the runs of Figure 13 classify a page."""
     given = m.parameters(study)
     place = {
         "physical": "with reads counted per physical page",
