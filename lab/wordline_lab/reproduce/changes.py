@@ -29,7 +29,7 @@ BEFORE, CHANGES, CLAIMS = "before.json", "changes.toml", "claims-before.toml"
 
 @dataclass(frozen=True)
 class Change:
-    """Claims that match `claims`, the reason of their change, and the row `into` which they went."""
+    """Claims that match `claims`, the reason of the change, and the row `into` which they went."""
 
     claims: str
     why: str
