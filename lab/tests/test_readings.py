@@ -326,13 +326,15 @@ def test_no_deviation_vanishes_and_no_bound_widens(tmp_path):
 
     said = '[[change]]\nclaims = "wide"\nwhy = "so"\n[[change]]\nclaims = "off"\nwhy = "twice"\n'
     assert faults(said) == [
-        "off deviated and is no result any more; say into which row it went",
-        "wide is bound more widely than before: 1 to 3",
+        "off deviated and is no longer a result; name the row that replaces it",
+        "wide has wider bounds than before: 1 to 3",
     ]
     now[0] = claim("wide", most=1.5)
     assert faults(said + 'into = "same"\n') == []
-    assert faults(said + 'into = "good"\n') == ["off deviated and went into good, which did not"]
-    assert faults(said + 'into = "gone"\n') == ["off went into gone, which is no result"]
+    assert faults(said + 'into = "good"\n') == [
+        "off deviated and was replaced by good, which did not deviate"
+    ]
+    assert faults(said + 'into = "gone"\n') == ["off was replaced by gone, which is not a result"]
 
 
 @pytest.mark.parametrize("name", paper.papers())

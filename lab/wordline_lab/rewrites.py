@@ -247,12 +247,11 @@ def main() -> None:
     print(PAGE_TEXT.format(own=_table(own), law=lines, judged=_table(judged), twins=_table(twins)))
 
 
-PAGE_TEXT = """# How soon what is written is written again
+PAGE_TEXT = """# How soon written data are rewritten
 
 Written by `make rewrites`; [what it says](rewrites-read.md).
-The share, in percent, of the sectors of 4 KiB and of the pages of 16 KiB written that were
-written before within the last so many MiB of writing; no figure where a workload writes less than
-twice as much.
+The share, in percent, of written 4 KiB sectors and 16 KiB pages that were already written within
+the previous N MiB of writes; no figure if a workload writes less than 2 N MiB.
 
 ## Pieces, and twins fitted to them
 
@@ -265,7 +264,7 @@ bytes:
 ```
 {law}```
 
-The others of MSR Cambridge beside their own twins with that law in place of their own:
+The other volumes of MSR Cambridge next to their own twins, with that law instead of theirs:
 
 {judged}
 ## Hierarchy's twins

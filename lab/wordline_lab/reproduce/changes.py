@@ -89,20 +89,20 @@ def faults(folder: Path, claims: Sequence[Claim]) -> list[str]:
         here = now.get(i)
         change = _of(said, i)
         if (here is None or is_bound_otherwise(row, here)) and not change:
-            found.append(f"{i} is {'bound otherwise' if here else 'gone'}, and nobody says why")
+            found.append(f"{i} {'has other bounds' if here else 'is gone'}, without a reason")
         if row["kind"] != RESULT:
             continue
         if here and here.kind == RESULT:
             if here.least < _bound(row["least"], -1) or here.most > _bound(row["most"], 1):
-                found.append(f"{i} is bound more widely than before: {here.allowed}")
+                found.append(f"{i} has wider bounds than before: {here.allowed}")
         elif row["verdict"] == DEVIATES:
             into = change.into if change else ""
             if not into:
-                found.append(f"{i} deviated and is no result any more; say into which row it went")
+                found.append(f"{i} deviated and is no longer a result; name the row that replaces it")
             elif into not in now or now[into].kind != RESULT:
-                found.append(f"{i} went into {into}, which is no result")
+                found.append(f"{i} was replaced by {into}, which is not a result")
             elif into in was and was[into]["verdict"] != DEVIATES:
-                found.append(f"{i} deviated and went into {into}, which did not")
+                found.append(f"{i} deviated and was replaced by {into}, which did not deviate")
     return found
 
 
