@@ -326,7 +326,7 @@ def test_no_deviation_vanishes_and_no_bound_widens(tmp_path):
 
     said = '[[change]]\nclaims = "wide"\nwhy = "so"\n[[change]]\nclaims = "off"\nwhy = "twice"\n'
     assert faults(said) == [
-        "off deviated and is no longer a result; name the row that replaces it",
+        "off deviated and is no result any more; name the row in its place",
         "wide has wider bounds than before: 1 to 3",
     ]
     now[0] = claim("wide", most=1.5)

@@ -98,7 +98,7 @@ def faults(folder: Path, claims: Sequence[Claim]) -> list[str]:
         elif row["verdict"] == DEVIATES:
             into = change.into if change else ""
             if not into:
-                found.append(f"{i} deviated and is no longer a result; name the row that replaces it")
+                found.append(f"{i} deviated and is no result any more; name the row in its place")
             elif into not in now or now[into].kind != RESULT:
                 found.append(f"{i} was replaced by {into}, which is not a result")
             elif into in was and was[into]["verdict"] != DEVIATES:
