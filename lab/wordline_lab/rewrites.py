@@ -249,7 +249,7 @@ def main() -> None:
 
 PAGE_TEXT = """# How soon written data are rewritten
 
-Written by `make rewrites`; [what it says](rewrites-read.md).
+Written by `make rewrites`; [conclusions](rewrites-read.md).
 The share, in percent, of written 4 KiB sectors and 16 KiB pages that were already written within
 the previous N MiB of writes; no figure if a workload writes less than 2 N MiB.
 

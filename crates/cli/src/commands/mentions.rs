@@ -113,8 +113,7 @@ pub(crate) fn page(text: &str, console: &Console) -> Option<String> {
     if wanted.is_empty() || most < wanted.len() && (most < 2 || most * 2 < wanted.len()) {
         return None;
     }
-    let mut found: Vec<Entry> =
-        entries.into_iter().filter(|entry| entry.mentions(&wanted) == most).collect();
+    let mut found: Vec<Entry> = entries.into_iter().filter(|entry| entry.mentions(&wanted) == most).collect();
     found.sort_by_key(|entry| std::cmp::Reverse(entry.named(&wanted)));
     let missing = if most < wanted.len() { format!("{most} of its words are ") } else { String::new() };
     let mut page = format!("{text:?} is not a name; {missing}mentioned in:\n\n");

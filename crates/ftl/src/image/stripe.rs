@@ -44,7 +44,7 @@ impl TryFrom<Steps> for Stripe {
         let found: BTreeSet<&u32> = saved.order.iter().collect();
         match saved.units_per_page > 0 && planes > 0 && found.len() == planes {
             true => Ok(Stripe::through(saved.first_plane, saved.units_per_page, saved.order)),
-            false => Err("a stripe steps to each of its planes"),
+            false => Err("a stripe visits each of its planes"),
         }
     }
 }

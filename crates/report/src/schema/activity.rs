@@ -338,7 +338,7 @@ pub struct LostBlocks {
     /// Blocks by how they were lost.
     #[serde(flatten)]
     pub counts: LostFigures,
-    /// Cycles that each simulated erase stands for.
+    /// P/E cycles per simulated erase.
     pub acceleration: u64,
     /// When the drive wore out: the first host write without space; null before that.
     pub worn_out: Option<WornOut>,
