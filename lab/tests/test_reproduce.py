@@ -295,7 +295,7 @@ def test_a_claim_over_values_is_a_row_each(written):
     ("change", "message"),
     [
         (("within", "wihtin"), "unknown key 'wihtin'"),
-        (('class = "T1"', 'class = "T9"'), "none of T0, T1, T2, T3"),
+        (('class = "T1"', 'class = "T9"'), "unknown class .T9.; allowed: T0, T1, T2, T3"),
         (("msb = 0.2", "csb = 0.2"), "no figure for 'msb'"),
         (('within = "10%"', ""), "needs between"),
         (('id = "one"', ""), "'id' is missing"),

@@ -271,9 +271,9 @@ def _rows(row: Mapping[str, Any], where: str) -> list[Claim]:
     if missing:
         raise UserError(f"{where}: {missing[0]!r} is missing")
     if row["class"] not in CLASSES:
-        raise UserError(f"{where}: class {row['class']!r}: allowed: {', '.join(CLASSES)}")
+        raise UserError(f"{where}: unknown class {row['class']!r}; allowed: {', '.join(CLASSES)}")
     if row["kind"] not in KINDS:
-        raise UserError(f"{where}: kind {row['kind']!r}: allowed: {', '.join(KINDS)}")
+        raise UserError(f"{where}: unknown kind {row['kind']!r}; allowed: {', '.join(KINDS)}")
     over = row.get("over", {})
     if not over:
         return [_claim(row, where, "", {})]

@@ -98,7 +98,7 @@ def _turns(label: str, judged: Sequence[Judged]) -> str:
             turned[outcome.is_met].append(j.claim.id)
     said = []
     if turned[True]:
-        said.append(f"met here only: {', '.join(turned[True])}")
+        said.append(f"met only here: {', '.join(turned[True])}")
     if turned[False]:
         said.append(f"not met here: {', '.join(turned[False])}")
     return "; ".join(said) or (f"no verdict; {moved} figures move" if moved else "no figure")

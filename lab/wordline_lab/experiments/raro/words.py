@@ -71,8 +71,8 @@ def _older(study: Study) -> str:
     return (
         "**An open point of the paper decides: RARO's IOPS over Hotness' and the capacity that it "
         f"saves ({skew}, young, four threads) are {'; '.join(said)}.** Classified at the read, a "
-        "page is warm before it is hot, and RARO keeps the hottest pages in TLC; with an older "
-        "class they are hot when RARO first looks at their retries."
+        "page becomes warm before it becomes hot, so RARO moves the hottest pages to TLC and keeps "
+        "them there; an older class is already hot when RARO first checks the retries."
     )
 
 
