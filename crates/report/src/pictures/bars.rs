@@ -266,7 +266,7 @@ fn latency_parts(
         Chart {
             name,
             title,
-            caption: "Mean latency by what the last page of a request waited for or was processed by.",
+            caption: "Mean latency, split by what the last page of a request waited for and by the resources that processed it.",
             axis: "mean latency",
             column: "part,mean_us",
             quantity: Quantity::Latency,
