@@ -8,14 +8,14 @@ from wordline_lab.experiments.raro import fit, measures, words
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        ({}, "that at the read that moves it, reads counted for the place"),
+        ({}, "at the read that moves it, with reads counted per physical page"),
         (
             {"class": "read", "heat": "logical"},
-            "that at the read that moves it, reads counted for the data",
+            "at the read that moves it, with reads counted per logical page",
         ),
         (
             {"class": "period", "period": "1000"},
-            "that at the end of the last 1,000 reads, reads counted for the place",
+            "at the end of every 1,000 reads, with reads counted per physical page",
         ),
         (
             {"class": "distance", "hot_within": "2000", "warm_within": "10000"},

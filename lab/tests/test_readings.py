@@ -351,7 +351,7 @@ def test_a_byte_of_what_decides_makes_the_page_refused(tmp_path, monkeypatch):
         path = tmp_path / "raro" / file
         text = path.read_text()
         path.write_text(text + "\n")
-        with pytest.raises(wl.UserError, match=rf"{file} changed; .*say what changed and why"):
+        with pytest.raises(wl.UserError, match=rf"{file} changed; .*register what changed and why"):
             registration.check(paper.read("raro"))
         path.write_text(text)
     (tmp_path / "raro" / "causes.toml").write_text("")

@@ -267,13 +267,13 @@ def test_runs_that_are_all_refused_make_a_page(wordline):
     [
         (["pa-sdd"], "unknown paper; allowed: hierarchy, hyssd, ips, pa-ssd, raro"),
         (["pa-ssd", "--figure", "77"], "unknown figure; allowed: table-1, table-2, 1a"),
-        (["pa-ssd", "--scale", "100"], "48 is the most"),
-        (["pa-ssd", "--scale", "2", "--traces", "."], "divides twins, not traces"),
+        (["pa-ssd", "--scale", "100"], "at most 48"),
+        (["pa-ssd", "--scale", "2", "--traces", "."], "scales twins, not traces"),
         (["pa-ssd", "--figure", "9", "--figure", "77"], "--figure 77: unknown figure; allowed:"),
         (["pa-ssd", "--only", "mian/*"], "allowed: GROUP/WORKLOAD/SCHEME"),
         (["pa-ssd", "--figure", "5", "--only", "main/*"], "matches no run of figure 5"),
         (["ips", "--figure", "4", "--scale", "8"], "a job file is not scaled"),
-        (["all", "--figure", "9"], "need a single paper; name one"),
+        (["all", "--figure", "9"], "are those of one paper; name it"),
         (["overview", "--out", "none"], "no PAPER/claims.json found"),
     ],
 )

@@ -78,7 +78,7 @@ def test_a_wrong_claims_file_ends_with_2_and_says_where(wordline, claims, more, 
 def test_a_pattern_that_matches_nothing_ends_with_2(wordline):
     done = wordline("validate", "--only", "nothing-like-it")
     assert done.code == 2
-    assert "they begin with waf, latency, " in done.err
+    assert "ids begin with waf, latency, " in done.err
 
 
 def test_without_scipy_the_error_says_what_to_install(script, tmp_path):

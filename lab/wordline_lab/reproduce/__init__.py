@@ -67,7 +67,7 @@ def _main(
         return
     if figures or only or reading:
         raise UserError(
-            f"{paper}: --figure, --only and --reading need a single paper; name one, or omit them"
+            f"{paper}: figures, runs and readings are those of one paper; name it, or omit them"
         )
     folder = Path(out) if out else base
     spent = {}
