@@ -278,3 +278,24 @@ fn plausible_mistakes_are_named_with_their_remedy() {
         "{error}"
     );
 }
+
+/// Questions of users, each with words of its answer: one `explain` is enough.
+#[test]
+fn explain_answers_ten_kept_questions() {
+    for (question, answer) in [
+        ("which option makes the cache dynamic", "slc_cache.dynamic_blocks"),
+        ("what is WAF excluding padding", "unused part of a page"),
+        ("how do I get p99 as a data frame", "latency_us.write.p99"),
+        ("how do I simulate a power cut", "wordline ctl SOCKET cut"),
+        ("how do I replay my own trace", "--workload"),
+        ("why is my p99 write latency so high", "wordline why REPORT"),
+        ("how do I turn off the SLC cache", "slc_cache=off"),
+        ("how do I start in steady state", "--steady-state"),
+        ("how do I set the queue depth", "closed=32"),
+        ("does it support zoned namespaces", "zones and FDP are not"),
+    ] {
+        let done = wordline(&["explain", question]);
+        let said = text(&done.stdout);
+        assert!(done.status.success() && said.contains(answer), "{question}\n{said}{}", text(&done.stderr));
+    }
+}

@@ -29,7 +29,7 @@ pub fn lifetime_html(lifetimes: &Lifetimes) -> String {
         .collect();
     page.notes("Acceleration", "plain", &notes);
     if others.is_empty() {
-        let said = "No drive lasts two whole passes of the workload, so there is no plot of its aging.";
+        let said = "No drive lasts two whole passes of the workload, so its aging is not plotted.";
         page.push(format_args!("<p class=\"caption\">{said}</p>\n"));
     }
     if !is_shown {

@@ -140,7 +140,7 @@ fn impossible_zones_are_refused_with_advice() {
         ("rw=write\nzonemode=zbd\n", "needs zonesize="),
         ("rw=trim\nbs=256k\nzonemode=zbd\nzonesize=256k\n", "ignore=zonemode+zonesize"),
         ("rw=write\nzonemode=zbd\nzonesize=256k\nzonecapacity=512k\n", "at most zonesize"),
-        ("rw=write\nzonemode=zbd\nzonesize=256k\nbs=512k\n", "at least a request"),
+        ("rw=write\nzonemode=zbd\nzonesize=256k\nbs=512k\n", "at least one request"),
         ("rw=write\nzonemode=zbd\nzonesize=256k\nzoneskip=4k\n", "whole zones"),
         ("rw=write\nzonemode=zbd\nzonesize=256k\njob_max_open_zones=2\n", "max_open_zones=N"),
         ("rw=write\nzonemode=zbd\nzonesize=256k\nverify=md5\nbs=24k\n", "a multiple of bs"),
