@@ -99,7 +99,7 @@ def _check_types(regions: tuple[Any, ...], words: dict[str, Any], avoid: Any) ->
             raise UserError(f"to({region!r}): name a region of the layout, in quotes")
     for name, value in words.items():
         if not isinstance(value, str):
-            raise UserError(f"to({name}={value!r}): allowed: {_WORDS[name]}")
+            raise UserError(f"to({name}={value!r}): {name} is one of {_WORDS[name]}")
     raise UserError(f"to(avoid={avoid!r}): avoid is a list of channel numbers, such as [0, 3]")
 
 
