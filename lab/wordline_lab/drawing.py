@@ -21,6 +21,6 @@ def plain_log(at: Any) -> None:
 
 
 def legend_above(figure: Any, at: Any) -> None:
-    """Put the legend above all axes of a figure, where it covers no curve."""
+    """Put the legend of one of a figure's axes above them all, where no curve runs."""
     handles, labels = at.get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper right", ncols=len(labels))

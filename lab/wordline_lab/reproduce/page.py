@@ -292,7 +292,7 @@ def _whole(study: Study, judged: Sequence[Judged], further: Mapping[str, str]) -
 
 
 def headline(study: Study, judged: Sequence[Judged], mark: str = "") -> list[str]:
-    """Say how many results hold, in bold, then the sizes, and how well the model matches."""
+    """Say how many results hold, between marks, then the sizes, and how far the model is theirs."""
     if not judged:
         return []
     below = [

@@ -78,7 +78,7 @@ def counts(judged: Sequence[Judged]) -> dict[str, int]:
 
 
 def verdict(judged: Sequence[Judged], readings: str = "") -> str:
-    """Say how many of the tested results of the paper hold.
+    """Say how many of the paper's results hold of those that were put to the test.
 
     Parameters
     ----------

@@ -11,7 +11,7 @@ pub(crate) const RIGHT: f64 = WIDTH - 7.0;
 pub(crate) const TOP: f64 = 40.0;
 pub(crate) const BOTTOM: f64 = 250.0;
 
-/// Who is drawn: name, class and color.
+/// Who is drawn: name, class and colour.
 #[derive(Clone, Copy)]
 pub(crate) struct Ink {
     pub(crate) name: &'static str,
