@@ -254,9 +254,9 @@ kills: $(INSTALLED) $(TOOLS) #: Kill sweeps here and on a Dask cluster at random
 	@$(BIN)/python python/tests/kills.py $(KILLS)
 
 soak: $(INSTALLED) $(TOOLS) #: Cut the power of a served drive and kill it, 1,000 times each; flip 1,000 bits of its folder; at 10,000 programs of SQLite, under PostgreSQL; short of memory; eight clients for an hour: SOAK="--cuts 50 --kills 50 --mebibytes 600 --seconds 3600"
-	@WORDLINE_CUTS=250 WORDLINE_KILLS=170 cargo test -q -p wordline-live --test it -- cuts::nothing_flushed folder::what_was_answered
+	@WORDLINE_CUTS=250 WORDLINE_KILLS=170 cargo test -q -p wordline-live --test it -- cuts::cuts_lose_nothing_flushed folder::acknowledged_data
 	@WORDLINE_RECONNECTS=200 cargo test -q -p wordline-live --test it -- recovery::three_loaded
-	@WORDLINE_FLIPS=1000 cargo test -q -p wordline-live --test it -- damage::a_flipped_bit
+	@WORDLINE_FLIPS=1000 cargo test -q -p wordline-live --test it -- damage::flipped_bit
 	@WORDLINE_COMMITS=40 cargo test -q -p wordline-live --lib -- killed
 	@WORDLINE_ENDS=10000 cargo test -q -p wordline-live --lib -- exhaustive::a_database
 	@WORDLINE_CRASH_STATES=1000 $(BIN)/python -m pytest -q python/tests/test_crash.py

@@ -33,7 +33,7 @@ def atlas(folder):
 # ---- The design.
 
 
-def test_the_conditions_have_every_level_and_every_pair_as_often_as_can_be():
+def test_conditions_balance_levels_and_pairs():
     design = published.built_in()
     rows = [c.at() for c in design.conditions]
     assert len(rows) == len(set(rows)) == 60
@@ -46,7 +46,7 @@ def test_the_conditions_have_every_level_and_every_pair_as_often_as_can_be():
         assert all(abs(n - want) <= 1.01 for n in pairs.values()), (i, j, pairs)
 
 
-def test_every_run_of_the_atlas_can_be_described_and_none_is_there_twice():
+def test_every_atlas_run_is_described_and_unique():
     design = published.built_in()
     rates = designs.Rates(natural=10.0, sustained=2_000.0)
     seen = set()
@@ -59,7 +59,7 @@ def test_every_run_of_the_atlas_can_be_described_and_none_is_there_twice():
                 seen.add((drive.name, run))
 
 
-def test_no_combination_is_left_out_but_those_that_are_there_under_another_name():
+def test_only_duplicate_combinations_are_left_out():
     design = published.built_in()
     for drive in design.drives:
         if drive.name == "pair":
@@ -83,7 +83,7 @@ def test_no_combination_is_left_out_but_those_that_are_there_under_another_name(
                 assert found is None or found in there, f"{front}+{behind} on {drive.name}"
 
 
-def test_open_loads_come_at_a_share_of_what_the_plain_drive_sustains():
+def test_open_loads_are_a_share_of_sustained_rate():
     design = published.built_in()
     tlc = design.drives[0]
     condition = replace(design.conditions[0], load="open-30")
@@ -214,7 +214,7 @@ def test_an_answer_rests_on_steady_runs():
     assert judge.over(drive.places, "b", "lifetime") is not None
 
 
-def test_sentences_say_what_is_not_known_and_on_how_many_runs(atlas):
+def test_sentences_state_unknowns_and_number_of_runs(atlas):
     short = [s for drive in atlas.drives for s in findings.winners(drive)]
     assert len(short) == 2
     for drive, said in zip(atlas.drives, short, strict=True):
@@ -281,9 +281,7 @@ def with_further(first: str, second: str, further: dict[str, list[float]]) -> Dr
         ({"a": [-1.0, -0.8, -1.1], "b": [-0.9, -1.0, -1.0]}, "a", None, True),
     ],
 )
-def test_further_seeds_alone_decide_between_the_two_that_the_first_have_chosen(
-    further, best, ratio, chance
-):
+def test_further_seeds_decide_between_the_first_two(further, best, ratio, chance):
     drive = with_further("a", "b", further)
     choice = judge.choose(drive, drive.places, "write_mean")
     assert (choice.scheme, choice.apart.is_chance) == (best, chance)
@@ -363,7 +361,7 @@ def test_sentences_name_schemes_that_ran_and_hold_no_holes(atlas):
 # ---- Tuned schemes.
 
 
-def test_tuned_schemes_run_beside_the_others_and_no_choice_counts_them(folder, atlas):
+def test_tuned_schemes_run_but_no_choice_counts_them(folder, atlas):
     design = small_atlas.design()
     without = small_atlas.perform(folder, design.with_tuned({}))
     told = tuning_gains.sentences(atlas)
@@ -376,7 +374,7 @@ def test_tuned_schemes_run_beside_the_others_and_no_choice_counts_them(folder, a
     assert tuning_gains.section(without) == ""
 
 
-def test_what_tuning_brings_is_a_figure_over_that_of_the_same_scheme(atlas):
+def test_tuning_gain_is_relative_to_the_same_scheme(atlas):
     assert tuning_gains.gains(atlas, atlas.drives[0])[0].verdict == "not known"
     atlas = settled(atlas)
     drive = atlas.drives[0]
@@ -399,7 +397,7 @@ def test_what_was_found_is_read_as_it_was_written(tmp_path):
     assert list(tuned.read(tmp_path / "tuned.toml").values()) == small_atlas.FOUND
 
 
-def test_every_scheme_alone_was_searched_on_what_the_atlas_does_not_show():
+def test_schemes_were_tuned_on_unpublished_conditions():
     shown, searched = published.built_in(), tuning.design()
     assert not shown.workloads.keys() & searched.workloads.keys()
     assert not set(range(1, shown.seeds + 1)) & set(tuning.table()["seeds"])
@@ -416,12 +414,12 @@ def test_every_scheme_alone_was_searched_on_what_the_atlas_does_not_show():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--scheme", "sector"], "goes with a workload and a device of your own"),
+        (["--scheme", "sector"], "--scheme requires --workload and --device"),
         (
             ["--seeds", "4", "--most-seeds", "5"],
             "with 4 seeds it must be 4 (no further seeds), or 6 to",
         ),
-        (["--only", "piecs"], "the atlas has the parts pieces and twins"),
+        (["--only", "piecs"], "unknown part; allowed: pieces and twins"),
     ],
 )
 def test_wrong_input_ends_with_2(wordline, arguments, message):
@@ -468,7 +466,7 @@ def settled_tab(tab, atlas, tmp_path_factory):
     other.close()
 
 
-def test_conditions_with_an_answer_are_offered_where_the_whole_has_none(tab, atlas, tmp_path):
+def test_conditions_with_an_answer_are_offered(tab, atlas, tmp_path):
     partly = deepcopy(atlas)
     drive = partly.drives[0]
     drive.places[1] = settled(atlas).drives[0].places[1]
@@ -537,7 +535,7 @@ def test_the_page_knows_nothing_of_runs_that_are_not_steady(tab, atlas, measure)
     tab.locator("#atlas-measure").select_option("write_mean")
 
 
-def test_conditions_that_were_not_run_together_are_grey_and_lead_to_the_nearest(tab, atlas):
+def test_missing_conditions_are_grey_and_link_the_nearest(tab, atlas):
     tab.locator("#atlas-drive").select_option("TLC")
     drive = atlas.drives[0]
     load, workload = (list(designs.FACTORS).index(f) for f in ("load", "workload"))

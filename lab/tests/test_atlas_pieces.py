@@ -37,7 +37,7 @@ def atlas(folder, tmp_path_factory):
 # ---- Which are run.
 
 
-def test_the_table_of_real_traces_is_as_balanced_as_ten_rows_allow(tmp_path):
+def test_table_of_real_traces_is_balanced(tmp_path):
     for name in NAMES:
         (tmp_path / name).write_text("")
     design, lacks = pieces.design(str(tmp_path))
@@ -88,7 +88,7 @@ def test_a_folder_without_some_of_them_runs_the_others(folder, monkeypatch, caps
         (["--traces", "."], "none of the real traces of the atlas"),
         (["--traces", "two"], "2 files are rsrch_1.csv*: a/rsrch_1.csv, rsrch_1.csv"),
         (["--only", "pieces"], "--traces DIR is missing: name a folder that has one of cloudPhys"),
-        (["--only", "piece"], "--only piece: the atlas has the parts pieces and twins"),
+        (["--only", "piece"], "--only piece: unknown part; allowed: pieces and twins"),
     ],
 )
 def test_wrong_folders_and_parts_end_with_2(wordline, tmp_path, arguments, message):
@@ -103,7 +103,7 @@ def test_wrong_folders_and_parts_end_with_2(wordline, tmp_path, arguments, messa
     assert message in done.err
 
 
-def test_the_real_traces_are_cut_where_they_no_longer_fit_into_the_smallest_fill():
+def test_real_traces_are_cut_to_the_smallest_fill():
     if not TRACES.is_dir():
         pytest.skip("no folder ../shared/traces: these traces may not be passed on")
     design, lacks = pieces.design(str(TRACES))
@@ -150,7 +150,7 @@ def atlas_of(drive: DriveCells, akin: dict[str, tuple[str, str]]) -> PublishedAt
     return PublishedAtlas("t", 3, {}, {}, {}, [drive], beside=akin)
 
 
-def test_what_is_lost_by_the_twins_word_is_measured_on_the_trace():
+def test_loss_by_the_twin_choice_is_measured_on_the_trace():
     plain = [0.0, 0.0, 0.0]
     low, mid = [-2.0, -2.01, -1.99], [-1.0, -1.01, -0.99]
     drive = drive_of({
@@ -180,7 +180,7 @@ def test_what_is_lost_by_the_twins_word_is_measured_on_the_trace():
     assert "but 0.25 times (0.246 to 0.254) on `t`" in said[2]
     assert "correlates with 0.50 to 1.00" in said[2]
     # What the twins came to is not counted among the traces.
-    assert "`a` has the lowest mean write latency in all 2 conditions" in said[3]
+    assert "`a` has the lowest mean write latency under both conditions" in said[3]
     row = next(r for r in trace_vs_twin.table(atlas).splitlines() if r.startswith("| `real:x`"))
     assert row == (
         "| `real:x` | `t`, its kin | `a` 0.25 (0.246 to 0.254) | `b` 0.25 (0.246 to 0.254) | "
@@ -189,7 +189,7 @@ def test_what_is_lost_by_the_twins_word_is_measured_on_the_trace():
     assert "| the same |" in trace_vs_twin.table(atlas)
 
 
-def test_a_twin_stands_beside_a_trace_under_the_same_conditions_only():
+def test_twin_and_trace_share_their_conditions():
     drive = drive_of({"real:x": {"plain": [0.0, 0.0], "a": [-1.0, -1.0]}})
     other = drive_of({"t": {"plain": [0.0, 0.0], "a": [-1.0, -1.0]}}).places[0]
     other.at = ("think", *other.at[1:])
@@ -241,7 +241,7 @@ def test_a_page_names_no_folder_however_it_is_spelled(folder, monkeypatch, spell
     ]
 
 
-def test_the_atlas_of_the_twins_has_the_table_where_the_traces_were_run(atlas, tmp_path):
+def test_twin_atlas_has_the_table_of_real_traces(atlas, tmp_path):
     without = pieces.section(tmp_path / "pieces")
     assert "`wordline atlas --traces DIR` runs real traces and their twins" in without
     assert "rsrch_1.csv*" in without
@@ -253,9 +253,7 @@ def test_the_atlas_of_the_twins_has_the_table_where_the_traces_were_run(atlas, t
     assert found.endswith(trace_vs_twin.table(atlas))
 
 
-def test_traces_that_are_run_later_come_onto_the_page_that_is_there(
-    atlas, folder, tmp_path, monkeypatch
-):
+def test_later_traces_are_added_to_the_existing_page(atlas, folder, tmp_path, monkeypatch):
     twins = small_atlas.perform(tmp_path, small_atlas.design(requests=200))
     text = words.of(twins, pieces.section(tmp_path / "pieces"))
     report.write(twins, tmp_path, "wordline atlas", text)

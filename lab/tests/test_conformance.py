@@ -41,7 +41,7 @@ def golden(scheme: str) -> list[dict[str, str]]:
         for row in golden(name)
     ],
 )
-def test_a_scheme_in_python_comes_to_the_same_bits_as_in_rust_on_every_golden_drive(scheme, row):
+def test_python_schemes_match_rust_on_every_golden_drive(scheme, row):
     workload = row["workload"]
     file = GOLDEN / workload.split(":")[0]
     found = wl.run(
@@ -98,7 +98,7 @@ BUSY = {
         ),
     ],
 )
-def test_what_packs_parts_of_pages_comes_to_the_bits_and_metrics_of_rust(rust, python):
+def test_packing_schemes_match_rust_bits_and_metrics(rust, python):
     reports = [wl.run(scheme=scheme, **BUSY).to_dict() for scheme in (rust, python)]
     assert reports[0]["result_hash"] == reports[1]["result_hash"]
     assert reports[0]["flash"]["programs"] == reports[1]["flash"]["programs"]
@@ -110,7 +110,7 @@ def test_what_packs_parts_of_pages_comes_to_the_bits_and_metrics_of_rust(rust, p
 @pytest.mark.skipif(not GOLDEN.exists(), reason="the golden rows are not part of the package")
 @pytest.mark.parametrize("unit", ["packed", "unpacked", "rmw"])
 @pytest.mark.parametrize("workload", ["uniform:read=30%,qd=16", "mix:trim=10%,bs=512B@20/20KiB@30"])
-def test_two_media_with_a_second_home_come_to_the_bits_of_rust(unit, workload):
+def test_two_media_with_a_second_home_match_rust(unit, workload):
     how = {"device": GOLDEN / "two-media.toml", "requests": 2000, "initial": "fill:90%"}
     rust = f"hyssd:static,tlc_unit={unit},period=64,age=1"
     runs = [
@@ -129,7 +129,7 @@ def test_what_packs_parts_of_pages_loses_none(scheme):
     assert found.power_cuts > 5
 
 
-def test_a_class_stands_behind_another_scheme_as_its_twin_does():
+def test_class_follows_another_scheme_as_its_twin_does():
     how = {"device": "fair-qlc", "workload": "zipf:read=70%,bs=16KiB", "requests": 4000}
     how["set"] = {"errors.model": "raro"}
     mine = wl.run(scheme=wl.over("slc-cache", RaroPy(warm=2)), **how)

@@ -23,7 +23,7 @@ def test_cycles_are_erases_or_what_was_programmed():
         assert found["writes"][region["mode"]][0] == pytest.approx(programmed - copies)
 
 
-def test_breaks_are_counted_against_one_minimum_between_the_ends():
+def test_breaks_are_counted_against_one_inner_minimum():
     assert measures._breaks([5, 3, 2, 4, 6], 2) == 0
     assert measures._breaks([5, 6, 2, 4, 3], 2) == 2
     assert measures._breaks([1, 2, 3], 0) is None

@@ -72,7 +72,7 @@ def test_a_piece_that_writes_too_little_is_not_run():
     assert of(0).why_not == "not run: it writes nothing"
 
 
-def test_half_of_what_is_behind_the_cache_holds_all_that_may_come():
+def test_half_of_the_back_region_holds_all_writes():
     # The paper's 448 blocks of 6 MiB a plane, which is more than enough.
     assert of(20 * 1024).settings["medium.flash.blocks_per_plane"] == str(64 + 448)
     # Two planes; each 4 KiB that is touched may be a page of 16 KiB.
@@ -192,7 +192,7 @@ def test_real_traces_are_run_beside_the_twins(wordline, tmp_path):
     assert "original traces" not in page
 
 
-def test_every_paper_says_whose_twins_its_real_traces_stand_beside(tmp_path):
+def test_every_paper_names_the_twins_of_its_traces(tmp_path):
     for name in ("hm_0.part1.csv", "cloudPhysicsIO.vscsi", "financial1_head9", "rsrch_1.csv"):
         (tmp_path / name).write_text(lines(20))
     found = {name: paper.read(name, traces=str(tmp_path)).pieces for name in paper.papers()}

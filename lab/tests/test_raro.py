@@ -8,14 +8,14 @@ from wordline_lab.experiments.raro import fit, measures, words
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        ({}, "that at the read that moves it, reads counted for the place"),
+        ({}, "at the read that moves it, with reads counted per physical page"),
         (
             {"class": "read", "heat": "logical"},
-            "that at the read that moves it, reads counted for the data",
+            "at the read that moves it, with reads counted per logical page",
         ),
         (
             {"class": "period", "period": "1000"},
-            "that at the end of the last 1,000 reads, reads counted for the place",
+            "at the end of every 1,000 reads, with reads counted per physical page",
         ),
         (
             {"class": "distance", "hot_within": "2000", "warm_within": "10000"},
@@ -23,12 +23,12 @@ from wordline_lab.experiments.raro import fit, measures, words
         ),
     ],
 )
-def test_a_finding_says_by_which_reading_of_heat_its_runs_were_made(monkeypatch, given, says):
+def test_finding_names_the_reading_of_heat_of_its_runs(monkeypatch, given, says):
     monkeypatch.setattr(measures, "parameters", lambda study: given)
     assert says in words.reading(None)
 
 
-def test_a_law_linear_in_the_cycles_meets_the_printed_shares_worse_than_the_power():
+def test_linear_law_fits_printed_shares_worse_than_power():
     off = {
         name: {s: fit.share(s, law, wear) / fit.PRINTED[s][3] for s in fit.PRINTED}
         for name, law, wear in (("power", fit.MODEL, 2.05), ("linear", fit.linear(), 1.0))

@@ -107,11 +107,11 @@ def test_readings_are_turned_one_at_a_time(folder):
         (('main = "count"', 'main = "age"'), "main is 'age'; allowed: .*count.*period"),
         (('source = "section IV-D"\n', ""), "reading heat, alternative count: 'source' is missing"),
         (('runs = ["young"]', 'ruins = ["young"]'), "unknown key 'ruins'"),
-        (('set = { "a.b" = "1" }', ""), "needs either what differs"),
-        (("set = {", 'missing = "x"\nset = {'), "needs either what differs"),
+        (('set = { "a.b" = "1" }', ""), "set either a change"),
+        (("set = {", 'missing = "x"\nset = {'), "set either a change"),
         (
             ('source = "section IV-D"', 'source = "IV-D"\ndevice = "d"'),
-            "main one is .* changes nothing",
+            "main alternative is experiment.toml itself",
         ),
         (("[[reading]]", "[[readings]]"), "unknown key 'readings'"),
     ],
@@ -128,7 +128,7 @@ def test_a_wrong_reading_is_named(folder, change, message):
     [
         (["heat"], "unknown reading; allowed: heat=count|period|late"),
         (["cold=count"], "unknown reading"),
-        (["heat=often"], "heat has the alternatives count, period, late"),
+        (["heat=often"], "unknown alternative; allowed: count, period, late"),
         (["heat=late", "heat=period"], "heat appears twice"),
     ],
 )
@@ -170,7 +170,7 @@ def test_a_result_holds_only_under_every_counted_reading():
     assert over(1.5, (1.5, True)).outcomes == ()
 
 
-def test_a_main_reading_of_results_seen_moves_nothing_to_holds(folder):
+def test_reading_chosen_after_results_moves_nothing_to_holds(folder):
     seen = HEAT.replace('main = "count"', 'main = "late"').replace('set = { "a.b" = "1" }', "")
     seen = seen.replace('source = "section IV-D"', 'source = "IV-D"\nset = { "a.b" = "2" }')
     (folder / "readings.toml").write_text(seen)
@@ -202,7 +202,7 @@ def test_the_verdict_has_three_counts_and_sizes():
     assert "| b |  | 1 to 2 | 1.7 ✓ | `r=1` 9 ✗ |" in page
 
 
-def test_old_and_new_claims_are_counted_on_old_and_new_readings(tmp_path):
+def test_claims_are_counted_on_old_and_new_readings(tmp_path):
     (tmp_path / "readings.toml").write_text(HEAT)
     (tmp_path / "claims-before.toml").write_text(
         '[[claim]]\nid = "a"\nwhere = ""\nsays = ""\nclass = "T2"\nkind = "result"\n'
@@ -264,7 +264,7 @@ def test_rows_over_seeds_are_judged_by_their_interval():
     assert judged(measure="once").half_width == 0
 
 
-def test_seeds_beyond_the_first_are_run_and_priced_on_request():
+def test_further_seeds_are_run_and_priced_on_request():
     read = paper.read("pa-ssd", scale=48)
     seeds = [n for n in read.runs if n.startswith("main/Fin/US/")]
     assert [n for n in seeds if not read.is_further_seed(n)] == ["main/Fin/US/1"]
@@ -276,7 +276,7 @@ def test_seeds_beyond_the_first_are_run_and_priced_on_request():
     assert parts == {"the paper": 1, "causes": 0, "further seeds": 4, "readings": 0}
 
 
-def test_rows_over_one_seed_of_several_have_no_interval_and_say_how_to_get_it():
+def test_single_seed_rows_say_how_to_get_an_interval():
     read = paper.read("pa-ssd", scale=48)
     assert "`x --seeds`" in page.hint(paper.Study(read, {}, all_seeds=False), "x")
     assert page.hint(paper.Study(read, {}), "x") == ""
@@ -301,7 +301,7 @@ def test_sentences_and_rows_are_held_together(tmp_path):
         ('where = "V"\nquote = "x"\n', "none of rows, not_testable and not_modelled"),
         ('where = "V"\nrows = ["a"]\n', "'quote' is missing"),
         ('where = "V"\nquote = "x"\nrow = ["a"]\n', "unknown key 'row'"),
-        ('where = "V"\nquote = "x"\nrows = ["a"]\nnot_testable = "y"\n', "it needs one of them"),
+        ('where = "V"\nquote = "x"\nrows = ["a"]\nnot_testable = "y"\n', "set exactly one of them"),
     ):
         (tmp_path / "sentences.toml").write_text(f"[[sentence]]\n{row}")
         with pytest.raises(wl.UserError, match=message):
@@ -326,13 +326,15 @@ def test_no_deviation_vanishes_and_no_bound_widens(tmp_path):
 
     said = '[[change]]\nclaims = "wide"\nwhy = "so"\n[[change]]\nclaims = "off"\nwhy = "twice"\n'
     assert faults(said) == [
-        "off deviated and is no result any more; say into which row it went",
-        "wide is bound more widely than before: 1 to 3",
+        "off deviated and is no result any more; name the row in its place",
+        "wide has wider bounds than before: 1 to 3",
     ]
     now[0] = claim("wide", most=1.5)
     assert faults(said + 'into = "same"\n') == []
-    assert faults(said + 'into = "good"\n') == ["off deviated and went into good, which did not"]
-    assert faults(said + 'into = "gone"\n') == ["off went into gone, which is no result"]
+    assert faults(said + 'into = "good"\n') == [
+        "off deviated and was replaced by good, which did not deviate"
+    ]
+    assert faults(said + 'into = "gone"\n') == ["off was replaced by gone, which is not a result"]
 
 
 @pytest.mark.parametrize("name", paper.papers())
@@ -349,7 +351,7 @@ def test_a_byte_of_what_decides_makes_the_page_refused(tmp_path, monkeypatch):
         path = tmp_path / "raro" / file
         text = path.read_text()
         path.write_text(text + "\n")
-        with pytest.raises(wl.UserError, match=rf"{file} changed; .*say what changed and why"):
+        with pytest.raises(wl.UserError, match=rf"{file} changed; .*register what changed and why"):
             registration.check(paper.read("raro"))
         path.write_text(text)
     (tmp_path / "raro" / "causes.toml").write_text("")

@@ -106,7 +106,7 @@ def test_every_alternative_changes_runs_or_measures(name):
 
 
 @pytest.mark.parametrize("name", paper.papers())
-def test_claims_and_figures_of_the_paper_need_no_run_that_shows_a_cause(name):
+def test_claims_and_figures_need_no_cause_run(name):
     read = paper.read(name)
     groups = {run.split("/")[0] for run in read.runs}
     assert set(read.causes) < groups
@@ -119,7 +119,7 @@ def test_claims_and_figures_of_the_paper_need_no_run_that_shows_a_cause(name):
         assert figure.shows_causes or not named & set(read.causes), figure.number
 
 
-def test_runs_that_show_causes_are_done_where_they_are_asked_for():
+def test_cause_runs_are_done_on_request():
     asked = reproduce._is_asked
     assert asked("main/Fin/US", ["*"], [], ["busier"])
     assert not asked("busier/Fin/US", ["*"], [], ["busier"])
@@ -137,7 +137,7 @@ def test_a_group_may_have_the_workloads_of_another():
     groups.share_workloads(tables, Path("experiment.toml"))
     assert tables[1]["own_workloads"] == {"x": "uniform"}
     tables.append({"name": "off", "own_workloads": "nearby"})
-    with pytest.raises(wl.UserError, match=r"off\.own_workloads.*'nearby'.*there are near"):
+    with pytest.raises(wl.UserError, match=r"off\.own_workloads.*'nearby'.*allowed: near"):
         groups.share_workloads(tables, Path("experiment.toml"))
 
 
@@ -232,7 +232,7 @@ def test_what_has_finished_makes_a_page_without_a_run(wordline, tmp_path):
     asked = ("reproduce", "ips", "--figure", "12a", "--scale", "64", "--readings", "--out", "p")
     nothing = wordline(*asked, "--finished")
     assert nothing.code == 2
-    assert "leave out --finished" in nothing.err
+    assert "omit --finished" in nothing.err
     main = [word for word in asked if word != "--readings"]
     assert "8 runs done" in wordline(*main).out
     part = wordline(*asked, "--finished").out
@@ -266,15 +266,15 @@ def test_runs_that_are_all_refused_make_a_page(wordline):
     ("arguments", "message"),
     [
         (["pa-sdd"], "unknown paper; allowed: hierarchy, hyssd, ips, pa-ssd, raro"),
-        (["pa-ssd", "--figure", "77"], "has the figures table-1, table-2, 1a"),
-        (["pa-ssd", "--scale", "100"], "48 is the most"),
-        (["pa-ssd", "--scale", "2", "--traces", "."], "divides twins, not traces"),
-        (["pa-ssd", "--figure", "9", "--figure", "77"], "--figure 77: pa-ssd has the figures"),
-        (["pa-ssd", "--only", "mian/*"], "has runs GROUP/WORKLOAD/SCHEME of"),
-        (["pa-ssd", "--figure", "5", "--only", "main/*"], "none of these runs is of figure 5"),
+        (["pa-ssd", "--figure", "77"], "unknown figure; allowed: table-1, table-2, 1a"),
+        (["pa-ssd", "--scale", "100"], "at most 48"),
+        (["pa-ssd", "--scale", "2", "--traces", "."], "scales twins, not traces"),
+        (["pa-ssd", "--figure", "9", "--figure", "77"], "--figure 77: unknown figure; allowed:"),
+        (["pa-ssd", "--only", "mian/*"], "allowed: GROUP/WORKLOAD/SCHEME"),
+        (["pa-ssd", "--figure", "5", "--only", "main/*"], "matches no run of figure 5"),
         (["ips", "--figure", "4", "--scale", "8"], "a job file is not scaled"),
-        (["all", "--figure", "9"], "has no figures, runs or readings of its own"),
-        (["overview", "--out", "none"], "no PAPER/claims.json is there"),
+        (["all", "--figure", "9"], "are those of one paper; name it"),
+        (["overview", "--out", "none"], "no PAPER/claims.json found"),
     ],
 )
 def test_wrong_input_ends_with_2_and_says_what_is_allowed(wordline, arguments, message):
@@ -295,12 +295,12 @@ def test_a_claim_over_values_is_a_row_each(written):
     ("change", "message"),
     [
         (("within", "wihtin"), "unknown key 'wihtin'"),
-        (('class = "T1"', 'class = "T9"'), "none of T0, T1, T2, T3"),
+        (('class = "T1"', 'class = "T9"'), "unknown class .T9.; allowed: T0, T1, T2, T3"),
         (("msb = 0.2", "csb = 0.2"), "no figure for 'msb'"),
-        (('within = "10%"', ""), "needs between"),
+        (('within = "10%"', ""), "set between"),
         (('id = "one"', ""), "'id' is missing"),
         (('kind = "result"', ""), "'kind' is missing"),
-        (('"result"', '"outcome"'), "none of result, model, calibration"),
+        (('"result"', '"outcome"'), "unknown kind .outcome.; allowed: result, model, calibration"),
         (("no_effect = 0.0", ""), "a result needs either no_effect"),
         (("no_effect = 0.0", "no_effect = 0.0\nequal = 0.0"), "a result needs either no_effect"),
         (('"10%"', '"51%"'), "claim one-lsb: must come out 0.245 to 0.755, which is too wide"),
@@ -389,7 +389,7 @@ def test_verdicts():
     assert judged(paper.NotRun("a run")).verdict == "not-run"
 
 
-def test_only_what_was_put_to_the_test_is_counted_as_holding_or_not():
+def test_only_tested_claims_count_as_holding_or_not():
     tested = [judged(1.5), judged(9.0), judged(1.5, kind="calibration"), judged(1, kind="model")]
     whole = "1 of 2 results hold (T2 1 of 2)"
     assert verdicts.verdict(tested) == whole
@@ -428,8 +428,8 @@ def test_what_came_out_is_compared_with_the_page_before(tmp_path):
     before = {"of": "the first page", "verdict": "2 of 4 hold", "claims": was}
     (tmp_path / "before.json").write_text(json.dumps(before))
     assert changes.faults(tmp_path, [j.claim for j in now]) == [
-        "b is bound otherwise, and nobody says why",
-        "gone is gone, and nobody says why",
+        "b has other bounds, without a reason",
+        "gone is gone, without a reason",
     ]
     (tmp_path / "changes.toml").write_text(
         '[[change]]\nclaims = "b"\nwhy = "too wide"\n[[change]]\nclaims = "g*"\nwhy = "vacuous"\n'
@@ -479,7 +479,7 @@ def test_a_claim_is_of_the_figures_that_it_names():
     assert of("overall-write", "abstract, section 9") == set()
 
 
-def test_a_page_that_says_less_takes_the_place_of_none_that_says_more(tmp_path):
+def test_shorter_page_never_replaces_a_fuller_one(tmp_path):
     whole, part = paper.Scope(), paper.Scope(figures=("9",))
     small, coarse = paper.Scope(8), paper.Scope(48, only=("main/*",))
     assert whole.may_replace(coarse)
@@ -491,7 +491,7 @@ def test_a_page_that_says_less_takes_the_place_of_none_that_says_more(tmp_path):
     read = paper.read("ips")
     page.check_free(tmp_path / "none", read, small)
     (tmp_path / "README.md").write_text("a page that does not say of what it is")
-    with pytest.raises(wl.UserError, match="holds the page of ips at full scale"):
+    with pytest.raises(wl.UserError, match="has a page of ips at full scale"):
         page.check_free(tmp_path, read, small)
     text = '{"scale": 8, "figures": [], "only": []}'
     (tmp_path / "claims.json").write_text(text)

@@ -37,7 +37,7 @@ def of(*requests):
     return lba, blocks
 
 
-def test_a_distance_is_what_was_written_from_one_write_to_the_next():
+def test_distance_is_bytes_written_between_rewrites():
     # 4 KiB at 0, 8 KiB at 4 KiB, then 0 to 8 KiB: its sectors were written 12 and 8 KiB ago.
     found, at = r.distances(*of((0, 4 * KIB), (4 * KIB, 8 * KIB), (0, 8 * KIB)), 4096)
     assert found.tolist() == [np.inf, np.inf, np.inf, 12 * 1024, 8 * 1024]
@@ -54,7 +54,7 @@ def test_a_write_touches_every_unit_that_it_reaches_into():
     assert r.distances(*requests, 4096)[0].tolist() == [np.inf, np.inf]
 
 
-def test_a_share_leaves_the_first_writes_out_and_needs_twice_as_much():
+def test_share_omits_first_writes_and_needs_twice_the_data():
     # 4 MiB over and over, a sector at a time: each comes again after 4 MiB.
     sectors = 4 * 2**20 // 4096
     lba = np.tile(np.arange(sectors) * 8, 5).astype(np.int64)
@@ -62,7 +62,7 @@ def test_a_share_leaves_the_first_writes_out_and_needs_twice_as_much():
     assert r.shares(lba, blocks, 4096, (1, 3.9, 4, 10, 11)) == [0.0, 0.0, 1.0, 1.0, None]
 
 
-def test_a_law_is_the_mean_by_writes_and_the_hot_part_has_bytes():
+def test_law_is_a_mean_by_writes_with_hot_bytes():
     one = toml.parse(TWIN)
     other = toml.parse(
         TWIN.replace("requests = 100", "requests = 300")
@@ -104,7 +104,7 @@ def test_rewriting_a_streams_end_is_written_again_at_once(tmp_path):
     assert soon["90%"] > 0.2
 
 
-def test_hierarchys_twin_with_the_law_of_a_piece_is_another_only_in_that():
+def test_hierarchy_twin_differs_only_in_the_segment_law():
     base = toml.parse(toml.builtin("twins/hm_0.toml"))
     experiments = Path(r.__file__).parent / "experiments" / "hierarchy"
     for name in ("slice", "rsrch"):

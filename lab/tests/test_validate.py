@@ -44,7 +44,7 @@ def test_every_quick_row_is_within_its_tolerance(wordline, tmp_path):
         assert (tmp_path / "out" / name).stat().st_size > 0
 
 
-def test_a_figure_outside_its_tolerance_ends_with_1_and_is_named(wordline, claims):
+def test_figure_outside_its_tolerance_exits_with_1(wordline, claims):
     assert wordline("validate", "--claims", claims()).code == 0
     done = wordline("validate", "--claims", claims(theirs=777_502))
     assert done.code == 1
@@ -78,7 +78,7 @@ def test_a_wrong_claims_file_ends_with_2_and_says_where(wordline, claims, more, 
 def test_a_pattern_that_matches_nothing_ends_with_2(wordline):
     done = wordline("validate", "--only", "nothing-like-it")
     assert done.code == 2
-    assert "they begin with waf, latency, " in done.err
+    assert "ids begin with waf, latency, " in done.err
 
 
 def test_without_scipy_the_error_says_what_to_install(script, tmp_path):
@@ -112,4 +112,4 @@ def test_a_part_takes_the_place_of_no_page_of_everything(wordline, claims, tmp_p
     for words in (["--claims", claims()], ["--quick"], ["--only", "waf"]):
         done = wordline("validate", *words, "--out", "whole")
         assert done.code == 2
-        assert "whole holds the page of all rows" in done.err
+        assert "whole has a page of all rows" in done.err

@@ -1,4 +1,4 @@
-"""What pictures of papers have beyond the style of `wordline.plotting`."""
+"""Helpers for the plots of papers, besides the style of `wordline.plotting`."""
 
 from __future__ import annotations
 

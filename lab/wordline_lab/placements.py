@@ -2,7 +2,7 @@
 
     python -m wordline_lab.placements
 
-Some minutes. Each drive is filled and written over by a first run; what counts is a second.
+Some minutes. A first run fills and overwrites each drive; the second one is measured.
 """
 
 import statistics

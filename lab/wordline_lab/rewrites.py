@@ -1,14 +1,14 @@
-"""How soon what is written is written again, on pieces of traces and on twins.
+"""How soon written data are rewritten, in parts of traces and in twins.
 
     python -m wordline_lab.rewrites TRACES
 
-prints results/rewrites.md. What counts is the share of the written sectors of 4 KiB, or pages of
-16 KiB, that were written before within the last N MiB of writing. Writes before the first N MiB are
-left out, so that the beginning of a trace counts as no first write.
+prints results/rewrites.md. It measures the share of the written sectors of 4 KiB, or pages of 16
+KiB, that were already written within the previous N MiB of writes. Writes within the first N MiB
+are omitted, so that the beginning of a trace does not count as first writes.
 
-The law of a class is what twins fitted to some of its pieces say of it, and it is judged on others:
-their own twins, with that law in place of their own. `FITTED` and `JUDGED` were named before any
-such law was made: by the alphabet, every other piece. No scheme has a part in it.
+The law of a class is the mean of the twins fitted to some of its pieces; it is judged on the
+others, by their own twins with that law. `FITTED` and `JUDGED` were fixed before any law was
+fitted: every other piece, in alphabetical order. Schemes play no part.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ HOT, STRETCH = "hot_space", "stretch"
 def distances(
     lba: NDArray[np.int64], blocks: NDArray[np.int64], unit: int
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Return how much was written since each unit written was written before, and where it comes.
+    """Return the bytes written since the previous write of each unit, and its position.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def distances(
 def shares(
     lba: NDArray[np.int64], blocks: NDArray[np.int64], unit: int, within: Sequence[float] = WITHIN
 ) -> list[float | None]:
-    """Return the share of units written again within so many MiB; none where half is too short.
+    """Return the share of units rewritten within this many MiB; ``None`` if too little is written.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def writes(workload: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 
 def law(twins: Iterable[Mapping[str, Any]]) -> dict[str, str]:
-    """Return the law of a class: the means of twins fitted to its pieces, by their writes.
+    """Return the law of a class: the means over its fitted twins, weighted by writes.
 
     Parameters
     ----------
@@ -205,7 +205,7 @@ def _row(name: str, what: str, workload: str) -> list[list[str]]:
 
 
 def _per_cent(share: float | None) -> str:
-    """Return a share in per cent, or nothing."""
+    """Return a share in percent, or nothing."""
     return "" if share is None else f"{share * 100:.1f}"
 
 
@@ -247,12 +247,11 @@ def main() -> None:
     print(PAGE_TEXT.format(own=_table(own), law=lines, judged=_table(judged), twins=_table(twins)))
 
 
-PAGE_TEXT = """# How soon what is written is written again
+PAGE_TEXT = """# How soon written data are rewritten
 
-Written by `make rewrites`; [what it says](rewrites-read.md).
-The share, in per cent, of the sectors of 4 KiB and of the pages of 16 KiB written that were
-written before within the last so many MiB of writing; no figure where a workload writes less than
-twice as much.
+Written by `make rewrites`; [conclusions](rewrites-read.md).
+The share, in percent, of written 4 KiB sectors and 16 KiB pages that were already written within
+the previous N MiB of writes; no figure if a workload writes less than 2 N MiB.
 
 ## Pieces, and twins fitted to them
 
@@ -265,7 +264,7 @@ bytes:
 ```
 {law}```
 
-The others of MSR Cambridge beside their own twins with that law in place of their own:
+The other volumes of MSR Cambridge next to their own twins, with that law instead of theirs:
 
 {judged}
 ## Hierarchy's twins

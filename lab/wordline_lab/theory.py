@@ -1,9 +1,9 @@
-"""What theory says of a drive: write amplification, latency of one die, unloaded times.
+"""Theory of a drive: write amplification, latency of one die, unloaded times.
 
-Every function is pure and knows nothing of the engine. Where a formula has no closed form it is
+All functions are pure and independent of the engine. Where a formula has no closed form it is
 solved with SciPy (which the extra ``sweep`` brings).
 
-Symbols, as in the literature: ``rho`` user pages over physical pages, ``b`` pages a block, ``f``
+Symbols, as in the literature: ``rho`` user pages over physical pages, ``b`` pages per block, ``f``
 the share of the data that is hot and ``r`` the share of the writes that it gets, ``u`` the load of
 a server, ``s`` service times.
 
@@ -31,7 +31,7 @@ from scipy.special import lambertw
 
 
 def rho_effective(user_pages: float, blocks: int, b: int, free: float, open_: float) -> float:
-    """Return the utilisation of the blocks that hold old data when a victim is chosen.
+    """Return the utilization of the blocks that hold old data when a victim is chosen.
 
     Parameters
     ----------
@@ -71,7 +71,9 @@ def greedy(rho: float, b: int) -> float:
 
         if excess(0.0) * excess(1.0) <= 0:
             return b / (b - j - brentq(excess, 0, 1))
-    raise ValueError(f"no level of live pages balances rho={rho}, b={b}; rho is between 0 and 1")
+    raise ValueError(
+        f"no number of valid pages balances rho={rho}, b={b}; allowed: rho from 0 to 1"
+    )
 
 
 def greedy_desnoyers(rho: float, b: int) -> float:
@@ -130,7 +132,7 @@ def pools(
     Parameters
     ----------
     amplification
-        Of one pool under uniform writes, as a function of its utilisation.
+        Of one pool under uniform writes, as a function of its utilization.
     spare
         Share of the spare space that the hot pool gets. [S14]_
     """
@@ -153,7 +155,7 @@ def oracle_frontiers(rho: float, b: int) -> float:
     """Return the write amplification of hot and cold frontiers with one greedy victim.
 
     The same as for uniform writes. With E live pages in every victim, a frontier whose data take a
-    share r of the writes closes r / (b - E) blocks a write, each page of which dies at the rate
+    share r of the writes closes r / (b - E) blocks per write, each page of which dies at the rate
     r / (f U): its levels hold f U / (i (b - E)) blocks, and those of all frontiers together
     U / (i (b - E)), whatever f and r are. What frontiers gain, the common victim takes back.
     """

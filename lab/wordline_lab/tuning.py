@@ -1,11 +1,11 @@
-"""Search the parameters of schemes, judge what is found, and write it where it is shown.
+"""Search the parameters of schemes, judge the results, and write them where they are shown.
 
 ``python -m wordline_lab.tuning page FOLDER`` writes the table of results/tuning.md: 200 trials on
 four workloads with three seeds each, judged on four other workloads with five other seeds; some
 five minutes on two cores. ``python -m wordline_lab.tuning atlas FOLDER`` writes what the atlas
 shows of tuned schemes, ``tuned.toml`` beside ``atlas.toml``, whose table ``[search]`` says on what
-it searches; some ten minutes on two cores. Both keep their runs in FOLDER. Names of schemes behind
-it search these alone, and leave of the others what was found before.
+it searches; some ten minutes on two cores. Both keep their runs in FOLDER. Names of schemes after
+it limit the search to these; results of other schemes are kept.
 """
 
 import argparse
@@ -115,7 +115,7 @@ def page(folder: Path, only: list[str], jobs: int | None) -> None:
 
 
 def atlas(folder: Path, only: list[str], jobs: int | None) -> None:
-    """Write what the atlas has of tuned schemes; each is searched once, whatever drives have it."""
+    """Write the tuned schemes of the atlas; each is searched once, whatever drives have it."""
     design, table = tuning.design(), tuning.table()
     runner = Runner(folder / "runs", jobs=jobs, leave_out=SERIES, refusals=(wl.Refused,))
     performer = Performer(design, runner)
@@ -149,9 +149,9 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("what", choices=["page", "atlas"])
     parser.add_argument("folder", type=Path)
-    parser.add_argument("schemes", nargs="*", help="all if none is named")
-    parser.add_argument("--jobs", type=int, help="runs that go at once")
+    parser.add_argument("schemes", nargs="*", help="schemes to tune [default: all]")
+    parser.add_argument("--jobs", type=int, help="number of runs in parallel")
     asked = parser.parse_args()
     if unknown := [name for name in asked.schemes if name not in SPACES]:
-        parser.error(f"no space for {', '.join(unknown)}; there is one for {', '.join(SPACES)}")
+        parser.error(f"no space for {', '.join(unknown)}; allowed: {', '.join(SPACES)}")
     {"page": page, "atlas": atlas}[asked.what](asked.folder, asked.schemes, asked.jobs)

@@ -83,7 +83,7 @@ def shape(piece: str) -> str:
     """Return a piece of advice without what it takes from the case: names, paths and numbers."""
     piece = re.sub(r"\"[^\"]*\"|'[^']*'", '"…"', piece)
     # Folders and rows without a sign of what they are.
-    piece = re.sub(r"^\S+(?= holds the page)|(?<=rows like )\S+", "…", piece)
+    piece = re.sub(r"^\S+(?= has a page)|(?<=rows like )\S+", "…", piece)
     first, *rest = piece.split(", ")
     # Which names are listed depends on the case, too.
     if sum(" " not in item for item in rest) > 1:

@@ -66,7 +66,7 @@ def test_on_the_command_line_too(scheme, tmp_path, wordline):
     others(tmp_path)
     done = wordline("rerun", "report.json", "--class", scheme)
     assert done.code == 0, done.err
-    assert "identical in all 2 replicas" in done.err
+    assert "identical in both replicas" in done.err
     assert len(others(tmp_path)) >= 2
 
 

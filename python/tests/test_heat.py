@@ -83,7 +83,7 @@ def test_sweep_starts_with_measures_and_costs():
     assert '<b class="run s0">a<br>depth 1</b><small>first</small>' in text
     assert "8 of 8 runs steady." in text
     assert text.count('class="run s1"') == 2
-    # Of what is not known nothing has the winner's colour.
+    # Of what is not known nothing has the winner's color.
     unknown = decision.block(swept, "", Steady(0, 8, 3000))
     assert 'class="run s1"' not in unknown
     assert "--requests 3000" in unknown
@@ -110,7 +110,7 @@ def test_an_axis_that_changes_nothing_is_in_no_name():
     )
 
 
-def test_figures_of_pages_have_no_more_digits_than_their_intervals():
+def test_page_figures_have_only_significant_digits():
     found = [brief(f) for f in [(30.14, 26), (698.5412, 0.11), (399_518.0, 12_345.0), (0.0, 0.0)]]
     assert found == ["30 ± 26", "698.54 ± 0.11", "400,000 ± 12,000", "0"]
     found = [brief((value, None)) for value in (6_312.4, 0.07182, 22_130.0, 2.0)]
@@ -136,7 +136,7 @@ def test_one_axis_has_one_table():
     assert '<a href="runs/x.json">20.0' in text
 
 
-def test_sections_are_folded_but_for_the_first_and_listed_once():
+def test_all_sections_but_the_first_are_folded():
     found = [
         page.Part("A", "<p>x</p>"),
         page.Part("Why it is <slow>", "", "said"),
@@ -150,7 +150,7 @@ def test_sections_are_folded_but_for_the_first_and_listed_once():
     assert "Why it is &lt;slow&gt;" in text
 
 
-def test_many_sections_of_a_written_page_are_folded_and_few_are_not(tmp_path):
+def test_only_many_sections_are_folded(tmp_path):
     written = "# Title\n\nBefore.\n" + "".join(f"\n## Part {i}\n\nText {i}.\n" for i in range(4))
     text = page.to_html(written, tmp_path, command="wordline x")
     assert text.count('<details class="part"') == 5

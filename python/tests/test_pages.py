@@ -137,7 +137,7 @@ KINDS = [
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_page_fits_its_window_and_can_be_read_by_day_and_by_night(made, browser, kind):
+def test_page_fits_its_window_in_light_and_dark(made, browser, kind):
     browsers.is_readable(browser, made[kind])
 
 
@@ -177,7 +177,7 @@ def test_first_screen_answers_what_is_asked(made, browser, kind):
 
 
 @pytest.mark.parametrize("kind", ["sweep of many", "lifetime of two"])
-def test_pages_of_sweeps_and_lifetimes_begin_with_what_decides(made, browser, kind):
+def test_sweep_and_lifetime_pages_begin_with_the_decision(made, browser, kind):
     tab = browser.new_page(viewport={"width": 1280, "height": 900})
     tab.goto(made[kind].as_uri())
     assert tab.locator("#decision [data-measure]").count() >= 2
@@ -241,7 +241,7 @@ def test_a_page_is_whole_without_its_script(made, browser):
     tab.close()
 
 
-def test_a_name_in_the_legend_hides_its_curve_and_shows_it_again(made, browser):
+def test_legend_name_toggles_its_curve(made, browser):
     tab = unfolded(browser, made["comparison of two"])
     curve = tab.locator("#read-latency-cdf g.series").nth(1)
     name = tab.locator("#read-latency-cdf text[data-run='1']").first

@@ -49,7 +49,7 @@ def lines(at):
     return found
 
 
-def test_a_sweep_is_drawn_over_its_axis_of_numbers_with_intervals_and_gaps():
+def test_numeric_sweep_is_drawn_with_intervals_and_gaps():
     at = drawn(swept())
     found = lines(at)
     assert list(found) == ["a", "b"]
@@ -69,7 +69,7 @@ def test_a_sweep_is_drawn_over_its_axis_of_numbers_with_intervals_and_gaps():
     plt.close("all")
 
 
-def test_values_that_are_no_numbers_stand_side_by_side_and_are_not_joined():
+def test_other_values_are_drawn_side_by_side():
     at = drawn(swept(values=("greedy", "fifo", "oldest")), over="gc.trigger", width="column")
     assert [text.get_text() for text in at.get_xticklabels()] == ["greedy", "fifo", "oldest"]
     assert {c.lines[0].get_linestyle() for c in at.containers} == {"None"}
@@ -142,7 +142,7 @@ a\_b & y\{1\} & -- & -- & -- \\
 """
 
 
-def test_a_table_has_units_in_its_heads_and_no_character_that_latex_minds():
+def test_table_has_units_and_is_safe_for_latex():
     paths = [MEAN, "latency_us.write.p999", WAF]
     rows = [
         (
@@ -173,7 +173,7 @@ def test_a_table_has_units_in_its_heads_and_no_character_that_latex_minds():
     assert {line.count(" & ") for line in body} == {4}
 
 
-def test_comparisons_and_sweeps_are_tables_of_the_same_figures():
+def test_comparisons_and_sweeps_have_the_same_figures():
     how = {"device": "demo-8gb", "workload": "bursty", "requests": 300, "replicas": 2}
     schemes = ["conventional", "slc-cache"]
     compared = wl.compare(schemes=schemes, **how)

@@ -296,7 +296,7 @@ def test_rests_show_delay_and_rate(
     assert rests.recovery(early) is None
 
 
-def test_a_half_full_drive_shows_the_static_part_of_its_cache() -> None:
+def test_half_full_drive_shows_its_static_cache() -> None:
     static, dynamic, capacity = 12.0, 140.0, 1000.0
 
     def size(fill: float) -> float:
@@ -335,7 +335,7 @@ def disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return disk
 
 
-def test_a_drive_is_overwritten_only_after_its_name_was_typed(tmp_path: Path, disk: Path) -> None:
+def test_drive_is_overwritten_only_after_typing_its_name(tmp_path: Path, disk: Path) -> None:
     asked = []
 
     def ask(text: str) -> str:
@@ -448,7 +448,7 @@ def test_a_named_drive_has_the_cliff_of_its_review() -> None:
         assert abs(error) < 5, found
 
 
-def test_every_fitted_device_says_what_it_is_and_names_its_rows() -> None:
+def test_fitted_devices_state_their_kind_and_rows() -> None:
     names = pick.measured_drives()
     assert len(names) >= 8
     for name in names:
@@ -470,7 +470,7 @@ def test_pick_ranks_drives_and_says_what_is_not_known(wordline: Any, tmp_path: P
     assert all(c["waf"] is None and c["share"] < 1 for c in found)
 
 
-def test_a_trace_beyond_a_drive_gets_a_word_and_the_others_are_ranked(tmp_path: Path) -> None:
+def test_oversized_trace_is_noted_and_others_ranked(tmp_path: Path) -> None:
     trace = tmp_path / "far.csv"
     places = [0, 700_000_000_000, *range(8192, 8192 * 7, 8192)]
     rows = [

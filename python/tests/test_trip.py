@@ -113,7 +113,7 @@ def test_functions_are_listed_in_the_order_of_calls(made):
     ]
 
 
-def test_bars_leave_out_what_is_always_inlined_and_other_crates(made):
+def test_bars_omit_inlined_functions_and_other_crates(made):
     assert made.count(every=False) == (3, 2)
     assert made.count(every=True) == (5, 3)
     assert [f.name for f in made.functions if f.is_always_inlined] == ["Device::now"]

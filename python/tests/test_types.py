@@ -54,7 +54,7 @@ KNOWN = [
 ]
 
 
-def test_types_of_parameters_state_hooks_figures_and_functions_are_known(tmp_path):
+def test_types_of_all_public_names_are_known(tmp_path):
     pytest.importorskip("mypy", reason="needs pip install mypy")
     (tmp_path / "mine.py").write_text(CHECKED)
     # By the configuration of `make check`, so that what it knows of the package holds here, too.
@@ -67,7 +67,7 @@ def test_types_of_parameters_state_hooks_figures_and_functions_are_known(tmp_pat
         assert known in line, done.stdout
 
 
-def test_the_types_of_a_reports_figures_are_those_of_its_schema():
+def test_report_figures_have_the_types_of_the_schema():
     if os.environ.get("BLESS"):
         typed_report.STUB.write_text(typed_report.stub(), encoding="utf-8")
     formatted = subprocess.run(

@@ -85,5 +85,5 @@ def workloads() -> list[Entry]:
 
 
 def formats() -> list[Entry]:
-    """Trace formats that are recognised by their content."""
+    """Trace formats that are recognized by their content."""
     return [Entry(*e) for e in _wordline.formats()]

@@ -103,7 +103,7 @@ def brief(figure: Spread | None) -> str:
 
 
 def change(figure: Spread | None) -> str:
-    """Return a difference in per cent as pages have it: with its sign, and its interval."""
+    """Return a difference in percent as pages have it: with its sign, and its interval."""
     text = brief(figure)
     if text.startswith("-"):
         text = "\u2212" + text[1:]

@@ -23,9 +23,9 @@ _CAUSES = {
 }
 #: What takes less stands here on a logarithmic scale.
 _LEAST_US = 1.0
-#: Shares of requests that have a tick, in per cent.
+#: Shares of requests that have a tick, in percent.
 _SHARES = (0, 25, 50, 90, 99, 99.9, 99.99)
-#: The scale of shares is even up to here, in per cent, and has half of the height there.
+#: The scale of shares is even up to here, in percent, and has half of the height there.
 _EVEN = 90.0
 _UNITS = {"us": "µs", "mb_per_s": "MB/s", "requests": "requests a bin", "blocks": "blocks"}
 
@@ -191,7 +191,7 @@ class Plot:
         return list(zip(names, self._reports, strict=True))
 
     def _looks(self, marked: bool = True) -> dict[str, dict[str, Any]]:
-        """Return colour, line and marker of each report."""
+        """Return color, line and marker of each report."""
         return _style.looks([name for name, _ in self._named()], marked)
 
     def _legend(self, at: Axes) -> Axes:
@@ -199,7 +199,7 @@ class Plot:
         return _style.legend(at, len(names), max(map(len, names)))
 
 
-#: Quantiles that have an interval over the replicas, with their shares in per cent.
+#: Quantiles that have an interval over the replicas, with their shares in percent.
 _QUANTILES = {"p50": 50.0, "p99": 99.0, "p999": 99.9, "p9999": 99.99}
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 WIDTHS = {"column": 3.35, "page": 7.0}
 #: Points of the text of a new picture, as that of captions.
 _TEXT = 8.5
-#: Lines and markers go with the colours, so that a copy in grey can be read.
+#: Lines and markers go with the colors, so that a copy in grey can be read.
 _DASHES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1, 1, 1)))
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 

@@ -19,7 +19,7 @@ from wordline.quantity import in_us
 
 #: Bits of a cell by mode.
 BITS = {"slc": 1, "mlc": 2, "tlc": 3, "qlc": 4}
-#: Utilisations that are simulated beside the model, where the drive admits them.
+#: Utilizations that are simulated beside the model, where the drive admits them.
 SIMULATED = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 
 
@@ -44,7 +44,7 @@ def curves(
     Returns
     -------
     dict
-        ``points``: for each utilisation ``u`` of the faster medium that the drive admits, the hit
+        ``points``: for each utilization ``u`` of the faster medium that the drive admits, the hit
         rates ``h_w`` and ``h_r``, the costs ``c_pw_hy_us``, ``c_pr_hy_us`` and ``c_hyssd_us``
         (eq. 3) in microseconds, the last over the blocks that can hold data while one is collected
         (``effective_us``), and how many page writes the drive endures (``endured_writes``; None
@@ -72,7 +72,7 @@ def curves(
 
 
 def least_cost(points: Sequence[Mapping[str, Any]], key: str = "c_hyssd_us") -> Mapping[str, Any]:
-    """Return the point of least cost; the lowest utilisation of several."""
+    """Return the point of least cost; the lowest utilization of several."""
     return min(points, key=lambda point: point[key])
 
 
@@ -130,7 +130,7 @@ def draw_hits(at: Any, points: Sequence[Mapping[str, Any]]) -> None:
     at.plot(u, [p["h_r"] for p in points], color=plotting.SCHEMES[2], label="reads, H_r")
     at.set_xlim(0, 1)
     at.set_ylim(0, 1)
-    at.set_xlabel("utilisation of the superior SSD")
+    at.set_xlabel("utilization of the superior SSD")
     at.set_ylabel("hit rate")
     at.legend()
 
@@ -138,7 +138,7 @@ def draw_hits(at: Any, points: Sequence[Mapping[str, Any]]) -> None:
 def draw_costs(
     at: Any, points: Sequence[Mapping[str, Any]], simulated: Mapping[float, float] | None = None
 ) -> None:
-    """Draw the cost curve on axes of `matplotlib`; simulated costs by utilisation as points."""
+    """Draw the cost curve on axes of `matplotlib`; simulated costs by utilization as points."""
     from wordline import plotting
 
     u = [point["u"] for point in points]
@@ -168,7 +168,7 @@ def draw_costs(
         )
     at.set_xlim(0, 1)
     at.set_ylim(0, highest)
-    at.set_xlabel("utilisation of the superior SSD")
+    at.set_xlabel("utilization of the superior SSD")
     at.set_ylabel("µs a page access")
     at.legend()
 

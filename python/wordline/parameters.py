@@ -150,7 +150,7 @@ class Param(Generic[Given]):
         Raises
         ------
         UserError
-            It is none, not one of the choices, or out of bounds.
+            It has another type, is not one of the choices, or is out of bounds.
         """
         if self.is_size and isinstance(value, str):
             value = _wordline.size(value)

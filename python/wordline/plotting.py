@@ -24,10 +24,10 @@ _baseline, _schemes = _wordline.colours()
 BASELINE = _baseline
 #: What is neither the baseline nor the winner.
 OTHER = "#6b7480"
-#: Colours of schemes in the order in which they are compared, as on the pages of the command line,
+#: Colors of schemes in the order in which they are compared, as on the pages of the command line,
 #: and some more.
 SCHEMES = (*_schemes, "#b0621a", "#46536b", "#2f8a82", "#8059c0")
-#: Markers go with the colours, so that neither must be told apart alone.
+#: Markers go with the colors, so that neither must be told apart alone.
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "p", "h", "*", "d")
 #: Text on a light ground that stays light on a dark page.
 ON_LIGHT = "#1b212a"
@@ -72,7 +72,7 @@ GAIN, LOSS = "#2a9d8f", "#d9822b"
 
 
 def gain_and_loss() -> Any:
-    """Return the colours from better, by white, to worse."""
+    """Return the colors from better, by white, to worse."""
     return LinearSegmentedColormap.from_list("gain-and-loss", [GAIN, "#ffffff", LOSS])
 
 
@@ -92,7 +92,7 @@ def colours(names: list[str], baseline: str | None = None) -> dict[str, str]:
 
 
 def markers(names: list[str]) -> dict[str, str]:
-    """Give each name a marker; with its colour it is the only one of its kind for 143 names."""
+    """Give each name a marker; with its color it is the only one of its kind for 143 names."""
     return {n: MARKERS[i % len(MARKERS)] for i, n in enumerate(names)}
 
 

@@ -96,7 +96,7 @@ def _check_types(regions: tuple[Any, ...], words: dict[str, Any], avoid: Any) ->
     """Raise `UserError` for the first argument of `to` that has a wrong type."""
     for region in regions:
         if not isinstance(region, str):
-            raise UserError(f"to({region!r}): a region is the name of one of the layout, in quotes")
+            raise UserError(f"to({region!r}): name a region of the layout, in quotes")
     for name, value in words.items():
         if not isinstance(value, str):
             raise UserError(f"to({name}={value!r}): {name} is one of {_WORDS[name]}")

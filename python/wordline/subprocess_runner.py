@@ -28,7 +28,7 @@ _BEAT = 0.2
 def importable(classes: Sequence[type[Scheme]]) -> bool:
     """Return whether another process can import classes: each is in a file of its own.
 
-    The caller's script would begin once more there.
+    The caller's script would start again there.
     """
     if spelling.is_loading():
         return False

@@ -7,7 +7,7 @@ counters! {
         bad: u32 => u64 = widened,
         /// Blocks retired at the end of their life.
         retired: u32 => u64 = widened,
-        /// Blocks whose data static wear levelling moved.
+        /// Blocks whose data static wear leveling moved.
         levelled: u64,
     }
 

@@ -128,11 +128,11 @@ impl<'a> Check<'a> {
         let [path, acked, said, socket, mnt] =
             ["image", "acked", "said", "drive.sock", "mnt"].map(|name| self.path(name));
         if self.template.has("image") || self.template.has("mnt") {
-            write_image(&path, &image).map_err(CrashError::machine("a crash state cannot be written"))?;
+            write_image(&path, &image).map_err(CrashError::machine("cannot write a crash state"))?;
         }
         if self.template.has("acked") {
             let lines: String = self.log.marks(interval.at()).map(|mark| format!("{mark}\n")).collect();
-            std::fs::write(&acked, lines).map_err(CrashError::machine("the marks cannot be written"))?;
+            std::fs::write(&acked, lines).map_err(CrashError::machine("cannot write the marks"))?;
         }
         let drive = if self.is_over_nbd() {
             Some(Recorder::start(&socket, image, self.log.sector, None)?)
@@ -150,8 +150,11 @@ impl<'a> Check<'a> {
             _ => None,
         };
         let output = OpenOptions::new().create(true).append(true).open(&said);
-        let output = output.map_err(CrashError::machine("no file for the output of the check"))?;
-        output.set_len(0).map_err(CrashError::machine("the output of the check"))?;
+        let output =
+            output.map_err(CrashError::machine("cannot create a file for the output of the check"))?;
+        output
+            .set_len(0)
+            .map_err(CrashError::machine("cannot empty the file for the output of the check"))?;
         let uri = drive.as_ref().map_or(String::new(), Recorder::uri);
         let [path, acked, socket, mnt] = [path, acked, socket, mnt].map(|path| path.display().to_string());
         let values = [("image", &path), ("acked", &acked), ("uri", &uri), ("socket", &socket), ("mnt", &mnt)];
@@ -161,7 +164,7 @@ impl<'a> Check<'a> {
         let verdict = if self.spec.is_persistent {
             self.ask(command, &said, stops)?
         } else {
-            let failed = CrashError::machine("--check: it cannot be started");
+            let failed = CrashError::machine("--check: cannot be started");
             let mut process = Process::start(command).map_err(failed)?;
             let status = process.wait(self.spec.most, stops).map_err(CrashError::machine("--check"))?;
             // End what is left of the check before its file system and its drive.
@@ -178,9 +181,7 @@ impl<'a> Check<'a> {
         let mut running = lock(&self.running);
         let mut check = match running.take() {
             Some(check) => check,
-            None => {
-                Persistent::start(command).map_err(CrashError::machine("--check: it cannot be started"))?
-            }
+            None => Persistent::start(command).map_err(CrashError::machine("--check: cannot be started"))?,
         };
         match check.ask(self.spec.most, stops).map_err(CrashError::machine("--check"))? {
             Answer::Line(line) => {
@@ -189,11 +190,11 @@ impl<'a> Check<'a> {
                     return Ok(Verdict::Passed);
                 }
                 let said = format!("{line}\n{}", tail(said)).trim_end().to_string();
-                Ok(Verdict::Failed { how: "an answer that is not ok".to_string(), said })
+                Ok(Verdict::Failed { how: "a reply other than ok".to_string(), said })
             }
             Answer::Ended(status) if status.success() => Err(CrashError::Input(
-                "--check: the check has ended without an answer\n  allowed: a check that answers each line of \
-                 standard input with a line"
+                "--check: the check ended without a reply\n  allowed: a check that writes one line for each \
+                 line of standard input"
                     .to_string(),
             )),
             Answer::Ended(status) => self.verdict(Some(status), said, stops),

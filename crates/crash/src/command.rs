@@ -134,8 +134,9 @@ impl Drop for Process {
 mod tests {
     use super::*;
 
+    // Placeholders are filled in either way.
     #[test]
-    fn a_command_is_filled_in_and_a_shell_is_begun_only_where_one_is_needed() {
+    fn command_starts_a_shell_only_where_needed() {
         let template =
             Template::new("--check", "./verify {image} {acked}", &["image", "acked"], &["image"]).unwrap();
         let command = template.command(&[("image", "/a b/image"), ("acked", "/c")]);
@@ -147,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_that_there_is_not_and_one_that_lacks_are_named() {
+    fn unknown_and_missing_placeholders_are_named() {
         let said = |text: &str| {
             Template::new("--check", text, &["image", "acked"], &["image"]).unwrap_err().to_string()
         };

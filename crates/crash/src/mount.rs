@@ -146,7 +146,7 @@ impl FileSystem {
 
     /// Create the file system in a new file of this size.
     pub(crate) fn make(&self, path: &Path, size: u64, options: &[String]) -> Result<(), CrashError> {
-        let failed = CrashError::machine("--mount: no file for mkfs");
+        let failed = CrashError::machine("--mount: cannot create a file for mkfs");
         File::create_new(path).and_then(|file| file.set_len(size)).map_err(failed)?;
         let mut command = Command::new(format!("mkfs.{}", self.kind));
         match self.kind {
@@ -222,21 +222,21 @@ impl DriveFile {
     /// Show the drive at a socket as a file, in a new folder below `folder`.
     pub(crate) fn start(socket: &Path, folder: &Path) -> Result<DriveFile, CrashError> {
         let at = folder.join("fuse");
-        std::fs::create_dir_all(&at).map_err(CrashError::machine("no folder for the drive as a file"))?;
+        std::fs::create_dir_all(&at)
+            .map_err(CrashError::machine("cannot create a folder for the drive image"))?;
         let path = at.join("disk");
         let mut command = Command::new("nbdfuse");
         command.arg(&path).arg("--unix").arg(socket);
-        let mut nbdfuse =
-            Process::start(command).map_err(CrashError::machine("nbdfuse cannot be started"))?;
+        let mut nbdfuse = Process::start(command).map_err(CrashError::machine("cannot start nbdfuse"))?;
         let begun = Instant::now();
         while !path.exists() {
             let failed =
-                |how: String| Err(CrashError::Machine(format!("nbdfuse has not shown the drive: {how}")));
+                |how: String| Err(CrashError::Machine(format!("nbdfuse did not mount the drive: {how}")));
             if let Some(status) = nbdfuse.wait(STEP, &|| false).map_err(CrashError::machine("nbdfuse"))? {
                 return failed(status.to_string());
             }
             if begun.elapsed() > PATIENCE {
-                return failed(format!("it waited {} s", PATIENCE.as_secs()));
+                return failed(format!("timed out after {} s", PATIENCE.as_secs()));
             }
         }
         Ok(DriveFile { path, _point: MountPoint(at), _nbdfuse: nbdfuse })

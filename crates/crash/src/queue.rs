@@ -232,8 +232,9 @@ mod tests {
         Log { size: 8 << 20, sector: SECTOR, base: 0, events: (0..count).flat_map(one).collect() }
     }
 
+    // Before all classes are complete.
     #[test]
-    fn torn_write_of_a_long_log_is_drawn_before_all_classes_are_complete() {
+    fn torn_write_of_a_long_log_is_drawn_early() {
         let log = log(200, 120, 20);
         let all = intervals(&log, Rules { sector: SECTOR, atomic: None }, None);
         let mut queue = Queue::new(&all, &[], 1, false);
@@ -276,8 +277,9 @@ mod tests {
         log
     }
 
+    // One lost write in it is enough.
     #[test]
-    fn one_lost_write_of_a_rare_small_interval_comes_early() {
+    fn rare_small_interval_is_drawn_early() {
         let all = intervals(&rare(150, 70, 60), Rules { sector: SECTOR, atomic: None }, None);
         let mut queue = Queue::new(&all, &[], 1, false);
         let first = std::iter::from_fn(|| queue.next()).take(60);
@@ -289,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn long_class_of_one_interval_does_not_hold_up_the_others() {
+    fn long_class_does_not_delay_the_others() {
         // 120 writes in one interval have 7,140 pairs.
         let write = |id: u64| {
             let (offset, data) = (id * SECTOR, vec![id as u8; SECTOR as usize]);
@@ -312,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn all_classes_are_complete_although_no_drawn_state_is_new() {
+    fn classes_complete_when_no_drawn_state_is_new() {
         let all = intervals(&log(5, 2, 2), Rules { sector: SECTOR, atomic: None }, None);
         let mut queue = Queue::new(&all, &[], 1, false);
         let mut seen = std::collections::HashSet::new();

@@ -52,7 +52,7 @@ pub fn record(
     }
     let folder = scratch(spec.mount.is_some())?;
     let path = folder.path().join("drive.sock");
-    let pipe = CrashError::machine("no pipe for the output of the client");
+    let pipe = CrashError::machine("cannot create a pipe for the output of the client");
     let (printed, out) = std::io::pipe().map_err(pipe)?;
     let mut image = begin(spec, folder.path())?;
     // The faults are for the client, not for mount.
@@ -125,7 +125,7 @@ fn begin(spec: &RecordSpec, folder: &Path) -> Result<Image, CrashError> {
     let length = file.metadata().map_err(|e| wrong(format!("cannot be read: {e}")))?.len();
     if length > spec.size {
         let allowed = format!("at most the {} bytes of --size", spec.size);
-        return Err(wrong(format!("it has {length} bytes\n  allowed: {allowed}")));
+        return Err(wrong(format!("the file has {length} bytes\n  allowed: {allowed}")));
     }
     let mut sector = 0;
     loop {
@@ -168,5 +168,5 @@ pub(crate) fn scratch(has_mount: bool) -> Result<tempfile::TempDir, CrashError> 
     let ram = Path::new("/dev/shm");
     let made = if ram.is_dir() { builder.tempdir_in(ram) } else { builder.tempdir() };
     made.or_else(|_| builder.tempdir())
-        .map_err(CrashError::machine("no folder for crash states can be created"))
+        .map_err(CrashError::machine("cannot create a folder for crash states"))
 }

@@ -53,7 +53,7 @@ mod tests {
     use wordline_volatile::Content;
 
     #[test]
-    fn states_are_equal_by_what_checks_that_passed_have_read() {
+    fn states_equal_in_what_passed_checks_read_are_equal() {
         let image = |filled: &[u64]| {
             let mut image = Image::new(1 << 16, 512);
             filled.iter().for_each(|at| image.set(*at, &Content::of(&vec![1; 512].into(), 0)));

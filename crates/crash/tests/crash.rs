@@ -78,7 +78,7 @@ fn missing_barrier_is_reduced_to_one_lost_write() {
 }
 
 #[test]
-fn barrier_leaves_no_failing_state_and_each_flush_is_needed() {
+fn barrier_prevents_failures_and_each_flush_is_needed() {
     let log = commit(true);
     let all = found(&log, &spec());
     assert_eq!(all.failing, None);
@@ -115,7 +115,7 @@ fn torn_write_is_found_unless_it_is_atomic() {
 }
 
 #[test]
-fn states_come_in_their_order_and_equal_ones_count_once() {
+fn states_come_in_order_and_equal_ones_count_once() {
     let folder = tempfile::tempdir().unwrap();
     let seen = folder.path().join("seen");
     let text = format!(
@@ -133,7 +133,7 @@ fn states_come_in_their_order_and_equal_ones_count_once() {
 }
 
 #[test]
-fn check_that_fails_with_nothing_lost_is_the_users_mistake() {
+fn check_that_fails_with_nothing_lost_is_a_user_error() {
     let fails = search(&commit(true), &check("test ! -f {image}"), &spec(), &|| false, &|_| {}).unwrap_err();
     assert!(
         matches!(&fails, CrashError::Input(text) if text.contains("although no data are lost")),
@@ -141,7 +141,7 @@ fn check_that_fails_with_nothing_lost_is_the_users_mistake() {
     );
     let none =
         search(&commit(true), &check("no-such-program {image}"), &spec(), &|| false, &|_| {}).unwrap_err();
-    assert!(none.to_string().contains("--check: it cannot be started"), "{none}");
+    assert!(none.to_string().contains("--check: cannot be started"), "{none}");
     let slow = SearchSpec { most: Duration::from_millis(50), ..spec() };
     let slow = search(&commit(true), &check("sleep 60; cat {image}"), &slow, &|| false, &|_| {}).unwrap_err();
     assert!(slow.to_string().contains("did not end within"), "{slow}");
@@ -164,7 +164,7 @@ fn persistent_check_finds_the_same_in_one_process() {
     let failing = of(&commit(false)).failing.unwrap();
     assert_eq!((failing.name.as_str(), failing.again), ("5:1", true));
     let Verdict::Failed { how, said } = failing.verdict else { panic!("{:?}", failing.verdict) };
-    assert_eq!((how.as_str(), said.as_str()), ("an answer that is not ok", "not whole"));
+    assert_eq!((how.as_str(), said.as_str()), ("a reply other than ok", "not whole"));
     std::fs::remove_file(&begun).unwrap();
     let all = of(&commit(true));
     assert_eq!(
@@ -179,7 +179,7 @@ fn persistent_check_finds_the_same_in_one_process() {
     let breaks = search(&commit(true), &breaks, &spec, &|| false, &|_| {}).unwrap_err().to_string();
     assert!(breaks.contains("although no data are lost: exit status: 3"), "{breaks}");
     let ended = search(&log, &check("test -f {image}"), &spec, &|| false, &|_| {}).unwrap_err().to_string();
-    assert!(ended.contains("ended without an answer\n  allowed: a check that answers"), "{ended}");
+    assert!(ended.contains("ended without a reply\n  allowed: a check that writes one line"), "{ended}");
     let slow = SearchSpec { most: Duration::from_millis(50), ..spec.clone() };
     let slow =
         search(&log, &check("sleep 60; cat {image}"), &slow, &|| false, &|_| {}).unwrap_err().to_string();
@@ -220,7 +220,7 @@ fn garbage_is_in_what_was_being_written() {
 }
 
 #[test]
-fn failing_check_is_a_finding_where_the_drive_had_faults() {
+fn failing_check_is_a_finding_if_the_drive_had_faults() {
     let mut log = commit(true);
     log.events.insert(1, Event::Fault { id: 1, fault: SessionFault::Corrupt });
     let failing =
@@ -246,7 +246,7 @@ fn check_of_a_mounted_file_system_needs_one() {
 }
 
 #[test]
-fn client_that_writes_nothing_leaves_an_empty_log_with_its_marks() {
+fn client_without_writes_leaves_an_empty_marked_log() {
     let client =
         Template::new("--run", "test -S {socket} && echo one && echo two", &["socket"], &["socket"]).unwrap();
     let spec = drive();

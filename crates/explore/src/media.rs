@@ -6,7 +6,7 @@ use std::io;
 use wordline_ftl::{Loader, Media, MediaError, Oob, PageData, Saver, StateError};
 use wordline_units::{BlockId, Lpn, Ppn};
 
-/// Version of the data programmed last, for each page and place.
+/// Version of the newest programmed data, for each page and place.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Versions {
     /// By place and page.

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 use twox_hash::XxHash3_128;
 
-/// When a search is broken off.
+/// When a search stops early.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// States.
@@ -20,9 +20,9 @@ pub struct Limits {
 /// A fault, with the shortest way to it.
 #[derive(Clone, Debug)]
 pub struct Fault {
-    /// What it is.
+    /// Its text.
     pub what: String,
-    /// How often a state like it was reached.
+    /// How often a similar state was reached.
     pub times: usize,
     /// The events that lead there, each in words.
     pub path: Vec<String>,
@@ -30,12 +30,12 @@ pub struct Fault {
     pub state: String,
 }
 
-/// What came out.
+/// Result of a search.
 #[derive(Clone, Debug, Default)]
 pub struct Found {
-    /// States, none of them twice.
+    /// Distinct states.
     pub states: usize,
-    /// Events that led from one to another.
+    /// Number of transitions between states.
     pub transitions: usize,
     /// Maximum number of events on the shortest path to any state.
     pub depth: usize,
@@ -65,7 +65,7 @@ struct Step {
     actor: u16,
 }
 
-/// A search under way.
+/// A search in progress.
 pub struct Search {
     world: World,
     root: Vec<u8>,

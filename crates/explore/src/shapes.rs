@@ -80,10 +80,10 @@ impl Shape {
         Drive::new(&keys)
     }
 
-    /// The drive that its keys spell.
+    /// The drive described by its keys.
     ///
     /// # Errors
-    /// Why there is none.
+    /// Why the keys describe no valid drive.
     pub fn spec(&self) -> Result<DeviceSpec, String> {
         Ok(self.of_keys()?.spec)
     }
@@ -91,7 +91,7 @@ impl Shape {
     /// The drive, with every page written once.
     ///
     /// # Errors
-    /// Why there is none.
+    /// Why the drive cannot be filled.
     pub fn world(&self, schemes: &Registry) -> Result<World, String> {
         let drive = self.of_keys()?;
         let scheme = schemes.build(&self.scheme).map_err(|e| e.to_string())?;
@@ -100,10 +100,10 @@ impl Shape {
         Ok(world)
     }
 
-    /// Go through all its states.
+    /// Visit all its states.
     ///
     /// # Errors
-    /// Why there is no such drive.
+    /// Why the drive is invalid.
     pub fn explore(&self, schemes: &Registry, limits: Limits) -> Result<Found, String> {
         Ok(Search::new(self.world(schemes)?).run(limits))
     }
@@ -111,7 +111,7 @@ impl Shape {
     /// Summary of the drive: planes, blocks per plane, pages per block, logical pages.
     ///
     /// # Errors
-    /// Why there is no such drive.
+    /// Why the drive is invalid.
     pub fn drive(&self) -> Result<String, String> {
         let drive = self.of_keys()?;
         let media: Vec<String> = (drive.geometry.media.iter())

@@ -68,7 +68,7 @@ pub(crate) struct Pending {
     newest: Vec<u64>,
 }
 
-/// Requests that the host may issue, and how many at once.
+/// Requests that the host may issue, and how many in parallel.
 #[derive(Clone, Debug, Default)]
 pub struct Host {
     /// Pages that are written.
@@ -81,13 +81,13 @@ pub struct Host {
     pub trims: Vec<u8>,
     /// Whether it flushes.
     pub flushes: bool,
-    /// Requests at once.
+    /// Number of parallel requests.
     pub at_once: usize,
-    /// Total number of requests, for schemes whose learning never ends.
+    /// Total number of requests, for schemes whose state grows without bound.
     pub in_all: Option<u16>,
 }
 
-/// A drive and all that is pending.
+/// A drive and its pending events.
 pub struct World {
     pub(crate) ftl: Ftl,
     pub(crate) pending: Pending,
@@ -132,10 +132,10 @@ impl World {
         &mut self.ftl
     }
 
-    /// Write all pages once, each to flash before the next, as far as there is room.
+    /// Write all pages once, each to flash before the next, as far as they fit.
     ///
     /// # Errors
-    /// When one finds no place.
+    /// When a page does not fit.
     pub fn fill(&mut self) -> Result<(), String> {
         for lpn in 0..self.drive.logical_pages() {
             self.happen(Event::Write(lpn as u8))?;
@@ -148,7 +148,7 @@ impl World {
     /// Process pending events in order of arrival, until none is left.
     ///
     /// # Errors
-    /// What goes wrong.
+    /// The first fault.
     pub fn come_to_rest(&mut self) -> Result<(), String> {
         for _ in 0..10_000 {
             let mut events = vec![];
@@ -167,7 +167,7 @@ impl World {
         !self.pending.asked.is_empty()
     }
 
-    /// What may happen next.
+    /// Events that may happen next.
     pub fn events(&self, out: &mut Vec<Event>) {
         out.clear();
         for plane in 0..self.drive.geometry.planes {
@@ -209,7 +209,7 @@ impl World {
     /// Something happens. Returns the number of completed requests, and whether that changed anything.
     ///
     /// # Errors
-    /// What has gone wrong.
+    /// The first fault.
     pub fn happen(&mut self, event: Event) -> Result<u32, String> {
         self.ended = 0;
         match event {
@@ -355,10 +355,10 @@ impl World {
         Saver::pack(self).unwrap_or_default()
     }
 
-    /// Become a state again.
+    /// Restore a state.
     ///
     /// # Errors
-    /// If the bytes are of another drive.
+    /// If the bytes belong to another drive.
     pub fn unpack(&mut self, bytes: Vec<u8>) -> Result<(), String> {
         self.wrong = None;
         let state = StateFile::packed(bytes);

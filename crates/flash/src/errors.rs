@@ -427,7 +427,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_are_clamped_and_a_fresh_block_counts_as_cycled_once() {
+    fn errors_are_clamped_and_a_fresh_block_has_one_cycle() {
         assert_eq!(MLC_2Y.rber.at(3000.0, 8760.0, 0.0), 0.5);
         let rber = TLC_72.rber;
         let zero = rber.at(0.0, 10.0, 10.0);

@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_is_found_as_it_was_left_and_a_torn_wordline_takes_no_more() {
+    fn found_block_resumes_and_skips_a_torn_wordline() {
         for pages in 0..=12 {
             let found = ProgramRule::Sequential.found(TLC, 0..pages, None);
             assert_eq!(found, ProgramRule::Sequential.filled(TLC, pages));
@@ -421,7 +421,7 @@ mod tests {
     }
 
     #[test]
-    fn the_relaxed_rule_admits_exactly_what_the_constraints_admit() {
+    fn relaxed_rule_admits_exactly_its_constraints() {
         // Every state that can be reached in a small block, and every page in each.
         for (wordlines, bits) in [(6, 3), (4, 2), (4, 4), (1, 3)] {
             let shape = BlockShape { wordlines, bits };

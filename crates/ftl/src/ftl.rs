@@ -93,7 +93,7 @@ impl Ftl {
     /// A fresh, empty drive under a scheme, which stores only times and counts.
     ///
     /// # Errors
-    /// A refusal with its reason where scheme and device do not fit.
+    /// A refusal with its reason if the scheme does not support the device.
     pub fn new(drive: &DriveInfo, scheme: Box<dyn Scheme>) -> Result<Ftl, Refusal> {
         Ftl::over(drive, scheme, BoxedMedia::none())
     }
@@ -101,7 +101,7 @@ impl Ftl {
     /// The same over empty media.
     ///
     /// # Errors
-    /// A refusal with its reason where scheme and device do not fit.
+    /// A refusal with its reason if the scheme does not support the device.
     pub fn over(
         drive: &DriveInfo,
         mut scheme: Box<dyn Scheme>,
@@ -156,7 +156,7 @@ impl Ftl {
         })
     }
 
-    /// Count from zero, at time 0, on the drive as it is. Nothing may be pending.
+    /// Reset all counters, at time 0, and keep the drive as it is. No operation may be pending.
     pub fn start_anew(&mut self) {
         self.age_by(self.state.now.since(SimTime(0)));
         self.state.now = SimTime(0);
@@ -171,31 +171,31 @@ impl Ftl {
         }
     }
 
-    /// Data grow older by this much, while the drive lies on the shelf.
+    /// Age the data by this time, during which the drive is powered off.
     pub fn age_by(&mut self, time: SimDuration) {
         self.state.aging.age_by(time);
         self.state.refreshing.start_anew();
     }
 
-    /// The layer at a time, for the caller. Time never runs backwards.
+    /// The layer at a time, for calls. Time never runs backwards.
     #[inline(always)]
     pub fn at(&mut self, now: SimTime) -> &mut Ftl {
         self.state.now = now;
         self
     }
 
-    /// Whether a call has left consequences, or a completed request.
+    /// Whether a call has left effects or completed requests to process.
     #[inline(always)]
     pub fn has_effects(&self) -> bool {
         !self.out.is_empty()
     }
 
-    /// Requests whose last part has ended, and that were not yet completed.
+    /// Requests whose last part has ended and that have not completed yet.
     pub fn completed(&self) -> &[RequestId] {
         self.out.completed()
     }
 
-    /// A decision refused, media that failed, or an invariant broken. The run is over then.
+    /// A refused decision, failed media, or a broken invariant. It ends the run.
     #[inline(always)]
     pub fn fault(&self) -> Option<&Fault> {
         self.out.fault()
@@ -207,14 +207,14 @@ impl Ftl {
         &self.state.ops[id]
     }
 
-    /// The request that waits for an operation, if it is a part of one.
+    /// The request that an operation is a part of, if any.
     #[inline(always)]
     pub fn request_of(&mut self, id: OpId) -> Option<&mut Pending> {
         let request = self.state.ops[id].owner.request()?;
         self.requests.get_mut(request)
     }
 
-    /// What the operation has been through that ends in the next call: to be told where a host request may wait for it.
+    /// Latency parts of the operation that ends in the next call; set them if a host request may wait for it.
     #[inline(always)]
     pub fn breakdown_mut(&mut self) -> &mut LatencyBreakdown {
         &mut self.breakdown
@@ -226,7 +226,7 @@ impl Ftl {
         &self.requests[id]
     }
 
-    /// The same, for what is known of it when it ends.
+    /// The same, with what is known at its completion.
     #[inline(always)]
     pub fn pending_mut(&mut self, id: RequestId) -> &mut Pending {
         &mut self.requests[id]
@@ -237,7 +237,7 @@ impl Ftl {
         &self.state.counters
     }
 
-    /// How the scheme divided the drive.
+    /// The layout of the drive by its scheme.
     pub fn layout(&self) -> &Layout {
         &self.layout
     }
@@ -247,7 +247,7 @@ impl Ftl {
         self.scheme.as_ref()
     }
 
-    /// The drive's state, as a scheme sees it.
+    /// The state of the drive, as a scheme sees it.
     pub fn view(&self) -> View<'_> {
         View::of(&self.state)
     }
@@ -258,7 +258,7 @@ impl Ftl {
         self.held_dies.is_held(die)
     }
 
-    /// Whether any operation is on its way.
+    /// Whether any operation is in progress.
     pub fn has_operations(&self) -> bool {
         self.state.ops.live() > 0
     }
@@ -304,7 +304,7 @@ impl Ftl {
     /// The media by their type, mutable.
     ///
     /// # Errors
-    /// When they are others, or none.
+    /// When they are of another type, or there are none.
     pub fn media_mut<M: Media>(&mut self) -> Result<&mut M, OtherMedia> {
         self.store.media_mut()
     }
@@ -333,8 +333,7 @@ impl Ftl {
         self.out.fail(|| Fault::Media { error, time });
     }
 
-    /// Reads of the host that ended as uncorrectable since the media could not answer them, by the number of their
-    /// request: the newest 64.
+    /// Numbers of the last 64 requests whose host reads ended as uncorrectable because the media failed.
     pub fn read_errors(&self) -> &[(u64, MediaError)] {
         &self.read_errors
     }

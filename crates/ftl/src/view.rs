@@ -9,7 +9,7 @@ use wordline_counters::Cause;
 use wordline_flash::{Geometry, SlotClass};
 use wordline_units::{BlockId, DieId, Lpn, PlaneId, Ppn, SectorMask, SimTime};
 
-/// What a scheme sees: the drive's state, read-only.
+/// A scheme's view of the drive: its state, read-only.
 #[derive(Clone, Copy)]
 pub struct View<'a> {
     state: &'a State,
@@ -24,7 +24,7 @@ impl<'a> View<'a> {
         View { state, named: None, now: state.now }
     }
 
-    /// The same for a scheme that has a part of a layout, with its numbering of regions.
+    /// The same for a scheme that has a part of the layout, with its own numbering of regions.
     pub fn named(self, regions: &'a [RegionId]) -> View<'a> {
         View { named: Some(regions), ..self }
     }
@@ -37,9 +37,9 @@ impl<'a> View<'a> {
         }
     }
 
-    /// The decision of a hook, or the reason why it failed: then the run ends with an error that names the scheme, the
-    /// hook, the time and the reason, and the decision is not executed. So a hook can call a method with `?` in it, as
-    /// in `view.answer(self.find(parcel, view))`.
+    /// The decision of a hook, or the reason of its failure: the run then ends with an error that names scheme, hook,
+    /// time and reason, and the decision is not executed. So a hook can use `?` in a method, as in
+    /// `view.answer(self.find(parcel, view))`.
     #[inline]
     pub fn answer<T: Answer>(&self, decided: Result<T, impl Display>) -> T {
         decided.unwrap_or_else(|reason| {
@@ -53,12 +53,12 @@ impl<'a> View<'a> {
         &self.state.geometry
     }
 
-    /// Whether the run is over and the drive is emptying its buffers.
+    /// Whether the run is over and the drive drains its buffers.
     pub fn draining(&self) -> bool {
         self.state.draining
     }
 
-    /// Pages that the write buffer could still take; `None` where the drive has none.
+    /// Free pages of the write buffer; `None` without a write buffer.
     pub fn free_buffer_pages(&self) -> Option<u64> {
         Some((self.state.buffer_pages? as u64).saturating_sub(self.state.buffered))
     }
@@ -149,8 +149,8 @@ impl<'a> View<'a> {
         self.state.at(self.region(region), plane).job.map(|job| job.block)
     }
 
-    /// The block that idle time can empty next in a plane of a region: the one that it has begun, or else the next victim
-    /// by the region's own rule. None while GC empties one.
+    /// The next block that idle time can empty in a plane of a region: the one already begun, or else the next victim
+    /// by the region's own rule. None while GC empties a block.
     pub fn next_in_idle_time(&self, region: RegionId, plane: PlaneId) -> Option<BlockId> {
         let region = self.region(region);
         match self.state.at(region, plane).job {
@@ -168,8 +168,7 @@ impl<'a> View<'a> {
         self.frontier(region, plane, SlotClass::Next).filter(quiet)
     }
 
-    /// The same once the run is over: a cache that is emptied at the end starts with the full blocks and then takes
-    /// this.
+    /// The same at the end of a run: a cache that is drained then starts with the full blocks and ends with this one.
     pub fn last_frontier(&self, region: RegionId, plane: PlaneId) -> Option<BlockId> {
         self.quiet_frontier(region, plane).filter(|_| self.draining())
     }
@@ -202,7 +201,8 @@ impl<'a> View<'a> {
         self.state.staging.mask(lpn).union(self.state.map.held(lpn))
     }
 
-    /// The place of a logical page on flash, under a page map or beneath an overlay; newer data can be in flight.
+    /// The place of a logical page on flash, under a page map or the page map of an overlay; newer data may be in
+    /// flight.
     pub fn locate(&self, lpn: Lpn) -> Option<Ppn> {
         self.state.map.locate(lpn)
     }
@@ -263,7 +263,7 @@ impl<'a> View<'a> {
         crate::state::aging::lives(self.state.blocks[block.index()].life_used)
     }
 
-    /// Live sectors of a block.
+    /// Valid sectors of a block.
     pub fn live_sectors(&self, block: BlockId) -> u32 {
         self.state.blocks[block.index()].live
     }

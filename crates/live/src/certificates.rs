@@ -95,8 +95,9 @@ impl Certificates {
                 let lists = files.all::<CertificateRevocationListDer<'static>>(CRL, "revocation list")?;
                 verifier = verifier.with_crls(lists).allow_unknown_revocation_status();
             }
-            let verifier =
-                verifier.build().map_err(|e| files.wrong(CA, &e, "certificates of an authority"))?;
+            let verifier = verifier
+                .build()
+                .map_err(|e| files.wrong(CA, &e, "certificates of a certificate authority"))?;
             builder.with_client_cert_verifier(verifier)
         } else {
             builder.with_no_client_auth()

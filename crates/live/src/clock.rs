@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_scale_that_no_drive_has_is_refused_with_what_is_allowed() {
+    fn invalid_scale_is_refused_with_allowed_values() {
         for text in ["-1", "nan", "inf", "1e-9", "x", ""] {
             assert!(text.parse::<TimeScale>().unwrap_err().contains("allowed: 0 "), "{text}");
         }

@@ -75,8 +75,9 @@ mod tests {
 
     const TEN: Duration = Duration::from_secs(10);
 
+    // In the handshake.
     #[test]
-    fn a_client_that_says_nothing_in_the_handshake_is_told_from_one_whose_socket_breaks() {
+    fn silent_client_differs_from_a_broken_socket() {
         let said = |kind: io::ErrorKind| Broken::Io(kind.into()).in_handshake(TEN).to_string();
         assert!(said(io::ErrorKind::WouldBlock).contains("handshake timed out after 10 s"));
         assert!(!said(io::ErrorKind::Other).contains("handshake"));

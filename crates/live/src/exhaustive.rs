@@ -214,7 +214,7 @@ impl Vfs for Files {
             OpenKind::MainDb => 0,
             OpenKind::MainJournal => 1,
             OpenKind::Wal => 2,
-            other => return Err(Error::other(format!("{other:?}: no such file here"))),
+            other => return Err(Error::other(format!("{other:?}: unexpected kind of file"))),
         };
         let mut disk = lock(&self.0);
         if disk.files[file].is_none() {
@@ -362,7 +362,7 @@ fn a_database_is_whole_wherever_the_power_fails() {
 }
 
 #[test]
-fn a_flush_that_lies_loses_what_was_committed_and_is_caught() {
+fn lying_flush_loses_committed_data_and_is_caught() {
     for journal in ["DELETE", "WAL"] {
         let (tried, wrong) = cut_at_every_program("slc-cache", journal, 300, true);
         assert!(wrong.is_some(), "{journal}: not caught at {tried} cuts");

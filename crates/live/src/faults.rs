@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_planted_fault_is_met_as_often_as_it_was_asked_for() {
+    fn injected_fault_hits_as_often_as_asked() {
         let mut faults = Faults::default();
         faults.read_errors.push(ReadError { number: 1, range: 4096..8192, left: 2 });
         let reads = [0..4096, 0..4097, 8191..9000, 4096..8192].map(|r| faults.fails(&r));

@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_written_is_no_hole_until_it_is_found_to_be_one() {
+    fn written_range_is_no_hole_until_found_to_be_one() {
         let part = 4 * PAGES;
         let mut holes = Holes::new(10 * part, 4, true);
         assert_eq!(holes.from(&(3..10 * part)), 10 * part - 3);

@@ -255,8 +255,9 @@ fn kill_after_commits(drive: (&str, &str, &str), is_cut: bool, commits: u64, see
     kills
 }
 
+// Wherever the server and its recoveries are killed.
 #[test]
-fn what_was_answered_is_there_wherever_the_server_and_its_recoveries_are_killed() {
+fn acknowledged_data_survive_kills_while_recovering() {
     let (commits, seed) = (from_environment("WORDLINE_COMMITS", 5), from_environment("WORDLINE_SEED", 1));
     for drive in DRIVES {
         let kills = kill_after_commits(drive, false, commits, seed);
@@ -266,7 +267,7 @@ fn what_was_answered_is_there_wherever_the_server_and_its_recoveries_are_killed(
 }
 
 #[test]
-fn what_was_answered_is_there_where_the_power_is_cut_and_then_the_server_killed() {
+fn acknowledged_data_survive_a_power_cut_and_a_kill() {
     let (commits, seed) = (from_environment("WORDLINE_COMMITS", 5), from_environment("WORDLINE_SEED", 1));
     for drive in DRIVES {
         kill_after_commits(drive, true, 3 * commits, seed);

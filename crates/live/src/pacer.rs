@@ -142,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_thread_that_was_kept_waiting_polls_no_more_for_a_time() {
+    fn delayed_thread_stops_polling_for_a_while() {
         let (mut watch, now) = (Watch::new(1), Instant::now());
         watch.has_waited(now, CROWDED);
         assert!(watch.may_poll(now), "the core is free");

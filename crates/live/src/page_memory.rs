@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_page_that_nobody_shares_is_used_again_and_no_other() {
+    fn unshared_page_is_reused_and_no_other() {
         let memory = PageMemory::default();
         let page = memory.take(1, 4096).remove(0);
         let at = page.as_ptr();

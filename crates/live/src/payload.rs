@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn data_come_whole_in_whatever_pieces_they_are_received() {
+    fn data_arrive_whole_in_pieces_of_any_size() {
         for (offset, length) in [(0, 2048), (512, 512), (1536, 4096), (2048, 300_032), (7, 5000), (0, 100)] {
             let (request, data) = (write(offset, length), bytes(length));
             for piece in [1, 500, 3000, 1 << 20] {

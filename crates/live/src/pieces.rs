@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn zeroes_are_trimmed_where_whole_pages_are_and_written_at_the_edges() {
+    fn zeroes_are_trimmed_in_whole_pages_and_written_at_edges() {
         let pieces = all(Rest::new(Verb::WriteZeroes, 100..50_000, false, true));
         let wanted = [
             Piece::Zero(100..16_384),

@@ -193,7 +193,7 @@ mod tests {
     use std::os::unix::net::UnixStream;
 
     #[test]
-    fn a_handshake_ends_at_its_deadline_although_more_comes() {
+    fn handshake_ends_at_its_deadline_despite_more_data() {
         let (ours, mut theirs) = UnixStream::pair().unwrap();
         let socket = Socket::new(Stream::Unix(ours));
         theirs.write_all(&[7; 8]).unwrap();

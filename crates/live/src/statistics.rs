@@ -191,8 +191,9 @@ fn above(histogram: &Histogram, from: SimDuration) -> u64 {
 mod tests {
     use super::*;
 
+    // And counted at its percentile.
     #[test]
-    fn an_answer_is_late_fifty_microseconds_after_its_instant_and_counted_at_its_percentile() {
+    fn reply_is_late_50_us_after_its_deadline() {
         let mut statistics = Statistics::default();
         let begin = Instant::now();
         for i in 0..100u64 {
@@ -214,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn seconds_in_which_the_machine_was_away_are_counted_apart_and_lose_nothing() {
+    fn seconds_without_the_machine_are_counted_separately() {
         let mut statistics = Statistics::default();
         let begin = Instant::now();
         let mut second = |behind_us: u64, longest: Duration| {

@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn recovered_drive_holds_what_was_durable_and_the_rest_of_the_state() {
+    fn recovered_drive_keeps_durable_data_and_other_state() {
         let (log, run) = (
             log(),
             RunSpec {

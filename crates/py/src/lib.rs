@@ -266,7 +266,7 @@ fn page(
     wordline_report::page(&heading, body, &footer)
 }
 
-/// The baseline's colour, and those of the other schemes in order.
+/// The baseline's color, and those of the other schemes in order.
 #[pyfunction]
 fn colours() -> (&'static str, [&'static str; 7]) {
     (palette::BASELINE, palette::SCHEMES)

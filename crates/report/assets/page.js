@@ -277,7 +277,7 @@
     slider.setAttribute("aria-label", "Simulated time");
     const time = document.createElement("output");
     const choice = document.createElement("select");
-    choice.setAttribute("aria-label", "What colours mean");
+    choice.setAttribute("aria-label", "What colors mean");
     for (const by of Object.keys(inks)) choice.append(new Option("by " + by, by));
     const key = document.createElement("span");
     key.className = "key";
@@ -422,7 +422,7 @@
     const more = document.createElement("p");
     more.className = "more";
     more.setAttribute("aria-hidden", "true");
-    more.textContent = "This table goes on to the right: scroll it sideways \u2192";
+    more.textContent = "This table continues to the right: scroll sideways \u2192";
     box.after(more);
     const look = () => {
       more.hidden = box.scrollLeft + box.clientWidth >= box.scrollWidth - 2;

@@ -36,7 +36,7 @@ const DEPTHS: [u32; 4] = [1, 4, 32, 128];
 const LOADS: [&str; 3] = ["uniform", "hot-cold", "zipf"];
 
 const HEAD: &str = "\
-| drive | workload | WAF after 8 drive writes | foretold | first tenth | first drive write | steady? |
+| drive | workload | WAF after 8 drive writes | predicted | first tenth | first drive write | steady? |
 |---|---|---|---|---|---|---|";
 
 fn spec(device: &str, workload: &str, initial: &str, drive_writes: u32) -> RunSpec {

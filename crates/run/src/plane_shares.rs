@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn planes_part_where_one_that_holds_less_gets_less_still() {
+    fn emptier_plane_gets_even_less() {
         assert!(shown(0.99, 0.85, 0.02).is_parting(SPARE));
         assert!(!shown(0.99, 0.97, 0.02).is_parting(SPARE));
         assert!(!shown(0.99, 1.15, 0.02).is_parting(SPARE));

@@ -133,7 +133,7 @@ pub struct Mix {
 }
 
 impl Hybrid {
-    /// u_TLC: the utilisation of the inferior medium when that of the superior one is `u`.
+    /// u_TLC: the utilization of the inferior medium when that of the superior one is `u`.
     pub fn u_inferior(&self, u: f64) -> f64 {
         (self.d_hybrid - u * self.s_superior) / self.s_inferior
     }
@@ -167,7 +167,7 @@ impl Hybrid {
         superior.min(writes(&self.inferior, self.s_inferior, self.u_inferior(u), destaged))
     }
 
-    /// The utilisation of least cost, by trying every one of a grid from below. `mix` returns the accesses of the
+    /// The utilization of least cost, by trying every one of a grid from below. `mix` returns the accesses of the
     /// workload at a utilization. `None` for an empty grid.
     pub fn least_cost(
         &self,
@@ -182,7 +182,7 @@ impl Hybrid {
     }
 }
 
-/// The utilisations that the Analyser tries: hundredths, from .05 to .98.
+/// The utilizations that the Analyser tries: hundredths, from .05 to .98.
 pub const GRID: RangeInclusive<u32> = 5..=98;
 
 /// L: how often the writes so far can be repeated before blocks are worn out, from their endurance and mean P/E cycles;
@@ -205,8 +205,9 @@ mod tests {
 
     const UTILISATIONS: [f64; 11] = [0.1, 0.3, 0.5, 0.6, 0.63, 0.7, 0.8, 0.9, 0.95, 0.97, 0.99];
 
+    // To all its digits.
     #[test]
-    fn victims_are_as_full_as_the_table_of_spec_3b_says_to_all_its_digits() {
+    fn victim_fill_matches_the_table_of_spec_3b() {
         let printed = [
             ".00005", ".04088", ".20319", ".32424", ".36493", ".46700", ".62863", ".80690", ".90170",
             ".94061", ".98007",
@@ -215,8 +216,9 @@ mod tests {
         assert_eq!(ours, printed);
     }
 
+    // To all its digits.
     #[test]
-    fn page_writes_cost_what_the_table_of_spec_3b_says_to_all_its_digits() {
+    fn page_write_costs_match_the_table_of_spec_3b() {
         let printed: [(Costs, [u32; 11]); 3] = [
             (SLC, [362, 379, 463, 552, 590, 709, 1033, 2019, 4001, 6644, 19868]),
             (MLC, [1415, 1474, 1769, 2082, 2213, 2633, 3767, 7223, 14163, 23425, 69750]),
@@ -227,8 +229,9 @@ mod tests {
         }
     }
 
+    // At every utilization.
     #[test]
-    fn a_victim_solves_the_relation_of_a_log_structured_store_at_every_utilisation() {
+    fn victim_solves_the_log_structured_relation() {
         for i in 1..=999 {
             let u = i as f64 / 1000.0;
             let x = victim_utilisation(u);
@@ -284,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn costs_at_the_optimum_and_utilisations_of_longest_life_are_those_of_spec_3b() {
+    fn optimum_and_longest_life_match_spec_3b() {
         for (hits, io_w, superior, cost, longest) in [
             (financial as fn(f64) -> f64, 0.806, SLC, 922.0, 0.79),
             (financial, 0.806, MLC, 1973.0, 0.10),
@@ -302,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn hit_rates_of_the_twins_follow_from_the_peaks_of_figure_5_alone() {
+    fn twin_hit_rates_follow_from_the_peaks_of_figure_5() {
         // Where a fixed u lives longest both media wear out together, which leaves one hit rate. Figure 3 has no part in
         // it: the optima that it prints, 60, 30, 80 and 70 %, are not those of the test above.
         for (superior, u, curve) in [
@@ -329,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hybrid_of_misses_alone_pays_for_the_destage_and_of_hits_alone_does_not() {
+    fn only_misses_pay_for_the_destage_in_a_hybrid() {
         let hybrid = hybrid(SLC, 1.0, 1.0);
         let destage = SLC.c_pr + TLC.c_pw(hybrid.u_inferior(0.5));
         assert!((hybrid.c_pw_hy(0.5, 0.0) - hybrid.c_pw_hy(0.5, 1.0) - destage).abs() < 1e-9);
@@ -343,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_not_been_written_has_for_ever_left_and_what_is_worn_out_nothing() {
+    fn unwritten_media_last_for_ever_and_worn_ones_end() {
         assert_eq!(remaining_lifetime(500.0, 0.0), f64::INFINITY);
         assert_eq!(remaining_lifetime(500.0, 125.0), 3.0);
         assert_eq!(remaining_lifetime(500.0, 500.0), 0.0);

@@ -61,8 +61,8 @@
 //! The lookup time of the sector table.
 //!
 //! ## Checked by
-//! `the division follows a step of the writes as fast as a page a write allows`, `the division is that of algorithm 1
-//! line by line`, `the example of figure 3 puts merged parts on the other channel`, `hierarchy takes the next channel
+//! `division follows a step at one page per write`, `the division is that of algorithm 1
+//! line by line`, `figure 3 example merges on the other channel`, `hierarchy takes the next channel
 //! without conflict`, `the sector tables are of the paper's size`, `reference model`, golden rows.
 
 use crate::parameters::{Parameter, Parameters};

@@ -201,7 +201,7 @@ impl Scheme for HotCold {
 
     fn collect(&mut self, need: Need, view: &View) -> Option<Collect> {
         // (3); ties go to the lower number, as greedy has it. Were they always C's, H would keep more
-        // of the spare blocks, and theory would be missed by another per cent.
+        // of the spare blocks, and theory would be missed by another percent.
         let best = |region| view.best(region, need.plane).map(|b| (view.live_sectors(b), b, region));
         let (_, _, region) = [H, C].into_iter().filter_map(best).min()?;
         Some(Collect { region, block: None })

@@ -55,7 +55,7 @@
 //! Wear leveling, which the paper assumes to be perfect: the paper and this scheme count means.
 //!
 //! ## Checked by
-//! `the superior medium holds its target`, `a write that misses waits for the destage`, `no u from 5 to 98 % locks the
+//! `superior medium meets its target from the start`, `miss waits for the destage and a hit does not`, `no u from 5 to 98 % locks the
 //! drive up`, `lifetimes count what they are told to`, `the cost model` tables, `reference model`, golden rows.
 
 use crate::cost_model::{Costs, GRID, Hybrid, Mix};
@@ -220,14 +220,14 @@ impl Hyssd {
         }
     }
 
-    /// The utilisations that the Analyser may choose.
+    /// The utilizations that the Analyser may choose.
     pub(crate) fn grid(&self) -> impl Iterator<Item = f64> {
         let [least, most] = self.targets;
         let fits = move |target: u32| (least..=most).contains(&target);
         GRID.map(|hundredths| hundredths as f64 / 100.0).filter(move |u| fits(self.pages(*u)))
     }
 
-    /// Pages of S at a utilisation.
+    /// Pages of S at a utilization.
     fn pages(&self, u: f64) -> u32 {
         (u * self.capacity as f64) as u32
     }

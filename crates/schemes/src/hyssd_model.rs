@@ -7,7 +7,7 @@ use crate::registry::{SchemeError, made};
 use serde::Serialize;
 use wordline_ftl::{DriveInfo, Refusal, Scheme};
 
-/// The model of HySSD on a drive, without a simulation: what a workload would find there at each utilisation.
+/// The model of HySSD on a drive, without a simulation: what a workload would find there at each utilization.
 #[derive(Debug)]
 pub struct Model {
     /// Costs as the paper counts them: over all blocks.
@@ -31,7 +31,7 @@ impl Model {
         // Of every plane the block in reserve, and the one just opened.
         let [s, t] = [fast, dense].map(|half| (2 * half.row()) as f64);
         let (s_superior, s_inferior) = (hybrid.s_superior - s, hybrid.s_inferior - t);
-        // Utilisations stay those of all of the superior medium's pages.
+        // Utilizations stay those of all of the superior medium's pages.
         let effective = Hybrid { s_superior, s_inferior, ..hybrid };
         Ok(Model { hybrid, effective, scheme })
     }
@@ -74,7 +74,7 @@ impl Model {
     }
 }
 
-/// The model at one utilisation.
+/// The model at one utilization.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct ModelPoint {
     /// u.

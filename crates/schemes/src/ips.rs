@@ -38,8 +38,7 @@
 //! Errors caused by reprogramming: the flash rejects what the paper considers unsafe and treats the rest as safe.
 //!
 //! ## Checked by
-//! `burst latency and write amplification are those of the closed forms`, `the rule admits exactly what the conditions
-//! admit in every state`, `a wordline is as fast as the bits it holds and keeps its pages through both reprograms`,
+//! `burst latency and waf match closed forms`, `rule admits exactly the conditions in every state`, `wordline speed follows bits through two reprograms`,
 //! `reference model`, golden rows.
 
 use crate::parameters::Parameters;

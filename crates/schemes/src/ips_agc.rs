@@ -32,7 +32,7 @@
 //! As `ips`.
 //!
 //! ## Checked by
-//! `idle collection gives windows their further bits and stops when the host comes`, `reference model`, golden rows.
+//! `idle gc adds bits to windows until the host comes`, `reference model`, golden rows.
 
 use crate::parameters::Parameters;
 use crate::parts::layout;

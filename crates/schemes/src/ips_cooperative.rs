@@ -40,7 +40,7 @@
 //! As `ips`.
 //!
 //! ## Checked by
-//! `the cooperative cache is as fast and as thrifty as its closed forms`, `reference model`, golden rows.
+//! `cooperative cache matches its closed forms`, `reference model`, golden rows.
 
 use crate::parameters::{Parameter, Parameters};
 use crate::parts::layout;

@@ -42,7 +42,7 @@
 //! Interference between wordlines, which the paper considers acceptable.
 //!
 //! ## Checked by
-//! `the relaxed rule admits exactly what the constraints admit`, `the candidates are those of the paper's figure 7`,
+//! `relaxed rule admits exactly its constraints`, `the candidates are those of the paper's figure 7`,
 //! `every part of a request gets the type of the request`, `reference model`, golden rows.
 
 use crate::parameters::{Parameter, Parameters};

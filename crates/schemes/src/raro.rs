@@ -61,8 +61,8 @@
 //! Controller time for counting heat and for decisions.
 //!
 //! ## Checked by
-//! `a hot page of many retries is found in slc and its old place is stale` (figures 8 to 11),
-//! `blocks whose data have cooled give their capacity back and hot ones stay`, `reference model`, golden rows.
+//! `hot page of many retries moves to slc` (figures 8 to 11),
+//! `cooled blocks return capacity and hot ones stay`, `reference model`, golden rows.
 
 use crate::parameters::{Parameter, Parameters};
 use crate::parts::layout;

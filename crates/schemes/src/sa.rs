@@ -35,7 +35,7 @@
 //! schemes of the comparison share.
 //!
 //! ## Checked by
-//! `a page under sa is found in one place`, `a merged page goes where its first part belongs unless load decides`,
+//! `a page under sa is found in one place`, `merged page follows its first part or the load`,
 //! `reference model`, golden rows.
 
 use crate::parts::layout;

@@ -40,8 +40,7 @@
 //! The lookup time of the sector table.
 //!
 //! ## Checked by
-//! `the sector tables are of the paper's size`, `sectors of a class share a page`, `a merged page goes where its first
-//! part belongs unless load decides`, `reference model`, golden rows.
+//! `the sector tables are of the paper's size`, `sectors of a class share a page`, `merged page follows its first part or the load`, `reference model`, golden rows.
 
 use crate::parameters::Parameters;
 use crate::parts::layout;

@@ -21,9 +21,9 @@
 //!    `static + min(dynamic, free - reserve)`, updated every 64 writes. Here `free` are the blocks that remain without the
 //!    static part and without data outside the cache, packed as densely as the flash allows. D never takes the static
 //!    blocks. With `wait`, the cache keeps at least one block.
-//! 6. With `idle_after` in the device file, a drive without requests for so long migrates the full blocks of the cache,
-//!    page by page, at most at `idle_rate`: dies take turns. A request interrupts that; a block that is emptied by then waits
-//!    for the next idle period, or for GC. Open blocks, and the end of a run, migrate nothing.
+//! 6. With `idle_after` in the device file, a drive that has been idle for that time migrates the full blocks of the
+//!    cache, page by page, die by die, at most at `idle_rate`. A request stops that, and the block in progress waits for the
+//!    next idle period, or for GC. Open blocks are not migrated, and nothing is at the end of a run.
 //!
 //! ## Symbols
 //! S: the cache. D: the TLC/QLC region.
@@ -40,8 +40,8 @@
 //! What lets a drive choose delay and rate, such as its temperature or fill level; here both are fixed.
 //!
 //! ## Checked by
-//! `each partial update of a cached page costs one read`, `a rest gives back the cache after its delay and at its rate`,
-//! `a cache takes free flash and shrinks as data fill the drive`, `reference model`, golden rows.
+//! `each partial update of a cached page costs one read`, `idle time returns the cache after delay at its rate`,
+//! `cache takes free flash and shrinks as data grow`, `reference model`, golden rows.
 
 use crate::parameters::{Parameter, Parameters};
 use crate::parts::cache::{self, D, S};

@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn a_class_is_typed_by_its_file_alone_and_in_combinations() {
+    fn class_is_typed_by_file_alone_and_in_combinations() {
         let class = my_scheme::entry().typed("py:my+scheme.py#MyScheme".into());
         let registry = Registry::standard().with(class).unwrap();
         for (spelling, typed) in [

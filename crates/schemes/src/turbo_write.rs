@@ -43,9 +43,7 @@
 //! Folding by copy-back within the die: data cross the bus.
 //!
 //! ## Checked by
-//! `burst latency and write amplification are those of the closed forms`, `a write waits for the whole reclaim of a block
-//! and for a page of an idle collection`, `idle time empties and erases a block of which one page is used, or leaves it
-//! open and moves the page`, `reclaim keeps its channel from the host and from other reclaims until its erase`, `reference
+//! `burst latency and waf match closed forms`, `write waits for a block reclaim or one idle page`, `idle time erases a one page block or moves the page`, `reclaim holds its channel until its erase`, `reference
 //! model`, golden rows.
 
 use crate::parameters::{Parameter, Parameters};

@@ -6,7 +6,7 @@ use wordline_flash::Geometry;
 use wordline_ftl::BlockStatus;
 use wordline_units::{BlockId, PlaneId, SimTime};
 
-/// The most blocks that are looked at.
+/// Maximum number of sampled blocks.
 pub const MAP_CELLS_MAX: u32 = 768;
 /// The most planes of them.
 const ROWS_MAX: u32 = 24;
@@ -20,14 +20,14 @@ pub struct MapRow {
     pub plane: PlaneId,
     /// Its first block.
     pub first: BlockId,
-    /// Of each so many blocks one is looked at, the first.
+    /// Sampling distance: the first of each group of this many blocks is sampled.
     pub every: u32,
-    /// How many those are.
+    /// Number of sampled blocks in the row.
     pub cells: u32,
 }
 
 impl MapRow {
-    /// The blocks that are looked at.
+    /// The sampled blocks.
     pub fn blocks(&self) -> impl Iterator<Item = BlockId> + use<> {
         let MapRow { first, every, cells, .. } = *self;
         (0..cells).map(move |i| BlockId(first.0 + i * every))
@@ -49,7 +49,7 @@ pub fn map_rows(geometry: &Geometry) -> Vec<MapRow> {
         .collect()
 }
 
-/// How the blocks of a map are at some time.
+/// States of the sampled blocks at one time.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Frame {
     /// When.
@@ -73,7 +73,7 @@ impl Default for Frames {
 }
 
 impl Frames {
-    /// Those so far.
+    /// The frames so far.
     pub fn taken(&self) -> &[Frame] {
         &self.taken
     }

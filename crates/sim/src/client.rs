@@ -9,9 +9,10 @@ use wordline_units::{HostOp, HostRequest, SimDuration, SimTime};
 /// When a client pauses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Pauses {
-    /// From the end of a request to the one in its place.
+    /// Pause between the completion of a request and the next one in its place.
     pub think: SimDuration,
-    /// After how many bytes written it lets all that is outstanding end, and how long it then rests.
+    /// Number of bytes written after which the client waits for all outstanding requests, and the length of the rest
+    /// that follows.
     pub burst: Option<(u64, SimDuration)>,
 }
 
@@ -30,7 +31,7 @@ pub struct Client<S: Iterator> {
 }
 
 impl<S: Iterator<Item = Result<HostRequest, E>>, E: std::error::Error> Client<S> {
-    /// A stream, how many of it are outstanding at once, and when the client pauses and stops.
+    /// A stream, its queue depth, and when the client pauses and stops.
     pub fn new(stream: S, queue_depth: u32, pauses: Pauses, stop: Stop) -> Client<S> {
         Client {
             stream: stream.peekable(),

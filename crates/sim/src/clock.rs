@@ -32,7 +32,7 @@ fn key(at: SimTime, order: u64, what: u32) -> u128 {
 }
 
 impl Clock {
-    /// This many kinds of event can be told apart.
+    /// Number of distinguishable kinds of events.
     pub const KINDS: u32 = 1 << WHAT_BITS;
 
     /// A clock at a time, with nothing pending.
@@ -40,13 +40,13 @@ impl Clock {
         Clock { now, ..Clock::default() }
     }
 
-    /// The time: that of the last event that happened, or to which it was put forward since.
+    /// The current time: that of the last event, or the time to which it was advanced since.
     #[inline(always)]
     pub fn now(&self) -> SimTime {
         self.now
     }
 
-    /// Time goes on to a time, if that is not past.
+    /// Advance to a time, unless it has passed.
     #[inline(always)]
     pub fn go_on_to(&mut self, time: SimTime) {
         self.now = self.now.max(time);
@@ -63,7 +63,7 @@ impl Clock {
         next.map(|e| SimTime((e.0 >> 64) as u64))
     }
 
-    /// Take the earliest event, if it is due by a time: that is when it happens.
+    /// Remove and return the earliest event, with its time, if it is due by a time.
     #[inline(always)]
     pub fn take(&mut self, until: SimTime) -> Option<(SimTime, u32)> {
         if std::mem::take(&mut self.top_is_past) {
@@ -80,12 +80,12 @@ impl Clock {
         Some((at, event as u32 & (Clock::KINDS - 1)))
     }
 
-    /// A count that grows with each event that is set.
+    /// A counter that grows with each scheduled event.
     pub fn events_set(&self) -> u64 {
         self.order
     }
 
-    /// Set an event.
+    /// Schedule an event.
     #[inline(always)]
     pub fn set(&mut self, what: u32, at: SimTime) {
         debug_assert!(what < Clock::KINDS);
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn events_come_out_by_time_and_then_by_the_order_they_were_set() {
+    fn events_come_by_time_then_insertion_order() {
         let mut c = Clock::default();
         for (what, time) in [(3, 20), (9, 10), (4, 10), (1, 30)] {
             c.set(what, SimTime(time));
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn what_happens_makes_way_for_what_it_sets_and_is_not_next() {
+    fn event_yields_to_those_it_sets() {
         let mut c = Clock::default();
         for (what, time) in [(1, 10), (2, 20), (3, 30)] {
             c.set(what, SimTime(time));

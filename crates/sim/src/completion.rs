@@ -4,16 +4,16 @@ use serde::{Deserialize, Serialize};
 use wordline_ftl::{LatencyParts, Outcome};
 use wordline_units::{HostRequest, SimTime};
 
-/// A request that has ended.
+/// A completed request.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Completion {
     /// Its number, counted from 0 in the order of submission.
     pub number: u64,
     /// The request, with its arrival.
     pub request: HostRequest,
-    /// When it ended.
+    /// Time of completion.
     pub at: SimTime,
-    /// How it ended.
+    /// Outcome.
     pub outcome: Outcome,
     /// Its latency breakdown; the parts add up to the time since its arrival.
     pub parts: LatencyParts,

@@ -90,7 +90,7 @@ impl<P: Probe> Device<P> {
     /// A fresh drive, which stores only times and counts.
     ///
     /// # Errors
-    /// A refusal with its reason where scheme and device do not fit.
+    /// A refusal with its reason if the scheme does not support the device.
     pub fn new(
         spec: &DeviceSpec,
         geometry: &Geometry,
@@ -103,7 +103,7 @@ impl<P: Probe> Device<P> {
     /// The same over empty media for its data.
     ///
     /// # Errors
-    /// A refusal with its reason where scheme and device do not fit.
+    /// A refusal with its reason if the scheme does not support the device.
     pub fn over(
         spec: &DeviceSpec,
         geometry: &Geometry,
@@ -143,14 +143,14 @@ impl<P: Probe> Device<P> {
         }
     }
 
-    /// Multiply the array times of a die from its next operation on; 1 is normal. A state that is saved, and a drive
-    /// whose power was cut, know nothing of it.
+    /// Multiply the array times of a die from its next operation on; 1 is normal. Neither a saved state nor a power cut
+    /// preserves it.
     pub fn slow_die(&mut self, die: DieId, factor: u32) {
         self.arrays.slow(die, factor);
     }
 
-    /// Count the device as over at this end, too, and not only when a write finds no place. `logical_bytes` are those
-    /// of the host. Gives the bytes that it must still hold, and those that it does.
+    /// End the device at this condition, too, and not only when a write finds no space. `logical_bytes` is the host
+    /// capacity. Returns the bytes that the device must still hold, and those that it can hold.
     pub fn live_until(&mut self, end: EndOfLife, logical_bytes: u64) -> (u64, u64) {
         let (built, left) = self.ftl.lasting_bytes();
         let least_bytes = end.least_bytes(built, logical_bytes);
@@ -158,12 +158,12 @@ impl<P: Probe> Device<P> {
         (least_bytes, left)
     }
 
-    /// Whether the device is over. What is asked of it then ends as it would otherwise.
+    /// Whether the device has reached its end condition. Outstanding requests then complete as usual.
     pub fn is_over(&mut self) -> bool {
         self.ended_by().is_some()
     }
 
-    /// What ended the device, if it is over.
+    /// The end condition that the device has reached, if any.
     pub fn ended_by(&mut self) -> Option<EndOfLife> {
         let (retired, unread) = (self.ftl.lost_blocks().1, self.metrics.uncorrectable);
         let end = self.life.ended_by(retired, unread, || self.ftl.lasting_bytes().1);
@@ -187,12 +187,10 @@ impl<P: Probe> Device<P> {
         self.admission.submitted()
     }
 
-    /// Submit a request at a time that has not passed; everything due until then happens first.
-    /// Returns its number.
+    /// Submit a request at a time that has not passed, after all events due until then. Returns its number.
     ///
     /// # Errors
-    /// When the request reaches past the drive or covers nothing, or the time has passed; the device
-    /// is then as before.
+    /// If the request exceeds the drive or is empty, or the time has passed; the device is then unchanged.
     pub fn submit(&mut self, request: HostRequest, at: SimTime) -> Result<u64, DeviceError> {
         self.submit_with(request, at, HostData::NONE)
     }
@@ -239,8 +237,8 @@ impl<P: Probe> Device<P> {
         Ok(())
     }
 
-    /// The next request to end by a time, if any does; the device's time is then when it ended. With
-    /// none, everything due until that time has happened.
+    /// The next completion by a time, if any; it becomes the device's time. Without a completion, all events due until
+    /// that time are processed.
     ///
     /// # Errors
     /// On an illegal decision or an internal fault, or when requests can never end.
@@ -265,7 +263,7 @@ impl<P: Probe> Device<P> {
         }
     }
 
-    /// A request that has ended already, without letting time pass.
+    /// A pending completion, without advancing time.
     #[inline]
     pub fn poll(&mut self) -> Option<Completion> {
         self.admission.take_ended()

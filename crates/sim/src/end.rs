@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_end_reads_back_and_others_are_refused_with_what_is_allowed() {
+    fn every_end_reads_back_and_others_are_refused() {
         for text in ["capacity", "usable:80%", "spare:10%", "uncorrectable", "out-of-space"] {
             assert_eq!(text.parse::<EndOfLife>().map(|e| e.to_string()).as_deref(), Ok(text));
         }

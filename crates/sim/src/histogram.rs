@@ -50,7 +50,7 @@ impl From<Recorded> for Histogram {
 }
 
 impl Histogram {
-    /// Take a latency in.
+    /// Record a latency.
     #[inline]
     pub fn record(&mut self, latency: SimDuration) {
         // Grows as needed; what would not fit counts as the largest that does.
@@ -61,7 +61,7 @@ impl Histogram {
         self.max = self.max.max(latency.0);
     }
 
-    /// Take in all that another has.
+    /// Add all values of another histogram.
     pub fn add(&mut self, other: &Histogram) {
         // Grows as needed, as it does for a single latency.
         if self.inner.add(&other.inner).is_err() {
@@ -73,7 +73,7 @@ impl Histogram {
         self.max = self.max.max(other.max);
     }
 
-    /// How many were taken in.
+    /// Number of recorded values.
     pub fn count(&self) -> u64 {
         self.inner.len()
     }
@@ -83,22 +83,22 @@ impl Histogram {
         self.sum
     }
 
-    /// The mean in nanoseconds, exact; `None` where there is none.
+    /// The mean in nanoseconds, exact; `None` if it is empty.
     pub fn mean(&self) -> Option<f64> {
         (self.count() > 0).then(|| self.sum as f64 / self.count() as f64)
     }
 
-    /// The largest, exact.
+    /// The maximum, exact.
     pub fn max(&self) -> SimDuration {
         SimDuration(self.max)
     }
 
-    /// The shortest, to three digits; `None` where there is none.
+    /// The minimum, to three digits; `None` if it is empty.
     pub fn min(&self) -> Option<SimDuration> {
         (self.count() > 0).then(|| SimDuration(self.inner.lowest_equivalent(self.inner.min()).min(self.max)))
     }
 
-    /// The variance in square nanoseconds, to three digits; `None` where there is none.
+    /// The variance in square nanoseconds, to three digits; `None` if it is empty.
     pub fn variance(&self) -> Option<f64> {
         let mean = self.mean()?;
         let middle = |v: u64| self.inner.median_equivalent(v).min(self.max) as f64;

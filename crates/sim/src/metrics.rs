@@ -22,13 +22,13 @@ pub struct TimeBin {
     pub programmed: u64,
     /// Bytes of the mapping units that host writes touched, counted likewise.
     pub host_page_bytes: u64,
-    /// Minimum of the sampled free space; `None` in a bin in which it was not.
+    /// Minimum of the sampled free space; `None` in a bin without a sample.
     pub free: Option<Free>,
-    /// What arrays and buses had been busy for when that was looked at last.
+    /// Busy times of arrays and buses at the last sample.
     pub usage: Option<Usage>,
 }
 
-/// For how long arrays and buses have been busy since time 0.
+/// Busy times of arrays and buses since time 0.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Usage {
     /// By when.
@@ -46,7 +46,7 @@ pub struct Free {
     pub share: f64,
     /// Pages that can still be programmed, by page type; 0 where pages have no types.
     pub pages: [u64; 4],
-    /// Bytes that the whole drive can hold, each block in the mode that it is in.
+    /// Current capacity of the drive in bytes, each block in its current mode.
     pub usable_bytes: u64,
 }
 
@@ -115,12 +115,12 @@ impl Timeline {
     }
 }
 
-/// Totals of a run so far. Differences between two of them are exact for what lies between.
+/// Totals of a run so far. The difference of two totals is exact for the interval between them.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Checkpoint {
     /// When.
     pub at: SimTime,
-    /// Requests that have ended.
+    /// Completed requests.
     pub ended: u64,
     /// Successful requests by kind: read, write.
     pub requests: [u64; 2],
@@ -132,7 +132,7 @@ pub struct Checkpoint {
     pub programmed: u64,
     /// Bytes of the mapping units that host writes touched.
     pub host_page_bytes: u64,
-    /// Bytes of the blocks that were erased, each in the mode that it was in.
+    /// Bytes of the erased blocks, each in its former mode.
     pub erased: u64,
     /// Erased blocks, over all planes.
     pub free_blocks: u64,
@@ -151,10 +151,10 @@ struct Checkpoints {
     taken: Vec<Checkpoint>,
 }
 
-/// Everything measured of a run's requests.
+/// All measurements of a run's requests.
 #[derive(Clone, Debug)]
 pub struct Metrics {
-    /// Operations that made way for host reads, by kind: read, program, erase.
+    /// Operations suspended for host reads, by kind: read, program, erase.
     pub suspensions: [u64; OpKind::COUNT],
     /// Latencies by kind: read, write, trim, flush.
     pub latency: [Histogram; 4],
@@ -162,21 +162,21 @@ pub struct Metrics {
     pub parts: [[u128; LatencyPart::COUNT]; 2],
     /// Requests that ended, by kind, and their bytes.
     pub requests: RequestCounts,
-    /// Requests that found no space.
+    /// Requests that failed for lack of space.
     pub out_of_space: u64,
     /// Reads with more errors than could be corrected.
     pub uncorrectable: u64,
     /// Writes to a drive that had worn out.
     pub worn_out: u64,
-    /// Writes by the last bit that any of their pages is, where programs tell bits apart.
+    /// Writes by the last bit of their slowest page, where programs have page types.
     pub dominated: [u64; 4],
     /// When the last request completed.
     pub last: SimTime,
     /// Use and cost of idle time.
     pub idle: IdleCounts,
-    /// Operations of several planes that were one command of their die.
+    /// Operations of several planes that ran as one multi-plane command.
     pub multiplane: MultiplaneCounts,
-    /// For how long each array and each bus had been busy as the last request ended, ns, and when that was.
+    /// Busy time of each array and bus at the last completion, ns, and the time of that completion.
     pub used: [Vec<u64>; 2],
     /// See `used`.
     pub used_at: SimTime,
@@ -319,7 +319,7 @@ impl Metrics {
         self.frames.add(frame, self.ended);
     }
 
-    /// How the blocks of the map were along the run, from before its first request until its last had ended.
+    /// Block map over the run, from before its first request to after the last completion.
     pub fn frames(&self) -> &[Frame] {
         self.frames.taken()
     }
@@ -355,7 +355,7 @@ impl Metrics {
         c.next = now.ended + c.every;
     }
 
-    /// The totals at a moment at which no request has ended since.
+    /// The totals at a moment without later completions.
     pub fn totals(&self, at: SimTime, ftl: &Ftl) -> Checkpoint {
         let counters = ftl.counters();
         Checkpoint {
@@ -371,7 +371,7 @@ impl Metrics {
         }
     }
 
-    /// Totals along the run, after each so many requests of one number.
+    /// Totals along the run, after each multiple of a number of requests.
     pub fn checkpoints(&self) -> &[Checkpoint] {
         &self.checkpoints.taken
     }
@@ -381,8 +381,8 @@ impl Metrics {
         (SimDuration(1 << self.timeline.shift), &self.timeline.bins)
     }
 
-    /// A hash over request number, completion time and outcome of every request, and the given
-    /// counters: two runs that did the same have the same.
+    /// A hash over number, completion time and outcome of every request, and the given counters: equal runs have equal
+    /// hashes.
     pub fn result_hash(&self, counters: &[u64]) -> String {
         let mut hash = counters.iter().fold(self.hash, |h, c| fold(h, *c));
         if self.multiplane != MultiplaneCounts::default() {
@@ -399,7 +399,7 @@ mod tests {
     use wordline_ftl::RegionCounters;
 
     #[test]
-    fn a_bin_of_time_has_what_was_programmed_while_it_lasted() {
+    fn time_bin_counts_what_was_programmed_in_it() {
         let mut m = Metrics::default();
         let mut counters = Counters { regions: vec![RegionCounters::default()], ..Counters::default() };
         let width = 1 << m.timeline.shift;

@@ -7,11 +7,11 @@ use wordline_units::{BlockId, CellMode, ChannelId, DieId, HostOp, PageType, Plan
 /// A flash operation as it begins: what it does, and where.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Begin {
-    /// Its number, which no other operation of the run has.
+    /// Its number, unique in the run.
     pub op: u64,
-    /// What it does.
+    /// Kind of operation.
     pub kind: OpKind,
-    /// Why; the cause of its first part where a program writes pages for several.
+    /// Its cause; for a program of several pages that of its first part.
     pub cause: Cause,
     /// The region that owns the block.
     pub region: RegionId,
@@ -23,7 +23,7 @@ pub struct Begin {
     pub plane: PlaneId,
     /// At which place; the first of them for a program of several pages.
     pub ppn: Ppn,
-    /// Slots that it covers, from that place on.
+    /// Number of slots, from that place on.
     pub slots: u32,
     /// In which mode the block is.
     pub mode: CellMode,
@@ -31,9 +31,9 @@ pub struct Begin {
     pub page: PageType,
     /// Bytes that it moves over the bus.
     pub bytes: u64,
-    /// From which block the first of its data come, where a program moves them.
+    /// The source block of its first data, if a program moves them.
     pub from: Option<BlockId>,
-    /// The block that is emptied by it, if it is a part of that.
+    /// The block being emptied, if the operation is a part of that.
     pub empties: Option<Collecting>,
 }
 
@@ -134,7 +134,7 @@ pub enum Moment {
     },
 }
 
-/// Sees every use of a resource as it begins.
+/// Observer of every use of a resource.
 pub trait Probe {
     /// Whether events are wanted at all.
     const WATCHES: bool;
@@ -162,7 +162,7 @@ impl Probe for NoProbe {
 /// Keeps every event.
 #[derive(Clone, Debug, Default)]
 pub struct Log {
-    /// In the order they began.
+    /// In order of their start.
     pub events: Vec<Event>,
 }
 

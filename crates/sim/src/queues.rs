@@ -50,8 +50,7 @@ pub struct Queues {
 }
 
 impl Queues {
-    /// Empty queues by the number of their source, each with its class and how many of its requests the drive works
-    /// on in parallel.
+    /// Empty queues by source number, each with its class and its maximum number of requests in progress.
     pub fn new(
         order: ArbitrationOrder,
         burst: u32,
@@ -69,7 +68,7 @@ impl Queues {
         Queues { order, burst: burst.max(1), queues, classes: Default::default() }
     }
 
-    /// A request comes.
+    /// Enqueue a request.
     pub fn add(&mut self, request: HostRequest) {
         let number = request.volume as usize;
         while self.queues.len() <= number {
@@ -81,7 +80,7 @@ impl Queues {
         self.give_turn(request.volume);
     }
 
-    /// A request that was taken has ended.
+    /// A taken request has completed.
     pub fn ended(&mut self, request: &HostRequest) {
         if let Some(queue) = self.queues.get_mut(request.volume as usize) {
             queue.taken -= 1;
@@ -101,7 +100,7 @@ impl Queues {
         }
     }
 
-    /// The request whose turn it is, which the drive takes.
+    /// Take the request whose turn it is.
     pub fn take(&mut self) -> Option<HostRequest> {
         let class = self.class_in_turn()?;
         let turns = &mut self.classes[class];
@@ -156,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn round_robin_takes_a_burst_from_each_that_has_something() {
+    fn round_robin_takes_a_burst_from_each_busy_queue() {
         let plain = [(QueueClass::Medium, 100); 3];
         let mut queues = Queues::new(ArbitrationOrder::RoundRobin, 1, plain);
         for (volume, count) in [(0, 4), (1, 2), (2, 1)] {
@@ -171,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn weights_are_requests_a_round_and_urgent_ones_go_before_all() {
+    fn weights_are_requests_per_round_after_urgent_ones() {
         let classes = [QueueClass::Low, QueueClass::Medium, QueueClass::High, QueueClass::Urgent];
         let mut queues =
             Queues::new(ArbitrationOrder::Weighted([4, 2, 1]), 1, classes.map(|class| (class, 100)));
@@ -202,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn a_queue_at_its_depth_gives_nothing_until_one_of_its_requests_ends() {
+    fn queue_at_its_depth_waits_for_a_completion() {
         let mut queues =
             Queues::new(ArbitrationOrder::RoundRobin, 1, [(QueueClass::Medium, 2), (QueueClass::Medium, 9)]);
         add(&mut queues, 0, 4);

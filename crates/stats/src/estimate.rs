@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn one_value_or_one_that_is_no_number_gives_no_estimate() {
+    fn single_or_nan_value_gives_no_estimate() {
         assert_eq!(Estimate::of(&[]), None);
         assert_eq!(Estimate::of(&[1.0]), None);
         assert_eq!(Estimate::of(&[1.0, f64::NAN]), None);

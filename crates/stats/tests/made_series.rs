@@ -144,7 +144,7 @@ fn a_series_that_scatters_widely_is_not_a_figure_yet() {
 }
 
 #[test]
-fn a_balance_that_is_not_even_is_named_before_what_drifts() {
+fn uneven_balance_is_named_before_a_drift() {
     let uneven = (Role::Balance, Series::of_values(&[0.5; N]));
     let even = (Role::Balance, Series::of_values(&[1.05; N]));
     let ramp = (Role::Figure, Series::of_values(&made(3, |x| 1.0 + x)));
@@ -160,7 +160,7 @@ fn a_balance_that_is_not_even_is_named_before_what_drifts() {
 }
 
 #[test]
-fn a_warm_up_is_cut_even_where_the_quietest_part_comes_late() {
+fn warm_up_is_cut_though_the_quietest_part_is_late() {
     // A step, then waves that die down: MSER-5 alone would cut in the second half.
     let waves =
         |seed| made(seed, |x| if x < 0.1 { 0.4 } else { 1.0 + 0.15 * (-6.0 * x).exp() * (60.0 * x).cos() });
@@ -169,7 +169,7 @@ fn a_warm_up_is_cut_even_where_the_quietest_part_comes_late() {
 }
 
 #[test]
-fn the_latest_warm_up_counts_and_the_worst_drift_is_named() {
+fn latest_warm_up_counts_and_worst_drift_is_named() {
     let step = |seed, at: f64| Series::of_values(&made(seed, |x| if x < at { 2.0 } else { 1.0 }));
     let both = [(Role::Figure, step(1, 0.1)), (Role::Figure, step(2, 0.35))];
     assert!(matches!(judge(&both), Steadiness::From(at) if at >= N * 35 / 100));
@@ -204,7 +204,7 @@ fn by_batches(series: &Series) -> Option<Estimate> {
 }
 
 #[test]
-fn the_interval_of_the_rest_holds_the_true_mean_as_often_as_it_says() {
+fn interval_covers_the_true_mean_at_its_level() {
     let held = (0..1000)
         .filter(|seed| {
             let s = Series::of_values(&made(*seed, |_| 1.0));

@@ -278,7 +278,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_stress_scheme_is_in_the_registry_under_its_name() {
+    fn every_stress_scheme_is_registered_by_name() {
         let registry = registry();
         assert_eq!(registry.all().len(), entries().len());
         for name in registry.names() {

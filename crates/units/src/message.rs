@@ -49,7 +49,7 @@ pub enum Opt {
     Window,
     /// The request that a timeline shows.
     Around,
-    /// Cycles that an erase stands for.
+    /// P/E cycles per erase.
     Acceleration,
     /// Time on the shelf.
     Shelf,

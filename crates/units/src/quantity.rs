@@ -167,7 +167,7 @@ impl Fraction {
     /// The whole.
     pub const ONE: Fraction = Fraction(1_000_000_000);
 
-    /// This many per cent.
+    /// This many percent.
     pub const fn percent(p: u64) -> Fraction {
         Fraction(p * 10_000_000)
     }
@@ -341,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_of_the_standard_library_are_told_in_our_words() {
+    fn number_errors_of_std_use_our_words() {
         for wrong in ["x", "", "99999999999999999999", "1e3"] {
             let said = wrong.parse::<u64>().unwrap_err().to_string();
             assert_ne!(crate::quantity_text::number_words(&said), said, "{wrong:?}");
@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn a_size_may_have_a_letter_alone_and_a_count_an_exponent() {
+    fn size_may_be_a_letter_and_count_an_exponent() {
         let sizes =
             [("16k", 16 << 10), ("16K", 16 << 10), ("1.5m", 3 << 19), ("2G", 2 << 30), ("1t", 1 << 40)];
         for (text, bytes) in sizes {

@@ -208,7 +208,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn attributes_keep_hint_fua_and_stream_apart_in_one_byte() {
+    fn byte_of_attributes_separates_hint_fua_and_stream() {
         for n in 0..=u8::MAX {
             let a = Attributes::from(n);
             assert_eq!(u8::from(a), n);

@@ -61,7 +61,9 @@ impl FromStr for Broken {
     fn from_str(text: &str) -> Result<Broken, String> {
         match text.parse()? {
             BrokenKind::AtCut(kind) => Ok(kind),
-            BrokenKind::InSession(..) => Err(format!("{text:?} is a fault of a session")),
+            BrokenKind::InSession(..) => {
+                Err(format!("{text:?} is a fault during a session, not at a power cut"))
+            }
         }
     }
 }

@@ -247,8 +247,9 @@ mod tests {
         assert!(drawn.iter().filter(tail).count() > 20, "a torn one, and nothing behind it");
     }
 
+    // Or in its beginning.
     #[test]
-    fn sectors_or_whole_writes_are_drawn_in_an_interval_or_in_its_beginning() {
+    fn sectors_or_whole_writes_are_drawn_in_an_interval() {
         let write = |id: u64| {
             let (offset, data) = (id * 4096, vec![id as u8; 4096]);
             [Event::Write { id, connection: 1, offset, fua: false, data }, Event::Done { id }]

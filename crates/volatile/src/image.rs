@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn chunks_are_read_across_groups_and_copies_are_their_own() {
+    fn chunks_are_read_across_groups_and_copied() {
         let mut one = Image::new(8 << 20, 512);
         let group = GROUP as u64 * CHUNK / 512;
         for sector in [0, group - 1, group, 3 * group + 9, (8 << 20) / 512 - 1] {

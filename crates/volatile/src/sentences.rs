@@ -36,7 +36,7 @@ fn may_hold(cache: &Cache, sector: u64, loss: PowerLoss) -> BTreeSet<u8> {
 }
 
 #[test]
-fn a_sector_holds_its_durable_version_or_any_later_one() {
+fn sector_holds_its_durable_or_any_later_version() {
     let mut cache = cache();
     put(&mut cache, request(1, 0, 1));
     cache.acknowledge(1);
@@ -65,8 +65,9 @@ fn sectors_are_lost_independently() {
     assert_eq!(states.len(), 8, "a write is torn at any sector");
 }
 
+// What was acknowledged before it arrived, on all connections.
 #[test]
-fn a_flush_covers_what_was_acknowledged_before_it_arrived_on_all_connections() {
+fn flush_covers_earlier_acknowledgments_of_all_clients() {
     let mut cache = cache();
     put(&mut cache, request(1, 0, 1));
     put(&mut cache, Request { connection: 2, ..request(2, 1, 1) });
@@ -81,8 +82,9 @@ fn a_flush_covers_what_was_acknowledged_before_it_arrived_on_all_connections() {
     assert_eq!(cache.writes().map(|w| w.request().id).collect::<Vec<_>>(), [3]);
 }
 
+// It supersedes older versions and orders nothing.
 #[test]
-fn fua_makes_its_own_sectors_durable_supersedes_older_versions_and_orders_nothing() {
+fn fua_makes_only_its_own_sectors_durable() {
     let mut cache = cache();
     put(&mut cache, request(1, 0, 2));
     cache.acknowledge(1);
@@ -100,7 +102,7 @@ fn fua_makes_its_own_sectors_durable_supersedes_older_versions_and_orders_nothin
 }
 
 #[test]
-fn what_a_failed_flush_was_to_cover_a_later_one_does_not() {
+fn later_flush_does_not_cover_what_a_failed_one_missed() {
     let mut cache = cache();
     put(&mut cache, request(1, 0, 1));
     cache.acknowledge(1);
@@ -120,7 +122,7 @@ fn what_a_failed_flush_was_to_cover_a_later_one_does_not() {
 }
 
 #[test]
-fn a_flush_that_was_not_acknowledged_may_have_taken_effect_in_part() {
+fn unacknowledged_flush_may_take_effect_in_part() {
     let mut cache = cache();
     put(&mut cache, request(1, 0, 2));
     cache.acknowledge(1);
@@ -131,7 +133,7 @@ fn a_flush_that_was_not_acknowledged_may_have_taken_effect_in_part() {
 }
 
 #[test]
-fn a_fua_request_that_was_not_acknowledged_may_have_taken_effect_in_part() {
+fn unacknowledged_fua_may_take_effect_in_part() {
     let mut cache = cache();
     put(&mut cache, Request { fua: true, ..request(1, 0, 2) });
     let drawn = (0..400).map(|seed| cache.contents(&cache.draw(PowerLoss::Any, seed)));
@@ -155,7 +157,7 @@ fn a_trimmed_sector_reads_old_or_zero() {
 }
 
 #[test]
-fn an_atomic_write_is_all_old_or_all_new_and_a_larger_one_is_torn() {
+fn atomic_write_is_old_or_new_and_a_larger_one_torn() {
     let atomic = Some(Atomic { size: 4 * SECTOR, boundary: Some(8 * SECTOR) });
     let mut cache = Cache::new(Rules { sector: SECTOR, atomic });
     let states = |cache: &Cache| -> BTreeSet<Vec<u8>> {
@@ -205,8 +207,9 @@ fn with_fifo_a_suffix_of_the_acknowledged_is_lost() {
     );
 }
 
+// A write is lost only while fewer later ones than the window are acknowledged.
 #[test]
-fn with_a_window_a_write_is_lost_only_while_fewer_later_ones_are_acknowledged() {
+fn window_bounds_the_later_writes_a_lost_one_outlives() {
     let all = losses(PowerLoss::Window(3));
     let lost: BTreeSet<u64> = all.iter().flatten().copied().collect();
     assert_eq!(lost, BTreeSet::from([8, 9, 10, 11]));

@@ -85,7 +85,7 @@ mod tests {
     use crate::rules::Rules;
 
     #[test]
-    fn writes_of_rare_kinds_come_first_and_many_alike_are_spread() {
+    fn rare_writes_come_first_and_similar_ones_spread() {
         let write = |id: u64, count: u64| {
             let (offset, data) = (id * 8192, vec![7; (count * 512) as usize]);
             [Event::Write { id, connection: 1, offset, fua: false, data }, Event::Done { id }]

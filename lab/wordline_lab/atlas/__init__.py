@@ -1,8 +1,8 @@
 """The published atlas: ``wordline atlas`` without a workload of one's own.
 
-`published` says what is run on twins, and `pieces` which real traces beside them; `beside` compares
-the two, `brings` says what tuning does, and `words` puts both into the text. `tuning` says on what
-`wordline_lab.tuning` searches parameters for it, and `tuned` reads what that has found. `kept`
+`published` lists the runs on twins, and `pieces` those on real traces; `trace_vs_twin` compares the
+two, `tuning_gains` reports the gains of tuning, and `words` writes both into the text. `tuning`
+describes the search of `wordline_lab.tuning` for parameters, and `tuned` reads its results. `kept`
 reads the data of a page back.
 """
 
@@ -24,7 +24,7 @@ PARTS = TRACES, TWINS = "pieces", "twins"
 
 
 def main(**arguments: Any) -> int:
-    """Do ``wordline atlas``; return its exit code: 0, or 2 where the input is wrong, or 1."""
+    """Execute ``wordline atlas``; return its exit code: 0, or 2 where the input is wrong, or 1."""
     return perform("atlas", SWEEP, lambda: make(**arguments))
 
 
@@ -69,7 +69,7 @@ def make(
 
     given = own.extent(seeds, most_seeds, requests)
     if schemes:
-        raise UserError("--scheme goes with a workload and a device of your own")
+        raise UserError("--scheme requires --workload and --device")
     folder = Path(out) if out else Path("out/atlas")
     runner = own.runner_in(folder, jobs, on)
     parts = _parts(only, traces)
@@ -102,7 +102,7 @@ def _parts(only: Sequence[str], traces: str | None) -> list[str]:
 
     for pattern in only:
         if not any(fnmatchcase(part, pattern) for part in PARTS):
-            raise UserError(f"--only {pattern}: the atlas has the parts {' and '.join(PARTS)}")
+            raise UserError(f"--only {pattern}: unknown part; allowed: {' and '.join(PARTS)}")
     parts = [p for p in PARTS if not only or any(fnmatchcase(p, pattern) for pattern in only)]
     if parts == [TRACES] and not traces:
         raise UserError(

@@ -1,4 +1,4 @@
-"""An atlas as its page has it: what was run once is shown again without being run."""
+"""The data of an atlas page, read back: a finished atlas is shown again without new runs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _DATA = '<script type="application/json" id="atlas-data">'
 
 
 def data_of(page: Path) -> PublishedAtlas | None:
-    """Return the atlas whose data a page has; none where there is no such page.
+    """Return the atlas on a page; ``None`` if there is no such page.
 
     Raises
     ------
@@ -47,7 +47,9 @@ def from_json(text: str) -> PublishedAtlas:
     found = json.loads(text)
     keys = [m["key"] for m in found["measures"]]
     if keys != list(KEYS):
-        raise ValueError(f"this atlas has the measures {', '.join(keys)}; make it again")
+        raise ValueError(
+            f"this atlas has the measures {', '.join(keys)}; run `wordline atlas` again"
+        )
     tuned = {drive["name"]: _tuned(drive) for drive in found["drives"]}
     named = ("title", "seeds", "requests", "levels", "kinds")
     return PublishedAtlas(

@@ -1,7 +1,7 @@
-"""Real traces beside twins: what ``wordline atlas --traces DIR`` runs.
+"""Real traces next to their twins: the runs of ``wordline atlas --traces DIR``.
 
-The table ``[pieces]`` of ``atlas.toml`` names traces, and of each the twin that is run under the
-same conditions.
+The table ``[pieces]`` of ``atlas.toml`` names traces, and for each the twin to run under the same
+conditions.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from wordline_lab.atlas import published, trace_vs_twin
 def design(
     folder: str, *, seeds: int | None = None, requests: int | None = None
 ) -> tuple[published.Published, list[str]]:
-    """Return the design of the real traces that a folder has, and what it lacks.
+    """Return the design for the real traces in a folder, and the missing ones.
 
     Parameters
     ----------
@@ -75,12 +75,12 @@ def design(
 
 
 def files() -> str:
-    """List the patterns of the names of the files that are looked for."""
+    """List the patterns of the file names to look for."""
     return ", ".join(w["file"] for w in _table()["workloads"])
 
 
 def section(folder: Path) -> str:
-    """Return what the atlas of the twins says of real traces, whose folder may be there."""
+    """Return the text on real traces in the atlas of the twins, if their folder exists."""
     how = (
         "`wordline atlas --traces DIR` runs real traces and their twins under the same conditions. "
         f"DIR has {files()}."

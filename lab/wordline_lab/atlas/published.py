@@ -1,4 +1,4 @@
-"""What the published atlas runs: ``atlas.toml``."""
+"""The runs of the published atlas: ``atlas.toml``."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ Beside = Mapping[str, tuple[str, str]]
 
 @dataclass(frozen=True)
 class Published(d.Design):
-    """What the published atlas runs: tuned schemes beside the others, real traces beside twins."""
+    """The runs of the published atlas, with tuned schemes, and real traces next to twins."""
 
     tuned: OfDrives = field(default_factory=dict)
     beside: Beside = field(default_factory=dict)
     traces: str = ""  #: The folder of real traces; pages call it ``DIR``.
 
     def with_tuned(self, found: OfDrives) -> Published:
-        """Return it with other tuned schemes beside the others; those with parameters run."""
+        """Return the design with other tuned schemes; those with parameters run."""
         drives = [replace(x, further=tuned.run_of(found.get(x.name, {}))) for x in self.drives]
         return replace(self, drives=drives, tuned=found)
 
     def shown(self, text: str) -> str:
-        """Return a text that may name real traces as a page has it."""
+        """Return a text that may name real traces, as shown on a page."""
         return text.replace(f"{self.traces}/", "DIR/") if self.traces else text
 
     def came_to(self, atlas: Atlas) -> PublishedAtlas:
-        """Return what it came to with tuned schemes, traces and twins, files as pages name them."""
+        """Return the results with tuned schemes, traces and twins, as pages show them."""
         for place in (place for drive in atlas.drives for place in drive.places):
             place.workload = self.shown(place.workload)
             for cell in place.cells.values():
@@ -49,13 +49,13 @@ class Published(d.Design):
 
 @dataclass
 class PublishedAtlas(Atlas):
-    """Everything that was run for the published atlas."""
+    """All results of the published atlas."""
 
     tuned: OfDrives = field(default_factory=dict)
     beside: Beside = field(default_factory=dict)
 
     def data(self) -> dict[str, Any]:
-        """Return what its JSON has."""
+        """Return the contents of its JSON."""
         found = super().data()
         for drive in found["drives"]:
             drive["tuned"] = [asdict(t) for t in self.tuned.get(drive["name"], {}).values()]
@@ -63,7 +63,7 @@ class PublishedAtlas(Atlas):
 
 
 def table() -> Mapping[str, Any]:
-    """Return what the file has."""
+    """Return the contents of the file."""
     return toml.read(Path(__file__).parent / "atlas.toml")
 
 
@@ -103,6 +103,6 @@ def built_in(*, seeds: int | None = None, requests: int | None = None) -> Publis
 def conditions(
     rows: Sequence[Sequence[int]], levels: Mapping[str, Sequence[str]]
 ) -> list[d.Condition]:
-    """Return the conditions of a table of positions in the lists of levels."""
+    """Return the conditions of a table of indices into the lists of levels."""
     named = [[levels[f][i] for f, i in zip(d.FACTORS, row, strict=True)] for row in rows]
     return [d.Condition(*row) for row in named]

@@ -1,7 +1,7 @@
-"""How far real traces come to what the twins beside them come to, by mean write latency.
+"""How well twins predict the results of their real traces, by mean write latency.
 
-The schemes that a twin and a trace find best are each found by the figures of that workload; what
-is lost by the twin's word is then measured on the trace.
+The best scheme on a twin and on its trace are each chosen by the figures of that workload; the loss
+by the twin's choice is then measured on the trace.
 """
 
 from __future__ import annotations
@@ -51,18 +51,18 @@ class Pair:
 
     @property
     def is_settled(self) -> bool:
-        """Whether enough runs of both choices are steady on the trace, and on the twin."""
+        """Whether enough runs of both choices are steady, on the trace and on the twin."""
         over = (self.came, self.lost)
         return self.own.is_settled and self.of_twin.is_settled and all(o.is_settled for o in over)
 
     @property
     def agrees(self) -> bool:
-        """Whether the two choices are one, or not apart on the trace."""
+        """Whether the two choices are equal, or do not differ significantly on the trace."""
         return self.own.scheme == self.of_twin.scheme or self.lost.is_chance
 
 
 def only_real(atlas: PublishedAtlas) -> PublishedAtlas:
-    """Return an atlas without what the twins came to."""
+    """Return an atlas without the results of the twins."""
     drives = [
         replace(drive, places=[p for p in drive.places if p.at[1] in atlas.beside])
         for drive in atlas.drives
@@ -71,7 +71,7 @@ def only_real(atlas: PublishedAtlas) -> PublishedAtlas:
 
 
 def pairs(atlas: PublishedAtlas, drive: DriveCells) -> list[Pair]:
-    """Return each real trace with its twin; none of those of which either has no choice."""
+    """Return each real trace with its twin, without pairs in which either has no best scheme."""
     found = []
     for trace, (twin, akin) in atlas.beside.items():
         on_trace, on_twin = _conditions(drive, trace, twin)
@@ -109,7 +109,7 @@ def _alike(drive: DriveCells, one: Sequence[Place], other: Sequence[Place]) -> f
 
 
 def sentences(atlas: PublishedAtlas) -> list[str]:
-    """Return what came out, first of all drives, then of each."""
+    """Return the results, first over all drives, then for each drive."""
     made = {drive.name: pairs(atlas, drive) for drive in atlas.drives}
     of = {name: [pair for pair in found if pair.is_settled] for name, found in made.items()}
     every = [pair for found in of.values() for pair in found]

@@ -1,4 +1,4 @@
-"""Parameters that a search has found (`wordline_lab.tuning`): what ``tuned.toml`` has."""
+"""Parameters found by a search (`wordline_lab.tuning`): the contents of ``tuned.toml``."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _HEAD = """\
 
 @dataclass(frozen=True)
 class Tuned:
-    """What a search has found for a scheme."""
+    """The result of a search for a scheme."""
 
     of: str  #: The scheme that was searched, as the atlas labels it.
     #: Where it runs, and how it is spelled with what was found.
@@ -34,17 +34,17 @@ class Tuned:
 
     @property
     def label(self) -> str:
-        """What the atlas calls it."""
+        """Its name in the atlas."""
         return f"{self.of} (tuned)"
 
 
 def run_of(found: Mapping[str, Tuned]) -> dict[str, tuple[str, str]]:
-    """Return device and spelling, by label, of those for which there are parameters to run."""
+    """Return device and spelling, by label, of the schemes with found parameters."""
     return {label: (t.device, t.scheme) for label, t in found.items() if t.parameters}
 
 
 def read(path: Path = FILE) -> dict[tuple[str, str], Tuned]:
-    """Return what was found, by device and label of the scheme.
+    """Return the results, by device and label of the scheme.
 
     Raises
     ------
@@ -56,14 +56,14 @@ def read(path: Path = FILE) -> dict[tuple[str, str], Tuned]:
 
 
 def of_drive(schemes: Mapping[str, tuple[str, str]]) -> dict[str, Tuned]:
-    """Return what was found for the schemes of a drive, by its label."""
+    """Return the results for the schemes of a drive, by label."""
     known = read()
     found = [known.get((device, of)) for of, (device, _) in schemes.items()]
     return {t.label: t for t in found if t is not None}
 
 
 def write(found: Sequence[Tuned], path: Path = FILE) -> None:
-    """Write what was found."""
+    """Write the results."""
     parts = [
         f'[[found]]\nof = "{t.of}"\ndevice = "{t.device}"\nscheme = "{t.scheme}"\n'
         f'parameters = "{t.parameters}"\nmeasure = "{t.measure}"\nseen = {t.seen:.4f}\n'

@@ -1,6 +1,6 @@
-"""On what parameters are searched for the atlas: the table ``[search]`` of ``atlas.toml``.
+"""The settings of the search for parameters: the table ``[search]`` of ``atlas.toml``.
 
-Neither its workloads nor its seeds are those that the atlas shows.
+Its workloads and seeds differ from those of the atlas.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def runs(performer: Performer, drive: d.Drive, label: str) -> list[Run]:
 
 
 def of_search(of: str, device: str, found: Search) -> Tuned:
-    """Return what a search of one objective came to; raises as `wordline.search.Tuned.best`."""
+    """Return the result of a search for one objective; raises as `wordline.search.Tuned.best`."""
     best = found.best
     [cost], [objective] = best.costs or (1.0,), found.objectives
     measure = "_".join(objective.split(".")[1:])

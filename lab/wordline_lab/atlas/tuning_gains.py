@@ -33,7 +33,7 @@ Tuned schemes are shown, but the best choice is always among published parameter
 
 @dataclass(frozen=True)
 class Gain:
-    """What was found for a scheme, and what it comes to.
+    """The result for a scheme, and its gain.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ class Gain:
 
 
 def gains(atlas: PublishedAtlas, drive: DriveCells) -> list[Gain]:
-    """Return what tuning brings to each scheme of a drive."""
+    """Return the gain of tuning for each scheme of a drive."""
     loads = dict.fromkeys(p.at[0] for p in drive.places)
     found = []
     for label, tuned in atlas.tuned.get(drive.name, {}).items():
@@ -87,7 +87,7 @@ def _over_own(
 
 
 def sentences(atlas: PublishedAtlas) -> list[str]:
-    """Return what came out: how many schemes gain, and who is fastest then."""
+    """Return the results: how many schemes gain, and which is fastest then."""
     every = [(drive, gain) for drive in atlas.drives for gain in gains(atlas, drive)]
     if not every:
         return []
@@ -138,7 +138,7 @@ def _fastest(drive: DriveCells) -> list[str]:
 
 
 def section(atlas: PublishedAtlas) -> str:
-    """Return all of it as Markdown; empty where nothing is tuned."""
+    """Return all results as Markdown; empty without tuned schemes."""
     if not any(atlas.tuned.values()):
         return ""
     table = tuning.table()

@@ -1,4 +1,4 @@
-"""What is said of the published atlas beyond its findings: tuning, and real traces beside twins."""
+"""Text of the published atlas besides its findings: tuning, and real traces next to twins."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ loop the trace's own times are divided by one factor."""
 
 
 def of(atlas: PublishedAtlas, section: str = "") -> Words:
-    """Return what is said of an atlas.
+    """Return the text for an atlas.
 
     Parameters
     ----------

@@ -1,1 +1,1 @@
-"""Schemes in Python that repeat one in Rust: what Python has of the contract is enough for them."""
+"""Schemes in Python that repeat one in Rust: a test that the Python contract suffices for them."""

@@ -1,8 +1,8 @@
 """`hierarchy`, as ``crates/schemes/src/hierarchy.rs`` has it: an SLC cache of two levels.
 
 L. Cai, Z. Sha, J. Li et al., "A Two-level SLC Cache Hierarchy for Hybrid SSDs", 2025, section III.
-L1 holds packed parts of pages, which are hot, L2 whole pages; how they share the cache follows the
-sizes of the writes.
+L1 holds packed partial pages, which are hot, L2 whole pages; the sizes of the writes determine the
+share of each.
 """
 
 from dataclasses import replace
@@ -68,7 +68,7 @@ class HierarchyPy(Scheme):
         return float(self.l2_pages / self.cache_pages)
 
     def quotas(self) -> list[SetQuota]:
-        """Return what each level may have, with one block for the time of a collection."""
+        """Return the maximum size of each level, with one block in reserve for GC."""
         if self.division == "block":
             l2 = floor(self.cur_ratio * self.usable + 0.5)
             shares = (self.usable - min(l2, self.usable), l2)
@@ -82,7 +82,7 @@ class HierarchyPy(Scheme):
         ]
 
     def admit(self, request: Request, view: View) -> int:
-        """Let a page of the cache change sides."""
+        """Move a page of the cache to the other level."""
         if self.target > self.cur_ratio:
             self.l2_pages += 1
         else:
@@ -104,7 +104,7 @@ class HierarchyPy(Scheme):
         return FROM_L1 if p.is_collected and p.region == "L1" else FROM_OTHERS
 
     def conflicts(self, spans: list[Span], view: View) -> list[int]:
-        """Return the channels that have more pages of some spans outside L1 than others."""
+        """Return the channels with more pages of some spans outside L1 than other channels."""
         members = [0] * self.geometry.channels
         for span in spans:
             ppn = view.locate(span.lpn)
@@ -114,7 +114,7 @@ class HierarchyPy(Scheme):
         return [channel for channel, n in enumerate(members) if n > min(members)]
 
     def tick(self, view: View) -> list[SetQuota]:
-        """Set the target by what was written, and let each level own its share."""
+        """Set the target from the recent writes, and give each level its share."""
         if self.ws + self.wl:
             self.target = min(max(self.wl / (self.ws + self.wl), 0.5), 1.0)
         self.ws = self.wl = 0
@@ -126,5 +126,5 @@ class HierarchyPy(Scheme):
         return self.quotas()
 
     def metrics(self) -> dict[str, list[list[float]]]:
-        """Return how the levels shared the cache."""
+        """Return the shares of the levels."""
         return dict(self.followed)

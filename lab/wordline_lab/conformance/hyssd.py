@@ -2,7 +2,7 @@
 
 Y. Oh, E. Lee, J. Choi, D. Lee, S. H. Noh, "Hybrid Solid State Drives for Improved Performance and
 Enhanced Lifetime", 2013, section II, without the model that chooses the share. Every write goes to
-the faster medium, S; the page written longest ago makes room for it and goes to the other, T.
+the faster medium, S; for each, the least recently written page moves to the other medium, T.
 """
 
 from collections.abc import Iterator
@@ -32,7 +32,7 @@ SHARED = {"packed": None, "unpacked": "alone", "rmw": "rewritten"}
 
 
 class HyssdPy(Scheme):
-    """Two media, the faster one filled with what was written last, in Python."""
+    """Two media, the faster one filled with the most recently written data, in Python."""
 
     u = Param(-1.0, "share of the faster medium that is filled; negative for 50 % or the nearest")
     tlc_unit = Param("packed", "how logical pages share larger pages of T", tuple(SHARED))
@@ -47,7 +47,7 @@ class HyssdPy(Scheme):
     page_writes, has_stock = State(0), State(False)
 
     def layout(self, drive: DriveInfo) -> Layout:
-        """Give each medium a region; a share of the data begins in the faster one."""
+        """Give each medium a region; initially a share of the data is in the faster one."""
         if len(drive.modes) != 2:
             raise Refused(f"it needs two media of its own, and this drive has {len(drive.modes)}")
         s, t = sorted((0, 1), key=lambda medium: MODES.index(drive.modes[medium][-1]))
@@ -80,7 +80,7 @@ class HyssdPy(Scheme):
         )
 
     def sizes(self, drive: DriveInfo, medium: int) -> tuple[int, int, int]:
-        """Return a medium's pages, its planes, and what it holds when it can still be collected."""
+        """Return a medium's pages, its planes, and how much it can hold so that GC still works."""
         first, end = drive.geometry.planes_of_medium(medium)
         bits = MODES.index(drive.modes[medium][-1]) + 1
         pages = drive.spec["media"][medium]["wordlines_per_block"] * bits
@@ -89,7 +89,7 @@ class HyssdPy(Scheme):
         return planes * blocks * pages, planes, planes * max(blocks - 2, 0) * (pages - 1) * units
 
     def take_stock(self, view: View) -> None:
-        """Find what S holds at first."""
+        """Find the initial contents of S."""
         if self.has_stock:
             return
         self.has_stock = True
@@ -99,7 +99,7 @@ class HyssdPy(Scheme):
                 self.renew(lpn, 0)
 
     def renew(self, lpn: int, period: int) -> bool:
-        """Note a write of a page; return whether S held it."""
+        """Record a write of a page; return whether S held it."""
         was_there = str(lpn) in self.last
         number = self.order[-1][0] + 1 if self.order else 0
         self.last[str(lpn)] = (number, period)
@@ -109,15 +109,15 @@ class HyssdPy(Scheme):
         return was_there
 
     def is_last(self, number: int, lpn: int) -> bool:
-        """Return whether a write is the last of a page that S holds."""
+        """Return whether a write is the newest of a page in S."""
         return bool(self.last.get(str(lpn), (-1,))[0] == number)
 
     def coldest(self) -> Iterator[int]:
-        """Return the pages of S, the one written longest ago first."""
+        """Return the pages of S, least recently written first."""
         return (lpn for number, lpn in self.order if self.is_last(number, lpn))
 
     def make_room(self, p: Parcel, view: View) -> list[Move]:
-        """Move a page to T for each that comes to S, and another where S is too full."""
+        """Move a page to T for each that enters S, and another one if S is too full."""
         self.take_stock(view)
         moves: list[Move] = []
         for lpn in p.lpns:
@@ -129,7 +129,7 @@ class HyssdPy(Scheme):
         return moves
 
     def destage(self, written: int, view: View) -> list[Move]:
-        """Return a move of the coldest other page whose newest data lie in S."""
+        """Return a move of the coldest other page whose newest data are in S."""
         for lpn in self.coldest():
             ppn = view.locate(lpn)
             if lpn == written or ppn is None or view.is_staged(lpn) or view.owner(ppn)[1] != "S":
@@ -139,7 +139,7 @@ class HyssdPy(Scheme):
         return []
 
     def place(self, p: Parcel, view: View) -> Place:
-        """Write to S; what is collected stays in its medium, unless S is too full."""
+        """Write to S; GC keeps pages in their medium, unless S is too full."""
         self.take_stock(view)
         if p.region is None:
             return TO_S
@@ -148,13 +148,13 @@ class HyssdPy(Scheme):
         return STAYS[p.region]
 
     def stays(self, lpn: int, plane: int, view: View) -> bool:
-        """Return whether a page that is collected in a plane of S stays there."""
+        """Return whether GC keeps a page in a plane of S."""
         if view.live_units("S", plane) > self.most_in_plane:
             self.last.pop(str(lpn), None)
         return str(lpn) in self.last
 
     def idle(self, plane: int, view: View) -> Move | Collect | None:
-        """Move the coldest page of S when there are more than there shall be."""
+        """Move the coldest page of S if there are more than the target."""
         self.take_stock(view)
         if view.draining or len(self.last) <= self.target or not view.takes_moves("T"):
             return None
@@ -173,5 +173,5 @@ class HyssdPy(Scheme):
         self.last.pop(str(lpn), None)
 
     def metrics(self) -> dict[str, list[tuple[float, float]]]:
-        """Return the share of S that is to be filled."""
+        """Return the target share of S."""
         return {"u": [(0, self.target / self.capacity)]}

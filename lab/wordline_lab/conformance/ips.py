@@ -2,8 +2,8 @@
 
 X. Yang, J. Zheng, C. Gao, "In-place Switch: Reprogramming based SLC Cache Design for Hybrid 3D
 SSDs", 2024, section IV-A. The SLC cache is a window of wordlines in every block. When it is full,
-host writes become the further bits of its cells, which makes it dense flash where it lies; the
-window above is the new cache.
+host writes add further bits to its cells, which turns them into TLC or QLC in place; the window
+above is the new cache.
 """
 
 from wordline import (
@@ -34,7 +34,7 @@ class IpsPy(Scheme):
     mode = Param("dense", "bits a cell comes to hold", ("dense", "mlc", "tlc", "qlc"))
 
     def layout(self, drive: DriveInfo) -> Layout:
-        """Make one pool of all blocks, the least worn first, and the region of windows on it."""
+        """Make one pool of all blocks, least worn first, with the region of windows."""
         if len(drive.modes) > 1:
             raise Refused("it supports a single medium, and this drive has several")
         mode = drive.dense if self.mode == "dense" else self.mode
@@ -60,7 +60,7 @@ class IpsPy(Scheme):
         return Layout([region], [pool], "W")
 
     def place(self, p: Parcel, view: View) -> Place:
-        """Let the host have the next SLC pages, and collected data further bits."""
+        """Give the host the next SLC pages, and GC the further bits."""
         return HOST if p.origin in ("host", "sealed") else COLLECTED
 
 

@@ -1,8 +1,8 @@
 """`raro`, as ``crates/schemes/src/raro.rs`` has it, without reclaim, which the paper's runs lack.
 
 Y. Wang, D. Yu, Y. Lv, Y. Song, Y. Zhao, L. Shi, "RARO: Reliability-Aware Read Optimization for
-Hybrid Flash Storage", 2025, section IV. Reading QLC is slow mostly because worn pages must be read
-again and again: so data that are read often and take many retries move to cells with fewer bits.
+Hybrid Flash Storage", 2025, section IV. Reads of QLC are slow mostly because of retries on worn
+pages, so data that are read often and take many retries move to cells with fewer bits.
 """
 
 from wordline import (
@@ -30,7 +30,7 @@ TO = {region: to(region) for region in BITS}
 
 
 class RaroPy(Scheme):
-    """QLC with blocks converted to TLC or SLC for data read often with retries, in Python."""
+    """QLC with blocks converted to TLC or SLC for frequently read data with retries, in Python."""
 
     r1 = Param(1, "retries from which on hot pages move to SLC")
     r2_young = Param(5, "retries from which on warm pages of young blocks move to TLC")
@@ -45,7 +45,7 @@ class RaroPy(Scheme):
     erased: State[list[int]] = State([])
 
     def layout(self, drive: DriveInfo) -> Layout:
-        """Make one pool of all blocks, the least worn first; each has its mode from its region."""
+        """Make one pool of all blocks, least worn first; the region sets the mode of a block."""
         if self.hot <= self.warm:
             raise Refused(f"hot={self.hot} is not more than warm={self.warm}")
         if len(drive.modes) > 1:
@@ -62,7 +62,7 @@ class RaroPy(Scheme):
         return Layout([Region(name, mode) for name, mode in MODES.items()], [pool], "Z")
 
     def place(self, p: Parcel, view: View) -> Place:
-        """Write to QLC; what is collected stays in its mode while it is warm and there is room."""
+        """Write to QLC; GC keeps a page in its mode while it is warm and there is space."""
         if p.region is None:
             return TO["Z"]
         ppn = view.locate(p.lpn)
@@ -70,7 +70,7 @@ class RaroPy(Scheme):
         return TO[p.region] if stays and not self.is_short(p.home, view) else TO["Z"]
 
     def read(self, seen: ReadSeen, view: View) -> Move | None:
-        """Count a read for its place; move what is hot or warm and took enough retries."""
+        """Count a read of a place; move its page if it is hot or warm and took enough retries."""
         lpn, ppn, mode, retries = seen
         reads = self.count(ppn, view)
         if reads >= self.hot:
@@ -81,7 +81,7 @@ class RaroPy(Scheme):
         return None
 
     def collect(self, region: str, plane: int, view: View) -> Collect | None:
-        """Take the victim that gives most wordlines back; of equals the densest."""
+        """Choose the victim that frees the most wordlines; among equals the densest."""
         short = self.is_short(plane, view)
         best, most = None, 0
         for name in ("X", "Y", "Z"):
@@ -95,22 +95,22 @@ class RaroPy(Scheme):
         return Collect(best) if best else None
 
     def r2(self, ppn: int, view: View) -> int:
-        """Return the retries that a warm page needs, by how worn its block is."""
+        """Return the threshold of retries for a warm page, by the wear of its block."""
         thirds = (self.r2_young, self.r2_middle, self.r2_old)
         return thirds[min(int(view.life_used(view.block_of(ppn)) * 3), 2)]
 
     def is_short(self, plane: int, view: View) -> bool:
-        """Return whether a plane needs the space that sparse blocks take."""
+        """Return whether a plane needs the space of blocks with fewer bits."""
         return view.free_blocks("Z", plane) <= self.least_free
 
     def reads_of(self, ppn: int, view: View) -> int:
-        """Return how often a place has been read since its block was erased."""
+        """Return the number of reads of a place since its block was erased."""
         block = view.block_of(ppn)
         known = self.erased and self.erased[block] == view.erases(block)
         return self.reads[ppn] if known else 0
 
     def count(self, ppn: int, view: View) -> int:
-        """Count one read more of a place, and return how many it has."""
+        """Count a read of a place, and return its number of reads."""
         if not self.erased:
             geometry = view.geometry  # behind another scheme that of a layout is of a part
             self.erased = [-1] * geometry.blocks

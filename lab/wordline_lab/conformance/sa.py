@@ -1,8 +1,8 @@
 """`sa`, as ``crates/schemes/src/sa.rs`` has it: a subpage-aware SLC cache.
 
 M. Kang, W. Lee, S. Kim, "Subpage-Aware Solid State Drive for Improving Lifetime and Performance",
-2018, reconstructed. Parts of pages share flash pages, and the map says which sectors of a page are
-there, so that a part needs no read of the rest where there is none.
+2018, reconstructed. Partial pages share flash pages, and the map knows which sectors of a page
+exist, so that a partial write needs no read if no others exist.
 """
 
 from wordline import DriveInfo, Layout, Param, Parcel, Place, Scheme, View, into_buffer, to
@@ -18,13 +18,13 @@ class SaPy(Scheme):
     static_blocks = Param(0, "SLC blocks of each plane; 0 for the device file's")
 
     def layout(self, drive: DriveInfo) -> Layout:
-        """Divide the drive, under a map of pages with the sectors that each has."""
+        """Lay out the drive, under a page map that knows the sectors of each page."""
         cache = Cache(drive, self.static_blocks)
         self.all = whole(drive)
         return cache.layout([cache.region("S")], "extent", "first")
 
     def place(self, p: Parcel, view: View) -> Place:
-        """Let a part wait for others, unless it comes to a whole page with what there is of it."""
+        """Make a partial page wait for others, unless it is whole together with the rest."""
         if p.is_host:
             [span] = p.spans[:1]
             return WHOLE if span.mask | view.sectors(span.lpn) == self.all else PART

@@ -1,8 +1,8 @@
 """`sector`, as ``crates/schemes/src/sector.rs`` has it: an SLC cache mapped by sector.
 
 I. Fareed, M. Kang, W. Lee, S. Kim, "Leveraging Intra-Page Update Diversity for Mitigating Write
-Amplification in SSDs", 2020, reconstructed. Sectors of one page are not updated alike often:
-packed with others that are as hot, they leave behind pages that die as a whole.
+Amplification in SSDs", 2020, reconstructed. The sectors of a page are updated at different rates:
+packed with equally hot ones, they become invalid at about the same time.
 """
 
 from dataclasses import replace
@@ -35,7 +35,7 @@ FROM_CACHE, FROM_DENSE = to("D", gather="whole"), to("D", gather="as-is")
 
 
 class SectorPy(Scheme):
-    """SLC cache mapped by sector, which packs sectors updated alike often, in Python."""
+    """SLC cache mapped by sector, which packs sectors of similar update rates, in Python."""
 
     static_blocks = Param(0, "SLC blocks of each plane; 0 for the device file's")
 
@@ -43,7 +43,7 @@ class SectorPy(Scheme):
     heat = State({})
 
     def layout(self, drive: DriveInfo) -> Layout:
-        """Divide the drive, with runs of sectors in the cache."""
+        """Lay out the drive, with runs of sectors in the cache."""
         cache = Cache(drive, self.static_blocks)
         self.all = whole(drive)
         self.each = drive.geometry.sectors_per_unit
@@ -51,7 +51,7 @@ class SectorPy(Scheme):
         return replace(layout, tick_every_writes=HALVE_EVERY)
 
     def split_write(self, span: Span, view: View) -> int:
-        """Divide a part of a page by the classes of its sectors."""
+        """Split a partial page by the classes of its sectors."""
         lpn, mask, _ = span
         counts = self.heat.get(str(lpn))
         if counts is None or mask == self.all or not mask & (mask - 1):
@@ -61,7 +61,7 @@ class SectorPy(Scheme):
         return sum([1 << s for s in written if CLASS[counts[s]] == wanted])
 
     def place(self, p: Parcel, view: View) -> Place:
-        """Let parts wait for others of their class; what is collected leaves the cache whole."""
+        """Make parts wait for others of their class; pages migrate from the cache as a whole."""
         if p.is_host:
             return self.of_host(p.spans[0])
         if p.origin == "sealed":
@@ -73,7 +73,7 @@ class SectorPy(Scheme):
         return FROM_DENSE
 
     def of_host(self, span: Span) -> Place:
-        """Count a write of the host, and place it."""
+        """Count a host write, and place it."""
         lpn, mask, _ = span
         key = str(lpn)
         counts = self.heat.get(key)

@@ -1,1 +1,1 @@
-"""One folder a paper: what is run, what is drawn, what is claimed; see `wordline_lab.reproduce`."""
+"""One folder per paper: runs, figures and claims; see `wordline_lab.reproduce`."""

@@ -1,5 +1,5 @@
-"""Twelve pictures of what Wordline shows, for slides: ``python -m wordline_lab.gallery``.
+"""Twelve pictures of results, for slides: ``python -m wordline_lab.gallery``.
 
-`kept` draws what earlier evaluations have in ``lab/results``; `runs` and `cut` run what they show.
-`drawing` is what all have in common, `inks` their colours, and `page` lists them.
+`kept` draws earlier results in ``lab/results``; `runs` and `cut` make their own runs. `drawing` has
+the common parts, `inks` the colors, and `page` lists the pictures.
 """

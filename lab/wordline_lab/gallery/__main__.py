@@ -51,17 +51,17 @@ def make(
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Make what the command line asks for; return 0, or 2 where it is wrong."""
+    """Execute the command line; return 0, or 2 if it is wrong."""
     parser = argparse.ArgumentParser(prog="python -m wordline_lab.gallery", description=__doc__)
     parser.add_argument(
         "--only",
         action="append",
         default=[],
         metavar="NAME",
-        help="make this picture alone; repeatable",
+        help="make only this picture; repeatable",
     )
     parser.add_argument("--png", action="store_true", help="write PNG too, 1600 by 900 pixels")
-    parser.add_argument("--small", action="store_true", help="small runs, to try it")
+    parser.add_argument("--small", action="store_true", help="run a smaller version, as a test")
     parser.add_argument(
         "--out",
         type=Path,

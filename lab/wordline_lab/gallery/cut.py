@@ -1,4 +1,4 @@
-"""A power cut and what came back: writes over NBD to a served drive with a volatile cache."""
+"""A power cut and the surviving data: writes over NBD to a served drive with a volatile cache."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _DEADLINE_S = 60
 
 @dataclass(frozen=True)
 class Cut:
-    """What came of a cut.
+    """Result of a power cut.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""How a picture of the gallery is made: its frame, its titles, its files."""
+"""The common parts of a picture of the gallery: frame, titles, files."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _style(inks: Inks) -> Iterator[None]:
 
 
 def files(picture: Picture, data: Any, folder: Path, png: bool) -> list[Path]:
-    """Draw a picture by day and by night, as SVG, and as PNG where asked; return the files."""
+    """Draw a picture in light and dark, as SVG, and as PNG if requested; return the files."""
     written = []
     for inks in (LIGHT, DARK):
         with _style(inks):
@@ -78,7 +78,7 @@ def files(picture: Picture, data: Any, folder: Path, png: bool) -> list[Path]:
 
 
 def framed(picture: Picture, data: Any, inks: Inks) -> Any:
-    """Return the figure: the finding above, what was run below it, then the axes."""
+    """Return the figure: the finding above, the run below it, then the axes."""
     import matplotlib.pyplot as plt
 
     figure = plt.figure(figsize=SIZE, layout="constrained")
@@ -102,10 +102,10 @@ def framed(picture: Picture, data: Any, inks: Inks) -> Any:
 def named(
     axes: Any, names: Sequence[tuple[float, str, str]], x: float, gap: float, **how: Any
 ) -> None:
-    """Write names beside the ends of their lines, moved apart until none covers another.
+    """Write labels next to the ends of their lines, separated until none covers another.
 
-    Each is a place on the y axis, a text and a colour; ``gap`` is the least distance, as a share of
-    the axis.
+    Each is a position on the y axis, a text and a color; ``gap`` is the least distance, as a share
+    of the axis.
     """
     to_share = axes.transData + axes.transAxes.inverted()
     spots = sorted((to_share.transform((x, y))[1], text, ink) for y, text, ink in names)
@@ -132,7 +132,7 @@ def named(
 
 
 def number(value: float, digits: int = 3) -> str:
-    """Return a number to some digits, with commas and without an exponent."""
+    """Return a number with some significant digits, with commas and without an exponent."""
     if value == 0:
         return "0"
     from math import floor, log10
@@ -143,7 +143,7 @@ def number(value: float, digits: int = 3) -> str:
 
 
 def time(us: float) -> str:
-    """Return a time with a unit that suits it."""
+    """Return a time in a suitable unit."""
     for size, unit in ((1e6, "s"), (1e3, "ms")):
         if us >= size:
             return f"{number(us / size)} {unit}"

@@ -1,4 +1,4 @@
-"""The colours of the gallery, light and dark: those of the pages, with their meanings."""
+"""The colors of the gallery, light and dark: those of the pages, with their meanings."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from wordline import plotting
 
 @dataclass(frozen=True)
 class Inks:
-    """One set of colours.
+    """One set of colors.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ LIGHT = Inks(
     plotting.BASELINE, plotting.SCHEMES[0], "#6b7480",
     dict(plotting.MODES), dict(plotting.CAUSES), plotting.GAIN, plotting.LOSS, plotting.LOSS,
 )  # fmt: skip
-#: The pages' colours on a dark ground; hues of modes stay, blue and grey get lighter.
+#: The pages' colors on a dark ground; hues of modes stay, blue and grey get lighter.
 DARK = Inks(
     "dark", "#1a1e23", "#e8eaed", "#a3abb5", "#2d333b",
     "#e2e6eb", "#a69dff", "#98a2ae",

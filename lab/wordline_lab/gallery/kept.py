@@ -1,4 +1,4 @@
-"""Pictures of the gallery that are drawn from data in ``lab/results``."""
+"""Pictures of the gallery that are drawn from results in ``lab/results``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of the gallery, and what it keeps of each picture."""
+"""The page of the gallery, and its stored texts of each picture."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _DARK = 'media="(prefers-color-scheme: dark)"'
 
 
 def kept(folder: Path) -> dict[str, dict[str, str]]:
-    """Read what a gallery keeps; nothing where there is none."""
+    """Read the stored texts of a gallery; empty if there are none."""
     path = folder / KEPT
     found: dict[str, dict[str, str]] = {}
     if path.exists():
@@ -23,7 +23,7 @@ def kept(folder: Path) -> dict[str, dict[str, str]]:
 
 
 def text(pictures: Sequence[Picture], said: Mapping[str, Mapping[str, str]]) -> str:
-    """Return the page of the pictures that are there, in the order of the gallery."""
+    """Return the page of the existing pictures, in the order of the gallery."""
     parts = [
         "# Gallery\n\nWritten by `make gallery`; `make gallery ONLY=NAME PNG=1` makes one picture, "
         "as PNG too. Figures and titles come from runs or from data in this folder's parent.\n"
@@ -47,7 +47,7 @@ def text(pictures: Sequence[Picture], said: Mapping[str, Mapping[str, str]]) -> 
 def write(
     pictures: Sequence[Picture], said: Mapping[str, Mapping[str, str]], folder: Path
 ) -> list[Path]:
-    """Write the page and what it keeps; return their paths."""
+    """Write the page and the stored texts; return their paths."""
     order = {p.name: said[p.name] for p in pictures if p.name in said}
     (folder / KEPT).write_text(
         json.dumps(order, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"

@@ -1,8 +1,8 @@
-"""The evaluation of a paper, run again: ``wordline reproduce``.
+"""The evaluation of a paper, repeated: ``wordline reproduce``.
 
-`paper` reads the folder of a paper, with its `sentences` and `readings`, `registration` holds it to
-what was registered, `wordline.runs` does and keeps its runs, `claims` judges what came out,
-`verdicts` over all readings, `page` shows it, `overview` the claims of all papers.
+`paper` reads the folder of a paper, with its `sentences` and `readings`; `registration` compares it
+with what was registered; `wordline.runs` executes and stores the runs; `claims` judges the results,
+`verdicts` over all readings; `page` shows them, and `overview` the claims of all papers.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def main(**arguments: Any) -> int:
-    """Do ``wordline reproduce``; return its exit code: 0, or 2 where the input is wrong, or 1."""
+    """Execute ``wordline reproduce``; return 0, 2 where the input is wrong, or 1."""
     return perform("reproduce", SWEEP, lambda: _main(**arguments), extra="sweep")
 
 
@@ -67,7 +67,7 @@ def _main(
         return
     if figures or only or reading:
         raise UserError(
-            f"{paper} has no figures, runs or readings of its own; name a paper, or leave them out"
+            f"{paper}: figures, runs and readings are those of one paper; name it, or omit them"
         )
     folder = Path(out) if out else base
     spent = {}
@@ -89,7 +89,7 @@ def _main(
 
 @dataclass(frozen=True)
 class More:
-    """What is run beyond a scope, and where real traces are."""
+    """Runs beyond a scope, and the folder of real traces."""
 
     causes: bool = False
     readings: bool = False
@@ -140,9 +140,7 @@ def _one(
         runner = Runner(kept, jobs=jobs, executor=executor, watch=bars.watch, ended=bars.ended)
         reports, refusals = runner.finished(names) if more.finished else runner.run(names)
     if more.finished and not reports:
-        raise UserError(
-            f"{kept} has no report of these runs; leave out --finished, and they are executed"
-        )
+        raise UserError(f"{kept}: no report of these runs found; omit --finished to execute them")
     refused = {n: message(refusals[run]) for n, run in asked.items() if run in refusals}
     for n, why in refused.items():
         print(f"{n} is not supported: {why}", file=sys.stderr)
@@ -234,12 +232,12 @@ def _wanted(read: Paper, asked: Sequence[str]) -> list[Figure]:
     for name in asked:
         meant = [figure for figure in read.figures if figure.is_asked([name])]
         if not meant:
-            raise UserError(f"--figure {name}: {read.name} has the figures {of(read.figures)}")
+            raise UserError(f"--figure {name}: unknown figure; allowed: {of(read.figures)}")
         if not any(figure in can for figure in meant):
             groups = {pattern.split("/")[0] for figure in meant for pattern in figure.runs}
             why = next(read.missing[group] for group in groups if group in read.missing)
             raise UserError(
-                f"--figure {name}: its runs cannot be made: {why}; those of {of(can)} can"
+                f"--figure {name}: its runs cannot be executed: {why}; allowed: {of(can)}"
             )
     return [figure for figure in can if figure.is_asked(asked)]
 
@@ -252,11 +250,11 @@ def _check_only(read: Paper, scope: Scope, asked: Mapping[str, Run]) -> None:
     for pattern in scope.only:
         if not any(is_named(n, [pattern]) for n in read.runs):
             raise UserError(
-                f"--only {pattern}: {read.name} has runs GROUP/WORKLOAD/SCHEME of {groups}"
+                f"--only {pattern}: matches no run; allowed: GROUP/WORKLOAD/SCHEME, groups {groups}"
             )
     if not asked:
         raise UserError(
-            f"--only {' '.join(scope.only)}: none of these runs is of "
+            f"--only {' '.join(scope.only)}: matches no run of "
             f"{', '.join(f'figure {name}' for name in scope.figures) or read.name}"
         )
 

@@ -1,13 +1,13 @@
-"""What changed since the page before: claims, what came out of them, and how the paper is read.
+"""Changes since the previous page: claims, their results, and the readings of the paper.
 
-Beside ``claims.toml`` a paper's folder has
+In addition to ``claims.toml``, a paper's folder has
 
 - ``before.json``: the ``claims.json`` of the page before, and in ``of`` what to call it.
 - ``claims-before.toml``: the claims of that page, which are judged by the runs of today, too.
 - ``changes.toml``: ``[[change]]`` with ``claims``, a pattern of ids, and ``why`` they were
   dropped, added or bound otherwise; ``into``, the row that now says what a dropped one said.
 
-No result that deviated may vanish, but into another row, and none may be bound more widely.
+A deviating result may disappear only into another row, and no bound may become wider.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ BEFORE, CHANGES, CLAIMS = "before.json", "changes.toml", "claims-before.toml"
 
 @dataclass(frozen=True)
 class Change:
-    """Rows like `claims`, why they changed, and the row `into` which they were merged."""
+    """Claims that match `claims`, the reason of the change, and the row `into` which they went."""
 
     claims: str
     why: str
@@ -37,7 +37,7 @@ class Change:
 
 
 def read(folder: Path) -> list[Change]:
-    """Read ``changes.toml``, if it is there.
+    """Read ``changes.toml``, if it exists.
 
     Raises
     ------
@@ -65,7 +65,7 @@ def _of(said: Sequence[Change], claim: str) -> Change | None:
 
 
 def before(folder: Path) -> dict[str, Any] | None:
-    """Return what the page before said, claims by id, or ``None`` if there was none."""
+    """Return the claims of the previous page by id, or ``None`` if there was none."""
     path = folder / BEFORE
     if not path.exists():
         return None
@@ -74,13 +74,13 @@ def before(folder: Path) -> dict[str, Any] | None:
 
 
 def is_bound_otherwise(row: Mapping[str, Any], claim: Claim) -> bool:
-    """Whether what must come out, or what a claim counts as, is another than before."""
+    """Whether the expected value or the kind of a claim differs from before."""
     was = (_bound(row["least"], -1), _bound(row["most"], 1))
     return row["kind"] != claim.kind or was != (claim.least, claim.most)
 
 
 def faults(folder: Path, claims: Sequence[Claim]) -> list[str]:
-    """Return what is wrong: changes without a reason, vanished deviations, wider bounds."""
+    """Return the faults: changes without a reason, vanished deviations, wider bounds."""
     was = (before(folder) or {"claims": {}})["claims"]
     now = {claim.id: claim for claim in claims}
     said = read(folder)
@@ -89,20 +89,20 @@ def faults(folder: Path, claims: Sequence[Claim]) -> list[str]:
         here = now.get(i)
         change = _of(said, i)
         if (here is None or is_bound_otherwise(row, here)) and not change:
-            found.append(f"{i} is {'bound otherwise' if here else 'gone'}, and nobody says why")
+            found.append(f"{i} {'has other bounds' if here else 'is gone'}, without a reason")
         if row["kind"] != RESULT:
             continue
         if here and here.kind == RESULT:
             if here.least < _bound(row["least"], -1) or here.most > _bound(row["most"], 1):
-                found.append(f"{i} is bound more widely than before: {here.allowed}")
+                found.append(f"{i} has wider bounds than before: {here.allowed}")
         elif row["verdict"] == DEVIATES:
             into = change.into if change else ""
             if not into:
-                found.append(f"{i} deviated and is no result any more; say into which row it went")
+                found.append(f"{i} deviated and is no result any more; name the row in its place")
             elif into not in now or now[into].kind != RESULT:
-                found.append(f"{i} went into {into}, which is no result")
+                found.append(f"{i} was replaced by {into}, which is not a result")
             elif into in was and was[into]["verdict"] != DEVIATES:
-                found.append(f"{i} deviated and went into {into}, which did not")
+                found.append(f"{i} deviated and was replaced by {into}, which did not deviate")
     return found
 
 
@@ -111,7 +111,7 @@ def _bound(value: float | None, side: int) -> float:
 
 
 def markdown(study: Study, judged: Sequence[Judged]) -> str:
-    """Return the page's part on it; what came out before is compared only with the whole."""
+    """Return the section on changes; earlier results are compared only with a whole evaluation."""
     was = before(study.paper.folder) if study.scope.is_full else None
     return _since(was, judged, read(study.paper.folder)) if was else ""
 

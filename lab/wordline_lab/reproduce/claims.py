@@ -1,4 +1,4 @@
-"""Claims: what a paper says, what must come out, and what came out.
+"""Claims: the statement of a paper, the expected result, and the measured one.
 
 A row of ``claims.toml``:
 
@@ -17,14 +17,14 @@ A row of ``claims.toml``:
 - ``over``: one row for each value; ``{value}`` stands in texts, and tables by value in ``printed``.
 - ``full_scale`` = true where a scaled run cannot tell.
 
-No result is held to less than half of its effect. What must come out may be no farther from
-``printed`` than half of the way to ``no_effect``, and without ``printed`` it may not go beyond
+No result may be accepted with less than half of its effect. What must come out may be no farther
+from ``printed`` than half of the way to ``no_effect``, and without ``printed`` it may not go beyond
 ``no_effect``; with ``equal`` it stays within 5 % of that figure (.05 if it is 0). `read` refuses
 other rows.
 
-A claim is judged only where the runs that it speaks of were made. The others are counted apart, and
-so are those that only full scale can tell. Causes in ``causes.toml`` were found at full scale,
-and are given for nothing else.
+A claim is judged only if its runs were made. The others are counted separately, and so are those
+that only full scale can test. Causes in ``causes.toml`` were found at full scale, and are given for
+nothing else.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ ELSEWHERE = (
 
 @dataclass(frozen=True)
 class Claim:
-    """One row: what the paper says, and between what our figure must be."""
+    """One row: a statement of the paper, and the range for our figure."""
 
     id: str
     where: str
@@ -88,7 +88,7 @@ class Claim:
 
     @property
     def allowed(self) -> str:
-        """What must come out, in words."""
+        """The expected result, in words."""
         low, high = self.shown(self.least), self.shown(self.most)
         if self.least == self.most:
             return f"= {low}"
@@ -98,7 +98,7 @@ class Claim:
 
     @property
     def fault(self) -> str:
-        """Why a result is held to too little, and how to mend it; nothing if it is not."""
+        """Why a result may come out too weak, and how to fix the row; nothing if it may not."""
         if self.kind != RESULT:
             return ""
         if (self.no_effect is None) == (self.equal is None):
@@ -129,7 +129,7 @@ class Claim:
         return f"must come out {self.allowed}, which is too wide: bounds must be {mend}"
 
     def is_of(self, figure: str) -> bool:
-        """Whether it speaks of a figure or table, ``9a`` or ``table-2``, by its id or its place."""
+        """Whether it concerns a figure or table, ``9a`` or ``table-2``, by its id or its place."""
         if self.id == figure or self.id.startswith(f"{figure}-"):
             return True
         named = re.match(r"(?:follows from )?Figs?\.((?:[ ,]|and|\d+[a-z]?\b)+)", self.where)
@@ -143,7 +143,7 @@ class Claim:
 
 
 def number(figure: float, unit: str) -> str:
-    """Return a figure as people read it."""
+    """Return a figure as text for readers."""
     if unit == "%":
         return f"{100 * figure:.4g} %"
     text = f"{figure:,.0f}" if abs(figure) >= 1e4 else f"{figure:.4g}"
@@ -152,7 +152,7 @@ def number(figure: float, unit: str) -> str:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What comes out under another reading than the main ones."""
+    """The result under a reading other than the main ones."""
 
     reading: str
     is_counted: bool
@@ -162,7 +162,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Judged:
-    """A claim with what came out.
+    """A claim with its result.
 
     Attributes
     ----------
@@ -195,7 +195,7 @@ class Judged:
 
     @property
     def came_out(self) -> str:
-        """The figure as people read it, with half of its interval; nothing if there is none."""
+        """The figure as text, with half of its interval; empty without a figure."""
         if self.figure is None:
             return ""
         about = f" ± {self.claim.shown(self.half_width)}" if self.half_width else ""
@@ -203,13 +203,13 @@ class Judged:
 
     @property
     def is_met(self) -> bool:
-        """Whether the figure, with its interval, is where it must be under the main readings."""
+        """Whether the figure, with its interval, is in range under the main readings."""
         return self.figure is not None and all(
             _within(self.claim, self.figure + side * self.half_width) for side in (-1, 1)
         )
 
     def share_of_effect(self) -> float | None:
-        """Return how far the figure is from the printed one, in the effect that is printed."""
+        """Return the distance from the printed figure, in units of the printed effect."""
         printed, none = self.claim.printed, self.claim.no_effect
         if self.figure is None or printed is None or none is None or printed == none:
             return None
@@ -260,20 +260,20 @@ def read(path: Path) -> list[Claim]:
             raise UserError(f"{path}: claim {row.id}: {row.fault}")
     twice = [i for i, n in Counter(row.id for row in rows).items() if n > 1]
     if twice:
-        raise UserError(f"{path}: {', '.join(sorted(twice))} is there twice; ids are unique")
+        raise UserError(f"{path}: duplicate id {', '.join(sorted(twice))}; ids must be unique")
     return rows
 
 
 def _rows(row: Mapping[str, Any], where: str) -> list[Claim]:
     unknown, missing = set(row) - KEYS, [key for key in NEEDED if key not in row]
     if unknown:
-        raise UserError(f"{where}: unknown key {min(unknown)!r}; there are {sorted(KEYS)}")
+        raise UserError(f"{where}: unknown key {min(unknown)!r}; allowed: {sorted(KEYS)}")
     if missing:
         raise UserError(f"{where}: {missing[0]!r} is missing")
     if row["class"] not in CLASSES:
-        raise UserError(f"{where}: class {row['class']!r} is none of {', '.join(CLASSES)}")
+        raise UserError(f"{where}: unknown class {row['class']!r}; allowed: {', '.join(CLASSES)}")
     if row["kind"] not in KINDS:
-        raise UserError(f"{where}: kind {row['kind']!r} is none of {', '.join(KINDS)}")
+        raise UserError(f"{where}: unknown kind {row['kind']!r}; allowed: {', '.join(KINDS)}")
     over = row.get("over", {})
     if not over:
         return [_claim(row, where, "", {})]
@@ -301,7 +301,7 @@ def _claim(row: Mapping[str, Any], where: str, value: str, varied: Mapping[str, 
         spread = abs(printed) * float(within.rstrip("%")) / 100 if share else within
         least, most = printed - spread, printed + spread
     else:
-        raise UserError(f"{where}: it needs between = [least, most], or printed and within")
+        raise UserError(f"{where}: set between = [least, most], or printed and within")
     return Claim(
         id=row["id"] + (f"-{value.lower().replace(' ', '-')}" if value else ""),
         where=row["where"].format(value=value),
@@ -321,7 +321,7 @@ def _claim(row: Mapping[str, Any], where: str, value: str, varied: Mapping[str, 
 
 
 def judge(paper: Paper, study: Study, rows: Sequence[Claim] | None = None) -> list[Judged]:
-    """Find what came out of every claim under the readings of a study.
+    """Judge every claim under the readings of a study.
 
     Parameters
     ----------

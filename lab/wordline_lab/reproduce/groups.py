@@ -1,4 +1,4 @@
-"""Groups of runs, spelled out for every workload, scheme, round and seed."""
+"""Groups of runs, expanded over every workload, scheme, round and seed."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ UNIT = 1 << 14
 
 
 def share_workloads(groups: Sequence[dict[str, Any]], file: Path) -> None:
-    """Give groups whose ``own_workloads`` is the name of another group those of that group."""
+    """Resolve ``own_workloads`` that name another group."""
     tables = {g["name"]: own for g in groups if isinstance(own := g.get("own_workloads"), dict)}
     for group in groups:
         named = group.get("own_workloads")
         if isinstance(named, str):
             if named not in tables:
                 raise UserError(
-                    f"{file}: {group['name']}.own_workloads: there is no group {named!r} with "
-                    f"workloads of its own; there are {', '.join(tables)}"
+                    f"{file}: {group['name']}.own_workloads: {named!r} is not a group with "
+                    f"workloads of its own; allowed: {', '.join(tables)}"
                 )
             group["own_workloads"] = tables[named]
 
@@ -160,8 +160,8 @@ def _scaled(device: str, changes: Mapping[str, str], scale: int) -> dict[str, st
         blocks = medium["blocks_per_plane"]
         if blocks // scale < 8:
             raise UserError(
-                f"--scale {scale}: {blocks} blocks a plane would become {blocks // scale}; "
-                f"a plane needs 8, so {blocks // 8} is the most"
+                f"--scale {scale}: {blocks} blocks per plane would become {blocks // scale}, and a "
+                f"plane needs 8; allowed: at most {blocks // 8}"
             )
         found[f"medium.{medium['name']}.blocks_per_plane"] = str(blocks)
     if cache := drive.get("slc_cache"):

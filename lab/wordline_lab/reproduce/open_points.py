@@ -1,4 +1,4 @@
-"""Readings on a page: what turns on each, and the claims of the page before beside today's."""
+"""The section on readings: the effect of each, and earlier claims next to those of today."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from wordline_lab.reproduce.paper import Study
 
 
 def depending(judged: Sequence[Judged]) -> str:
-    """Return the part on results that hold under some readings and not under others."""
+    """Return the section on results that hold under some readings and not under others."""
     rows = [
         [
             j.claim.id,
@@ -46,7 +46,7 @@ def _mark(is_met: bool) -> str:
 
 
 def table(study: Study, judged: Sequence[Judged]) -> str:
-    """Return the part on all readings: alternatives, sources, and what turns on each."""
+    """Return the section on all readings: alternatives, sources, and the effect of each."""
     readings = study.paper.readings.all.values()
     if not readings:
         return ""
@@ -98,16 +98,16 @@ def _turns(label: str, judged: Sequence[Judged]) -> str:
             turned[outcome.is_met].append(j.claim.id)
     said = []
     if turned[True]:
-        said.append(f"met here only: {', '.join(turned[True])}")
+        said.append(f"met only here: {', '.join(turned[True])}")
     if turned[False]:
         said.append(f"not met here: {', '.join(turned[False])}")
     return "; ".join(said) or (f"no verdict; {moved} figures move" if moved else "no figure")
 
 
 def before(study: Study, judged: Sequence[Judged]) -> str:
-    """Return the four counts: claims of the page before and of today, on its readings and today's.
+    """Return the counts of earlier claims and of today's, on earlier readings and on today's.
 
-    Nothing where the page is not the whole, or there was none before.
+    Empty if the evaluation is partial, or there was no previous page.
     """
     path = study.paper.folder / CLAIMS
     if not study.scope.is_full or not study.others or not path.exists():

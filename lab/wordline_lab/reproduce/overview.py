@@ -1,6 +1,6 @@
-"""The claims of all papers on one page: how many hold, and what is worth knowing of them.
+"""The claims of all papers on one page: how many hold, and the main findings.
 
-It is made from the ``claims.json`` of each paper's folder, and from nothing else.
+It uses only the ``claims.json`` of each paper's folder.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ def _found(folder: Path) -> dict[str, dict[str, Any]]:
             raise UserError(f"{path}: invalid JSON: {e}") from e
         if not all("kind" in claim for claim in found[name]["claims"]):
             raise UserError(
-                f"{path}: its claims do not say of what kind they are; write it again with "
+                f"{path}: its claims have no kind, as in an old version; write it again with "
                 f"`wordline reproduce {name}`"
             )
     if not found:
         raise UserError(
-            f"{folder}: no PAPER/claims.json is there, of {', '.join(papers())}; "
+            f"{folder}: no PAPER/claims.json found, with PAPER one of {', '.join(papers())}; "
             f"`wordline reproduce PAPER --out {folder}/PAPER` makes one"
         )
     return found

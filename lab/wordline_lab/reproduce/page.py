@@ -1,4 +1,4 @@
-"""What came of a paper: the page, its figures with their data, and ``claims.json``."""
+"""The results of a paper: the page, its figures with their data, and ``claims.json``."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SENTENCES = "sentences.csv"
 
 
 def sources(study: Study, runs: Sequence[str] = ("*",)) -> str:
-    """Say what a reader must know of the data of such runs: twins, originals, scale."""
+    """Describe the data of such runs for the reader: twins, originals, scale."""
     scaled = f"scaled down by {study.scale}" if study.scale > 1 else ""
     used = (
         report
@@ -39,7 +39,7 @@ def sources(study: Study, runs: Sequence[str] = ("*",)) -> str:
 
 
 def hint(study: Study, command: str) -> str:
-    """Say which runs were left out, and how to have them; nothing if none was."""
+    """List the omitted runs, and how to execute them; empty if there are none."""
     said = []
     if study.left_out:
         said.append(
@@ -57,7 +57,7 @@ def hint(study: Study, command: str) -> str:
 
 @dataclass
 class Written:
-    """What was written.
+    """The written files.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ class Written:
 
 
 def check_free(folder: Path, paper: Paper, scope: Scope) -> None:
-    """Refuse to replace a page that says more than one of this scope would.
+    """Refuse to replace a page by one with a smaller scope.
 
     Raises
     ------
@@ -88,13 +88,13 @@ def check_free(folder: Path, paper: Paper, scope: Scope) -> None:
     there = found_scope(folder)
     if there and not scope.may_replace(there):
         raise UserError(
-            f"{folder} holds the page of {paper.name} {there.words}, and one {scope.words} says "
-            "less; choose another folder with --out, or delete that one"
+            f"{folder} has a page of {paper.name} {there.words}, which contains more than one "
+            f"{scope.words}; choose another folder with --out, or delete that page"
         )
 
 
 def found_scope(folder: Path) -> Scope | None:
-    """Return the scope of the page in a folder, if there is one; full if it does not say."""
+    """Return the scope of the page in a folder, if there is one; full if it does not state one."""
     path = folder / CLAIMS
     if not path.exists():
         return Scope() if (folder / PAGE).exists() else None
@@ -102,11 +102,11 @@ def found_scope(folder: Path) -> Scope | None:
         found = json.loads(path.read_text(encoding="utf-8"))
         return scope_of(found)
     except (ValueError, TypeError, KeyError) as e:
-        raise UserError(f"{path}: this is not what wordline reproduce writes: {e}") from e
+        raise UserError(f"{path}: not a file of wordline reproduce: {e}") from e
 
 
 def scope_of(found: Mapping[str, Any]) -> Scope:
-    """Return the scope that a ``claims.json`` is of."""
+    """Return the scope of a ``claims.json``."""
     named = (tuple(found.get(key, ())) for key in ("figures", "only"))
     return Scope(int(found["scale"]), *named)
 
@@ -119,7 +119,7 @@ def write(
     command: str,
     registered: Registration | None = None,
 ) -> Written:
-    """Write page, pictures, data and claims; return what was written."""
+    """Write page, pictures, data and claims; return the written files."""
     folder.mkdir(parents=True, exist_ok=True)
     written = Written(folder / "index.html")
     for figure in figures:

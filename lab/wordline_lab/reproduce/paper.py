@@ -1,6 +1,6 @@
-"""A paper as its folder has it: what is run, and under which names.
+"""The folder of a paper: its runs, and their names.
 
-A folder in `wordline_lab.experiments` holds only what is particular to its paper:
+A folder in `wordline_lab.experiments` holds only the specifics of its paper:
 
 - ``experiment.toml``: the device, workloads and schemes by the names that the paper gives them, and
   groups of runs; what was calibrated, on what, and when.
@@ -40,7 +40,7 @@ def papers() -> dict[str, Path]:
 
 
 def is_named(run: str, patterns: Iterable[str]) -> bool:
-    """Whether one of some patterns names a run; its round or seed may be left out."""
+    """Whether a pattern matches a run; round and seed may be omitted."""
     return any(fnmatchcase(run, p) or fnmatchcase(run, f"{p}/[0-9]*") for p in patterns)
 
 
@@ -77,30 +77,30 @@ class Figure:
         return self.number if self.number.startswith("table") else f"figure-{self.number}"
 
     def has_any(self, reports: Iterable[str]) -> bool:
-        """Whether any run that it is made from is there, or it needs none."""
+        """Whether any of its runs exists, or it needs none."""
         names = list(reports)
         return not self.runs or any(is_named(n, self.runs) for n in names)
 
     @property
     def shows_causes(self) -> bool:
-        """Whether it is the table of what shows why claims deviate."""
+        """Whether it is the table of runs that explain deviations."""
         return self.number == "table-causes"
 
     @property
     def label(self) -> str:
-        """What it is called: ``Figure 9a``, or ``Table 2``."""
+        """Its title: ``Figure 9a``, or ``Table 2``."""
         if self.number.startswith("table"):
             return self.number.replace("-", " ").capitalize()
         return f"Figure {self.number}"
 
     def is_asked(self, asked: Sequence[str]) -> bool:
-        """Whether it is among the figures asked for; ``9`` asks for 9a and 9b."""
+        """Whether it is among the requested figures; ``9`` asks for 9a and 9b."""
         return not asked or any(re.fullmatch(rf"{re.escape(a)}[a-z]?", self.number) for a in asked)
 
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper's folder, read; `causes` are groups of runs that only show why claims deviate."""
+    """The contents of a paper's folder; `causes` are runs that only explain deviations."""
 
     name: str
     folder: Path
@@ -121,11 +121,11 @@ class Paper:
     sentences: Sequence[Sentence] = ()
 
     def lacks(self, figure: Figure) -> bool:
-        """Whether runs that a figure needs cannot be done yet."""
+        """Whether a figure needs runs that cannot be executed yet."""
         return any(pattern.split("/")[0] in self.missing for pattern in figure.runs)
 
     def turned(self) -> list[str]:
-        """Return the names of the runs that the readings of its choice change."""
+        """Return the names of the runs that a choice of readings changes."""
         found = []
         for reading, alternative in self.readings.alternatives(self.choice):
             drawn = [f for f in self.module.FIGURES if f.is_asked(reading.figures)]
@@ -175,7 +175,7 @@ def read(
     if name not in known:
         raise UserError(f"{name}: unknown paper; allowed: {', '.join(known)}")
     if scale > 1 and traces:
-        raise UserError("--scale divides twins, not traces; leave --scale or --traces out")
+        raise UserError("--scale scales twins, not traces; omit --scale or --traces")
     folder = known[name]
     text = toml.read(folder / "experiment.toml")
     groups.share_workloads(text["runs"], folder / "experiment.toml")
@@ -225,8 +225,8 @@ def _beside(text: Mapping[str, Any], folder: Path) -> list[Mapping[str, Any]]:
     for name in names:
         if name not in by_name:
             raise UserError(
-                f"{folder / 'experiment.toml'}: pieces.beside: there is no group {name!r}; "
-                f"there are {', '.join(by_name)}"
+                f"{folder / 'experiment.toml'}: pieces.beside: unknown group {name!r}; "
+                f"allowed: {', '.join(by_name)}"
             )
     return [by_name[name] for name in names]
 
@@ -280,7 +280,7 @@ def _pieces_table(read: Paper) -> Figure:
 
 @dataclass(frozen=True)
 class Scope:
-    """How much of an evaluation is run.
+    """The scope of an evaluation.
 
     Attributes
     ----------
@@ -301,12 +301,12 @@ class Scope:
 
     @property
     def is_full(self) -> bool:
-        """Whether nothing is left out, divided, or read otherwise."""
+        """Whether the evaluation is complete, at full scale and under the main readings."""
         return self.scale == 1 and self.is_whole
 
     @property
     def is_whole(self) -> bool:
-        """Whether no figures, runs or readings were picked out."""
+        """Whether no figures, runs or readings were selected."""
         return not self.figures and not self.only and not self.reading
 
     @property
@@ -323,12 +323,12 @@ class Scope:
 
     @property
     def named(self) -> str:
-        """The figures asked for: ``figures 9 and 10``."""
+        """The requested figures: ``figures 9 and 10``."""
         return _listed("figure", self.figures)
 
     @property
     def folder(self) -> Path:
-        """Where its page goes below that of the whole: nowhere else if it is whole."""
+        """The folder of its page within that of the whole; the same if it is whole."""
         picked = [f"figure-{'-'.join(self.figures)}"] if self.figures else []
         if self.only:
             picked.append("only-" + _as_name(self.only))
@@ -337,7 +337,7 @@ class Scope:
         return Path("-".join(picked))
 
     def may_replace(self, page: Scope) -> bool:
-        """Whether a page of this scope says no less than that page of the same paper."""
+        """Whether a page of this scope contains at least what that page of the same paper does."""
         return self.scale <= page.scale and (self.is_whole or not page.is_whole)
 
 
@@ -390,22 +390,22 @@ class Study:
     all_seeds: bool = True
 
     def of_seed(self, seed: int) -> Study:
-        """Return it with the reports of a seed; what was read of it is its own."""
+        """Return it with the reports of a seed, and its own record of what was read."""
         return replace(self, seed=seed, seeds_read=set())
 
     @property
     def scale(self) -> int:
-        """By what it was divided."""
+        """The divisor of the scale."""
         return self.scope.scale
 
     @cached_property
     def findings(self) -> list[str]:
-        """What came out, in sentences of Markdown, as far as their runs were made."""
+        """The findings, in Markdown sentences, as far as their runs were made."""
         found = getattr(self.paper.module, "findings", None)
         return found(self) if found else []
 
     def sentences(self, *makers: Callable[[Study], str]) -> list[str]:
-        """Make sentences from the reports, and leave those out whose runs are missing."""
+        """Make sentences from the reports, without those whose runs are missing."""
         said = []
         for make in makers:
             with suppress(NotRun):
@@ -414,7 +414,7 @@ class Study:
 
     @property
     def is_as_explained(self) -> bool:
-        """Whether it is as it was when causes were looked for: at full scale."""
+        """Whether the scale is full, as it was when causes were found."""
         return self.scale == 1
 
     def report(self, workload: str, scheme: str, group: str = "main", round: int = 0) -> Report:
@@ -430,10 +430,10 @@ class Study:
             raise NotRun(f"{name}: {self.paper.missing[group]}")
         if name not in self.reports:
             if name not in self.paper.runs:
-                raise KeyError(f"{name} is no run of {self.paper.name}")
+                raise KeyError(f"{name} is not a run of {self.paper.name}")
             if name in self.refused:
                 raise NotAdmitted(f"{name} is not supported: {self.refused[name]}")
-            raise NotRun(f"{name} was not asked for")
+            raise NotRun(f"{name} was not requested")
         return self.reports[name]
 
     def found(self, workload: str, scheme: str, group: str) -> Report | None:
@@ -448,8 +448,8 @@ class Study:
 
 
 class NotRun(Exception):
-    """A run that is needed was not made."""
+    """A required run was not made."""
 
 
 class NotAdmitted(NotRun):
-    """A run that is needed is not supported: the drive does not admit its scheme."""
+    """A required run is not supported: the drive does not admit its scheme."""

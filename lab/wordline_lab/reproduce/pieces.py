@@ -68,7 +68,7 @@ class Piece:
 
     @property
     def label(self) -> str:
-        """The name of its workload among runs."""
+        """The name of its workload in runs."""
         group = f", {self.beside}" if self.is_one_of_groups else ""
         return f"{self.workload} ({self.file}{group})"
 
@@ -80,7 +80,7 @@ class Piece:
 
 @dataclass(frozen=True)
 class Group:
-    """What pieces run beside: a group's drive, and spellings of its workloads by name."""
+    """The environment of real traces: a group's drive, and spellings of its workloads by name."""
 
     name: str
     device: str
@@ -89,13 +89,13 @@ class Group:
 
 
 def groups_of(table: Mapping[str, Any]) -> list[str]:
-    """Return the names of the groups that pieces run beside."""
+    """Return the names of the groups under which real traces run."""
     beside = table["beside"]
     return [beside] if isinstance(beside, str) else list(beside)
 
 
 def find(table: Mapping[str, Any], group: Group, traces: str) -> list[Piece]:
-    """Find the real traces of a folder that belong to a paper, beside a group of its runs.
+    """Find the real traces in a folder that belong to a paper, for a group of its runs.
 
     Parameters
     ----------
@@ -137,8 +137,8 @@ def _named(
     """Yield the files that stand beside a workload."""
     if workload not in group.twins:
         raise UserError(
-            f"pieces.{kind}: {workload!r} is no workload of group {group.name}; "
-            f"there are {', '.join(group.twins)}"
+            f"pieces.{kind}: {workload!r} is not a workload of group {group.name}; "
+            f"allowed: {', '.join(group.twins)}"
         )
     for name, _, options in (pattern.partition(":") for pattern in patterns):
         for path in there:
@@ -285,7 +285,7 @@ def _over(
 
 
 def is_one(run: str) -> bool:
-    """Whether a run, by its name, is of a real trace beside the twins."""
+    """Whether a run, by its name, is of a real trace."""
     return run.startswith(f"{GROUP}/")
 
 

@@ -62,7 +62,7 @@ class Alternative:
 
 @dataclass(frozen=True)
 class Reading:
-    """What a paper leaves open."""
+    """An open point of a paper."""
 
     name: str
     asks: str
@@ -83,14 +83,14 @@ class Reading:
 
 @dataclass(frozen=True)
 class Choice:
-    """Alternatives taken at once in place of the main ones, by the names of their readings."""
+    """Alternatives chosen in place of the main ones, by reading."""
 
     taken: Mapping[str, str]
     is_counted: bool = True
 
     @property
     def label(self) -> str:
-        """As ``--reading`` takes it: ``heat=period``, several parted by commas."""
+        """The argument of ``--reading``: ``heat=period``, several separated by commas."""
         return ",".join(f"{reading}={name}" for reading, name in self.taken.items())
 
 
@@ -103,7 +103,7 @@ class Readings:
     before: Choice | None = None
 
     def chosen(self, spelled: Sequence[str]) -> Choice:
-        """Return what ``--reading`` asks for.
+        """Return the choice in ``--reading``.
 
         Raises
         ------
@@ -120,15 +120,15 @@ class Readings:
                 raise UserError(f"--reading {text}: {reading} appears twice")
             if name not in self.all[reading].alternatives:
                 known = ", ".join(self.all[reading].alternatives)
-                raise UserError(f"--reading {text}: {reading} has the alternatives {known}")
+                raise UserError(f"--reading {text}: unknown alternative; allowed: {known}")
             if why := self.all[reading].alternatives[name].missing:
-                raise UserError(f"--reading {text}: it cannot be run: {why}")
+                raise UserError(f"--reading {text}: cannot be run: {why}")
             taken[reading] = name
         turned = {r: name for r, name in taken.items() if name != self.all[r].main}
         return self.choice(turned)
 
     def choice(self, taken: Mapping[str, str]) -> Choice:
-        """Return what takes these alternatives; it is counted if every one of them is."""
+        """Return the choice of these alternatives; it counts if all of them do."""
         return Choice(taken, all(self.all[r].counts(name) for r, name in taken.items()))
 
     def choices(self) -> list[Choice]:
@@ -142,11 +142,11 @@ class Readings:
         return single + [pair for pair in self.pairs if not self.missing(pair)]
 
     def alternatives(self, choice: Choice) -> list[tuple[Reading, Alternative]]:
-        """Return what a choice takes."""
+        """Return the alternatives of a choice."""
         return [(self.all[r], self.all[r].alternatives[a]) for r, a in choice.taken.items()]
 
     def missing(self, choice: Choice) -> str:
-        """Return why a choice cannot be run; nothing if it can."""
+        """Return why a choice cannot be run; empty if it can."""
         return next((a.missing for _, a in self.alternatives(choice) if a.missing), "")
 
 
@@ -167,7 +167,7 @@ def read(folder: Path) -> Readings:
     for at, row in enumerate(text.get("reading", []), 1):
         reading = _reading(row, f"{path}: reading {row.get('name', at)}")
         if reading.name in found:
-            raise UserError(f"{path}: reading {reading.name} is there twice")
+            raise UserError(f"{path}: duplicate reading {reading.name}")
         found[reading.name] = reading
     readings = Readings(found)
     pairs = []
@@ -207,7 +207,7 @@ def _reading(row: Mapping[str, Any], where: str) -> Reading:
         there = f"{where}, alternative {one.get('name', at)}"
         found[one.get("name", at)] = _alternative(one, one.get("name") == row["main"], there)
     if len(found) < 2:
-        raise UserError(f"{where}: it has one alternative, and is not open")
+        raise UserError(f"{where}: has a single alternative; an open point needs at least two")
     return Reading(
         name=row["name"],
         asks=_text(row["asks"]),
@@ -226,11 +226,11 @@ def _alternative(row: Mapping[str, Any], is_main: bool, where: str) -> Alternati
     changes = {key: row[key] for key in CHANGES if key in row}
     differs = bool(changes or row.get("claims"))
     if is_main and (differs or row.get("missing")):
-        raise UserError(f"{where}: the main one is what experiment.toml has; it changes nothing")
-    if not is_main and differs == bool(row.get("missing")):
         raise UserError(
-            f"{where}: it needs either what differs ({', '.join(CHANGES)}, claims) or missing"
+            f"{where}: the main alternative is experiment.toml itself; remove its changes"
         )
+    if not is_main and differs == bool(row.get("missing")):
+        raise UserError(f"{where}: set either a change ({', '.join(CHANGES)}, claims) or missing")
     return Alternative(
         name=row["name"],
         says=_text(row["is"]),

@@ -1,10 +1,11 @@
-"""Registration: the files that decide what counts, by their hashes, before the first full run.
+"""Registration: hashes of the files that decide the verdicts, from before the first full run.
 
-``registration.toml`` has a ``[[registration]]`` for each time, the last of which counts: ``date``,
-``why``, ``hash`` of all, and ``files`` with the hash of each. They are what says what is claimed,
-read and run: ``claims.toml``, ``readings.toml``, ``sentences.toml``, ``experiment.toml``, job files
-and twins of the folder, the code that measures, and the device files and twins that its runs name.
-Causes may be found later. A page of the whole at full scale is refused where a file is another.
+``registration.toml`` has a ``[[registration]]`` for each registration, the last of which counts:
+``date``, ``why``, ``hash`` of all, and ``files`` with the hash of each. The files are those that
+define claims, readings and runs: ``claims.toml``, ``readings.toml``, ``sentences.toml``,
+``experiment.toml``, job files and twins of the folder, the code that measures, and the device files
+and twins that its runs name. Causes may be found later. A page of a whole evaluation at full scale
+is refused if a file has changed.
 
     python -m wordline_lab.reproduce.registration PAPER "what changed, and why"
 
@@ -52,13 +53,42 @@ MOVED = (
     ('.to_dict()["metrics"][name]', '.to_dict()["followed"][name]'),
     ("wordline_lab.", "wordline."),
 )
+#: Descriptions of devices, as they are worded now and as they were when they were registered.
+REWORDED = (
+    (
+        "16 GiB of QLC; blocks of frequently read data can be converted to TLC or SLC (RARO)",
+        "16 GiB of QLC whose blocks may turn to TLC or SLC for what is read often (RARO)",
+    ),
+    (
+        "2 GiB of SLC and 16 GiB of TLC on separate dies, 16 GiB logical capacity (HySSD, ST)",
+        "2 GiB of SLC beside 16 GiB of TLC on dies of their own, 16 GiB to the host (HySSD, ST)",
+    ),
+    (
+        "2 GiB of MLC and 16 GiB of TLC on separate dies, 16 GiB logical capacity (HySSD, MT)",
+        "2 GiB of MLC beside 16 GiB of TLC on dies of their own, 16 GiB to the host (HySSD, MT)",
+    ),
+    (
+        "2 GiB of SLC and 16 GiB of MLC on separate dies, 16 GiB logical capacity "
+        "(HySSD, a third combination)",
+        "2 GiB of SLC beside 16 GiB of MLC on dies of their own, 16 GiB to the host "
+        "(HySSD, another combination)",
+    ),
+    (
+        "18 GiB of SLC, 16 GiB logical capacity: the SLC drive that HySSD is compared with",
+        "18 GiB of SLC, 16 GiB to the host: what HySSD shall perform in par with",
+    ),
+    (
+        "288 GiB of TLC; program times of the page types differ by a factor of 11 (PA-SSD)",
+        "288 GiB of TLC whose page types differ elevenfold in program time (PA-SSD)",
+    ),
+)
 #: How much of a hash is shown.
 SHOWN = 12
 
 
 @dataclass(frozen=True)
 class Registration:
-    """A state of the files of a paper: each with its hash."""
+    """The files of a paper at one time, each with its hash."""
 
     date: str
     why: str
@@ -71,7 +101,7 @@ class Registration:
         return hashlib.sha256(listed.encode()).hexdigest()
 
     def differs(self, now: Registration) -> list[str]:
-        """Return which files are others now, and how."""
+        """Return the files that differ, and how."""
         found = []
         for name in sorted({*self.files, *now.files}):
             was, here = self.files.get(name), now.files.get(name)
@@ -81,7 +111,7 @@ class Registration:
 
 
 def of_now(paper: Paper, why: str = "") -> Registration:
-    """Return the state of a paper's files today."""
+    """Return the current state of a paper's files."""
     files = {
         path.name: _content(path)
         for path in sorted(paper.folder.iterdir())
@@ -109,7 +139,10 @@ def _named(paper: Paper) -> dict[str, str]:
         devices |= {other.changes.get("device", "") for other in reading.others}
     twins = {name for text in texts for name in re.findall(r"\btwin:([\w.-]+)", text)}
     names = {f"devices/{name}.toml" for name in devices} | {f"twins/{name}.toml" for name in twins}
-    return {name: text for name in names if (text := toml.builtin(name)) is not None}
+    found = {name: text for name in names if (text := toml.builtin(name)) is not None}
+    for now, was in REWORDED:
+        found = {name: text.replace(now, was) for name, text in found.items()}
+    return found
 
 
 def registered(folder: Path) -> list[Registration]:
@@ -120,7 +153,7 @@ def registered(folder: Path) -> list[Registration]:
 
 
 def check(paper: Paper) -> Registration:
-    """Return the registration that a paper's page rests on.
+    """Return the registration of a paper's page.
 
     Raises
     ------
@@ -135,8 +168,8 @@ def check(paper: Paper) -> Registration:
     if differs:
         raise UserError(
             f"{path}: not what was registered on {there[-1].date}: {', '.join(differs)}; "
-            "no page of the whole evaluation is written from files that may have been changed "
-            f"after a run. Undo the change, or say what changed and why: {_hint(paper)}"
+            "a page of the whole evaluation needs the registered files. Undo the change, or "
+            f"register what changed and why: {_hint(paper)}"
         )
     return there[-1]
 
@@ -146,7 +179,7 @@ def _hint(paper: Paper) -> str:
 
 
 def register(name: str, why: str, into: Path | None = None) -> Registration:
-    """Register a paper's files as they are.
+    """Register the current files of a paper.
 
     Parameters
     ----------

@@ -33,13 +33,13 @@ MARKS = {
 
 
 def findings(study: Study) -> str:
-    """Return what the paper's runs showed, a sentence or two each."""
+    """Return the findings, one or two sentences each."""
     said = "".join(f"- {finding}\n" for finding in study.findings)
     return f"## Findings\n\n{said}\n" if said else ""
 
 
 def calibrated(study: Study) -> str:
-    """Return what was chosen by the paper's results, and when."""
+    """Return what was calibrated on the paper's results, and when."""
     found = study.paper.calibrated
     if not found:
         return ""
@@ -73,7 +73,7 @@ def _first_sentence(text: str) -> str:
 
 
 def results_first(judged: Sequence[Judged]) -> list[Judged]:
-    """Put the paper's results before what its model is."""
+    """Return the results of the paper, then the rows on its model."""
     return sorted(judged, key=lambda j: j.claim.kind != RESULT)
 
 
@@ -82,7 +82,7 @@ def figures(
     not_drawn: Sequence[tuple[Figure, str]],
     has_claims: bool,
 ) -> str:
-    """Return figures and tables, each with its rows, with what the paper shows; then the others."""
+    """Return figures and tables, each with its rows, those of the paper first."""
     text = "## Figures and tables\n\n"
     for figure, rows in drawn:
         text += f"### {figure.label}: {figure.title}\n\n"
@@ -100,7 +100,7 @@ def figures(
 
 
 def tables(judged: Sequence[Judged]) -> tuple[str, str]:
-    """Return the table of the paper's results, and that of what its model is."""
+    """Return the table of the paper's results, and that of its model."""
     results = [j for j in judged if j.claim.kind == RESULT]
     others = [j for j in judged if j.claim.kind != RESULT]
 
@@ -154,7 +154,7 @@ def _claims_table(judged: Sequence[Judged]) -> str:
 
 
 def cell(value: Any) -> str:
-    """Return a value of a figure's table as people read it."""
+    """Return a value of a figure's table as text for readers."""
     if isinstance(value, float):
         return f"{value:.4g}"
     return "" if value is None else f"{value:,}" if isinstance(value, int) else str(value)

@@ -1,4 +1,4 @@
-"""Sentences: what a paper states as a number or a comparison, in its order, each with its rows.
+"""Sentences: numbers and comparisons that a paper states, in order, each with its rows.
 
 A row of ``sentences.toml``:
 
@@ -39,7 +39,7 @@ class Sentence:
 
 
 def read(folder: Path) -> list[Sentence]:
-    """Read ``sentences.toml``; nothing if the folder has none.
+    """Read ``sentences.toml``; empty if the folder has none.
 
     Raises
     ------
@@ -61,12 +61,12 @@ def _sentence(row: dict[str, object], where: str) -> Sentence:
     said = [key for key in ("rows", NOT_TESTABLE, NOT_MODELLED) if row.get(key)]
     if len(said) != 1:
         raise UserError(
-            f"{where}: it has {said or 'none'} of rows, {NOT_TESTABLE} and {NOT_MODELLED}; "
-            "it needs one of them"
+            f"{where}: {said or 'none'} of rows, {NOT_TESTABLE} and {NOT_MODELLED} is set; "
+            "set exactly one of them"
         )
     rows = row.get("rows", ())
     if not isinstance(rows, (list, tuple)):
-        raise UserError(f"{where}: rows is {rows!r}; it is a list of ids")
+        raise UserError(f"{where}: rows is {rows!r}; allowed: a list of ids")
     without = "" if rows else said[0]
     return Sentence(
         where=_text(row["where"]),
@@ -83,7 +83,7 @@ def _text(words: object) -> str:
 
 
 def faults(sentences: Sequence[Sentence], rows: Mapping[str, bool]) -> list[str]:
-    """Return what does not fit: patterns without a row, and results that no sentence names.
+    """Return the mismatches: patterns without a row, and results that no sentence names.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def faults(sentences: Sequence[Sentence], rows: Mapping[str, bool]) -> list[str]
 
 
 def table(sentences: Sequence[Sentence], verdicts: Mapping[str, str]) -> list[dict[str, str]]:
-    """Return a row for each sentence: its place and words, its claims with what came of them."""
+    """Return a row for each sentence: its place and words, and its claims with their results."""
     return [
         {
             "where": s.where,
@@ -120,7 +120,7 @@ def table(sentences: Sequence[Sentence], verdicts: Mapping[str, str]) -> list[di
 
 
 def markdown(sentences: Sequence[Sentence], data: str) -> str:
-    """Return the page's part on them: how many have a row, and why the others have none."""
+    """Return the section on sentences: how many have a row, and why the others have none."""
     if not sentences:
         return ""
     without = [s for s in sentences if not s.rows]

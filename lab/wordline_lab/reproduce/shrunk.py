@@ -1,7 +1,7 @@
-"""Drives shrunk to what a real trace writes: ``[pieces.shrink]`` of ``experiment.toml``.
+"""Drives scaled down to what a real trace writes: ``[pieces.shrink]`` of ``experiment.toml``.
 
-A piece that writes a hundredth of what the paper's trace writes never fills the paper's cache, or
-hardly. The rule, which looks at no result:
+A trace that writes a hundredth of the paper's trace hardly fills the paper's cache. The rule, which
+uses no result:
 
 1. The cache has the share of the piece's written bytes that the paper's has of its trace's: bytes
    of the cache over requests x share of writes x mean write, as the trace's twin has them of the
@@ -67,11 +67,11 @@ class Shrunk:
 
     @staticmethod
     def of_copy(why: str) -> Shrunk:
-        """Return that of a file that is another's copy."""
+        """Return the drive of a file that is a copy of another."""
         return Shrunk(0, 0, 0, why_not=f"not run: {why}", is_copy=True)
 
     def columns(self) -> dict[str, Any]:
-        """Return what a row of the table says of it."""
+        """Return its note in the table."""
         return {
             "written_mib": self.written_bytes / 2**20 or None,
             "cache_over_written": None if self.why_not else self.cache_bytes / self.written_bytes,
@@ -113,7 +113,7 @@ def written_by(workload: str, spelling: str, given: Mapping[str, str]) -> int:
 def shrink(
     device: str, changes: Mapping[str, str], written: int, piece: str, table: Mapping[str, Any]
 ) -> Shrunk:
-    """Return the drive on which a piece is run.
+    """Return the drive for a piece.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ def shrink(
 def fitted(
     drive: Mapping[str, Any], written: int, trace: Mapping[str, Any], table: Mapping[str, Any]
 ) -> Shrunk:
-    """Return the drive for a trace of which `wordline.inspect` says so much.
+    """Return the drive for a trace with these figures of `wordline.inspect`.
 
     Parameters
     ----------

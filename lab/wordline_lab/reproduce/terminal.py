@@ -1,4 +1,4 @@
-"""What came of a paper, in the terminal: what was asked for first, then its claims."""
+"""The results of a paper in the terminal: the requested figures first, then its claims."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ COLUMN = 11
 
 
 def show(study: Study, written: Written, judged: Sequence[Judged], folder: Path, hint: str) -> None:
-    """Print the figures if some were asked for, then claims, causes, and how many hold."""
+    """Print the requested figures, then claims, causes, and how many hold."""
     console = Console()
     if not console.is_terminal:
         console = Console(width=120)

@@ -1,4 +1,4 @@
-"""Verdicts: what holds under every reading, what depends on one, what deviates, and how many."""
+"""Verdicts: how many results hold under every reading, depend on one, or deviate."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _over(judged: Judged, outcomes: tuple[Outcome, ...]) -> Judged:
 
 
 def read_as(study: Study) -> str:
-    """Return under which readings a study's results were put to the test, as `verdict` takes it."""
+    """Return the readings under which a study's results were tested, as `verdict` takes them."""
     if study.paper.choice.taken:
         return study.paper.choice.label
     if study.others:
@@ -117,7 +117,7 @@ def _some(count: int, verb: str) -> str:
 
 
 def sizes(judged: Sequence[Judged]) -> str:
-    """Say how many printed sizes are met within shares of their effects; nothing without any."""
+    """Say how many printed sizes are met within shares of their effects; empty without any."""
     results = [j for j in judged if j.claim.kind == RESULT and j.is_tested]
     off = [share for j in results if (share := j.share_of_effect()) is not None]
     if not off:
@@ -130,7 +130,7 @@ def sizes(judged: Sequence[Judged]) -> str:
 
 
 def model_verdict(judged: Sequence[Judged]) -> str:
-    """Say how far the model is the paper's, and what was calibrated; nothing if nothing was."""
+    """Say how well the model matches the paper's, and what was calibrated; empty without rows."""
     model = [j for j in judged if j.claim.kind == MODEL and j.is_tested]
     checks = [j for j in judged if j.verdict == CALIBRATION]
     said = [f"the model is the paper's: {_holding(model)}"] if model else []

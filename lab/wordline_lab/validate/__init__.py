@@ -1,7 +1,7 @@
-"""Hold the engine to theory and to recorded figures: ``wordline validate``.
+"""Compare the engine with theory and with recorded figures: ``wordline validate``.
 
-`claims.toml` says what is held against what; one module an experiment runs it; `runner` judges,
-`table`, `picture` and `page` show. Formulas are in `wordline_lab.theory`.
+`claims.toml` states each comparison; one module per experiment runs it; `runner` judges, `table`,
+`picture` and `page` show. Formulas are in `wordline_lab.theory`.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def _main(quick: bool, only: str | None, out: str | None, claims: str | None) ->
         rows = [row for row in rows if fnmatch.fnmatchcase(row.id, pattern)]
         if not rows:
             ids = ", ".join(dict.fromkeys(row.id.split("-")[0] for row in read_claims.rows))
-            raise UserError(f"--only {only}: no row has such an id; they begin with {ids}")
+            raise UserError(f"--only {only}: matches no row; ids begin with {ids}")
     part = page.Part(quick, only, bool(claims))
     folder = Path(out) if out else None
     if folder:

@@ -1,4 +1,4 @@
-"""The claims file: what is held against what, read and checked before anything runs."""
+"""The claims file: each comparison, read and checked before anything runs."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ NEEDED = ("id", "group", "quantity", "source", "experiment", "tolerance", "why")
 
 @dataclass(frozen=True)
 class Claim:
-    """One row: what is measured, with which arguments, and what it must come to.
+    """One row: the measured quantity, its arguments, and the expected value.
 
-    `tolerance` is relative, 0 for exact, and ``None`` where the figure must lie within the ends
-    that the experiment gives.
+    `tolerance` is relative, 0 for exact, and ``None`` if the figure must lie between the bounds
+    that the experiment returns.
     """
 
     id: str
@@ -40,7 +40,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Claims:
-    """All rows, and what is left out of the comparison with its reason."""
+    """All rows, and the omitted comparisons with their reasons."""
 
     rows: list[Claim]
     left_out: list[tuple[str, str]]
@@ -61,7 +61,7 @@ def read(path: Path, *, quick: bool) -> Claims:
     ids = [row.id for row in rows]
     twice = {i for i in ids if ids.count(i) > 1}
     if twice:
-        raise UserError(f"{path}: {', '.join(sorted(twice))} is there twice; ids are unique")
+        raise UserError(f"{path}: duplicate id {', '.join(sorted(twice))}; ids must be unique")
     return Claims(rows, [(e["what"], e["why"]) for e in tables.get("left_out", [])])
 
 
@@ -69,7 +69,7 @@ def _rows(table: Mapping[str, Any], where: str, quick: bool) -> list[Claim]:
     unknown, missing = set(table) - KEYS, [key for key in NEEDED if key not in table]
     if unknown:
         raise UserError(
-            f"{where}: unknown key {min(unknown)!r}; there are {', '.join(sorted(KEYS))}"
+            f"{where}: unknown key {min(unknown)!r}; allowed: {', '.join(sorted(KEYS))}"
         )
     if missing:
         raise UserError(f"{where}: {missing[0]!r} is missing")
@@ -78,7 +78,7 @@ def _rows(table: Mapping[str, Any], where: str, quick: bool) -> list[Claim]:
         and "formula" not in table
         and table["experiment"] in ("waf", "latency")
     ):
-        raise UserError(f"{where}: it needs a recorded figure (theirs) or a formula")
+        raise UserError(f"{where}: set a recorded figure (theirs) or a formula")
     less = table.get("quick")
     if quick and less is None:
         return []

@@ -1,4 +1,4 @@
-"""Drives made for one experiment: a description in numbers, and the device file that says it."""
+"""Drives made for one experiment: a description in numbers, and its device file."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from wordline_lab.validate.drives import Drive
 from wordline_lab.validate.outcome import Outcome
 
 # Service times in us: the TLC pages of the literature, PA-SSD's, and IPS in steady state, all ten
-# times as fast, so that rates in whole requests a second are fine enough.
+# times as fast, so that rates in whole requests per second are fine enough.
 MIXES = {"tlc": (50, 200, 550), "pa-ssd": (50, 210, 570), "ips": (50, 302, 302)}
 SEEDS = 4
 
@@ -78,7 +78,7 @@ def latency(
 def priority(
     *, of: str, u: float, service_us: list[int], formula: str, requests: int = 1_000_000
 ) -> Outcome:
-    """Mean wait of one of two classes: reads first, nothing that has begun is interrupted."""
+    """Mean wait of one of two classes: reads first, without preemption."""
     mean_us = float(np.mean(service_us))
     rate = _rate(u, mean_us)
     drive = Drive(

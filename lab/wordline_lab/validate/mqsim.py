@@ -53,7 +53,7 @@ def mqsim_tlc() -> Outcome:
         bus_ns_per_byte=3,
     )
     report = drive.run("uniform:read=100%,bs=8KiB,qd=1,requests=200K")
-    # PCIe at 39 ns for 128 bytes, and 60 ns of the host: finer than a whole ns a byte.
+    # PCIe at 39 ns for 128 bytes, and 60 ns of the host: finer than a whole ns per byte.
     return Outcome(report.latency_us.read.mean * 1000 + 8192 * 39 / 128 + 60)
 
 

@@ -1,4 +1,4 @@
-"""What an experiment hands back."""
+"""The result of an experiment."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Outcome:
-    """Ours beside theirs.
+    """Our figure and the reference.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""The page of the docs: tables, picture, what is left out, and the data beside them."""
+"""The page of the results: tables, picture, omissions, and the data."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ it. `--quick` runs a smaller set in about a minute.
 
 Theory counts the blocks that may hold old data. When a victim is chosen, one block of the plane has
 just been opened and is empty, and as many are erased as the trigger or the hard reserve keep, so
-that the utilisation is rho = user pages / ((blocks - erased - open) x pages a block). The number
+that the utilization is rho = user pages / ((blocks - erased - open) x pages per block). The number
 erased follows from the device file; the engine's least number of free blocks is compared with it in
 every run, and a row whose runs differ from it fails. Each figure is a mean over {measured} drive
 writes, after {warm_up} drive writes of warm-up from a randomly filled drive.
@@ -50,7 +50,7 @@ Data: [validation-waf.csv](validation-waf.csv); everything: [validation.json](va
 
 @dataclass(frozen=True)
 class Part:
-    """How much was validated: fewer rows, those that were named, or those of another file."""
+    """The scope of a validation: fewer rows, selected ones, or those of another file."""
 
     quick: bool = False
     only: str | None = None
@@ -58,19 +58,19 @@ class Part:
 
     @property
     def is_whole(self) -> bool:
-        """Whether it is everything."""
+        """Whether the scope is complete."""
         return not self.quick and not self.only and not self.others
 
     @property
     def words(self) -> str:
-        """Say what it is."""
+        """Describe the scope."""
         said = ["the quick rows"] if self.quick else []
         said += [f"rows like {self.only}"] if self.only else []
         return ", ".join(said + (["claims of another file"] if self.others else []))
 
 
 def check_free(folder: Path, part: Part) -> None:
-    """Refuse to put a part in the place of the page of everything.
+    """Refuse to replace the page of all rows by a partial one.
 
     Raises
     ------
@@ -83,18 +83,18 @@ def check_free(folder: Path, part: Part) -> None:
     try:
         found = json.loads(path.read_text(encoding="utf-8")).get("part", "")
     except (ValueError, AttributeError) as e:
-        raise UserError(f"{path}: this is not what wordline validate writes: {e}") from e
+        raise UserError(f"{path}: not a file of wordline validate: {e}") from e
     if not found:
         raise UserError(
-            f"{folder} holds the page of all rows, and {part.words} are less; choose another "
-            "folder with --out, or delete that page"
+            f"{folder} has a page of all rows, which contains more than {part.words}; choose "
+            "another folder with --out, or delete that page"
         )
 
 
 def write(
     folder: Path, rows: Sequence[Row], left_out: Sequence[tuple[str, str]], part: Part
 ) -> list[Path]:
-    """Write page, picture and data into a folder; return what was written."""
+    """Write page, picture and data into a folder; return the written files."""
     from wordline_lab.validate.waf import MEASURED, WARM_UP
 
     points = picture.points(rows)

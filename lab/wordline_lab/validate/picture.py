@@ -27,13 +27,13 @@ class Family(NamedTuple):
     text: tuple[float, float]
 
 
-# Okabe and Ito's colours, which are told apart with any colour vision; markers for print in grey.
+# Okabe and Ito's colors, which are told apart with any color vision; markers for print in grey.
 FAMILIES = [
-    Family("d-choices", 64, 2, "#D55E00", "^", "2 choices, 64 pages a block", 0.19, (0.235, 5.6)),
+    Family("d-choices", 64, 2, "#D55E00", "^", "2 choices, 64 pages per block", 0.19, (0.235, 5.6)),
     Family("fifo", 128, None, "#009E73", "s", "FIFO", 0.092, (0.135, 9.2)),
     Family("greedy", 1024, None, "#E69F00", "v", "greedy, 1024", 0.102, (0.16, 7.2)),
     Family("d-choices", 64, 10, "#CC79A7", "D", "10 choices, 64", 0.292, (0.325, 2.75)),
-    Family("greedy", 128, None, "#0072B2", "o", "greedy, 128 pages a block", 0.145, (0.05, 1.95)),
+    Family("greedy", 128, None, "#0072B2", "o", "greedy, 128 pages per block", 0.145, (0.05, 1.95)),
     Family("greedy", 32, None, "#56B4E9", "o", "greedy, 32", 0.198, (0.115, 1.5)),
 ]
 
@@ -78,7 +78,7 @@ def _of(family: Family, points: Sequence[dict[str, Any]]) -> list[dict[str, Any]
 
 
 def draw(points: Sequence[dict[str, Any]], path: Path) -> None:
-    """Draw the points on the curves above, and how far they are from them below."""
+    """Draw the points on the curves above, and their deviations from them below."""
     import matplotlib.pyplot as plt
     from matplotlib.ticker import FixedLocator, NullLocator, StrMethodFormatter
 

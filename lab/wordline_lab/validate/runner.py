@@ -1,4 +1,4 @@
-"""Claims are run, several at once, and judged."""
+"""Claims are run in parallel, and judged."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ EXPERIMENTS: dict[str, Callable[..., Outcome]] = {
 
 @dataclass(frozen=True)
 class Row:
-    """A claim with what came of it."""
+    """A claim with its result."""
 
     claim: Claim
     outcome: Outcome
@@ -37,23 +37,23 @@ class Row:
 
     @property
     def theirs(self) -> float:
-        """The figure that ours stands against."""
+        """The reference figure."""
         recorded = self.claim.theirs
         figure = recorded if recorded is not None else self.outcome.theirs
         if figure is None:
             raise UserError(
-                f"claim {self.claim.id}: it has neither a formula nor a recorded figure"
+                f"claim {self.claim.id}: neither a formula nor a recorded figure is set"
             )
         return figure
 
     @property
     def deviation(self) -> float:
-        """Ours over theirs, less one."""
+        """Our figure over the reference, minus one."""
         return self.outcome.ours / self.theirs - 1
 
     @property
     def holds(self) -> bool:
-        """Whether ours is within the tolerance, and all else that must hold does."""
+        """Whether our figure is within the tolerance, and all other conditions hold."""
         if self.outcome.wrong:
             return False
         if self.outcome.ends is not None and self.claim.tolerance is None:
@@ -64,7 +64,7 @@ class Row:
 
     @property
     def passes(self) -> bool:
-        """Whether it holds, or its reason stands beside it."""
+        """Whether it holds, or states its reason."""
         return self.holds or bool(self.claim.reason)
 
     def to_dict(self) -> dict[str, Any]:
@@ -90,15 +90,15 @@ class Row:
 
 
 def run(claims: Sequence[Claim], progress: Callable[[int, Row], object]) -> list[Row]:
-    """Run every claim, as many at once as there are cores, and return the rows in their order.
+    """Run every claim, in parallel on all cores, and return the rows in their order.
 
-    The engine lets go of the interpreter while it runs, so threads are enough.
+    The engine releases the interpreter while it runs, so threads suffice.
     """
     for claim in claims:
         if claim.experiment not in EXPERIMENTS:
             known = ", ".join(EXPERIMENTS)
             raise UserError(
-                f"claim {claim.id}: no experiment {claim.experiment!r}; there are {known}"
+                f"claim {claim.id}: unknown experiment {claim.experiment!r}; allowed: {known}"
             )
     # Long ones first, so that no core waits for the last.
     order = sorted(claims, key=_effort, reverse=True)

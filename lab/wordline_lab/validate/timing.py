@@ -98,7 +98,7 @@ def _expected(case: str, drive: Drive, random_: random.Random) -> tuple[Drive, s
 
 
 def unloaded(*, case: str, geometries: int) -> Outcome:
-    """Count the random geometries on which one request takes exactly what it should."""
+    """Count the random geometries on which one request takes exactly the expected time."""
     exact, wrong, data = 0, "", []
     for number in range(geometries):
         random_ = random.Random(f"{case} {number}")
@@ -132,7 +132,7 @@ def _bounds(drive: Drive, op: str) -> dict[str, float]:
 
 
 def bandwidth(*, case: str, geometries: int) -> Outcome:
-    """Return the least share of its peak bandwidth that a random geometry reaches."""
+    """Return the lowest share of its peak bandwidth that a random geometry reaches."""
     op = "read" if case.startswith("reads") else "write"
     bottleneck = case.split(", ")[1].removesuffix("-bound")
     found: list[dict[str, float]] = []
@@ -170,7 +170,7 @@ def bandwidth(*, case: str, geometries: int) -> Outcome:
             rivals = [v for k, v in bounds.items() if k != bottleneck]
         if max(rivals) > chief * 2 / 3:
             continue
-        # In whole wordlines too: 408 is a multiple of 2, 3 and 4 bits a cell.
+        # In whole wordlines too: 408 is a multiple of 2, 3 and 4 bits per cell.
         requests = min(drive.logical_pages, drive.plane_count * 408)
         share = 100 if op == "read" else 0
         report = drive.run(

@@ -1,4 +1,4 @@
-"""Write amplification in steady state, against theory at the utilisation that the engine leaves."""
+"""Write amplification in steady state, against theory at the utilization that the engine leaves."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BATCHES = 8
 
 
 def held_back(drive: Drive, regions: int = 1) -> tuple[int, float]:
-    """Return the blocks of a pool in one plane that are erased and open as a victim is chosen.
+    """Return the erased and open blocks of a pool in one plane when a victim is chosen.
 
     A collection begins when a block has just been opened and too few are left: fewer than the
     trigger's share, or no more than the hard reserve, which is at least one block for each region
@@ -86,7 +86,7 @@ def waf(
     if f is not None and r is not None:
         pattern = f"hot-cold:hot_space={1 - f:.4g},hot_traffic={1 - r:.4g},"
     elif split or formula in ("fifo_hot_cold", "pools"):
-        raise TypeError("waf() needs f and r where data are hot and cold")
+        raise TypeError("waf() needs f and r if data are hot and cold")
     else:
         f = r = 1.0  # all data are of one kind, and get all writes
     if split:

@@ -14,7 +14,7 @@ from wordline.steady import ENOUGH, Steady, of_reports
 
 Report = Mapping[str, Any]
 
-#: Logarithms are kept in thousandths, which is 0.07 per cent.
+#: Logarithms are kept in thousandths, which is 0.07 percent.
 MILLI = 1000
 #: The fewest requests of a kind that a 99.9th percentile stands on, over all seeds of a cell.
 FEWEST_P999 = 100_000

@@ -115,7 +115,7 @@ class Drive:
     #: Device and spelling of each scheme by its label, the baseline first.
     schemes: Mapping[str, tuple[str, str]]
     cache_bytes: int  #: What a static SLC cache takes, in bytes as SLC; 0 without one.
-    cache_blocks: int  #: Its blocks a plane.
+    cache_blocks: int  #: Its blocks per plane.
     capacity: int  #: What the host can address, in bytes.
     #: Changes of the device that every run has, in pairs of key and value.
     settings: tuple[tuple[str, str], ...] = ()

@@ -76,6 +76,10 @@ def steady_runs(drive: DriveCells) -> str:
     return str(sum(every, NO_RUNS))
 
 
+def _every(count: int) -> str:
+    return "both conditions" if count == 2 else f"all {count} conditions"
+
+
 def winners(drive: DriveCells) -> list[str]:
     """Say which schemes write fastest under how many conditions of a drive."""
     if len(drive.places) < 2:
@@ -98,7 +102,7 @@ def winners(drive: DriveCells) -> list[str]:
     if most and most[0][1] == count:
         best = _name(most[0][0])
         return [
-            f"On {drive.title} {best} has the lowest mean write latency in all {count} conditions "
+            f"On {drive.title} {best} has the lowest mean write latency under {_every(count)} "
             f"({runs})."
         ]
     known = count - unknown
@@ -107,7 +111,7 @@ def winners(drive: DriveCells) -> list[str]:
         begin += f" is known for {known} of {count} conditions"
         end = f". For the other {unknown}, run longer ({runs})."
     else:
-        begin += f" depends on which of {count} conditions holds" if most else ""
+        begin += f" differs between the {count} conditions" if most else ""
         end = f" ({runs})."
     if not most:
         alone = "the plain drive; no scheme is significantly faster"

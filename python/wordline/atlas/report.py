@@ -226,7 +226,7 @@ def _refused(atlas: Atlas) -> str:
 
 
 def _heat(drive: DriveCells, measure: str, factor: str) -> Any:
-    """Draw a scheme a row and a level a column, in the page's colours; None if none is known."""
+    """Draw a scheme a row and a level a column, in the page's colors; None if none is known."""
     import matplotlib.pyplot as plt
 
     levels = _levels(drive, factor)

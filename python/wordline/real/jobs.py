@@ -16,7 +16,7 @@ SAMPLES, LOOKUPS = 2000, 20_000
 #: reads for each such page that bring an L2P cache to its steady hit rate.
 MAP_PAGE, WARM = 4 << 20, 3
 #: Seconds of idle time after a full cache, numbers of outstanding reads, shares of the drive that
-#: reads span in per cent, requests per second of each direction, and bytes that are overwritten
+#: reads span in percent, requests per second of each direction, and bytes that are overwritten
 #: together.
 RESTS = (1, 3, 10, 30, 100, 600)
 DEPTHS = (4, 16, 64, 256)
@@ -301,7 +301,7 @@ def _steady() -> list[Job]:
         jobs.append(
             Job(
                 f"11-rate-{rate}",
-                f"latency at {rate:,} 4 KiB reads and as many writes a second",
+                f"latency at {rate:,} reads and {rate:,} writes of 4 KiB per second",
                 _of(*lines),
                 0.0,
                 f"{30_000 / rate:.2g} s and more",

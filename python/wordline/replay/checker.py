@@ -155,9 +155,9 @@ def check(lines: Iterator[str], report: dict[str, Any] | None = None) -> Checker
         # Any other file is no JSON; of a log the cause says which part of the header is wrong.
         cause = "" if isinstance(e, json.JSONDecodeError) else f" ({type(e).__name__}: {e})"
         what = f"line 1 is not the header of an operation log{cause}"
-        raise Unreadable(f"{what}; expected what `wordline run --log FILE` writes") from None
+        raise Unreadable(f"{what}; expected a file of `wordline run --log FILE`") from None
     if columns.strip().split(",") != COLUMNS:
-        raise Unreadable(f"line 2: other columns; expected {','.join(COLUMNS)}")
+        raise Unreadable(f"line 2: unexpected columns; expected {','.join(COLUMNS)}")
     for number, text in enumerate(lines, 3):
         checker.row(number, text)
     try:

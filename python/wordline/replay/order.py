@@ -8,7 +8,7 @@ from wordline.replay.block import Block
 from wordline.replay.drive import PAGES, Region
 from wordline.replay.log import Use
 
-#: Programs of its neighbours that a wordline bears between two of its own (In-place Switch, IV-D1).
+#: Programs of its neighbors that a wordline bears between two of its own (In-place Switch, IV-D1).
 MOST_INTERFERENCE = 12
 
 Wrong = Callable[[str, str], None]
@@ -119,7 +119,7 @@ def _in_window(u: Use, region: Region, block: Block, wrong: Wrong) -> bool:
 
 
 def _disturb(block: Block, wordline: int, what: str, wrong: Wrong) -> None:
-    """Count a program beside the neighbours of a wordline, and check that they bear it."""
+    """Count a program beside the neighbors of a wordline, and check that they bear it."""
     block.disturbed[wordline] = 0
     for near in (wordline - 1, wordline + 1):
         if near in block.disturbed:

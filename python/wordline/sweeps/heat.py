@@ -88,7 +88,7 @@ def is_alike(values: Sequence[float]) -> bool:
 
 
 def _is_near(a: float, b: float) -> bool:
-    """Return whether two figures count as equal: as in a comparison, within half a per cent."""
+    """Return whether two figures count as equal: as in a comparison, within half a percent."""
     return abs(a - b) <= _TIE * max(abs(a), abs(b))
 
 

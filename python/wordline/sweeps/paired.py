@@ -21,7 +21,7 @@ class Difference:
     at
         The value of each axis.
     percent
-        By path of a figure, the difference from the baseline in per cent: the mean over the seeds,
+        By path of a figure, the difference from the baseline in percent: the mean over the seeds,
         and the half-width of its 95 % interval by Student's t, ``None`` with one seed. ``None`` if
         a figure is missing, or the baseline's is 0.
     seeds
@@ -44,7 +44,7 @@ class Differences:
     rows: Sequence[Difference]
 
     def printed(self, form: Form = shown) -> list[list[str]]:
-        """Return the rows as people read them: the axes, then the changes in per cent."""
+        """Return the rows as people read them: the axes, then the changes in percent."""
         return [cells(self.axes, row.at, self.paths, row.percent, form) for row in self.rows]
 
     def columns(self) -> dict[str, list[Any]]:

@@ -176,7 +176,7 @@ class Sweep(Sequence[Combination]):
         Returns
         -------
         Differences
-            ``rows`` has one for each other combination, with per cent by figure of the table; its
+            ``rows`` has one for each other combination, with percent by figure of the table; its
             ``columns()`` are lists of the same length, ``PATH.percent`` and
             ``PATH.percent.half_width_95``.
 

@@ -144,8 +144,8 @@ def _parts(
     names = heat.names(table.paths)
     right = len(table.paths)
     if changes is not None:
-        said = f"From {changes.over} {changes.baseline}, in per cent, paired by seed."
-        text = "Per cent, paired by seed, with 95 % intervals.\n\n"
+        said = f"From {changes.over} {changes.baseline}, in percent, paired by seed."
+        text = "Percent, paired by seed, with 95 % intervals.\n\n"
         head = [
             *table.axes,
             *(f"{measure(path)._replace(unit='').said()}, %" for path in table.paths),

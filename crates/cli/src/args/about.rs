@@ -7,7 +7,7 @@ use std::path::PathBuf;
 pub(crate) enum Kind {
     /// Built-in devices
     Devices,
-    /// Schemes: what decides where data are placed
+    /// Schemes, which decide where data are placed
     Schemes,
     /// Built-in workloads
     Workloads,

@@ -17,7 +17,7 @@ pub(crate) struct CrashArgs {
     pub(crate) command: Option<CrashCommand>,
     /// Run CMD once on an empty drive in RAM and record its requests. {uri} is the drive's NBD address, {socket} the path of
     /// its unix socket, {image} the drive as a file (by nbdfuse), {mnt} the folder of --mount. Each line that CMD prints is a
-    /// mark: what it claims to be durable by then
+    /// mark: it claims that what the line names is durable by then
     #[arg(long, value_name = "CMD")]
     pub(crate) run: Option<String>,
     /// Take the writes from FILE instead: a log of --save, or one of dm-log-writes
@@ -28,8 +28,8 @@ pub(crate) struct CrashArgs {
     /// each
     #[arg(long, value_name = "CMD", required = true)]
     pub(crate) check: Option<String>,
-    /// Run CMD of --check once per thread instead of once per state. For each state it gets a line on standard input, and answers
-    /// with a line on standard output: ok, or what is wrong. The placeholders name the same files each time, which are new
+    /// Run CMD of --check once per thread instead of once per state. For each state it reads a line from standard input and
+    /// writes a line to standard output: ok, or what is wrong. The placeholders keep their paths; each state replaces the files
     #[arg(long)]
     pub(crate) persistent: bool,
     /// Maximum number of states to check. Equal states count once; over NBD, so do states that differ only in sectors that the
@@ -42,17 +42,17 @@ pub(crate) struct CrashArgs {
     /// Check one state by the name that a failure has printed, and print its story
     #[arg(long, value_name = "NAME", conflicts_with_all = ["drop_flushes", "broken", "run"])]
     pub(crate) state: Option<String>,
-    /// Ignore each FLUSH and FUA of the log in turn. One that can be ignored unnoticed may be unnecessary; a check that
-    /// notices none of them tests nothing
+    /// Ignore each FLUSH and FUA of the log in turn. If the check still passes, that one may be unnecessary; a check that
+    /// passes without any of them tests nothing
     #[arg(long)]
     pub(crate) drop_flushes: bool,
     /// Check states of broken drives, which no standard permits; several kinds joined by commas. After a power cut: shorn,
     /// garbage, rollback[:SECTORS], misdirected, phantom, dropped-flush. Faults to inject, each in P % of the requests that it can hit
-    /// (default 10): read-error[:P%], half-write, failed-flush, latent-error, slow, corrupt; CMD of --run is run anew for each
-    /// session
+    /// (default 10): read-error[:P%], half-write, failed-flush, latent-error, slow, corrupt; each session runs CMD of --run
+    /// again
     #[arg(long, value_name = "KIND", value_delimiter = ',')]
     pub(crate) broken: Vec<BrokenKind>,
-    /// Maximum number of sessions with faults of a drive at work
+    /// Maximum number of sessions with faults injected while the drive serves
     #[arg(long, value_name = "N", default_value_t = 24)]
     pub(crate) sessions: u64,
     /// As root, make a file system on the drive (or take that of --image) and mount it by nbdfuse and a loop device, before the
@@ -78,7 +78,7 @@ pub(crate) struct CrashArgs {
     /// Scheme of that drive (`wordline list schemes`)
     #[arg(long, default_value = "slc-cache", requires = "through_drive")]
     pub(crate) scheme: String,
-    /// Contents of the drive before --run, which no cut undoes, as of mkfs on a file [default: zeroes]
+    /// File with the contents of the drive before --run, such as an empty file system; no cut undoes them [default: zeroes]
     #[arg(long, value_name = "FILE", conflicts_with = "log")]
     pub(crate) image: Option<PathBuf>,
     /// Size of the drive that --run sees [default: 64MiB, or the least that mkfs of --mount takes]

@@ -19,8 +19,8 @@ pub(crate) enum DeviceCommand {
     Import(DeviceImportArgs),
     /// Fit a device file to measurements of a drive: tables, and output of fio
     ///
-    /// Reads off what the measurements state, such as the size of the SLC cache and the rates in it and past it, and
-    /// searches for the values that reproduce them on a small drive of the same proportions. The file notes the
+    /// Takes the size of the SLC cache and the write rates before and after the cliff from the measurements, and
+    /// searches for the other values on a scaled-down drive until it reproduces them. The file notes the
     /// source of each value. Needs Python: pip install '.[fit]' in a clone.
     Fit(DeviceFitArgs),
     /// Write fio job files that identify a drive, and run them on it or on a simulated one

@@ -312,7 +312,7 @@ pub(crate) struct DeviceProbeArgs {
     /// Run the jobs with fio on this block device, after its name was typed; all its data are lost. Jobs with results are skipped
     #[arg(long, value_name = "PATH", conflicts_with = "device")]
     pub(crate) run: Option<String>,
-    /// Maximum number of bytes that --run may write in all, such as 2TB; jobs beyond it are left out
+    /// Maximum number of bytes that all jobs of --run may write, such as 2TB; further jobs are skipped
     #[arg(long, value_name = "SIZE", requires = "run")]
     pub(crate) budget: Option<String>,
     /// Only jobs that read; they need a drive with data

@@ -265,7 +265,7 @@ pub(crate) struct WhyArgs {
     /// Python class of the report's scheme (needs the wordline command that pip installs)
     #[arg(long = "class", value_name = "py:FILE#CLASS")]
     pub(crate) classes: Vec<String>,
-    /// Write a timeline of the time in which the first of them was in the drive, as `run --timeline` does
+    /// Write a timeline, as `run --timeline` does, limited to the time in which the first of these requests was in the drive
     #[arg(long, value_name = "FILE.json")]
     pub(crate) timeline: Option<PathBuf>,
     /// Write the explanations as JSON to FILE, or with - to standard output instead of text

@@ -88,10 +88,10 @@ pub(crate) struct CutArgs {
     pub(crate) from: From,
     #[command(flatten)]
     pub(crate) to: To,
-    /// Start at this time after the first request, such as 10min
+    /// Start at this time, counted from the first request, such as 10min
     #[arg(long = "from", value_name = "TIME", id = "from_time")]
     pub(crate) from_time: Option<SimDuration>,
-    /// End before this time after the first request
+    /// Stop before this time, counted from the first request
     #[arg(long = "until", value_name = "TIME")]
     pub(crate) until: Option<SimDuration>,
     /// Keep requests by number, counted from 0, the end excluded: 0..1000, 1M.., ..500k

@@ -54,20 +54,20 @@ pub(crate) enum Command {
     Atlas(AtlasArgs),
     /// Evaluate the analytic model of a scheme on a device and workload, without a simulation
     ///
-    /// The model of HySSD: cost of a page access at each utilization of the faster medium, the hit rates that
-    /// it rests on, and the utilizations of least cost and of longest lifetime. With --simulate, runs at
-    /// fixed utilizations check it. Needs Python: pip install '.[sweep]' in a clone.
+    /// For HySSD it prints the cost of a page access at each utilization of the faster medium, the hit rates
+    /// behind it, and the utilizations of least cost and of longest lifetime. --simulate checks the model by
+    /// runs at fixed utilizations. Needs Python: pip install '.[sweep]' in a clone.
     Model(ModelArgs),
     /// Run a test of SNIA's performance test specification in simulated time
     ///
-    /// As version 2.0.2 describes them: purge, preconditioning, rounds until its steady-state rule holds, then its tables
-    /// and plots. Measurements are shorter than there unless --cell 60s is given. Needs Python: pip install '.[sweep]'
+    /// Follows version 2.0.2: purge, preconditioning, rounds until its steady-state rule holds, then its tables and plots.
+    /// Measurements are shorter than specified unless --cell is 60s. Needs Python: pip install '.[sweep]'
     /// in a clone.
     Pts(PtsArgs),
     /// Rank drives for a workload: p99 latency, time past the SLC cache, write amplification, years of rated TBW
     ///
-    /// Each drive runs the workload in proportion: drive, cache and data are divided by the same number until the drive is
-    /// at most 128 times what the workload writes. Needs Python: pip install '.[fit]' in a clone.
+    /// Drive, cache and data are scaled down together, until the drive is at most 128 times as large as what the workload
+    /// writes. Needs Python: pip install '.[fit]' in a clone.
     Pick(PickArgs),
     /// Repeat a workload on a drive until the drive wears out, under one or several schemes
     ///

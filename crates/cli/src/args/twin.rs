@@ -14,9 +14,9 @@ pub(crate) enum TwinCommand {
     Check(TwinCheckArgs),
     /// Fit a twin to a trace, so that it can be shared without the data, and report how close it is
     ///
-    /// Works for any readable trace; the output and the file name whatever could not be fitted. Each figure
-    /// of trace and twin is compared within a bound, both for the requests and on a drive, and the last
-    /// sentence states what the twin can be used for.
+    /// Works for any readable trace; the output and the file list what could not be fitted. Compares each
+    /// figure of trace and twin, of the requests and on a drive, with a bound, and states what the twin can
+    /// be used for.
     Fit(TwinFitArgs),
     /// Fit the common arrival times and sector alignment of traces of one workload class
     ///

@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn schemes_are_parted_by_commas_and_their_parameters_are_not() {
+    fn commas_split_schemes_but_not_their_parameters() {
         let of = |text: &str| Schemes::all(&[text.parse().unwrap()]);
         assert_eq!(of("conventional,slc-cache"), ["conventional", "slc-cache"]);
         assert_eq!(

@@ -173,7 +173,7 @@ fn log(args: &CrashArgs, console: &Console) -> Result<Log, Failure> {
     let log = match (&args.run, &args.log) {
         (Some(_), _) => recorded(args)?,
         (None, Some(path)) => read(path, None)?,
-        (None, None) => return Err(Failure::Input("neither --run nor --log".to_string())),
+        (None, None) => return Err(Failure::Input("neither --run nor --log is set".to_string())),
     };
     let count = |is: fn(&Event) -> bool| log.of_client().iter().filter(|event| is(event)).count();
     console.note(&format!(

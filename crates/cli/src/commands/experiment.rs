@@ -230,6 +230,7 @@ pub(crate) fn rerun(args: &RerunArgs, console: &Console) -> Result<(), Failure> 
         if done.is_same() {
             let others = match report.replicas.as_ref().map_or(0, |r| r.runs.len()) {
                 0 => String::new(),
+                2 => ", identical in both replicas".to_string(),
                 n => format!(", identical in all {n} replicas"),
             };
             console.note(&format!("{name}: identical result, {now}{others}"));

@@ -135,7 +135,7 @@ mod tests {
     use crate::advice::Record;
 
     #[test]
-    fn a_life_is_told_with_where_it_heads_and_how_long_all_may_take() {
+    fn progress_line_shows_wear_forecast_and_total_time() {
         let (schemes, console) = (
             ["raro".to_string()],
             Console::new(wordline_schemes::Registry::standard(), None, Record::of(&[])),

@@ -182,7 +182,7 @@ impl From<ServeError> for Failure {
 }
 
 /// A line of the server's log.
-#[expect(clippy::print_stderr, reason = "threads of the server tell of what happens, and have no console")]
+#[expect(clippy::print_stderr, reason = "threads of the server log events and have no console")]
 fn told(line: &str) {
     eprintln!("{line}");
 }

@@ -1,4 +1,4 @@
-//! `explain` of a question, or of words that are not a name: whatever mentions all of them.
+//! `explain` of a question, or of words that are not a name: the entries that mention all of them, or most.
 
 use crate::args::about::Kind;
 use crate::commands::{keys, list, options};
@@ -81,8 +81,9 @@ impl Entry {
         Entry { name, about, words }
     }
 
-    fn mentions(&self, wanted: &BTreeSet<String>) -> bool {
-        wanted.is_subset(&self.words)
+    /// How many of the words it mentions.
+    fn mentions(&self, wanted: &BTreeSet<String>) -> usize {
+        wanted.intersection(&self.words).count()
     }
 
     /// How many of the words its name has.
@@ -103,17 +104,19 @@ pub(crate) fn without_question(text: &str) -> &str {
     rest
 }
 
-/// Entries that mention all words of a text, those with the words in their names first; `None` if nothing
-/// does.
+/// Entries that mention all words of a text, or else the most of them, at least two and half of them; those with
+/// the words in their names come first. `None` without such entries.
 pub(crate) fn page(text: &str, console: &Console) -> Option<String> {
     let wanted: BTreeSet<String> = words(text).filter(|word| !is_filler(word)).collect();
-    let mut found: Vec<Entry> =
-        entries(console).into_iter().filter(|entry| entry.mentions(&wanted)).collect();
-    if wanted.is_empty() || found.is_empty() {
+    let entries = entries(console);
+    let most = entries.iter().map(|entry| entry.mentions(&wanted)).max().unwrap_or(0);
+    if wanted.is_empty() || most < wanted.len() && (most < 2 || most * 2 < wanted.len()) {
         return None;
     }
+    let mut found: Vec<Entry> = entries.into_iter().filter(|entry| entry.mentions(&wanted) == most).collect();
     found.sort_by_key(|entry| std::cmp::Reverse(entry.named(&wanted)));
-    let mut page = format!("{text:?} is not a name; mentioned in:\n\n");
+    let missing = if most < wanted.len() { format!("{most} of its words are ") } else { String::new() };
+    let mut page = format!("{text:?} is not a name; {missing}mentioned in:\n\n");
     for entry in found.iter().take(MOST) {
         page += &format!("{}\n  {}\n", console.bold(&entry.name), entry.about);
     }
@@ -220,7 +223,8 @@ mod tests {
     fn word_is_found_in_singular_and_plural() {
         let entry = Entry::new("SLC cache", "Blocks that take host writes first.");
         let wanted = |text: &str| words(text).collect::<BTreeSet<_>>();
-        assert!(entry.mentions(&wanted("caches block")) && !entry.mentions(&wanted("cache dynamic")));
+        assert_eq!(entry.mentions(&wanted("caches block")), 2);
+        assert_eq!(entry.mentions(&wanted("cache dynamic")), 1);
         assert_eq!(entry.named(&wanted("slc caches host")), 2);
     }
 

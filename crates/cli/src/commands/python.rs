@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn options_are_arguments_of_their_names_and_those_not_given_are_left_out() {
+    fn options_become_keyword_arguments_unless_omitted() {
         let words = "--device d --workload w --scheme a,b --scheme c --requests 2k --fit wrap --on 3 --out o";
         let expected = json!({
             "devices": ["d"], "workloads": ["w"], "schemes": ["a", "b", "c"], "requests": 2000, "fit": "wrap",

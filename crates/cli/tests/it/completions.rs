@@ -73,8 +73,9 @@ fn bash_completes_commands_options_and_names() {
     assert_eq!(offered, expected, "{}", String::from_utf8_lossy(&done.stderr));
 }
 
+// In zsh and fish; bash completes files by itself.
 #[test]
-fn a_device_or_a_workload_may_be_a_file_in_zsh_and_fish() {
+fn device_and_workload_complete_to_files_too() {
     let zsh = script("zsh");
     assert!(zsh.contains(":DEV:_wordline_devices") && zsh.contains("'devices:name:(demo-8gb "), "{zsh}");
     assert!(zsh.contains(":FILE|NAME:_wordline_workloads") && zsh.contains(" twin:hm_0 "));
@@ -95,8 +96,9 @@ fn a_device_or_a_workload_may_be_a_file_in_zsh_and_fish() {
     }
 }
 
+// Each page renders without a warning.
 #[test]
-fn each_command_has_a_manual_page_that_renders_without_a_warning() {
+fn every_command_has_a_clean_manual_page() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().to_str().unwrap();
     let done = wordline(&["man", root]);

@@ -67,8 +67,9 @@ fn what_is_missing_without_a_terminal_is_named() {
     );
 }
 
+// An MQSim or SSDSim file becomes a device; values without a counterpart are listed beside it.
 #[test]
-fn a_file_of_mqsim_becomes_a_device_and_what_is_left_out_is_told_beside_it() {
+fn import_writes_a_device_and_lists_dropped_values() {
     let folder = tempfile::tempdir().unwrap();
     let files = Path::new(env!("CARGO_MANIFEST_DIR")).join("../device/tests/files");
     for (file, key) in [("two-channels.xml", "Temperature_Of_Operation"), ("page.parameters", "gc threshold")]

@@ -53,7 +53,7 @@ fn end(mut child: Child) -> (i32, String) {
 }
 
 #[test]
-fn an_interrupted_run_leaves_nothing_and_says_how_to_go_on() {
+fn interrupted_run_leaves_nothing_and_explains_resume() {
     for (sent, code) in [("-INT", 130), ("-TERM", 143)] {
         let folder = tempfile::tempdir().unwrap();
         let args =

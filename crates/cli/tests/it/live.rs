@@ -53,7 +53,7 @@ fn a_drive_is_served_for_as_long_as_a_command_runs() {
 }
 
 #[test]
-fn what_cannot_be_served_is_refused_with_what_is_allowed() {
+fn serve_refuses_what_it_cannot_serve_and_says_allowed() {
     let folder = tempfile::tempdir().unwrap();
     for (more, said) in [
         (

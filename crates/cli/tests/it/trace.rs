@@ -46,7 +46,7 @@ fn what_would_be_lost_is_counted_and_no_file_is_left() {
 }
 
 #[test]
-fn a_trace_goes_through_a_pipe_and_every_compression_as_it_was() {
+fn trace_survives_a_pipe_and_every_compression() {
     let folder = folder();
     let piped = wordline(folder.path(), &["trace", "convert", "t.wl", "-", "--to", "wordline"]);
     assert_eq!(piped.stdout, std::fs::read(folder.path().join("t.wl")).unwrap());
@@ -74,7 +74,7 @@ fn parts_of_a_trace_merged_again_are_as_many_requests() {
 }
 
 #[test]
-fn pictures_of_a_trace_are_whole_and_have_their_data_beside_them() {
+fn trace_pictures_are_whole_and_come_with_data() {
     let folder = folder();
     let done = wordline(folder.path(), &["trace", "inspect", "t.wl", "--out", "seen"]);
     assert!(done.status.success(), "{}", text(&done.stderr));

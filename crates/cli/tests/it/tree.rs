@@ -14,7 +14,7 @@ fn text(bytes: &[u8]) -> String {
 }
 
 #[test]
-fn help_names_every_command_and_each_has_help_of_its_own() {
+fn help_lists_every_command_and_each_has_help() {
     let page = text(&wordline(&["--help"]).stdout);
     for command in ["compare", "run", "rerun", "demo", "trace", "list", "explain", "validate"] {
         assert!(page.contains(&format!("  {command}")), "{command} is not in\n{page}");
@@ -75,7 +75,7 @@ fn help_names_only_commands_and_options_that_exist() {
 }
 
 #[test]
-fn a_command_that_does_not_exist_is_met_with_one_that_does() {
+fn unknown_command_gets_a_suggestion() {
     let done = wordline(&["comprae"]);
     assert_eq!(done.status.code(), Some(2));
     assert!(text(&done.stderr).contains("'compare'"), "{}", text(&done.stderr));
@@ -213,7 +213,7 @@ fn what_needs_python_says_how_to_get_it() {
 
 /// Commands that Python does say what replaces what in the words of a report's hint.
 #[test]
-fn sweep_says_that_its_requests_replace_those_of_a_workload() {
+fn sweep_warns_of_requests_replacing_the_workload() {
     let sweep = |requests: &str| {
         let asked = ["--workload", "zipf:requests=1k", "--workload", "uniform", "--requests", requests];
         let done =
@@ -277,4 +277,25 @@ fn plausible_mistakes_are_named_with_their_remedy() {
         error.ends_with("cannot be written: No such file or directory; does the folder exist?\n"),
         "{error}"
     );
+}
+
+/// Questions of users, each with words of its answer: one `explain` is enough.
+#[test]
+fn explain_answers_ten_kept_questions() {
+    for (question, answer) in [
+        ("which option makes the cache dynamic", "slc_cache.dynamic_blocks"),
+        ("what is WAF excluding padding", "unused part of a page"),
+        ("how do I get p99 as a data frame", "latency_us.write.p99"),
+        ("how do I simulate a power cut", "wordline ctl SOCKET cut"),
+        ("how do I replay my own trace", "--workload"),
+        ("why is my p99 write latency so high", "wordline why REPORT"),
+        ("how do I turn off the SLC cache", "slc_cache=off"),
+        ("how do I start in steady state", "--steady-state"),
+        ("how do I set the queue depth", "closed=32"),
+        ("does it support zoned namespaces", "zones and FDP are not"),
+    ] {
+        let done = wordline(&["explain", question]);
+        let said = text(&done.stdout);
+        assert!(done.status.success() && said.contains(answer), "{question}\n{said}{}", text(&done.stderr));
+    }
 }

@@ -44,8 +44,9 @@ fn the_verdict_of_a_twin_is_printed_and_the_twin_runs() {
     assert_eq!(code, 0, "{err}");
 }
 
+// A named device that is too small for the trace is refused.
 #[test]
-fn a_drive_grows_with_the_trace_and_one_that_is_named_and_too_small_is_refused() {
+fn drive_grows_with_the_trace_unless_named() {
     let folder = tempfile::tempdir().unwrap();
     trace(folder.path(), 9 * 1024);
     let (code, out, err) = wordline(folder.path(), &["twin", "fit", "t.csv"]);

@@ -10,7 +10,7 @@ use wordline_units::Fraction;
 pub struct WearSpec {
     /// Whether a block retires at the erase that uses up its endurance.
     pub enforce: bool,
-    /// Cycles that each simulated erase stands for.
+    /// P/E cycles per simulated erase.
     pub acceleration: u32,
     /// Standard deviation of the endurance of blocks, as a share of the mode's endurance.
     pub spread: Fraction,

@@ -97,7 +97,7 @@ fn ips_is_384_gib_of_which_4_are_cache() {
 }
 
 #[test]
-fn pa_ssd_is_288_gib_of_which_the_host_sees_85_per_cent() {
+fn pa_ssd_is_288_gib_and_exposes_85_percent() {
     let s = spec("pa-ssd-288gb");
     let m = &s.media[0];
     assert_eq!((m.topology.planes(), m.topology.dies()), (256, 16));
@@ -123,7 +123,7 @@ fn mqsim_latencies_come_out_to_the_nanosecond() {
 }
 
 #[test]
-fn the_consumer_drive_has_its_published_cache_and_rates() {
+fn consumer_drive_has_its_published_cache_and_rates() {
     let s = spec("consumer-qlc");
     let m = &s.media[0];
     let cache = s.slc_cache.unwrap();
@@ -149,7 +149,7 @@ fn the_demo_drive_is_8_gib_with_half_a_gib_of_cache() {
 }
 
 #[test]
-fn the_default_reserve_is_two_blocks_or_half_a_per_cent() {
+fn default_reserve_is_two_blocks_or_half_a_percent() {
     assert_eq!([1, 256, 400, 401, 2048].map(GcSpec::default_reserve), [2, 2, 2, 3, 11]);
 }
 
@@ -165,8 +165,9 @@ fn a_device_survives_toml_and_json_unchanged() {
     }
 }
 
+// Each has a description, too.
 #[test]
-fn every_victim_rule_survives_toml_and_json_and_is_described() {
+fn victim_rules_survive_toml_and_json() {
     for rule in ["greedy", "fifo", "d-choices:10"] {
         let set = [("gc.victim".to_string(), rule.to_string())];
         let spec = wordline_device::find("demo-8gb").unwrap().spec(&set).unwrap();
@@ -178,8 +179,9 @@ fn every_victim_rule_survives_toml_and_json_and_is_described() {
     }
 }
 
+// One link per queue has a description, too.
 #[test]
-fn a_link_of_each_queue_survives_toml_and_json_and_is_described() {
+fn queue_links_survive_toml_and_json() {
     let [shared, own] = ["shared", "per-queue"].map(|link| set("raro-16gb", &[("host.link", link)]));
     assert_eq!((shared.host.link, own.host.link), (Lanes::Shared, Lanes::PerQueue));
     assert_eq!(shared, spec("raro-16gb"));
@@ -209,7 +211,7 @@ fn an_unknown_device_is_guessed() {
 }
 
 #[test]
-fn a_description_shows_geometry_capacity_bus_and_idle_latency() {
+fn description_shows_geometry_bus_and_idle_latency() {
     let text = describe(&spec("hierarchy-44gb"));
     for part in [
         "39.25 GiB logical, 42 GiB physical",
@@ -262,14 +264,14 @@ fn without_source(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn every_value_of_every_device_has_its_source_or_its_reason() {
+fn every_device_value_has_a_source_or_a_reason() {
     for device in builtin() {
         assert_eq!(without_source(device.text), Vec::<String>::new(), "{}", device.origin());
     }
 }
 
 #[test]
-fn measured_devices_say_so_at_their_head_and_have_their_rows() {
+fn measured_devices_say_so_and_have_their_rows() {
     let rows = ["cliffs", "enterprise"].map(|name| measured(name).unwrap());
     let listed = rows.iter().flat_map(|table| table.lines().skip(1)).map(|l| l.split(',').next().unwrap());
     let listed: std::collections::BTreeSet<&str> = listed.collect();
@@ -298,8 +300,9 @@ fn a_value_without_source_is_found() {
 
 // --- errors -----------------------------------------------------------------------------------
 
+// Each has a description, too.
 #[test]
-fn every_error_model_survives_toml_and_json_and_is_described() {
+fn error_models_survive_toml_and_json() {
     for model in ErrorModel::NAMES.into_iter().chain(["fixed:3"]) {
         let s =
             set("raro-16gb", &[("errors.model", model), ("errors.t_unit", "36h"), ("errors.decode", "7us")]);
@@ -318,7 +321,7 @@ fn every_error_model_survives_toml_and_json_and_is_described() {
 }
 
 #[test]
-fn when_data_are_written_anew_and_what_registers_do_survives_toml_and_json() {
+fn refresh_and_registers_survive_toml_and_json() {
     let given = [
         ("errors.model", "raro"),
         ("errors.refresh", "30d"),
@@ -364,7 +367,7 @@ fn an_error_model_is_changed_key_by_key() {
 // --- wear --------------------------------------------------------------------------------------
 
 #[test]
-fn wear_is_off_until_asked_for_and_is_written_as_it_is_read() {
+fn wear_is_off_by_default_and_reads_back_as_written() {
     let plain = spec("raro-16gb");
     assert!(plain.wear.is_off() && !to_toml(&plain).contains("[wear]"));
     let keys = [

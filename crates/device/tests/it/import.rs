@@ -62,8 +62,9 @@ fn a_drive_of_mqsim_has_its_geometry_times_and_rules() {
     has_sources(&found.text, &["MQSim"]);
 }
 
+// Each with its value and the reason.
 #[test]
-fn what_mqsim_knows_and_a_device_file_does_not_is_named_with_its_value_and_why() {
+fn import_lists_mqsim_values_without_a_device_key() {
     let (found, _) = imported(MQSIM, "two-channels.xml");
     let why = |key: &str| {
         let l = found.left_out.iter().find(|l| l.key == key).unwrap_or_else(|| panic!("{key} is not named"));
@@ -115,7 +116,7 @@ fn a_fourth_type_of_page_is_named_as_assumed() {
 }
 
 #[test]
-fn a_drive_of_ssdsim_has_its_geometry_times_and_energy() {
+fn ssdsim_drive_keeps_geometry_times_and_energy() {
     let (found, s) = imported(SSDSIM, "page.parameters");
     let m = &s.media[0];
     let t = m.topology;
@@ -217,7 +218,7 @@ fn drafted(draft: &Draft) -> (String, DeviceSpec) {
 }
 
 #[test]
-fn a_data_sheet_becomes_a_drive_whose_every_value_is_asked_for_or_assumed() {
+fn data_sheet_values_are_asked_for_or_assumed() {
     for cell in CellMode::ALL {
         for (capacity, channels) in
             [(1u64 << 30, 1), (64 << 30, 4), (1_000_000_000_000, 8), (30_720_000_000_000, 16)]
@@ -236,7 +237,7 @@ fn a_data_sheet_becomes_a_drive_whose_every_value_is_asked_for_or_assumed() {
 }
 
 #[test]
-fn what_is_given_of_a_data_sheet_is_taken_and_a_write_rate_is_reached() {
+fn data_sheet_answers_are_kept_and_write_rate_is_met() {
     let rate: Rate = "2000MB/s".parse().unwrap();
     let given = Draft {
         write_rate: Some(rate),
@@ -262,7 +263,7 @@ fn what_is_given_of_a_data_sheet_is_taken_and_a_write_rate_is_reached() {
 }
 
 #[test]
-fn a_drawing_has_every_medium_and_what_follows_from_the_file() {
+fn drawing_has_every_medium_and_derived_values() {
     for device in builtin() {
         let text = drawing(&device.spec(&[]).unwrap());
         for said in [
@@ -281,7 +282,7 @@ fn a_drawing_has_every_medium_and_what_follows_from_the_file() {
 }
 
 #[test]
-fn a_drawing_says_how_much_of_a_map_on_flash_is_in_ram() {
+fn drawing_shows_how_much_of_a_flash_map_is_in_ram() {
     let drawn = |size: &str| {
         let set = [("dram.map_cache".to_string(), size.to_string())];
         drawing(&find("demo-8gb").unwrap().spec(&set).unwrap())
@@ -314,7 +315,7 @@ fn a_drawing_says_how_much_of_a_map_on_flash_is_in_ram() {
 }
 
 #[test]
-fn energy_is_read_written_and_asked_of_every_operation_or_none() {
+fn energy_is_set_for_every_operation_or_for_none() {
     let set = |more: &[(&str, &str)]| {
         let all: Vec<_> = more.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
         find("mqsim-qd1").unwrap().spec(&all)

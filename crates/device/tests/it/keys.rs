@@ -74,7 +74,7 @@ fn every_value_of_a_key_is_explained() {
 }
 
 #[test]
-fn a_key_is_found_by_its_path_or_its_name_and_nothing_by_another() {
+fn key_is_found_by_path_or_name_only() {
     let said = |name: &str| keys_of(name).iter().flat_map(|t| t.sentences.clone()).collect::<Vec<_>>();
     assert!(said("gc.victim").iter().all(|s| s.starts_with("`victim`")));
     assert_eq!(said("victim"), said("gc.victim"));

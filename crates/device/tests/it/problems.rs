@@ -58,7 +58,7 @@ fn broken_by(path: &str, value: &str) -> String {
 }
 
 #[test]
-fn an_unknown_key_is_named_with_the_key_that_was_meant() {
+fn unknown_key_gets_the_key_that_was_meant() {
     assert_eq!(
         broken("over_provisioning =", "over_provisoning ="),
         "devices/x.toml:21: missing key \"over_provisioning\" in [capacity], such as over_provisioning = \
@@ -94,7 +94,7 @@ fn a_wrong_or_missing_unit_is_named() {
 }
 
 #[test]
-fn writes_are_paced_between_the_trigger_and_the_reserve() {
+fn write_pacing_acts_between_trigger_and_reserve() {
     let paced = |sets: &[(&str, &str)]| good(&[&[("gc.trigger", "free_blocks < 20%")], sets].concat());
     assert_eq!(good(&[]).gc.pace_below, None);
     assert_eq!(paced(&[("gc.pace_below", "off")]).gc, paced(&[]).gc);
@@ -119,8 +119,9 @@ fn writes_are_paced_between_the_trigger_and_the_reserve() {
     }
 }
 
+// When idle time empties it, and what it leaves.
 #[test]
-fn an_slc_cache_says_when_idle_time_empties_it_and_what_it_leaves() {
+fn slc_cache_states_its_idle_delay_and_remainder() {
     let cache = |sets: &[(&str, &str)]| good(sets).slc_cache.unwrap();
     let usual = cache(&[]);
     assert_eq!((usual.idle, usual.dynamic_reserve), (None, None));
@@ -237,8 +238,9 @@ fn what_can_interrupt_nothing_is_refused() {
     assert_eq!(spec.checked("again").expect("it is still right"), spec);
 }
 
+// They are refused where they mean nothing.
 #[test]
-fn turns_shares_and_flushes_are_read_as_written_and_refused_where_they_mean_nothing() {
+fn turns_shares_and_flushes_read_back_as_written() {
     let read_as_written = |overrides: &[(&str, &str)]| {
         let spec = read(GOOD, overrides).expect("it is right");
         assert_eq!(spec.checked("again").expect("it is still right"), spec);
@@ -316,7 +318,7 @@ fn impossible_geometry_is_refused() {
 }
 
 #[test]
-fn over_committed_capacity_is_refused_with_the_numbers() {
+fn over_committed_capacity_is_refused_with_figures() {
     let toml = GOOD.replace("over_provisioning = \"7%\"", "logical = \"1GiB\"");
     assert_eq!(
         read(&toml, &[]).expect_err("too much"),
@@ -342,7 +344,7 @@ fn a_cache_needs_a_medium_with_two_modes() {
 }
 
 #[test]
-fn all_problems_come_at_once_and_in_the_order_of_the_file() {
+fn all_problems_are_reported_at_once_in_file_order() {
     let toml = GOOD
         .replace("chips_per_channel = 1", "chips = 1")
         .replace("\"800MB/s\"", "\"fast\"")
@@ -404,13 +406,14 @@ fn a_medium_is_found_by_name_number_or_star() {
 }
 
 #[test]
-fn an_override_makes_absent_tables_and_removes_the_cache() {
+fn override_creates_tables_and_removes_the_cache() {
     assert_eq!(good(&[("host.read_overhead", "1us")]).host.read_overhead, SimDuration(1_000));
     assert_eq!(good(&[("slc_cache", "off")]).slc_cache, None);
 }
 
+// A buffer that loses its data in a power cut must program them after a time.
 #[test]
-fn pages_wait_for_ever_only_in_a_buffer_that_outlives_a_power_cut() {
+fn only_a_protected_buffer_holds_pages_for_ever() {
     let usual = SimDuration(500_000);
     let volatile = good(&[("ack.mode", "program")]);
     assert_eq!((volatile.program_buffer, volatile.pad_after), (ProgramBuffer::Volatile, Some(usual)));

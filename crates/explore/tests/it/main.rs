@@ -9,7 +9,7 @@ use wordline_schemes::Registry;
 const LIMITS: Limits = Limits { states: 1_000_000, time: Duration::from_secs(120), faults: 1 };
 
 #[test]
-fn no_order_of_events_stops_a_small_drive_or_sends_it_round_in_circles() {
+fn no_order_of_events_stalls_or_livelocks_a_small_drive() {
     let mut states = 0;
     for text in Shape::thin() {
         let found = Shape::new(text).unwrap().explore(&Registry::standard(), LIMITS).unwrap();
@@ -34,7 +34,7 @@ fn every_scheme_is_gone_through() {
 }
 
 #[test]
-fn a_drive_that_is_fuller_than_its_reserve_allows_says_so_and_the_way_there_is_shown() {
+fn overfull_drive_is_reported_with_the_way_there() {
     let text = "conventional:mode=slc capacity.logical=6KiB write:0 requests:1";
     let found = Shape::new(text).unwrap().explore(&Registry::standard(), LIMITS).unwrap();
     let fault = &found.faults[0];
@@ -45,7 +45,7 @@ fn a_drive_that_is_fuller_than_its_reserve_allows_says_so_and_the_way_there_is_s
 }
 
 #[test]
-fn a_pool_whose_reserve_is_all_of_its_blocks_is_refused() {
+fn pool_whose_reserve_is_all_its_blocks_is_refused() {
     let text = "slc-cache:static_blocks=2,dynamic_blocks=0+raro:warm=1,hot=2,r1=0,r2_young=0,heat=logical,decay=3 \
                 qlc medium.flash.wordlines_per_block=1 medium.flash.blocks_per_plane=5 \
                 capacity.logical=1KiB write:0 requests:1";
@@ -56,7 +56,7 @@ fn a_pool_whose_reserve_is_all_of_its_blocks_is_refused() {
 }
 
 #[test]
-fn blocks_that_may_retire_and_static_levelling_keep_their_own_reserve() {
+fn retirement_and_static_levelling_keep_own_reserves() {
     let text = "slc-cache:static_blocks=2,dynamic_blocks=0+raro:warm=1,hot=2,r1=0,r2_young=0,heat=logical,decay=3 \
                 qlc wear.static=4 medium.flash.wordlines_per_block=1 medium.flash.blocks_per_plane=6 \
                 capacity.logical=1KiB write:0 requests:1";

@@ -86,7 +86,7 @@ fn the_fitted_set_has_the_retries_at_fixed_cycles() {
 }
 
 #[test]
-fn tlc_mode_has_one_retry_at_most_and_it_comes_with_reads() {
+fn tlc_mode_needs_at_most_one_retry_and_only_on_reads() {
     let tlc = law("raro", CellMode::Tlc);
     for (reads, shares) in [(0, [0.0008, 0.0095, 0.188]), (1000, [0.022, 0.140, 0.266 + 0.06])] {
         for (cycles, share) in [167, 500, 900].into_iter().zip(shares) {
@@ -119,7 +119,7 @@ fn slc_mode_is_never_read_again() {
 }
 
 #[test]
-fn more_cycles_more_time_and_more_reads_never_take_fewer_retries() {
+fn cycles_time_and_reads_never_lower_retries() {
     let mut rng = Rng(11);
     for name in ErrorModel::NAMES {
         let model = ErrorModel::builtin(name).unwrap();
@@ -149,7 +149,7 @@ fn more_cycles_more_time_and_more_reads_never_take_fewer_retries() {
 }
 
 #[test]
-fn a_page_has_the_fewest_retries_that_the_inequality_allows() {
+fn page_takes_the_fewest_retries_the_inequality_allows() {
     // RARO, eq. 2: the errors after n retries can be corrected, and those after n - 1 cannot.
     let mut model = ErrorModel::builtin("raro").unwrap();
     let e = model.modes[CellMode::Qlc.index()].as_mut().unwrap();
@@ -171,7 +171,7 @@ fn a_page_has_the_fewest_retries_that_the_inequality_allows() {
 }
 
 #[test]
-fn a_read_that_needs_more_retries_than_there_are_fails_where_the_model_says_so() {
+fn read_beyond_the_retry_limit_fails_if_modelled_so() {
     let mut model = ErrorModel::builtin("tlc_72_layer").unwrap();
     let worn = Stress { cycles: 20_000.0, hours: 24 * 365, reads: 0 };
     let of = |model: &ErrorModel| {

@@ -63,7 +63,7 @@ impl Model {
 }
 
 #[test]
-fn the_rule_admits_exactly_what_the_conditions_admit_in_every_state() {
+fn rule_admits_exactly_the_conditions_in_every_state() {
     for case in BLOCKS {
         let (rule, shape) = block(case);
         let mut seen = HashSet::new();
@@ -119,7 +119,7 @@ fn life(rule: ProgramRule, shape: BlockShape, classes: &[SlotClass]) -> Vec<u32>
 }
 
 #[test]
-fn every_page_of_a_block_is_reached_by_reprogramming_and_directly() {
+fn every_page_is_reached_by_reprogramming_and_directly() {
     for case in BLOCKS {
         let (rule, shape) = block(case);
         for classes in [&[SlotClass::Slc, SlotClass::Reprogram][..], &[SlotClass::Next]] {
@@ -130,7 +130,7 @@ fn every_page_of_a_block_is_reached_by_reprogramming_and_directly() {
 }
 
 #[test]
-fn a_window_of_the_paper_takes_four_slc_pages_then_two_passes_of_four() {
+fn window_takes_four_slc_pages_then_two_passes_of_four() {
     // In-place Switch, Fig. 6(a): all SLC pages of two layers, then "four operations to convert two SLC pages".
     let (rule, shape) = block((128, 3, 4, 2));
     let order = life(rule, shape, &[SlotClass::Slc, SlotClass::Reprogram]);
@@ -138,7 +138,7 @@ fn a_window_of_the_paper_takes_four_slc_pages_then_two_passes_of_four() {
     assert_eq!(order[12..16], [12, 15, 18, 21]);
 }
 
-/// Most programs of neighbouring wordlines between two programs of a wordline, or after its last.
+/// Most programs of neighboring wordlines between two programs of a wordline, or after its last.
 fn disturbed(order: &[u32], shape: BlockShape, near: impl Fn(u32, u32) -> bool) -> u32 {
     let of = |page: &u32| page / shape.bits as u32;
     let mut most = 0;
@@ -160,7 +160,7 @@ fn disturbed(order: &[u32], shape: BlockShape, near: impl Fn(u32, u32) -> bool) 
 }
 
 #[test]
-fn interference_stays_within_the_papers_budget_and_is_twice_within_a_window() {
+fn interference_stays_in_budget_and_doubles_in_windows() {
     let (rule, shape) = block((128, 3, 4, 2));
     let order = life(rule, shape, &[SlotClass::Slc, SlotClass::Reprogram]);
     // Section IV-D1: "twice the cell-to-cell interference from neighboring cells".
@@ -195,7 +195,7 @@ fn windows_that_the_flash_would_not_bear_are_refused() {
 }
 
 #[test]
-fn a_block_is_filled_wordline_by_wordline_and_goes_on_at_a_window() {
+fn block_fills_by_wordline_and_resumes_at_a_window() {
     for case in BLOCKS {
         let (rule, shape) = block(case);
         for pages in 0..=shape.pages() {
@@ -210,7 +210,7 @@ fn a_block_is_filled_wordline_by_wordline_and_goes_on_at_a_window() {
 }
 
 #[test]
-fn after_a_power_cut_a_block_goes_on_behind_the_torn_wordline_and_stays_legal() {
+fn block_resumes_legally_behind_a_torn_wordline() {
     for case in BLOCKS {
         let (rule, shape) = block(case);
         for classes in [&[SlotClass::Slc, SlotClass::Reprogram][..], &[SlotClass::Next]] {

@@ -9,7 +9,7 @@ use crate::state::op::{OpId, QueueEntry};
 use crate::state::request::{Effect, RequestId, Timer};
 use wordline_units::{DieId, HostOp, HostRequest, PlaneId, Rate, SimTime};
 
-/// Who drives a layer.
+/// The driver of a layer: queues and clock.
 pub trait Driver {
     /// The layer.
     fn layer(&self) -> &Ftl;

@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn drive_that_begins_at_time_0_has_all_last_resorts_before_it() {
+    fn drive_at_time_0_has_all_last_resorts_left() {
         let mut watch = LastResorts::default();
         (0..MOST).for_each(|_| _ = watch.are_in_vain(7));
         watch.note_nothing_changed(0);
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_changed_nothing_is_known_until_something_comes() {
+    fn resort_that_changed_nothing_is_kept_until_an_event() {
         let mut watch = LastResorts::default();
         assert!(!watch.have_changed_nothing(0));
         watch.note_nothing_changed(7);

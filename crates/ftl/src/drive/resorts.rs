@@ -5,8 +5,8 @@ use crate::drive::waiting::HeldUp;
 use crate::flow::program::blocked::GiveUp;
 use crate::state::op::OpId;
 
-/// Release, redirect or fail operations that wait for space, because nothing is pending. If requests are
-/// outstanding, more is given up for them. Returns whether anything changes.
+/// Release, redirect or fail operations that wait for space, because nothing is pending. With outstanding requests,
+/// more operations are failed. Returns whether anything changes.
 #[cold]
 pub fn last_resort<D: Driver>(driver: &mut D, is_awaited: bool) -> bool {
     let changes = driver.layer_mut().let_go_of_dies()

@@ -6,19 +6,19 @@ use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use wordline_units::{HostRequest, PlaneId};
 
-/// A delayed request, with its number and bytes.
+/// A delayed request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HeldUp {
     /// The request.
     pub request: HostRequest,
     /// Its number among all requests of the run.
     pub number: u64,
-    /// The data of a write, if media store them.
+    /// The data of a write, if the media store data.
     pub data: HeldData,
 }
 
-/// Programs that found no slot in their plane, and requests that a full write buffer or the pace of writes holds up.
-/// Requests are admitted in order: while one is delayed, so is each later one, but for reads on a drive that paces writes.
+/// Programs without a free slot in their plane, and requests delayed by a full write buffer or by the pacing of writes.
+/// Requests are admitted in order: a delayed request delays all later ones, except reads on a drive that paces writes.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Waiting {
     /// By plane, in order of arrival.

@@ -32,7 +32,7 @@ impl Stored {
     /// A whole file.
     ///
     /// # Errors
-    /// When the system cannot map it, or where it maps none, cannot read it.
+    /// When the system cannot map it, or, on systems without mapping, cannot read it.
     #[cfg(any(unix, windows))]
     pub fn of(file: File) -> io::Result<Stored> {
         // SAFETY: it is read as bytes only; about its owner see [`Memory::stored`].
@@ -96,8 +96,8 @@ mod mapped {
             Ok(Memory { map, given: vec![] })
         }
 
-        /// What a state file holds from an offset on, a multiple of [`crate::file::state_file::CHUNK`]. The file
-        /// reaches to the end of it; the chunks that are not all zeros are `given`.
+        /// The contents of a state file from an offset on, a multiple of [`crate::file::state_file::CHUNK`]. The file
+        /// must extend to the end of the memory; `given` lists the chunks that are not all zeros.
         ///
         /// # Errors
         /// When the file cannot be mapped, or there is no memory for a copy.
@@ -118,8 +118,8 @@ mod mapped {
             Ok(memory)
         }
 
-        /// Of each chunk of this many bytes whether it may hold anything but zeros; nothing where the system does not
-        /// tell which pages have been written. To look would have the system provide them all.
+        /// For each chunk of this many bytes, whether it may hold anything but zeros; nothing where the system does not
+        /// report which pages were written. Reading the pages would make the system allocate them all.
         pub fn written(&self, chunk: usize) -> Option<Vec<bool>> {
             let mut written = super::pages::written(&self.map, chunk)?;
             for at in &self.given {
@@ -128,7 +128,7 @@ mod mapped {
             Some(written)
         }
 
-        /// A wish: without huge pages the memory is as good.
+        /// A hint only: the memory also works without huge pages.
         pub fn ask_for_huge_pages(&self) {
             #[cfg(target_os = "linux")]
             let _ = self.map.advise(memmap2::Advice::HugePage);
@@ -224,10 +224,10 @@ mod heap {
             Ok(Memory(memory))
         }
 
-        /// What a state file holds from an offset on.
+        /// The contents of a state file from an offset on.
         ///
         /// # Errors
-        /// When it ends before, or there is no memory for it.
+        /// When the file ends earlier, or there is no memory for it.
         pub fn stored(stored: &Stored, offset: u64, bytes: usize, _: Vec<u64>) -> io::Result<Memory> {
             let mut memory = Memory::zeroed(bytes)?;
             memory[..bytes].copy_from_slice(stored.part(offset, bytes)?);
@@ -240,7 +240,7 @@ mod heap {
             None
         }
 
-        /// The heap has none.
+        /// The heap does not know.
         #[cfg_attr(test, allow(dead_code))]
         pub fn ask_for_huge_pages(&self) {}
     }
@@ -266,7 +266,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn memory_on_the_heap_is_zero_at_first_and_takes_what_a_state_holds_and_no_more() {
+    fn heap_memory_starts_zeroed_and_holds_one_state() {
         let memory = heap::Memory::zeroed(17).unwrap();
         assert!(memory.len() >= 17 && memory.iter().all(|b| *b == 0));
         let stored = Stored::Bytes((0..100).collect());
@@ -282,7 +282,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn what_has_been_written_is_told_from_what_nobody_has_and_from_what_a_file_has_given() {
+    fn written_memory_differs_from_untouched_and_loaded() {
         const CHUNK: usize = 64 << 10;
         let mut memory = Memory::zeroed(5 * CHUNK + 9).unwrap();
         memory[CHUNK + 7] = 1;

@@ -16,7 +16,7 @@ use std::hash::BuildHasher;
 use std::io::{self, Seek, SeekFrom, Write};
 use twox_hash::{XxHash3_64, XxHash3_128};
 
-/// Something whose state is saved and loaded in place: what is not saved has been built before.
+/// A type whose state is saved, and loaded in place; everything that is not saved has been rebuilt before.
 pub trait Saved {
     /// Write what changes.
     ///
@@ -98,12 +98,12 @@ impl<'a> Saver<'a> {
         Saver { file, end: CHUNK as u64, tables: vec![], fields: vec![], apart: false, packed: false }
     }
 
-    /// The same without what the flash holds, which whoever restores the state has to give.
+    /// The same without the flash contents, which the caller provides when the state is restored.
     pub fn without_media(file: &'a mut (impl Write + Seek)) -> Saver<'a> {
         Saver { apart: true, ..Saver::new(file) }
     }
 
-    /// A part that may stay outside.
+    /// A part that may be stored elsewhere.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -111,7 +111,7 @@ impl<'a> Saver<'a> {
         if self.apart { Ok(()) } else { part.save(self) }
     }
 
-    /// The names of the fields that follow, so that another list of them is noticed.
+    /// The names of the following fields, so that a different list of fields is detected.
     ///
     /// # Errors
     /// Never; for the sake of [`saved_fields!`](crate::saved_fields).
@@ -122,7 +122,7 @@ impl<'a> Saver<'a> {
     /// One value.
     ///
     /// # Errors
-    /// When it cannot be written as bytes.
+    /// When it cannot be serialized.
     pub fn value<T: Serialize + ?Sized>(&mut self, value: &T) -> io::Result<()> {
         self.fields = encode(value, std::mem::take(&mut self.fields))?;
         Ok(())
@@ -151,11 +151,11 @@ impl<'a> Saver<'a> {
         Ok(())
     }
 
-    /// A state as its bytes and nothing else, tables among them: what a small drive is, to be compared, and to be gone back
-    /// to within one run. [`StateFile::packed`] reads them.
+    /// The state of a small drive as bytes only, including the tables, to compare states and to return to one within a
+    /// run. [`StateFile::packed`] reads them.
     ///
     /// # Errors
-    /// When it cannot be written as bytes.
+    /// When it cannot be serialized.
     pub fn pack(state: &impl Saved) -> io::Result<Vec<u8>> {
         let mut nowhere = io::Cursor::new(vec![]);
         let mut to = Saver { packed: true, ..Saver::new(&mut nowhere) };
@@ -163,7 +163,7 @@ impl<'a> Saver<'a> {
         Ok(to.fields)
     }
 
-    /// Write the body, and the header that makes it a state file. Returns the body's checksum.
+    /// Write the body, and the header that completes the state file. Returns the body's checksum.
     ///
     /// # Errors
     /// When the file cannot be written.
@@ -198,10 +198,10 @@ pub struct Loader<'a> {
 }
 
 impl Loader<'_> {
-    /// See that the fields that follow are those that were saved.
+    /// Verify that the following fields are those that were saved.
     ///
     /// # Errors
-    /// When they are not.
+    /// When they differ.
     pub fn shape(&mut self, of: &str, fields: &str) -> Result<(), StateError> {
         if self.value::<u32>(of)? == XxHash3_64::oneshot(fields.as_bytes()) as u32 {
             return Ok(());
@@ -213,10 +213,10 @@ impl Loader<'_> {
         StateError::OtherVersion { part: part.to_string(), version: self.state.about.version.clone() }
     }
 
-    /// One value; `of` says whose, for errors.
+    /// One value; `of` names the owner, for errors.
     ///
     /// # Errors
-    /// When its bytes are not such a value.
+    /// When the bytes are not such a value.
     pub fn value<T: DeserializeOwned>(&mut self, of: &str) -> Result<T, StateError> {
         let bytes = &self.state.bytes[self.at..];
         let (value, rest) = postcard::take_from_bytes(bytes).map_err(|_| self.other(of))?;
@@ -224,10 +224,10 @@ impl Loader<'_> {
         Ok(value)
     }
 
-    /// A part that may have stayed outside: it is then left as it is.
+    /// A part that may be stored elsewhere: it is then left unchanged.
     ///
     /// # Errors
-    /// When its bytes are not such a part.
+    /// When the bytes are not such a part.
     pub fn apart<T: Saved>(&mut self, part: &mut T) -> Result<(), StateError> {
         if self.state.apart { Ok(()) } else { part.load(self) }
     }
@@ -237,10 +237,10 @@ impl Loader<'_> {
         if fingerprint == self.state.about.layout { Ok(()) } else { Err(self.other("layout")) }
     }
 
-    /// See that nothing is left.
+    /// Verify that all bytes have been read.
     ///
     /// # Errors
-    /// When something is.
+    /// When some are left.
     pub fn finish(self) -> Result<(), StateError> {
         if self.at == self.state.fields.end && self.table == self.state.tables.len() {
             return Ok(());
@@ -285,7 +285,7 @@ impl<T: Saved> Saved for Vec<T> {
     }
 }
 
-/// What a scheme has learnt. Whatever serde writes and reads will do.
+/// The learned state of a scheme. Any type that serde can write and read.
 pub trait Memory {
     /// As bytes.
     ///
@@ -328,7 +328,7 @@ pub(crate) fn sorted_set<T: Serialize + Ord, H: BuildHasher, S: Serializer>(
 }
 
 impl StateFile {
-    /// Read it into what was built for it.
+    /// Read it into the newly built scheme.
     pub fn loader(&self) -> Loader<'_> {
         Loader { state: self, at: self.fields.start, table: 0 }
     }

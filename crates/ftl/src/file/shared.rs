@@ -27,12 +27,12 @@ impl<V> Default for SharedMap<V> {
 }
 
 impl<V> SharedMap<V> {
-    /// What is at a number.
+    /// The value at a number.
     pub fn get(&self, at: u32) -> Option<&V> {
         self.runs.get(&(at / RUN))?[(at % RUN) as usize].as_ref()
     }
 
-    /// All there is; the runs in no order, what is in each in the order of its numbers.
+    /// All values; the runs are in no order, the values of a run in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = (u32, &V)> {
         self.runs.iter().flat_map(|(run, values)| {
             let numbers = run * RUN..=run * RUN + (RUN - 1);
@@ -47,12 +47,12 @@ impl<V: Clone> SharedMap<V> {
         &mut Arc::make_mut(run)[(at % RUN) as usize]
     }
 
-    /// Put something at a number in place of what is there.
+    /// Store a value at a number, in place of any earlier one.
     pub fn insert(&mut self, at: u32, value: V) {
         *self.place(at) = Some(value);
     }
 
-    /// What is at a number, made if nothing does.
+    /// The value at a number, created if missing.
     pub fn entry(&mut self, at: u32) -> &mut V
     where
         V: Default,
@@ -60,7 +60,7 @@ impl<V: Clone> SharedMap<V> {
         self.place(at).get_or_insert_default()
     }
 
-    /// Forget what is at some numbers.
+    /// Remove the values of some numbers.
     pub fn remove(&mut self, numbers: Range<u32>) {
         for run in numbers.start / RUN..numbers.end.div_ceil(RUN) {
             let Some(values) = self.runs.get_mut(&run) else { continue };
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn it_holds_what_a_plain_map_holds_whatever_is_removed() {
+    fn shared_map_equals_a_plain_map_after_any_removal() {
         for (from, to) in [(0, 0), (3, 9), (0, 256), (255, 257), (200, 900), (256, 512), (0, 5000)] {
             let mut map = SharedMap::default();
             let mut plain = BTreeMap::new();
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_shares_every_run_until_one_of_the_two_changes_it() {
+    fn copy_shares_each_run_until_either_side_changes_it() {
         let mut map = SharedMap::default();
         (0..1024).for_each(|at| map.insert(at, at));
         let mut copy = map.clone();

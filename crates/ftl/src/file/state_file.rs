@@ -43,7 +43,7 @@ const fn format_of(layout: &[u8]) -> u32 {
     (hash ^ hash >> 32) as u32 & !APART
 }
 
-/// What a state belongs to: only the same device under the same scheme can take it.
+/// The identity of a state: only the same device under the same scheme can restore it.
 #[derive(Clone, Copy, Debug)]
 pub struct Label<'a> {
     /// The device, resolved.
@@ -59,21 +59,21 @@ pub struct About {
     pub version: String,
     /// The device's name.
     pub device: String,
-    /// The device as a file, every default spelled out.
+    /// The device as a device file, with every default written out.
     pub toml: String,
     /// The scheme's spelling.
     pub scheme: String,
     /// A hash of how the scheme divided the drive.
     pub layout: u64,
-    /// The seed of the run that led here.
+    /// Seed of the run that saved it.
     pub seed: u64,
-    /// The drive's time.
+    /// Simulated time of the drive.
     pub now: SimTime,
-    /// Requests that it had taken.
+    /// Number of requests that the drive had accepted.
     pub requests: u64,
 }
 
-/// A state that cannot be taken up.
+/// A state that cannot be restored.
 #[derive(Debug, Error)]
 pub enum StateError {
     /// Something else, or a file that was not written to its end.
@@ -141,7 +141,7 @@ fn damaged(part: impl Into<String>) -> StateError {
     StateError::Damaged { part: part.into() }
 }
 
-/// How far a file is read before it is believed.
+/// How much of a file is verified.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Checked {
     /// To its end: for files from anywhere.
@@ -189,7 +189,7 @@ pub(crate) fn is_zero(bytes: &[u8]) -> bool {
         && head.iter().chain(tail).all(|b| *b == 0)
 }
 
-/// A state in a file, found to be sound.
+/// A verified state file.
 #[derive(Debug)]
 pub struct StateFile {
     pub(crate) bytes: Stored,
@@ -204,7 +204,7 @@ pub struct StateFile {
 }
 
 impl StateFile {
-    /// Look a file through.
+    /// Verify a file.
     ///
     /// # Errors
     /// When it is not a state file of this version, or damaged.
@@ -215,7 +215,7 @@ impl StateFile {
         StateFile::look_through(Stored::of(file)?, checked)
     }
 
-    /// A state that lies in memory, where there is no file: each drive restored from it copies all its tables.
+    /// A state in memory, on systems without files: each drive restored from it copies all its tables.
     ///
     /// # Errors
     /// When it is not a state of this version, or damaged.
@@ -271,7 +271,7 @@ impl StateFile {
         Ok(StateFile { about, tables, fields, apart, packed: false, checksum: format!("{hash:032x}"), bytes })
     }
 
-    /// What [`Saver::pack`](crate::Saver::pack) made of a state of this run. Nothing is checked.
+    /// The result of [`Saver::pack`](crate::Saver::pack) in this run. It is not verified.
     pub fn packed(bytes: Vec<u8>) -> StateFile {
         let about = About {
             version: String::new(),
@@ -295,25 +295,25 @@ impl StateFile {
         }
     }
 
-    /// Whether it is without what the flash holds, so that the drive's media must be given.
+    /// Whether it lacks the flash contents, so that the caller must provide the media.
     pub fn lacks_media(&self) -> bool {
         self.apart
     }
 
-    /// What it is the state of.
+    /// Identity of the state.
     pub fn about(&self) -> &About {
         &self.about
     }
 
-    /// The number that names it: of the body, which holds the checksums of the tables.
+    /// The checksum that names the state: that of the body, which contains the checksums of the tables.
     pub fn checksum(&self) -> &str {
         &self.checksum
     }
 
-    /// Whether it can be taken up by a device under a scheme.
+    /// Whether a device under a scheme can restore it.
     ///
     /// # Errors
-    /// When it is of another device or scheme.
+    /// When it belongs to another device or scheme.
     pub fn is_of(&self, label: Label) -> Result<(), StateError> {
         if let Some(differs) = first_difference(&self.about.toml, &to_toml(label.device)) {
             let (saved, given) = (self.about.device.clone(), label.device.name.clone());
@@ -358,7 +358,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_key_that_differs_is_named_and_a_description_may_differ() {
+    fn first_differing_key_is_named_except_description() {
         let a = "[device]\nname = \"x\"\ndescription = \"a\"\n\n[medium.\"f\"]\npage = \"4KiB\"\n";
         let b = a.replace("\"a\"", "\"b\"");
         assert_eq!(first_difference(a, &b), None);

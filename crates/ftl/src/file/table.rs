@@ -19,8 +19,8 @@ pub(crate) struct Table<T> {
 const SMALL: usize = 256 << 20;
 
 impl<T: Pod> Table<T> {
-    /// A table that is touched here and there. One that is small asks the system for huge pages, as
-    /// [`Self::dense`] does; a large one would hold much that nobody has touched.
+    /// A table with scattered accesses. A small table asks the system for huge pages, as [`Self::dense`] does; in a
+    /// large one they would allocate much unused memory.
     ///
     /// # Errors
     /// When the system has no address space for it.
@@ -32,9 +32,8 @@ impl<T: Pod> Table<T> {
         Ok(table)
     }
 
-    /// The same for a table that fills from its start on and is looked up anywhere. It asks the system for
-    /// huge pages, since the processor remembers where few small ones lie, and even a prefetch waits for
-    /// the look-up of one that it has forgotten.
+    /// The same for a table that fills from its start and has random accesses. It asks the system for huge pages,
+    /// because the TLB covers few small ones, and even a prefetch waits for a TLB miss.
     ///
     /// # Errors
     /// As [`Self::zeroed`].
@@ -51,8 +50,8 @@ impl<T: Pod> Table<T> {
         Ok(Table { memory: Memory::zeroed(bytes)?, len, of: PhantomData })
     }
 
-    /// Take what a state file holds from an offset on for the values of the table. The offset is a multiple
-    /// of [`crate::file::state_file::CHUNK`], and the file reaches to the table's end; `given` are the chunks that are not
+    /// Use the contents of a state file from an offset on as the values of the table. The offset is a multiple of
+    /// [`crate::file::state_file::CHUNK`], and the file reaches to the table's end; `given` are the chunks that are not
     /// all zeros.
     ///
     /// # Errors
@@ -62,12 +61,12 @@ impl<T: Pod> Table<T> {
         Ok(())
     }
 
-    /// Of each chunk of so many bytes whether it may hold anything but zeros, where that is known.
+    /// For each chunk of this many bytes, whether it may hold anything but zeros, where that is known.
     pub fn written(&self, chunk: usize) -> Option<Vec<bool>> {
         self.memory.written(chunk)
     }
 
-    /// Take as many bytes as the table has for its values.
+    /// Copy the values from this many bytes.
     pub fn fill_with(&mut self, bytes: &[u8]) {
         bytemuck::cast_slice_mut(self).copy_from_slice(bytes);
     }
@@ -118,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_table_is_zero_at_first_and_keeps_what_is_put_into_it() {
+    fn table_starts_zeroed_and_keeps_what_is_stored() {
         for len in [0, 1, 5000] {
             let mut t: Table<u32> = Table::zeroed(len).unwrap();
             assert_eq!(t.len(), len);
@@ -129,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_larger_than_memory_can_be_had_and_one_larger_than_the_address_space_is_refused() {
+    fn table_may_exceed_memory_but_not_the_address_space() {
         #[cfg(target_pointer_width = "64")]
         {
             let mut t: Table<u64> = Table::zeroed(1 << 35).unwrap();

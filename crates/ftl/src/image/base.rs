@@ -37,7 +37,7 @@ impl Mapped {
 pub(crate) struct PlaneBase {
     /// Slots programmed in each block.
     pub programmed: Vec<u32>,
-    /// Live slots in all blocks before each, with the total at the end.
+    /// Running sum of valid slots per block, with the total at the end.
     pub before: Vec<u32>,
 }
 
@@ -48,8 +48,8 @@ impl PlaneBase {
         PlaneBase { programmed: vec![slots; blocks as usize], before: (0..=blocks).map(before).collect() }
     }
 
-    /// This many pages in one block after another, of each of which `per_block` slots are live. The last is filled by
-    /// whole steps, as far as they are needed, where the others have nothing invalid.
+    /// This many pages in consecutive blocks with `per_block` valid slots each. If the other blocks have no invalid
+    /// slots, the last block is filled in whole programs, as far as needed.
     pub fn packed(count: u32, per_block: u32, slots: u32, step: u32) -> PlaneBase {
         let mut base = PlaneBase { programmed: vec![], before: vec![0] };
         let mut left = count;
@@ -63,7 +63,7 @@ impl PlaneBase {
         base
     }
 
-    /// So many pages, packed into blocks behind others that are full of invalid ones.
+    /// This many pages, packed into blocks behind others that are full of invalid pages.
     pub fn behind(invalid: u32, packed: PlaneBase, slots: u32) -> PlaneBase {
         let blocks = invalid as usize;
         PlaneBase {
@@ -72,8 +72,8 @@ impl PlaneBase {
         }
     }
 
-    /// This many pages in blocks of which different numbers of slots are programmed, as evenly as those allow; none if
-    /// they have no place there.
+    /// This many pages in blocks with different numbers of programmed slots, as evenly as these allow; none if they do
+    /// not fit.
     pub fn windows(count: u32, blocks: u32, programmed: impl Fn(u32) -> u32) -> Option<PlaneBase> {
         let programmed: Vec<u32> = (0..blocks).map(programmed).collect();
         let all: u64 = programmed.iter().map(|n| *n as u64).sum();
@@ -218,7 +218,7 @@ impl<'a> PlanePages<'a> {
         self.stripe.resident(self.plane, self.residents.position(number))
     }
 
-    /// Every mapped page has a number in its home plane: the one of a page at this place there.
+    /// Each mapped page has a number in its home plane: the page at this position there.
     pub fn find(&self, position: u32) -> Option<u32> {
         self.residents.find(position).filter(|at| *at < self.count)
     }
@@ -235,7 +235,7 @@ pub(crate) enum Ranks {
 }
 
 impl Ranks {
-    /// The pages in the order of their ranks: each number below their count once.
+    /// The pages in the order of their ranks: each number below the count appears once.
     pub fn listed(page_at: Vec<u32>) -> Ranks {
         let mut rank_of = vec![0; page_at.len()];
         page_at.iter().zip(0..).for_each(|(page, rank)| rank_of[*page as usize] = rank);
@@ -327,14 +327,14 @@ pub(crate) struct BaseImage {
     parts: Vec<RegionImage>,
     draw: Option<Draw>,
     mapped: u32,
-    /// Sectors that pages do not hold, by page; under a map that knows pages only, none.
+    /// Sectors that pages lack, by page; empty under a page map.
     pub lacking: Vec<(Lpn, SectorMask)>,
 }
 
 impl BaseImage {
-    /// Lay `mapped`, and a run of pages `behind` them all, out over the planes of a stripe. `fill` is asked for each plane with the pages that
-    /// it holds: how many live and programmed slots each block shall have, and which page has which
-    /// rank.
+    /// Distribute `mapped`, and a run of pages `behind` them, over the planes of a stripe. For each plane, `fill`
+    /// receives its number of pages, and returns the valid and programmed slots of each block, and the rank of each
+    /// page.
     pub fn new(
         geometry: &Geometry,
         stripe: Stripe,
@@ -370,7 +370,7 @@ impl BaseImage {
         }
     }
 
-    /// One image of two, whose pages are numbered from 0 each: those of `mapped`, drawn by a key.
+    /// One of two images, with pages numbered from 0: those of `mapped`, selected by a key.
     pub fn drawn(home: BaseImage, second_home: BaseImage, mapped: &Mapped, key: u64) -> BaseImage {
         let listed = match mapped {
             Mapped::First(_) => None,
@@ -391,7 +391,7 @@ impl BaseImage {
         self.mapped
     }
 
-    /// The blocks of a plane that hold it.
+    /// The blocks of a plane that contain it.
     pub fn blocks(&self) -> impl Iterator<Item = (BlockId, u32, u32)> + '_ {
         self.parts.iter().flat_map(|part| &part.planes).flat_map(|p| {
             (0..p.blocks.programmed.len())
@@ -399,8 +399,8 @@ impl BaseImage {
         })
     }
 
-    /// Each block with the slots that are programmed, and the sectors that live there: of a page that lacks
-    /// some all, where a map counts by pages.
+    /// Each block with its programmed slots and its valid sectors; under a page map, a page with missing sectors counts
+    /// in full.
     pub fn live_sectors(&self, per_slot: u32, by_page: bool) -> Vec<(BlockId, u32, u32)> {
         let mut missing: FxHashMap<u32, u32> = FxHashMap::default();
         for (lpn, mask) in &self.lacking {
@@ -432,7 +432,7 @@ impl BaseImage {
         Some(Ppn((image.first_block + i as u32) << self.slot_shift | slot))
     }
 
-    /// The logical page that a live slot of the image holds.
+    /// The logical page in a valid slot of the image.
     pub fn owner_of(&self, plane: PlaneId, block: BlockId, slot: u32) -> Option<Lpn> {
         let mut parts = self.parts.iter().enumerate();
         let (number, part, image) = parts.find_map(|(n, part)| Some((n, part, part.plane(plane)?)))?;

@@ -44,7 +44,7 @@ impl TryFrom<Steps> for Stripe {
         let found: BTreeSet<&u32> = saved.order.iter().collect();
         match saved.units_per_page > 0 && planes > 0 && found.len() == planes {
             true => Ok(Stripe::through(saved.first_plane, saved.units_per_page, saved.order)),
-            false => Err("a stripe steps to each of its planes"),
+            false => Err("a stripe visits each of its planes"),
         }
     }
 }
@@ -97,7 +97,7 @@ impl Stripe {
         Stripe { first_plane, units_per_page, order, number, steps, begins }
     }
 
-    /// The same planes with such shares of the pages, in multiples of an equal one; where there are none, the same stripe.
+    /// The same planes with these shares of the pages, as multiples of an equal share; without shares, the same stripe.
     pub fn with_shares(&self, shares: &[f64]) -> Stripe {
         let steps = |share: &f64| ((share * STEPS).round() as u32).max(1);
         match shares.is_empty() {
@@ -124,7 +124,7 @@ impl Stripe {
         self.first_plane..self.first_plane + self.begins.len() as u32 - 1
     }
 
-    /// The same in the order of the steps.
+    /// The same in the order of the stripe.
     pub fn in_order(&self) -> impl Iterator<Item = u32> + '_ {
         self.order.iter().map(|plane| self.first_plane + plane)
     }

@@ -21,29 +21,29 @@ pub enum Order {
 pub struct Initial {
     /// The logical pages that hold data.
     pub mapped: Mapped,
-    /// Sectors that some of them do not hold, where the map knows sectors, by page; never all of a page.
+    /// Sectors that some of these pages lack, by page, under a map that knows sectors; never all sectors of a page.
     pub lacking: Vec<(Lpn, SectorMask)>,
-    /// How they lie.
+    /// The order of the pages.
     pub order: Order,
-    /// Share of the pages in the blocks they occupy that are live; the others are invalid.
+    /// Share of valid pages in the blocks of these pages; the others are invalid.
     pub valid: Fraction,
-    /// Of each remaining block of the home region, so many pages are programmed and invalid, until
-    /// that share of the plane's pages is used.
+    /// In each remaining block of the home region, this many pages are programmed and invalid, until this share of the
+    /// plane's pages is used.
     pub aged_invalid: Fraction,
-    /// Share of the home region's blocks that are used up: the data are spread evenly over them, and
-    /// what is left of them is invalid. Zero to fill blocks as `valid` says.
+    /// Share of used blocks in the home region: the data are spread evenly over them, and the rest of these blocks is
+    /// invalid. Zero to fill blocks as `valid` says.
     pub aged_blocks: Fraction,
     /// Whether aged blocks hold nothing valid, and the data lie in other blocks, as `valid` says.
     pub data_apart: bool,
-    /// Where blocks of the home region are programmed a window at a time: the data lie in the first windows
-    /// of each block, of none up to that share of them, every number as often as another. Zero, and under
-    /// other rules, to fill blocks as `valid` says.
+    /// Where blocks of the home region are programmed by windows, the data fill the first windows of each block: of
+    /// none up to this share of its windows, with each number equally frequent. Zero, and under other rules, to fill
+    /// blocks as `valid` says.
     pub aged_windows: Fraction,
     /// P/E cycles of the blocks of each mode, [`CellMode::index`](wordline_units::CellMode::index).
     pub cycles: [u32; 4],
-    /// This many more at most, by which blocks of each mode differ: every number as often as another.
+    /// Upper limit of additional cycles by which blocks of a mode differ: each number is equally frequent.
     pub more_cycles: [u32; 4],
-    /// How long before time 0 the data were programmed.
+    /// Age of the data at time 0.
     pub retention: SimDuration,
 }
 
@@ -71,7 +71,7 @@ impl Initial {
     }
 }
 
-/// An initial state that does not fit.
+/// An initial state that the drive cannot have.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum InitialError {
     /// The data need more blocks than the home region has.

@@ -52,7 +52,7 @@ pub(crate) struct Sample {
 }
 
 impl Sample {
-    /// Scale the classes to this many pages in all. A class with less than one write joins its neighbor.
+    /// Scale the classes to this total number of pages. A class with less than one write joins its neighbor.
     pub fn new(law: &Law, counts: &[u64], lengths: Vec<(u32, f64)>, pages: u32) -> Sample {
         let all: u64 = counts.iter().sum();
         let scaled = |n: u64| (n as f64 * pages as f64 / all.max(1) as f64).round() as u32;
@@ -222,7 +222,7 @@ pub(crate) fn shuffled(
 }
 
 impl Sample {
-    /// The class in the sample of a logical page.
+    /// The class of a logical page in the sample.
     pub fn class(&self, law: &Law, lpn: Lpn) -> usize {
         match law.class_of.get(lpn.index()) {
             Some(class) if *class != UNTOUCHED => self.merged[*class as usize],

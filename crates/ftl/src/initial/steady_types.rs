@@ -12,19 +12,19 @@ pub const UNTOUCHED: u8 = u8::MAX;
 /// Write rates of logical pages, each write independent of the others.
 #[derive(Clone, Debug)]
 pub struct Law {
-    /// The class of each logical page of the drive, or [`UNTOUCHED`]. Pages of a class are equally
-    /// likely, and neighbours in the numbering of classes have like rates.
+    /// The class of each logical page of the drive, or [`UNTOUCHED`]. Pages of a class are equally likely, and
+    /// neighboring classes have similar rates.
     pub class_of: Vec<u8>,
-    /// The share of the page writes that each class gets.
+    /// Share of the page writes of each class.
     pub shares: Vec<f64>,
-    /// Pages that one write covers, each with how often it does.
+    /// Number of pages that a write covers, each with its frequency.
     pub lengths: Vec<(u32, f64)>,
-    /// Whether each write begins at a multiple of its length.
+    /// Whether each write is aligned to its length.
     pub aligned: bool,
 }
 
 impl Law {
-    /// The part of the pages with data that this many drive writes rewrite.
+    /// Share of the pages with data that this many drive writes overwrite.
     pub fn replaced(&self, mapped: &Mapped, drive_writes: f64) -> f64 {
         let pages = self.pages_of_classes(mapped);
         let all = pages.iter().sum::<u64>().max(1) as f64;
@@ -69,12 +69,11 @@ pub enum Updates<'a> {
 /// and how many writes are overwritten in flight.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Regime {
-    /// Free space of a plane at victim selection, in blocks: erased ones, and the rest of the open one.
+    /// Free space of a plane at victim selection, in blocks: erased blocks, and the rest of the open one.
     pub free_blocks: f64,
-    /// Slots that padding takes for each page of the host that is programmed.
+    /// Padded slots per programmed host page.
     pub padding: f64,
-    /// Pages of the host that are programmed for each that it writes; less than one where newer data replace those that
-    /// still wait.
+    /// Programmed host pages per written host page; less than one if newer data replace waiting ones.
     pub programmed_share: f64,
 }
 
@@ -88,18 +87,18 @@ impl Regime {
 /// Blocks of a plane, the one closed first first and the open one last: slots programmed, and live pages of each class.
 pub(crate) type PlaneBlocks = Vec<(u32, Vec<u32>)>;
 
-/// The blocks of each plane of a drive that runs.
+/// The blocks of each plane of a running drive.
 #[derive(Debug)]
 pub struct Contents {
-    /// How the drive had begun.
+    /// How the drive was initialized.
     pub begun: Begun,
     /// Share of the data in each plane, in multiples of an equal share; empty for equal shares.
     pub shares: Vec<f64>,
     pub(crate) planes: Vec<PlaneBlocks>,
 }
 
-/// Prediction of the steady state of a drive, apart from the order of its writes. Shares are those of the data that
-/// planes hold, in multiples of an equal one; where there are none, all planes hold the same.
+/// Prediction of the steady state of a drive, which does not depend on the order of its writes. Shares are those of the
+/// data in each plane, as multiples of an equal share; without shares, all planes hold the same.
 #[derive(Clone, Copy)]
 pub enum Known<'a> {
     /// Its regime is estimated from the queue depth of a closed loop; `None` for an open loop, which is taken to leave
@@ -120,7 +119,7 @@ impl<'a> Known<'a> {
     }
 }
 
-/// Whether write amplification stood still at the end of the untimed writes.
+/// Whether write amplification was stable at the end of the untimed writes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Settling {
     /// It did.
@@ -129,20 +128,20 @@ pub enum Settling {
     Unsettled,
 }
 
-/// How a drive was put into its steady state.
+/// How a drive was brought into its steady state.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Begun {
-    /// Write amplification of the untimed writes, over the last two drive writes, for each page that the host writes.
+    /// Write amplification of the untimed writes over the last two drive writes, per host page.
     pub waf: f64,
-    /// The same over the two before them, over `waf`, less one.
+    /// Relative difference of the previous two drive writes to `waf`.
     pub drift: f64,
     /// Untimed writes, in multiples of the data on the drive (of the sampled plane).
     pub drive_writes: f64,
-    /// Pages that hold data in the planes that were written, which is all where a stream was.
+    /// Pages with data in the written planes; for a stream, all of them.
     pub sampled_pages: u64,
-    /// Whether `waf` stood still.
+    /// Whether `waf` was stable.
     pub settling: Settling,
-    /// The regime that they were written in.
+    /// The regime during these writes.
     pub regime: Regime,
 }
 

@@ -24,7 +24,7 @@ impl Draws {
         self.0.bits()
     }
 
-    /// A number below `n`, off from equal chances by less than n / 2^64.
+    /// A uniform random number below `n`, with a bias of less than n / 2^64.
     #[inline]
     pub fn below(&mut self, n: u32) -> u32 {
         ((self.bits() as u128 * n as u128) >> 64) as u32
@@ -38,14 +38,14 @@ pub(crate) struct Shape {
     pub closed: u32,
     /// Slots of a block.
     pub slots: u32,
-    /// Slots that one program can leave unused: a victim must free more.
+    /// Slots that one program can leave unused: a victim must free more than that.
     pub lost: u32,
     /// Logical pages that hold data.
     pub pages: u32,
     pub victim: Victim,
     /// Whether a block without valid data comes first.
     pub dead_first: bool,
-    /// Slots that padding takes for each page of the host.
+    /// Padded slots per host page.
     pub padding: f64,
 }
 
@@ -74,12 +74,12 @@ pub(crate) struct UntimedPlane {
 }
 
 impl UntimedPlane {
-    /// A plane as filling it leaves it: pages in any order, block by block, and the rest of the blocks dead. Data that
-    /// are never written then stay in place and cost nothing, as on a filled drive; with equally valid blocks they
+    /// A plane right after a fill: pages in any order, block by block, and the remaining blocks full of invalid pages.
+    /// Data that are never written then stay in place at no cost, as on a filled drive; with equally valid blocks they
     /// would be moved forever.
     ///
     /// # Panics
-    /// If the pages do not leave a program's worth of dead slots in each block; the caller sees to that.
+    /// If the pages do not leave a program's worth of invalid slots in each block; the caller ensures that.
     pub fn packed(shape: Shape, seed: u64) -> UntimedPlane {
         assert!(shape.pages as u64 <= shape.closed as u64 * (shape.slots - shape.lost - 1) as u64);
         let shift = shape.slots.next_power_of_two().trailing_zeros();
@@ -179,8 +179,8 @@ impl UntimedPlane {
         self.host
     }
 
-    /// Pages programmed in blocks that are full and in the one that is open, the first ones not
-    /// counted. The slots of the initial blocks are not programs.
+    /// Pages programmed in full blocks and in the open one, without the initial ones. The slots of the initial blocks
+    /// are not programs.
     pub fn programmed(&self) -> u64 {
         let blocks = self.closings + 1 - self.shape.closed as u64;
         blocks * self.shape.slots as u64 + self.next as u64 - self.shape.slots as u64
@@ -191,8 +191,7 @@ impl UntimedPlane {
         self.next
     }
 
-    /// The blocks that hold data, the one that was closed first first and the open one last, each with
-    /// the slots programmed in it.
+    /// The blocks with data, oldest first and the open one last, each with its programmed slots.
     pub fn blocks(&self) -> Vec<(u32, u32)> {
         let mut closed: Vec<u32> =
             (0..=self.shape.closed).filter(|b| *b != self.open && *b != self.erased).collect();
@@ -289,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn every_page_is_live_in_one_block_and_blocks_are_told_by_age() {
+    fn every_page_is_valid_once_and_blocks_differ_by_age() {
         let shape = Shape {
             closed: 20,
             slots: 12,

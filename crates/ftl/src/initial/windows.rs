@@ -20,7 +20,7 @@ impl Windows {
         Windows { waf: vec![], host: 0, programmed: 0 }
     }
 
-    /// A window ends with this many pages written and programmed in all.
+    /// A window ends after this many pages written and programmed in total.
     pub fn end(&mut self, host: u64, programmed: u64) {
         self.waf.push((programmed - self.programmed) as f64 / (host - self.host).max(1) as f64);
         (self.host, self.programmed) = (host, programmed);
@@ -43,7 +43,7 @@ impl Windows {
         }
     }
 
-    /// Windows that have ended.
+    /// Number of completed windows.
     pub fn count(&self) -> usize {
         self.waf.len()
     }

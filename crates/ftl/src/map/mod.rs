@@ -89,7 +89,7 @@ impl Map {
         }
     }
 
-    /// Where the wanted sectors lie; those that were never written are left out.
+    /// The places of the requested sectors; those that were never written are omitted.
     #[inline(always)]
     pub fn resolve(&mut self, lpn: Lpn, wanted: SectorMask, out: &mut Places) {
         out.clear();
@@ -112,8 +112,7 @@ impl Map {
         }
     }
 
-    /// Make a place the home of the sectors `keep` of a span that was programmed there, and say what
-    /// that left dead.
+    /// Map the sectors `keep` of a span to a place where they were programmed, and report what became invalid.
     #[inline]
     pub fn install(&mut self, span: Span, keep: SectorMask, ppn: Ppn, dead: &mut Dead) {
         match self {
@@ -123,7 +122,7 @@ impl Map {
         }
     }
 
-    /// Make a place the home of what of a span still lies at `from`: returns those sectors.
+    /// Map those sectors of a span to a place that are still mapped to `from`, and return them.
     #[inline]
     pub fn relocate(&mut self, span: Span, from: Ppn, ppn: Ppn, dead: &mut Dead) -> SectorMask {
         if let Map::Page(m) = self {
@@ -136,7 +135,7 @@ impl Map {
         keep
     }
 
-    /// Sectors that installing `keep` makes live at a place.
+    /// Sectors that become valid at a place when `keep` is installed.
     #[inline]
     pub fn weight(&self, keep: SectorMask) -> u32 {
         match self {
@@ -146,7 +145,7 @@ impl Map {
         }
     }
 
-    /// Forget sectors. A page map forgets whole pages only and leaves a partial span alone.
+    /// Forget sectors. A page map removes whole pages only and ignores a partial span.
     pub fn unmap(&mut self, lpn: Lpn, mask: SectorMask, dead: &mut Dead) {
         match self {
             Map::Page(m) if mask.count() < m.geometry().sectors_per_unit => {}
@@ -156,7 +155,7 @@ impl Map {
         }
     }
 
-    /// The part of a span that still lies at a place: what a relocation may commit.
+    /// The part of a span that is still mapped to a place, which a relocation may commit.
     #[inline]
     pub fn still_at(&mut self, span: Span, ppn: Ppn) -> SectorMask {
         match self {
@@ -172,7 +171,7 @@ impl Map {
         }
     }
 
-    /// What of a place is still live.
+    /// The valid data of a place.
     pub fn live_in(&mut self, ppn: Ppn, out: &mut Spans) {
         out.clear();
         match self {
@@ -187,8 +186,8 @@ impl Map {
         }
     }
 
-    /// What emptying a block with this many live sectors has to program, in sectors: a slot moves whole, however few of
-    /// its sectors still live.
+    /// Sectors to program when a block with this many valid sectors is emptied: a slot moves as a whole, however few of
+    /// its sectors are valid.
     #[inline]
     pub fn relocation_cost(&self, block: BlockId, live_sectors: u32) -> u32 {
         match self {
@@ -198,7 +197,7 @@ impl Map {
         }
     }
 
-    /// The logical page that lives at a place, in a block that is not a part of a base image.
+    /// The logical page at a place, in a block that does not belong to a base image.
     pub fn page_at(&self, ppn: Ppn) -> Option<Lpn> {
         match self {
             Map::Page(m) => m.page_at(ppn),
@@ -207,7 +206,7 @@ impl Map {
         }
     }
 
-    /// The first live slot of a block from a slot on.
+    /// The first valid slot of a block from a slot on.
     pub fn next_live(&mut self, block: BlockId, from: u32, slots: u32) -> Option<u32> {
         match self {
             Map::Page(m) => m.next_live(block, from),
@@ -216,7 +215,8 @@ impl Map {
         }
     }
 
-    /// The sectors of all live slots of a range whose first slot is live, counted from that slot; a slot has `per_unit`.
+    /// The sectors of all valid slots of a range whose first slot is valid, counted from that slot; a slot has
+    /// `per_unit`.
     #[inline]
     pub fn live_sectors(&mut self, block: BlockId, slots: Range<u32>, per_unit: u32) -> SectorMask {
         let unit = SectorMask::first(per_unit);
@@ -232,7 +232,7 @@ impl Map {
         mask
     }
 
-    /// A region opens a block, perhaps the first that ever does.
+    /// A region opens a block, possibly for the first time.
     pub fn open(&mut self, block: BlockId, region: RegionId, is_first: IsFirst) {
         match self {
             Map::Page(m) if is_first.0 => m.open_first(),
@@ -241,7 +241,7 @@ impl Map {
         }
     }
 
-    /// A block without live data is erased.
+    /// A block without valid data is erased.
     pub fn erase(&mut self, block: BlockId) {
         match self {
             Map::Page(m) => m.erase(block),
@@ -250,7 +250,7 @@ impl Map {
         }
     }
 
-    /// Forget what lay where nothing is live any more.
+    /// Forget the contents of places without valid data.
     pub fn forget_history(&mut self) {
         match self {
             Map::Page(m) => m.forget_history(),
@@ -259,7 +259,7 @@ impl Map {
         }
     }
 
-    /// Sectors that live on flash, counted from the map itself; slow, for checks.
+    /// Valid sectors on flash, counted from the map itself; slow, for checks.
     pub fn count_live_sectors(&mut self, logical_pages: u32) -> u64 {
         match self {
             Map::Page(m) => {
@@ -271,7 +271,7 @@ impl Map {
         }
     }
 
-    /// What contradicts itself in the tables of the map; slow, for checks.
+    /// Contradictions in the tables of the map; slow, for checks.
     pub fn contradiction(&mut self) -> Option<String> {
         if let Map::Overlay(m) = self { m.contradiction() } else { None }
     }
@@ -294,7 +294,7 @@ impl Map {
         }
     }
 
-    /// The place of a page: its only one under a page map, that of the page itself under an overlay.
+    /// The place of a page: its only one under a page map, its own slot under an overlay.
     pub fn locate(&self, lpn: Lpn) -> Option<Ppn> {
         match self {
             Map::Page(m) => m.locate(lpn),
@@ -313,7 +313,7 @@ impl Map {
         }
     }
 
-    /// Bring closer what [`Self::prefetch`] will look at.
+    /// Prefetch the data that [`Self::prefetch`] will access.
     #[inline]
     pub fn prefetch_leaf(&self, lpn: Lpn) {
         if let Map::Page(m) = self {
@@ -321,7 +321,7 @@ impl Map {
         }
     }
 
-    /// Bring closer what the collection of the slots behind this one will look at.
+    /// Prefetch the data that the collection of the following slots will access.
     #[inline]
     pub fn prefetch_behind(&self, ppn: Ppn) {
         if let Map::Page(m) = self {
@@ -329,13 +329,13 @@ impl Map {
         }
     }
 
-    /// The place of a page, as far as it is known without a step that changes the map.
+    /// The place of a page, as far as it is known without changing the map.
     #[inline]
     pub fn peek(&self, lpn: Lpn) -> Option<Ppn> {
         if let Map::Page(m) = self { m.peek(lpn) } else { None }
     }
 
-    /// Bring the entry that a request is about to need closer.
+    /// Prefetch the map entry that a request will need.
     #[inline]
     pub fn prefetch(&self, lpn: Lpn) {
         if let Map::Page(m) = self {
@@ -343,8 +343,8 @@ impl Map {
         }
     }
 
-    /// Bring closer what a program to `ppn` will touch when it commits, and say where the page lies
-    /// until then: at `from`, where it is moved from there.
+    /// Prefetch the data that a program to `ppn` will access at its commit, and return the place of the page until
+    /// then: `from`, if it is moved from there.
     #[inline]
     pub fn prefetch_commit(&self, lpn: Lpn, from: Ppn, ppn: Ppn) -> Option<Ppn> {
         if let Map::Page(m) = self { m.prefetch_commit(lpn, from, ppn) } else { None }

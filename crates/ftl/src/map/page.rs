@@ -166,7 +166,7 @@ impl PageMap {
         Invalidated { ppn, sectors: self.geometry.sectors_per_unit }
     }
 
-    /// Mark a logical page as live at a physical page.
+    /// Map a logical page to a physical page.
     #[inline]
     pub fn settle(&mut self, lpn: Lpn, ppn: Ppn) {
         let (word, bit) = self.bit(ppn);
@@ -175,7 +175,7 @@ impl PageMap {
         self.owners[at] = lpn.0;
     }
 
-    /// Live slots of a block from `from` on, the first of them.
+    /// The first valid slot of a block from `from` on.
     pub fn next_live(&mut self, block: BlockId, from: u32) -> Option<u32> {
         self.touch_base(block);
         let words = &self.live[self.words(block)];
@@ -190,7 +190,7 @@ impl PageMap {
         }
     }
 
-    /// The page that lives at a place, in a block that is not a part of a base image.
+    /// The page at a place, in a block that does not belong to a base image.
     pub fn page_at(&self, ppn: Ppn) -> Option<Lpn> {
         let (word, bit) = self.bit(ppn);
         if self.live[word] & bit == 0 { None } else { self.owner(ppn) }
@@ -219,7 +219,7 @@ impl PageMap {
         self.base = Some(image);
     }
 
-    /// Make a place the home of a page.
+    /// Map a page to a place.
     #[inline]
     pub fn install(&mut self, lpn: Lpn, ppn: Ppn, dead: &mut Dead) {
         let old = Ppn(std::mem::replace(self.entry(lpn), ppn.0));
@@ -231,7 +231,7 @@ impl PageMap {
         self.settle(lpn, ppn);
     }
 
-    /// Make a place the home of a page if it still lies at `from`. Returns whether it did.
+    /// Map a page to a place if it is still mapped to `from`. Returns whether it did.
     #[inline]
     pub fn relocate(&mut self, lpn: Lpn, from: Ppn, ppn: Ppn, dead: &mut Dead) -> bool {
         let entry = self.entry(lpn);
@@ -244,7 +244,7 @@ impl PageMap {
         true
     }
 
-    /// A page has no place any more: its slot is invalid.
+    /// Unmap a page: its slot becomes invalid.
     pub fn unmap(&mut self, lpn: Lpn, dead: &mut Dead) {
         if self.lookup(lpn).is_none() {
             return;
@@ -254,13 +254,13 @@ impl PageMap {
         dead.push(self.invalidate(old));
     }
 
-    /// The page that lives at a place, if one does.
+    /// The valid page at a place, if any.
     #[inline]
     pub fn live_at(&mut self, ppn: Ppn) -> Option<Lpn> {
         if self.is_live(ppn) { self.owner(ppn) } else { None }
     }
 
-    /// Whether anything lives at a place.
+    /// Whether a place holds a valid page.
     #[inline]
     pub fn is_live(&mut self, ppn: Ppn) -> bool {
         self.touch_base(self.geometry.block_of(ppn));
@@ -268,14 +268,14 @@ impl PageMap {
         self.live[word] & bit != 0
     }
 
-    /// Live slots of a block.
+    /// Valid slots of a block.
     pub fn live_slots(&self, block: BlockId) -> u32 {
         let untouched = self.base.as_ref().filter(|_| self.base_state[block.index()] == BaseState::Untouched);
         let in_base = untouched.map_or(0..0, |b| b.live_slots(self.geometry.plane_of(block), block));
         in_base.len() as u32 + self.live[self.words(block)].iter().map(|w| w.count_ones()).sum::<u32>()
     }
 
-    /// Forget the pages of slots where nothing is live.
+    /// Forget the pages of invalid slots.
     pub fn forget_history(&mut self) {
         for block in 0..self.geometry.blocks {
             for slot in 0..self.slots_per_block {
@@ -293,7 +293,7 @@ impl PageMap {
         self.opened_blocks += 1;
     }
 
-    /// A block without live data is erased.
+    /// A block without valid data is erased.
     pub fn erase(&mut self, block: BlockId) {
         self.touch_base(block);
         self.base_state[block.index()] = BaseState::Not;
@@ -315,13 +315,13 @@ impl PageMap {
             + self.base.as_ref().map_or(0, BaseImage::bytes)
     }
 
-    /// Bring closer what [`Self::prefetch`] will look at.
+    /// Prefetch the data that [`Self::prefetch`] will access.
     #[inline]
     pub fn prefetch_leaf(&self, lpn: Lpn) {
         fetch(&self.directory, (lpn.0 / LEAF) as usize);
     }
 
-    /// The place of a page, as far as it is known without a step that changes the map.
+    /// The place of a page, as far as it is known without changing the map.
     #[inline]
     pub fn peek(&self, lpn: Lpn) -> Option<Ppn> {
         let leaf = self.directory.get((lpn.0 / LEAF) as usize)?.checked_sub(1)?;
@@ -336,8 +336,8 @@ impl PageMap {
         }
     }
 
-    /// Bring closer what the collection of the slots behind this one will look at, a step further with each
-    /// slot: their owners, then where the entries of those are, then the entries.
+    /// Prefetch the data that the collection of the following slots will access, one step further with each slot: their
+    /// owners, then the addresses of their entries, then the entries.
     #[inline]
     pub fn prefetch_behind(&self, ppn: Ppn) {
         if self.base_state[self.geometry.block_of(ppn).index()] != BaseState::Not {
@@ -350,7 +350,7 @@ impl PageMap {
         owner(4).into_iter().for_each(|lpn| self.prefetch(lpn));
     }
 
-    /// Bring the entry that a request is about to need closer.
+    /// Prefetch the map entry that a request will need.
     #[inline]
     pub fn prefetch(&self, lpn: Lpn) {
         if let Some(leaf) = self.directory.get((lpn.0 / LEAF) as usize)
@@ -360,8 +360,8 @@ impl PageMap {
         }
     }
 
-    /// Bring closer what a program to `ppn` will touch when it commits, and say where the page lies
-    /// until then: at `from`, where it is moved from there.
+    /// Prefetch the data that a program to `ppn` will access at its commit, and return the place of the page until
+    /// then: `from`, if it is moved from there.
     #[inline]
     pub fn prefetch_commit(&self, lpn: Lpn, from: Ppn, ppn: Ppn) -> Option<Ppn> {
         fetch(&self.live, self.bit(ppn).0);
@@ -376,12 +376,12 @@ impl PageMap {
         Some(old)
     }
 
-    /// Nothing lives at a place any more.
+    /// Invalidate a place.
     pub fn vacate(&mut self, ppn: Ppn) {
         self.invalidate(ppn);
     }
 
-    /// A page has no place any more.
+    /// Unmap a page.
     pub fn clear_entry(&mut self, lpn: Lpn) {
         *self.entry(lpn) = Ppn::NONE.0;
         self.mapped -= 1;

@@ -8,14 +8,14 @@ use std::any::Any;
 use std::{fmt, io};
 use thiserror::Error;
 
-/// Media of whatever kind, or none, as for a simulation, of which nothing but times and counts is wanted.
+/// Media of any type, or none for a simulation, which needs only times and counts.
 #[derive(Default)]
 pub struct BoxedMedia {
     media: Option<Box<dyn Media>>,
     keeps_bytes: bool,
 }
 
-/// A drive has other media than those that were asked for.
+/// The media of a drive are of another type than requested.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
 #[error("the drive has {has}, not {wanted}; use the media it was created with")]
 pub struct OtherMedia {
@@ -30,46 +30,46 @@ impl<M: Media> From<M> for BoxedMedia {
 }
 
 impl BoxedMedia {
-    /// No media: nothing is kept.
+    /// No media: nothing is stored.
     pub const fn none() -> BoxedMedia {
         BoxedMedia { media: None, keeps_bytes: false }
     }
 
-    /// Whether the version of each page is wanted back from where it is stored: with any media.
+    /// Whether the version of each page must be read back from its place: with any media.
     #[inline(always)]
     pub fn keeps_metadata(&self) -> bool {
         self.media.is_some()
     }
 
-    /// Whether pages carry bytes. Where not, none of their copies is made.
+    /// Whether pages carry bytes. If not, pages are not copied.
     #[inline(always)]
     pub fn keeps_bytes(&self) -> bool {
         self.keeps_bytes
     }
 
-    /// Whatever media they are.
+    /// The media, whatever their type.
     pub fn as_deref(&self) -> Option<&dyn Media> {
         self.media.as_deref()
     }
 
-    /// The same, to be changed.
+    /// The same, mutable.
     pub fn as_deref_mut(&mut self) -> Option<&mut dyn Media> {
         self.media.as_deref_mut()
     }
 
-    /// The media as what they are.
+    /// The media by their type.
     ///
     /// # Errors
-    /// When they are others, or none.
+    /// When they are of another type, or there are none.
     pub fn get<M: Media>(&self) -> Result<&M, OtherMedia> {
         let other = self.other::<M>();
         self.as_deref().and_then(|media| (media as &dyn Any).downcast_ref()).ok_or(other)
     }
 
-    /// The same, to be changed.
+    /// The same, mutable.
     ///
     /// # Errors
-    /// When they are others, or none.
+    /// When they are of another type, or there are none.
     pub fn get_mut<M: Media>(&mut self) -> Result<&mut M, OtherMedia> {
         let other = self.other::<M>();
         self.as_deref_mut().and_then(|media| (media as &mut dyn Any).downcast_mut()).ok_or(other)
@@ -83,15 +83,15 @@ impl BoxedMedia {
         self.as_deref().map_or("no media", Media::name)
     }
 
-    /// What a drive is recovered from, where they keep it.
+    /// The metadata from which a drive recovers, if the media keep them.
     pub fn metadata(&self) -> Option<&Metadata> {
         self.as_deref().and_then(Media::metadata)
     }
 
-    /// A copy: what either holds now both share, and what is written to one from now on the other never sees.
+    /// A copy that shares the current contents; later writes to either are invisible to the other.
     ///
     /// # Errors
-    /// When there is no place for another.
+    /// When there is no space for a copy.
     pub fn fork(&self) -> Result<BoxedMedia, MediaError> {
         let media = self.as_deref().map(Media::fork).transpose()?;
         Ok(BoxedMedia { media, keeps_bytes: self.keeps_bytes })
@@ -125,7 +125,7 @@ mod tests {
     use crate::media::bytes::Bytes;
 
     #[test]
-    fn an_owner_gets_its_media_back_and_an_error_names_those_that_there_are() {
+    fn owner_gets_its_media_back_or_an_error_lists_kinds() {
         let mut media = BoxedMedia::from(Bytes::default());
         assert!(media.keeps_metadata() && media.keeps_bytes() && media.metadata().is_some());
         assert!(media.get::<Bytes>().is_ok() && media.get_mut::<Bytes>().is_ok());

@@ -18,9 +18,9 @@ use wordline_units::{BlockId, Lpn, Ppn};
 /// Logical pages at one place, with their bytes: mostly one.
 type Stored = SmallVec<[(Lpn, PageData); 1]>;
 
-/// Keeps metadata and bytes by physical place, so that a wrong map shows as wrong data. Of bytes nothing is copied from
-/// a whole page on its way to where it is stored, nor by a fork. Bytes that a newer write has replaced are dropped before
-/// their block is erased, so that a drive needs memory for what the host has written and not for all of its flash.
+/// Media that keep metadata and bytes by physical place, so that a mapping fault shows as wrong data. A whole page is
+/// not copied on its way to its place, nor by a fork. Bytes that a newer write has replaced are dropped before their
+/// block is erased, so that a drive needs memory for what the host has written and not for all of its flash.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Bytes {
     metadata: Metadata,
@@ -28,7 +28,7 @@ pub struct Bytes {
 }
 
 impl Bytes {
-    /// Over what was found beside pages whose bytes lie elsewhere.
+    /// Over metadata that were found, for pages whose bytes are stored elsewhere.
     pub fn over(metadata: Metadata) -> Bytes {
         Bytes { metadata, slots: SharedMap::default() }
     }
@@ -38,13 +38,13 @@ impl Bytes {
         &self.metadata
     }
 
-    /// The bytes of a logical page at a place, if they are here.
+    /// The bytes of a logical page at a place, if they are stored here.
     pub fn page_at(&self, ppn: Ppn, lpn: Lpn) -> Option<&PageData> {
         self.slots.get(ppn.0)?.iter().find(|(l, _)| *l == lpn).map(|(_, page)| page)
     }
 
-    /// Drop the bytes of logical pages at a place that another place holds in newer versions, sector by sector: recovery
-    /// from a power cut takes the highest version. Returns them. The spare areas stay until the block is erased.
+    /// Drop the bytes of logical pages at a place if another place has newer versions, sector by sector: recovery from
+    /// a power cut takes the highest version. Returns them. The spare areas stay until the block is erased.
     pub fn drop_superseded(&mut self, old: Ppn, by: Ppn) -> SmallVec<[PageData; 1]> {
         let (older, newer) = (self.metadata.page(old), self.metadata.page(by));
         let is_over = |lpn: Lpn| {
@@ -63,7 +63,7 @@ impl Bytes {
         dropped.map(|(_, page)| std::mem::take(page)).collect()
     }
 
-    /// Drop all bytes, which are stored elsewhere after this.
+    /// Drop all bytes; from now on they are stored elsewhere.
     pub fn forget_bytes(&mut self) {
         self.slots = SharedMap::default();
     }
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_are_dropped_only_if_every_sector_is_elsewhere_in_a_newer_version() {
+    fn bytes_drop_only_if_every_sector_has_a_newer_copy() {
         let all = SectorMask::first(4);
         let mut media = Bytes::default();
         program(&mut media, 1, 7, all, 5);

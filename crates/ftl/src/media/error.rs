@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-/// Why media could not do what was asked of them. One pointer, so that the way without an error stays short.
+/// The error of media that could not perform a request. A single pointer, so that success stays cheap.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error("{}: {}; {}", .0.place, .0.what, .0.mend)]
 pub struct MediaError(Box<MediaFailure>);
@@ -15,7 +15,7 @@ struct MediaFailure {
 }
 
 impl MediaError {
-    /// Where it happened (the file, and the page or block), what happened, and how it is mended.
+    /// Where it happened (the file, and the page or block), what happened, and how to fix it.
     #[cold]
     pub fn new(place: impl Into<String>, what: impl Into<String>, mend: impl Into<String>) -> MediaError {
         MediaError(Box::new(MediaFailure { place: place.into(), what: what.into(), mend: mend.into() }))
@@ -31,7 +31,7 @@ impl MediaError {
         &self.0.what
     }
 
-    /// How it is mended.
+    /// How to fix it.
     pub fn mend(&self) -> &str {
         &self.0.mend
     }

@@ -8,28 +8,28 @@ use wordline_units::CellMode;
 /// The record of a stored span in a page's spare area.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Oob {
-    /// What is stored.
+    /// The stored span.
     pub span: Span,
-    /// The host write that the data come from; travels unchanged with relocation.
+    /// Version of the host write of the data; relocation does not change it.
     pub version: u64,
     /// The order in which programs ended.
     pub sequence: u64,
 }
 
-/// What is written beside a block's first page.
+/// Metadata in the first page of a block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct BlockHeader {
     /// The region that opened it.
     pub region: RegionId,
-    /// Its mode until it is erased.
+    /// Its mode until the next erase.
     pub mode: CellMode,
-    /// How often it had been erased.
+    /// Its erase count.
     pub erases: u32,
     /// Its place in the order of programs.
     pub opened: u64,
 }
 
-/// What a slot is found to be.
+/// State of a slot after a power cut.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub enum SlotFound {
     /// Erased.
@@ -41,14 +41,14 @@ pub enum SlotFound {
     Torn,
 }
 
-/// What is found in a block when the power comes back.
+/// State of a block after a power cut.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct BlockFound {
-    /// Its header; none where the first program was cut.
+    /// Its header; none if its first program was torn.
     pub header: Option<BlockHeader>,
-    /// How often it has been erased, which a drive writes back after each erase.
+    /// Its erase count, which the drive rewrites after each erase.
     pub erases: u32,
-    /// Its slots as far as any was programmed.
+    /// Its slots, up to the last programmed one.
     pub slots: Vec<SlotFound>,
     /// Power failed during its erase: it must be erased again.
     pub half_erased: bool,

@@ -19,7 +19,7 @@ pub enum HostData<'a> {
     },
 }
 
-/// The same, owned: while the write waits outside the layer, and as a server receives it.
+/// The same, owned: for a write that waits outside of the layer, and as a server receives it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "Vec<u8>", into = "Vec<u8>")]
 pub enum HeldData {
@@ -41,7 +41,7 @@ impl HostData<'_> {
         }
     }
 
-    /// All of it, one byte after another.
+    /// All bytes, contiguous.
     pub fn to_vec(&self) -> Vec<u8> {
         match *self {
             HostData::Bytes(data) => data.to_vec(),
@@ -67,7 +67,7 @@ impl HeldData {
     /// No data.
     pub const NONE: HeldData = HeldData::Bytes(vec![]);
 
-    /// As the layer takes it.
+    /// In the form that the layer takes.
     pub fn data(&self) -> HostData<'_> {
         match self {
             HeldData::Bytes(data) => HostData::Bytes(data),

@@ -10,8 +10,8 @@ use wordline_units::SectorMask;
 /// What is read of sectors that a page has no bytes for.
 static ZEROS: [u8; 65_536] = [0; 65_536];
 
-/// The bytes of a logical page on its way through RAM, as far as the last sector that it has. A copy shares them. Media that
-/// keep no bytes have pages without any, which allocate nothing.
+/// The bytes of a logical page in transit through RAM, up to its last sector with data. Copies share them. Under media
+/// without bytes, pages are empty and allocate nothing.
 #[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "Arc<[u8]>", into = "Arc<[u8]>")]
 pub struct PageData(Option<Arc<[u8]>>);
@@ -31,12 +31,12 @@ impl PageData {
         })
     }
 
-    /// Its bytes, to be changed, where nobody shares them.
+    /// Its bytes, mutable, if no other copy shares them.
     pub fn get_mut(&mut self) -> Option<&mut [u8]> {
         self.0.as_mut().and_then(Arc::get_mut)
     }
 
-    /// A page with the host's bytes for the sectors of a mask, one sector after another; `sector` is the bytes of one.
+    /// A page with the host's bytes for the sectors of a mask, consecutively; `sector` is the sector size in bytes.
     pub fn of(data: &[u8], mask: SectorMask, sector: usize) -> PageData {
         let end = sectors_to(mask) * sector;
         let data = &data[..data.len().min(mask.count() as usize * sector)];
@@ -53,8 +53,8 @@ impl PageData {
         page
     }
 
-    /// Copy the sectors of a mask from another page; one that has nothing beside them is shared. What lies beside the mask
-    /// stays out: sectors that a trim has taken meanwhile are read as zeroes.
+    /// Copy the sectors of a mask from another page; if that has no others, its bytes are shared. Sectors outside the
+    /// mask are omitted: those trimmed meanwhile read as zeros.
     pub fn copy(&mut self, from: &PageData, mask: SectorMask, sector: usize) {
         let end = sectors_to(mask) * sector;
         if self.is_empty() && from.len() == end {
@@ -90,7 +90,7 @@ impl PageData {
         }
     }
 
-    /// A sector of so many bytes, at most 64 KiB; zeros where the page does not have it.
+    /// A sector of this many bytes, at most 64 KiB; zeros if the page lacks it.
     pub fn sector(&self, sector: u32, bytes: usize) -> &[u8] {
         self.get(sector as usize * bytes..(sector as usize + 1) * bytes)
             .unwrap_or(&ZEROS[..bytes.min(ZEROS.len())])

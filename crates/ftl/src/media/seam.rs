@@ -23,7 +23,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use wordline_units::{BlockId, Lpn, Ppn, SectorMask};
 
-/// Where programmed data go. What changes or brings bytes may fail; what is asked of metadata is answered from RAM.
+/// Storage of programmed data. Methods that change or return bytes may fail; metadata are read from RAM.
 pub trait Media: Any + Send + Sync {
     /// Whether pages carry bytes, always or never. Where not, none of their copies is made.
     fn keeps_bytes(&self) -> bool;
@@ -129,7 +129,7 @@ pub trait Media: Any + Send + Sync {
     }
 }
 
-/// Keeps each page's metadata: what recovery after a power cut has to go by.
+/// Media that keep the metadata of each page, from which a drive recovers after a power cut.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Metadata {
     pages: SharedMap<SmallVec<[Oob; 1]>>,
@@ -148,22 +148,22 @@ impl Metadata {
         self.pages.get(ppn.0).map_or(&[], SmallVec::as_slice)
     }
 
-    /// Every stored page of the trim log, superseded ones too.
+    /// Every stored page of the trim log, including superseded ones.
     pub fn trim_pages(&self) -> impl Iterator<Item = (Ppn, &[u64])> {
         self.trims.iter().map(|(ppn, record)| (Ppn(ppn), &record[..]))
     }
 
-    /// A block, if anything was ever done to it.
+    /// A block, if it was ever used.
     pub fn block(&self, block: BlockId) -> Option<&BlockFound> {
         self.blocks.get(block.0)
     }
 
-    /// Note a block as it was found.
+    /// Record a block as found.
     pub fn insert_block(&mut self, block: BlockId, found: BlockFound) {
         self.blocks.insert(block.0, found);
     }
 
-    /// The slots that a power cut spoiled, by place.
+    /// The slots torn by a power cut, by place.
     pub fn torn(&self, slot_shift: u32) -> Vec<Ppn> {
         let mut torn: Vec<Ppn> = (self.blocks.iter())
             .flat_map(|(block, found)| {

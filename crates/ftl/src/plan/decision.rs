@@ -29,13 +29,13 @@ pub enum Origin {
 pub struct Parcel<'a> {
     /// Their origin.
     pub origin: Origin,
-    /// What they are.
+    /// Origin of the data.
     pub spans: &'a [Span],
     /// The plane of static allocation for host data, the source's plane for GC.
     pub home: PlaneId,
 }
 
-/// How to treat the sectors of a page that a parcel lacks.
+/// How to handle sectors of a page that a parcel lacks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Gather {
     /// Program what is there. Under a page map only for a page that was never written.
@@ -47,15 +47,15 @@ pub enum Gather {
     Whole,
 }
 
-/// Channels to keep away from. Channels beyond the 16th share the bits of the first.
+/// Channels to avoid. Channels beyond the 16th share the bits of the first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct ChannelSet(u16);
 
 impl ChannelSet {
-    /// None of them.
+    /// No channels.
     pub const NONE: ChannelSet = ChannelSet(0);
 
-    /// The same with a further channel.
+    /// The same with another channel.
     pub const fn and(self, channel: ChannelId) -> ChannelSet {
         ChannelSet(self.0 | 1 << (channel.0 % 16))
     }
@@ -66,7 +66,7 @@ impl ChannelSet {
     }
 }
 
-/// In which plane.
+/// The target plane.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum PlanePick {
     /// The parcel's home.
@@ -203,9 +203,9 @@ impl Route {
 /// The place of a parcel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Place {
-    /// How to treat missing sectors.
+    /// How to handle missing sectors.
     pub gather: Gather,
-    /// In which plane.
+    /// The target plane.
     pub plane: PlanePick,
     /// Which slots.
     pub route: Route,
@@ -244,7 +244,7 @@ impl<T> Answer for Option<T> {
 pub struct Move {
     /// The page.
     pub lpn: Lpn,
-    /// Where it was.
+    /// The place from which it moves.
     pub seen: Ppn,
     /// Its target plane; by default its home plane. If the route's region has no blocks there, the plane of the region
     /// with the most space.
@@ -266,7 +266,7 @@ pub struct ReadSeen {
     pub retries: u8,
 }
 
-/// A plane of a region that runs short.
+/// A plane of a region that is short of free blocks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Need {
     /// The region.
@@ -275,16 +275,16 @@ pub struct Need {
     pub plane: PlaneId,
 }
 
-/// A region, or one block, to collect.
+/// A region, or one of its blocks, to collect.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Collect {
     /// The region.
     pub region: RegionId,
-    /// A closed block of it, or by its own rule.
+    /// A closed block of the region, or its own choice.
     pub block: Option<BlockId>,
 }
 
-/// When an idle job yields to requests.
+/// When an idle job yields to host requests.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Grain {
     /// After each page, and before the erase: then the scheme is called again, if the drive is still idle. Until then

@@ -31,7 +31,7 @@ impl Hooks {
     pub const SPLIT_WRITE: Hooks = Hooks(64);
     /// [`Scheme::tick`](crate::Scheme::tick), which [`Layout::tick_every_writes`] enables.
     pub const TICK: Hooks = Hooks(128);
-    /// None of them.
+    /// No hooks.
     pub const NONE: Hooks = Hooks(0);
     /// All hooks that [`Layout::enabled_hooks`] can enable.
     pub const ALL: Hooks = Hooks(127);
@@ -42,17 +42,17 @@ impl Hooks {
         self.0 & hook.0 != 0
     }
 
-    /// What either has.
+    /// Hooks in either set.
     pub const fn union(self, other: Hooks) -> Hooks {
         Hooks(self.0 | other.0)
     }
 
-    /// What both have.
+    /// Hooks in both sets.
     pub const fn intersection(self, other: Hooks) -> Hooks {
         Hooks(self.0 & other.0)
     }
 
-    /// These but for some.
+    /// These hooks without some others.
     pub const fn without(self, other: Hooks) -> Hooks {
         Hooks(self.0 & !other.0)
     }
@@ -122,7 +122,7 @@ pub struct Layout {
     pub tick_every_writes: u32,
     /// Idle time before [`Scheme::idle`](crate::Scheme::idle) is called.
     pub idle_after: SimDuration,
-    /// What idle work blocks until it is over.
+    /// What idle work occupies until it ends.
     pub idle_hold: IdleHold,
     /// Rate at which idle work moves pages in the whole drive; off: as fast as the flash allows.
     pub idle_rate: Rate,

@@ -14,7 +14,7 @@ impl RegionSet {
         RegionSet(1 << region.0)
     }
 
-    /// These and one more.
+    /// This set with another region.
     pub const fn and(self, region: RegionId) -> RegionSet {
         RegionSet(self.0 | 1 << region.0)
     }
@@ -29,7 +29,7 @@ impl RegionSet {
         self.0 == 0
     }
 
-    /// Those in it.
+    /// The regions of the set.
     pub fn iter(self) -> impl Iterator<Item = RegionId> {
         (0..16).map(RegionId).filter(move |region| self.contains(*region))
     }

@@ -62,13 +62,13 @@ impl Dead {
         self.more.clear();
     }
 
-    /// Whether there is nothing.
+    /// Whether it is empty.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.first.is_none()
     }
 
-    /// All of it, in its order.
+    /// All sectors, in order.
     #[inline]
     pub fn iter(&self) -> impl Iterator<Item = Invalidated> + '_ {
         self.first.into_iter().chain(self.more.iter().copied())

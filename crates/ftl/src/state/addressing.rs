@@ -73,7 +73,7 @@ impl Addressing {
         self.pages.by
     }
 
-    /// The logical page that a block lies in.
+    /// The logical page of a block.
     #[inline(always)]
     pub fn page_of(&self, lba: u64) -> u32 {
         self.pages.of(lba) as u32
@@ -102,20 +102,20 @@ impl Extent {
         self.last + 1 - self.first
     }
 
-    /// How many sectors it covers.
+    /// Number of its sectors.
     pub fn sectors(&self) -> u32 {
         (self.last - self.first) * self.per_page + self.to - self.from
     }
 
-    /// The sectors that it covers of one of its pages.
+    /// Its sectors within one of its pages.
     #[inline]
     pub fn covered(&self, page: u32) -> SectorMask {
         let from = if page == self.first { self.from } else { 0 };
         SectorMask::span(from, if page == self.last { self.to } else { self.per_page })
     }
 
-    /// Sectors from its first to one of a page of it. The first page can start one sector earlier, for the
-    /// sectors of a merged program.
+    /// Sectors from its first one to the first of one of its pages. The first page can start one sector earlier, for
+    /// the sectors of a merged program.
     #[inline]
     pub fn before(&self, lpn: Lpn, sector: u32) -> u32 {
         ((lpn.0 - self.first) * self.per_page + sector).saturating_sub(self.from)
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn an_extent_covers_each_block_of_its_request_and_no_sector_without_one() {
+    fn extent_covers_its_request_and_ignores_bare_sectors() {
         for (lbas, sectors) in [(8, 4), (1, 8), (3, 5), (32, 1)] {
             let a = addressing(lbas, sectors);
             for lba in 0..90 {

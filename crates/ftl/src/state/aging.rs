@@ -50,11 +50,11 @@ pub(crate) struct Ages(Vec<Age>);
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PageRead {
     pub block: BlockId,
-    /// Bits that its wordline holds now, and whether they are those for which the block is made.
+    /// Current bits per cell of its wordline, and whether these are the final ones.
     pub mode: CellMode,
     pub is_own: bool,
     pub wordline: u32,
-    /// The bit of the wordline of the page.
+    /// Page type of the page.
     pub bit: usize,
 }
 
@@ -92,7 +92,7 @@ impl Aging {
         !self.ages.is_empty()
     }
 
-    /// Bring the age of a block closer, of which a read comes soon.
+    /// Prefetch the age of a block that will be read soon.
     #[inline(always)]
     pub fn prefetch(&self, block: BlockId) {
         if self.is_modelled() {
@@ -100,14 +100,14 @@ impl Aging {
         }
     }
 
-    /// Whether something has stepped since the errors of a block were computed.
+    /// Whether a term has changed since the errors of a block were computed.
     #[inline]
     pub fn is_stale(&self, block: BlockId, now: SimTime) -> bool {
         let age = &self.ages[block.index()];
         age.reads >= age.reads_until || now.0 as i64 >= age.until
     }
 
-    /// Count a read that begins now, and say how often it must be repeated.
+    /// Count a read that starts now, and return its number of retries.
     #[inline]
     pub fn read(&mut self, page: PageRead) -> Retries {
         let age = &mut self.ages[page.block.index()];
@@ -119,7 +119,7 @@ impl Aging {
         }
     }
 
-    /// How long the data of a block have lain.
+    /// Age of the data of a block.
     pub fn age(&self, block: BlockId, now: SimTime) -> SimDuration {
         SimDuration((now.0 as i64 - self.ages[block.index()].written).max(0) as u64)
     }
@@ -129,14 +129,14 @@ impl Aging {
         self.ages[block.index()].reads
     }
 
-    /// Retries of a page of a block, had that been through something else.
+    /// Retries of a page of a block under other conditions.
     pub fn retries_at(&self, stress: Stress, of: (BlockId, CellMode), wordline: u32, bit: usize) -> u8 {
         let (block, mode) = of;
         let law = self.laws[mode.index()].as_ref();
         law.map_or(0, |law| law.of_page(law.of_block(stress, block.0), block.0, wordline, bit).count)
     }
 
-    /// Look up the errors of a block in a mode again.
+    /// Recompute the errors of a block in a mode.
     pub fn look_up(&mut self, block: BlockId, mode: CellMode, by: Reading) {
         let age = &mut self.ages[block.index()];
         let hours = (by.now.0 as i64 - age.written).max(0) / HOUR;
@@ -150,7 +150,7 @@ impl Aging {
         age.reads_until = (reads + 1).saturating_mul(by.pages);
     }
 
-    /// A block takes its first program, or had taken it this long before.
+    /// A block receives its first program now, or received it this long ago.
     pub fn opened(&mut self, block: BlockId, now: SimTime, before: SimDuration) {
         if self.is_modelled() {
             let written = now.0 as i64 - before.0 as i64;
@@ -158,12 +158,12 @@ impl Aging {
         }
     }
 
-    /// The ages of all blocks, for a drive that is built around the same flash.
+    /// The ages of all blocks, for a drive that is rebuilt around the same flash.
     pub fn ages(&self) -> Ages {
         Ages(self.ages.to_vec())
     }
 
-    /// Take the ages of the blocks as they are.
+    /// Restore the ages of all blocks.
     pub fn restore(&mut self, ages: &Ages) {
         for (age, found) in self.ages.iter_mut().zip(&ages.0) {
             *age = *found;
@@ -184,7 +184,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_life_is_used_up_by_as_many_erases_as_the_mode_endures() {
+    fn block_wears_out_after_the_endurance_of_its_mode() {
         for endurance in [100, 1_000, 3_000, 100_000] {
             let used = cost_of_erase(endurance) as u64 * endurance as u64;
             assert!((used as f64 / LIFE as f64 - 1.0).abs() < 2e-4, "{endurance}");
@@ -192,8 +192,9 @@ mod tests {
         assert_eq!(cost_of_erase(0), 0);
     }
 
+    // After an hour, or as many reads as the block has pages.
     #[test]
-    fn errors_are_looked_up_anew_when_an_hour_or_a_read_of_every_page_has_passed() {
+    fn errors_are_refreshed_hourly_or_after_a_full_read() {
         let model = ErrorModel::builtin("raro").unwrap();
         let mut aging = Aging::new(Some(&model), 4).unwrap();
         let page = PageRead { block: BlockId(2), mode: CellMode::Qlc, is_own: true, wordline: 0, bit: 0 };

@@ -55,7 +55,7 @@ impl Backlog {
         self.channels[share.channel as usize] += (kind != OpKind::Erase) as u32;
     }
 
-    /// An operation of a plane is done, or has left it.
+    /// An operation of a plane has ended or left it.
     #[inline(always)]
     pub fn take(&mut self, plane: PlaneId, kind: OpKind) {
         let share = &self.shares[plane.index()];

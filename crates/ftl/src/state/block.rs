@@ -86,7 +86,7 @@ impl Block {
         self.bits > 0
     }
 
-    /// The mode in which it is, or was before its erase.
+    /// Its cell mode, or that before its erase.
     #[inline(always)]
     pub fn mode(&self) -> CellMode {
         CellMode::ALL[(self.bits as usize).saturating_sub(1) & 3]
@@ -112,23 +112,23 @@ impl FreeBlocks {
         FreeBlocks { fresh, erased: VecDeque::new(), lost: 0 }
     }
 
-    /// Blocks of the plane that will never come back.
+    /// Lost blocks of the plane.
     #[inline(always)]
     pub fn lost(&self) -> u32 {
         self.lost
     }
 
-    /// One more is worn out.
+    /// Retire another block.
     pub fn lose_worn(&mut self) {
         self.lost += 1;
     }
 
-    /// This many had, when the power failed.
+    /// Number of lost blocks at the power cut.
     pub fn found_lost(&mut self, lost: u32) {
         self.lost = lost;
     }
 
-    /// Give up so many of the last that were never opened.
+    /// Remove this many of the last blocks that were never opened.
     pub fn lose(&mut self, count: u32) -> Range<u32> {
         let end = self.fresh.end;
         self.fresh.end = end.saturating_sub(count).max(self.fresh.start);
@@ -136,7 +136,7 @@ impl FreeBlocks {
         self.fresh.end..end
     }
 
-    /// How many of them are such.
+    /// Number of blocks that were never opened.
     pub fn count(&self, is: impl Fn(BlockId) -> bool) -> u32 {
         self.fresh.clone().chain(self.erased.iter().copied()).filter(|b| is(BlockId(*b))).count() as u32
     }
@@ -149,7 +149,7 @@ impl FreeBlocks {
         self.fresh.is_empty() && self.erased.is_empty()
     }
 
-    /// The one that is opened next.
+    /// The block to be opened next.
     pub fn first(&self) -> Option<BlockId> {
         let fresh = (!self.fresh.is_empty()).then_some(self.fresh.start);
         fresh.or(self.erased.front().copied()).map(BlockId)
@@ -159,14 +159,14 @@ impl FreeBlocks {
         self.fresh.next().or_else(|| self.erased.pop_front()).map(BlockId)
     }
 
-    /// Take the one with the most erases.
+    /// Remove the block with the most erases.
     pub fn take_most_worn(&mut self, erases: impl Fn(u32) -> u32) -> Option<BlockId> {
         let most = (0..self.erased.len()).max_by_key(|i| erases(self.erased[*i]));
         let worn = most.and_then(|i| self.erased.remove(i));
         worn.or_else(|| self.fresh.next()).map(BlockId)
     }
 
-    /// An erased block comes back, behind those that have been erased as often or less where that counts.
+    /// Return an erased block, behind those with as many or fewer erases if the order depends on these.
     pub fn put_back(&mut self, block: BlockId, order: FreeOrder, erases: impl Fn(u32) -> u32) {
         let at = match order {
             FreeOrder::Fifo => self.erased.len(),
@@ -175,7 +175,7 @@ impl FreeBlocks {
         self.erased.insert(at, block.0);
     }
 
-    /// Those that were opened before, in another order.
+    /// The blocks that were opened before, in another order.
     pub fn sort(&mut self, erases: impl Fn(u32) -> u32) {
         self.erased.make_contiguous().sort_by_key(|b| erases(*b));
     }
@@ -184,13 +184,13 @@ impl FreeBlocks {
         self.fresh.contains(&block.0) || self.erased.contains(&block.0)
     }
 
-    /// Keep only some, in their order.
+    /// Keep only some blocks, in their order.
     pub fn retain(&mut self, keep: impl Fn(BlockId) -> bool) {
         let all = std::mem::take(&mut self.fresh).chain(std::mem::take(&mut self.erased));
         self.erased = all.filter(|b| keep(BlockId(*b))).collect();
     }
 
-    /// Take a certain block.
+    /// Remove a certain block.
     pub fn remove(&mut self, block: BlockId) {
         if self.fresh.start == block.0 && !self.fresh.is_empty() {
             self.fresh.next();
@@ -208,8 +208,9 @@ impl FreeBlocks {
 mod tests {
     use super::*;
 
+    // Among equals the first one.
     #[test]
-    fn of_erased_blocks_the_least_worn_is_opened_next_and_of_equals_the_first() {
+    fn least_worn_erased_block_opens_next() {
         let erases = [3, 1, 2, 1, 3, 2];
         let order = |order: FreeOrder| {
             let mut free = FreeBlocks::new(0..0);

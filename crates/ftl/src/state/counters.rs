@@ -21,7 +21,7 @@ pub struct RegionCounters {
     pub reads: [u64; Cause::COUNT],
     /// Program operations.
     pub ops: ProgramCounts,
-    /// What else happened. Only its erases are in the result hash; the rest follows from them.
+    /// Other events. Only its erases are in the result hash; the rest follows from them.
     pub counts: RegionCounts,
     /// Host programs under rules with page types: by requested class and actual type.
     pub page_types: [[u64; 4]; SlotClass::BY_TYPE],
@@ -47,7 +47,7 @@ pub struct Counters {
     pub regions: Vec<RegionCounters>,
     /// Blocks erased, by the mode they were in.
     pub erases: [u64; 4],
-    /// Reads that RAM answered.
+    /// Reads served from RAM.
     pub flash: FlashCounts,
     /// Look-ups in a map on flash.
     pub map: MapCounts,
@@ -59,7 +59,7 @@ pub struct Counters {
     pub host_requests: [u64; 4],
     /// Bytes of host requests by kind.
     pub host_bytes: [u64; 4],
-    /// Pages of what the host wrote.
+    /// Pages written by the host.
     pub host: HostCounts,
     /// Programs whose data were superseded before they completed.
     pub born_invalid: u64,
@@ -184,7 +184,7 @@ impl Counters {
         self.regions.iter().map(|r| r.program_bytes[cause as usize]).sum()
     }
 
-    /// Bytes programmed in all.
+    /// Total bytes programmed.
     pub fn programmed_bytes(&self) -> u64 {
         Cause::ALL.into_iter().map(|c| self.program_bytes(c)).sum()
     }

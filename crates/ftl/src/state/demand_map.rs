@@ -78,7 +78,7 @@ pub(crate) struct DemandMap {
     /// Arrival of the map page for which an operation had to wait, by operation.
     #[serde(serialize_with = "sorted")]
     pub came: FxHashMap<u32, SimTime>,
-    /// The same of the operation that ends at this moment.
+    /// The same for the operation that ends now.
     pub ending: SimTime,
 }
 
@@ -106,7 +106,7 @@ impl From<SavedCache> for Cache {
 }
 
 impl DemandMap {
-    /// How many pages of the map RAM has room for; none where the map is in RAM as a whole.
+    /// Number of map pages that RAM can hold; none if the whole map is in RAM.
     pub fn size(dram: &Dram, unit: Bytes) -> Option<NonZeroUsize> {
         NonZeroUsize::new((dram.map_cache.0 / unit.0.max(1)) as usize)
     }
@@ -116,7 +116,7 @@ impl DemandMap {
         self.loading.remove(&(lpn.0 - self.first)).unwrap_or_default()
     }
 
-    /// That of so many logical pages, behind all pages that there are so far; none where the map is in RAM.
+    /// The map of this many logical pages, behind all existing pages; none if the map is in RAM.
     pub fn new(dram: &Dram, unit: Bytes, logical_pages: u32, first: u32) -> Option<Box<DemandMap>> {
         let size = DemandMap::size(dram, unit)?;
         let pages = map_pages(logical_pages as u64, unit) as u32;
@@ -161,12 +161,12 @@ impl DemandMap {
         lpn.0 / self.entries
     }
 
-    /// Whether two logical pages have their entries in one map page.
+    /// Whether two logical pages share a map page.
     pub fn share_map_page(&self, one: Lpn, other: Lpn) -> bool {
         self.page_of(one) == self.page_of(other)
     }
 
-    /// The map pages with the entries of some logical pages, and all others between the first and the last of them.
+    /// The map pages of some logical pages, including all between the first and the last of them.
     pub fn of(&self, mapped: &Mapped) -> Range<u32> {
         let (first, last) = match mapped {
             Mapped::First(n) => (Some(Lpn(0)), n.checked_sub(1).map(Lpn)),
@@ -202,7 +202,7 @@ impl DemandMap {
         (dirty == Dirty::Yes).then_some(gone)
     }
 
-    /// Map pages of which flash has not the newest, where power fails now: those on their way count, too.
+    /// Map pages without their newest version on flash if the power fails now, including those in flight.
     pub fn stale(&self, under_way: impl Iterator<Item = Lpn>) -> BTreeSet<u32> {
         let dirty = self.cached.0.iter().filter(|(_, dirty)| **dirty == Dirty::Yes).map(|(page, _)| *page);
         let under_way = under_way.filter_map(|lpn| lpn.0.checked_sub(self.first));
@@ -219,7 +219,7 @@ impl DemandMap {
         self.journal.start_anew();
     }
 
-    /// Of a piece that ends a request now, what it waited in RAM for its map page is apart.
+    /// Time that the ending part of a request waited in RAM for its map page.
     pub fn split(&self, parts: &mut LatencyParts, admitted: SimTime) {
         let miss = self.ending.0.saturating_sub(admitted.0).min(parts[LatencyPart::Staging]);
         parts[LatencyPart::MapMiss] = miss;

@@ -79,27 +79,27 @@ impl IdleJobs {
         self.under_way -= 1;
     }
 
-    /// How many a die has under way.
+    /// Idle jobs of a die.
     pub fn of(&self, die: DieId) -> u32 {
         self.by_die[die.index()]
     }
 
-    /// How many all dies have under way.
+    /// Idle jobs of all dies.
     pub fn under_way(&self) -> u32 {
         self.under_way
     }
 
-    /// The idle work of a die holds what the layout says, if it does not yet.
+    /// The idle work of a die holds what the layout demands, unless it already does.
     pub fn hold(&mut self, die: DieId) -> bool {
         self.holders.insert(die.0)
     }
 
-    /// The idle work of a die lets go of that, if it holds it.
+    /// The idle work of a die releases what it holds, if anything.
     pub fn let_go(&mut self, die: DieId) -> bool {
         self.holders.remove(&die.0)
     }
 
-    /// The first of some dies whose idle work holds.
+    /// The first of some dies whose idle work holds something.
     pub fn holder_of(&self, dies: Range<u32>) -> Option<DieId> {
         self.holders.range(dies).next().map(|die| DieId(*die))
     }
@@ -108,7 +108,7 @@ impl IdleJobs {
         self.turns[die.index()]
     }
 
-    /// Count turns from 0 again, of which this many make a round.
+    /// Restart the rotation, with this many turns per round.
     pub fn forget_history(&mut self, round: u32) {
         self.turns.iter_mut().for_each(|turn| *turn %= round);
     }
@@ -118,39 +118,39 @@ impl IdleJobs {
         self.pace.is_due(now)
     }
 
-    /// When a timer must ring for the next page; `None` if one is set.
+    /// When a timer must fire for the next page; `None` if one is set.
     pub fn set_timer(&mut self) -> Option<SimTime> {
         self.pace.set_timer()
     }
 
-    /// That timer rings.
+    /// That timer has fired.
     pub fn ring(&mut self) {
         self.pace.ring();
     }
 
-    /// An idle period begins, in which pages move at a rate.
+    /// An idle period begins in which pages move at a limited rate.
     pub fn begin_period(&mut self, now: SimTime) {
         self.pace.begin(now);
     }
 
-    /// A die begins to read what takes this long at the rate: none without one.
+    /// A die begins to read pages that take this long at the rate, if there is one.
     pub fn pace(&mut self, die: DieId, time: SimDuration) {
         if time > SimDuration::ZERO {
             self.pace.took(die, time);
         }
     }
 
-    /// The die that is asked first.
+    /// The die to ask first.
     pub fn first_die(&self) -> u32 {
         self.pace.turn()
     }
 
-    /// Begin at time 0.
+    /// Restart at time 0.
     pub fn start_anew(&mut self) {
         self.pace.start_anew();
     }
 
-    /// The scheme had work for the plane of this turn: the next is asked about first.
+    /// The scheme had work for the plane of this turn, so the next plane is asked first.
     pub fn took(&mut self, die: DieId, turn: u32) {
         self.turns[die.index()] = turn + 1;
     }

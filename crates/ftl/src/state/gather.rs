@@ -28,34 +28,34 @@ impl Gathering {
         self.of.insert(lpn.0, id);
     }
 
-    /// A program waits for a place, if that is being read. Returns whether it is.
+    /// Make a program wait for a place, if that is being read. Returns whether it waits.
     pub fn wait(&mut self, id: OpId, ppn: Ppn) -> bool {
         let waiting = self.waiting.get_mut(&ppn.0);
         waiting.map(|waiting| waiting.push(id)).is_some()
     }
 
-    /// A place is read for a program.
+    /// Read a place for a program,
     pub fn read_for(&mut self, id: OpId, ppn: Ppn) {
         self.waiting.insert(ppn.0, smallvec![id]);
     }
 
-    /// That is before its own job comes to it.
+    /// before the job of its block reaches it.
     pub fn read_early(&mut self, ppn: Ppn) {
         self.read_early.insert(ppn.0);
     }
 
-    /// Whether any place is being read for a page.
+    /// Whether any place of a page is being read.
     #[inline(always)]
     pub fn is_waiting(&self) -> bool {
         !self.waiting.is_empty()
     }
 
-    /// A place has been read: the programs that waited for it.
+    /// A place has been read; returns the programs that waited for it.
     pub fn take_waiting(&mut self, ppn: Ppn) -> SmallVec<[OpId; 2]> {
         self.waiting.remove(&ppn.0).unwrap_or_default()
     }
 
-    /// A program has its page: the places that it was gathered from.
+    /// A program has all parts of its page; returns the places that they came from.
     pub fn end(&mut self, id: OpId, lpn: Lpn) -> Places {
         if self.of.get(&lpn.0) == Some(&id) {
             self.of.remove(&lpn.0);
@@ -63,12 +63,12 @@ impl Gathering {
         self.places.remove(&id.0).unwrap_or_default().into_iter().collect()
     }
 
-    /// A job reads a place: a gather from it may wait for that.
+    /// A job reads a place, for which a gather may wait.
     pub fn note_read(&mut self, ppn: Ppn) {
         self.waiting.entry(ppn.0).or_default();
     }
 
-    /// Whether a place that a job comes to has been read for another.
+    /// Whether a place that a job reaches has been read for another program.
     #[inline(always)]
     pub fn was_read(&mut self, ppn: Ppn) -> bool {
         !self.read_early.is_empty() && self.read_early.remove(&ppn.0)
@@ -92,7 +92,7 @@ mod tests {
     use wordline_units::SectorMask;
 
     #[test]
-    fn programs_that_wait_for_a_place_have_it_once_it_is_read() {
+    fn waiting_programs_take_a_place_once_it_is_read() {
         let (page, place) = (Lpn(7), Ppn(20));
         let mut gathering = Gathering::default();
         let places: Places =

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// The number of nothing.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// A request in the drive, by its number in the slab.
+/// A request in the drive, by its index in the slab.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct RequestId(pub u32);
 
@@ -16,7 +16,7 @@ impl RequestId {
     }
 }
 
-/// An operation, by its number in the slab.
+/// An operation, by its index in the slab.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct OpId(pub u32);
 

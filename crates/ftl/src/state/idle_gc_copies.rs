@@ -25,14 +25,14 @@ impl IdleGcCopies {
         Ok(IdleGcCopies { copies: Table::zeroed(slots)? })
     }
 
-    /// Start over, as if nothing had been copied yet.
+    /// Restart without copies.
     pub fn clear(&mut self) {
         if !self.copies.is_empty() {
             self.copies.fill(0);
         }
     }
 
-    /// Data have been copied, in idle time or not.
+    /// Record a copy, made in idle time or not.
     #[inline(always)]
     pub fn copied(&mut self, from: Ppn, to: Ppn, in_idle_time: bool) {
         if self.copies.is_empty() {
@@ -44,7 +44,7 @@ impl IdleGcCopies {
         }
     }
 
-    /// The host has made data stale: how many copies of them were for nothing.
+    /// The host has invalidated data: returns how many copies of them were premature.
     #[inline(always)]
     pub fn premature(&mut self, dead: &Dead) -> u64 {
         if self.copies.is_empty() {

@@ -20,34 +20,34 @@ impl IdlePace {
         now >= self.next
     }
 
-    /// When a timer must ring for the next page; `None` if one is set.
+    /// When a timer must fire for the next page; `None` if one is set.
     pub fn set_timer(&mut self) -> Option<SimTime> {
         (!std::mem::replace(&mut self.rings, true)).then_some(self.next)
     }
 
-    /// The timer rings.
+    /// The timer has fired.
     pub fn ring(&mut self) {
         self.rings = false;
     }
 
-    /// An idle period begins: what was missed before it is not made up for.
+    /// An idle period begins; missed pages are not made up for.
     pub fn begin(&mut self, now: SimTime) {
         self.next = self.next.max(now);
     }
 
-    /// A die begins a page, or several, which take this long at the rate. A page that was late because all dies were
+    /// A die begins one or several pages that take this long at the rate. A page that was late because all dies were
     /// busy does not delay the next.
     pub fn took(&mut self, die: DieId, time: SimDuration) {
         self.next = self.next + time;
         self.turn = die.0 + 1;
     }
 
-    /// The die that is asked first.
+    /// The die to ask first.
     pub fn turn(&self) -> u32 {
         self.turn
     }
 
-    /// Begin at time 0.
+    /// Restart at time 0.
     pub fn start_anew(&mut self) {
         self.next = SimTime(0);
     }
@@ -57,8 +57,9 @@ impl IdlePace {
 mod tests {
     use super::*;
 
+    // Time between idle periods is not made up for.
     #[test]
-    fn pages_begin_at_the_rate_and_time_between_idle_periods_is_not_made_up_for() {
+    fn idle_pace_starts_at_the_rate_and_banks_no_time() {
         let mut pace = IdlePace::default();
         let each = SimDuration(10);
         pace.begin(SimTime(50));

@@ -11,9 +11,9 @@ pub(crate) struct Job {
     pub block: BlockId,
     /// Next slot to look at.
     pub cursor: u32,
-    /// Pages read or relocated and not yet committed.
+    /// Pages read or moved and not yet committed.
     pub inflight: u32,
-    /// Those of them that hold back further reads.
+    /// Those of them that delay further reads.
     pub window: u32,
     pub exhausted: bool,
     pub erasing: bool,
@@ -22,17 +22,17 @@ pub(crate) struct Job {
     /// May continue. A job of idle time rests after each page until it is called again.
     pub granted: bool,
     pub held: bool,
-    /// Its pages find no space: it ends as soon as none is in transit, and its block stays.
+    /// Its pages find no space: it ends as soon as none is in transit, and its block remains.
     pub given_up: bool,
     pub why: GcReason,
-    /// Of a job on which the pace of host writes depends.
+    /// Whether the pacing of host writes depends on the job.
     pub paces: Option<Paces>,
 }
 
 /// What the pace of host writes learns from a job.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct Paces {
-    /// When it began.
+    /// Its start time.
     pub began: SimTime,
     /// Slots that it frees.
     pub frees: u32,

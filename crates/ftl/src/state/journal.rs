@@ -34,12 +34,12 @@ struct Changes {
 }
 
 impl Journal {
-    /// An empty one with room for this many bytes.
+    /// An empty journal with room for this many bytes.
     pub fn new(most: Option<Bytes>) -> Journal {
         Journal { most: most.map(|bytes| bytes.0 / JOURNAL_ENTRY), ..Journal::default() }
     }
 
-    /// An entry of a page has changed; the page may be in transit.
+    /// Record a changed entry of a page, which may be in transit.
     pub fn note(&mut self, page: u32, entry: u32, under_way: bool) {
         self.pages.entry(page).or_default();
         self.set(page, under_way);
@@ -85,7 +85,7 @@ impl Journal {
         }
     }
 
-    /// A page is in RAM and takes its changes up. Returns whether it had any.
+    /// A page is in RAM and absorbs its changes. Returns whether it had any.
     pub fn take(&mut self, page: u32) -> bool {
         let Some(changes) = self.pages.remove(&page) else { return false };
         self.entries -= changes.count as u64;
@@ -97,17 +97,17 @@ impl Journal {
         true
     }
 
-    /// Whether more waits than may.
+    /// Whether the journal exceeds its bound.
     pub fn is_beyond(&self) -> bool {
         self.most.is_some_and(|most| self.entries > most)
     }
 
-    /// Set how many pages may be loaded.
+    /// Set how many map pages may be read.
     pub fn allow(&mut self, pages: u32) {
         self.allowed = pages;
     }
 
-    /// The page to be brought in next, where more than may wait is of pages that are not under way.
+    /// The next map page to read, if the changes of pages not in transit exceed the bound.
     pub fn next_to_bring(&mut self) -> Option<u32> {
         let beyond = self.entries - self.under_way > self.most? && self.allowed > 0;
         let (_, Reverse(page)) = *self.fullest.last().filter(|_| beyond)?;
@@ -125,7 +125,7 @@ impl Journal {
         self.peak = self.entries;
     }
 
-    /// The most RAM that changes took at once.
+    /// Peak RAM of the changes.
     pub fn peak_bytes(&self) -> u64 {
         self.peak * JOURNAL_ENTRY
     }
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn the_fullest_pages_are_brought_until_the_rest_is_within_the_bound() {
+    fn fullest_pages_are_written_until_within_the_bound() {
         let changes = [(0, 5), (1, 0), (1, 1), (1, 1000), (2, 7), (2, 8), (3, 1), (3, 2)];
         let mut journal = of(3, &changes);
         let mut brought = vec![];
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_that_is_being_programmed_is_brought_when_that_is_over() {
+    fn page_being_programmed_is_written_afterwards() {
         let mut journal = of(1, &[]);
         (0..3).for_each(|entry| journal.note(4, entry, true));
         assert!(journal.is_beyond() && journal.next_to_bring().is_none());
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_that_is_moved_by_way_of_ram_takes_all_its_changes_with_it() {
+    fn page_moved_through_ram_takes_its_changes_along() {
         let mut journal = of(1, &[(4, 0), (4, 1)]);
         journal.note(4, 2, true);
         assert_eq!((journal.under_way, journal.next_to_bring()), (3, None));
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_bound_nothing_is_brought_and_the_peak_is_known() {
+    fn unbounded_journal_writes_nothing_and_keeps_its_peak() {
         let mut journal = Journal::new(None);
         (0..100).for_each(|n| journal.note(n % 7, n, false));
         assert!(!journal.is_beyond() && journal.next_to_bring().is_none());

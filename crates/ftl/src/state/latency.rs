@@ -97,7 +97,7 @@ impl IndexMut<LatencyPart> for LatencyParts {
     }
 }
 
-/// For whom a plane is busy: the host, collection, migration.
+/// Origins of the busy time of a plane: the host, GC, migration.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct BusyTime([u64; 3]);
 
@@ -105,20 +105,20 @@ impl BusyTime {
     /// Never busy.
     pub const NOTHING: BusyTime = BusyTime([0; 3]);
 
-    /// A plane was busy with an operation for this long.
+    /// A plane was busy with an operation for this time.
     #[inline(always)]
     pub fn add(&mut self, cause: Cause, time: u64) {
         const WHO: [u8; Cause::COUNT] = [0, 1, 2, 0, 0, 0, 0]; // in the order of `Cause::ALL`
         self.0[WHO[cause as usize] as usize] += time;
     }
 
-    /// What has been added since it was `then`.
+    /// Difference to an earlier sum.
     #[inline]
     pub fn since(self, then: BusyTime) -> BusyTime {
         BusyTime(std::array::from_fn(|i| self.0[i] - then.0[i]))
     }
 
-    /// How long for the host, for collection and for migration, ns.
+    /// Busy time for the host, for GC and for migration, ns.
     #[inline(always)]
     pub fn nanoseconds(self) -> [u64; 3] {
         self.0

@@ -22,15 +22,15 @@ pub(crate) struct OpenPage {
 pub(crate) struct MergeBuffer {
     pub pages: Vec<OpenPage>,
     pub opened: u64,
-    /// When the host asked last.
+    /// Time of the last host request.
     pub last_request: SimTime,
-    /// A timer looks whether the drive is idle.
+    /// A timer checks whether the drive is idle.
     pub watched: bool,
-    /// Pages that may be open at a time.
+    /// Maximum number of open pages.
     pub most: u32,
     /// How long a page waits for parts.
     pub after: SimDuration,
-    /// How long the drive must have had no request before all pages go to flash.
+    /// Idle time after which all pages are written to flash.
     pub idle: SimDuration,
 }
 

@@ -30,7 +30,7 @@ impl MinTree {
         level[group * FAN..][..FAN].iter().copied().fold(ABSENT, u32::min)
     }
 
-    /// Put a number, or [`ABSENT`], at a position.
+    /// Set the number at a position, or [`ABSENT`].
     pub fn set(&mut self, at: usize, value: u32) {
         self.levels[0][at] = value;
         let mut at = at;

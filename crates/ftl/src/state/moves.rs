@@ -9,8 +9,8 @@ use wordline_units::Lpn;
 /// Moves that have been asked for.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Moves {
-    /// Pages that have left and not arrived.
+    /// Pages that have been read and not yet programmed.
     pub under_way: BTreeSet<Lpn>,
-    /// Those that wait for room in the buffer of their region, with the host programs that wait for them.
+    /// Moves that wait for room in the buffer of their region, with the host programs that wait for them.
     pub waiting: VecDeque<(Move, OpId)>,
 }

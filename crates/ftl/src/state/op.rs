@@ -51,7 +51,7 @@ impl Owner {
     }
 }
 
-/// The order of service: lower classes first, first come first served within one.
+/// Order of service: lower classes first, first come first served within a class.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[repr(u8)]
 pub enum Class {
@@ -68,7 +68,7 @@ pub enum Class {
 }
 
 impl Class {
-    /// How many there are.
+    /// Number of classes.
     pub const COUNT: usize = 5;
 }
 
@@ -98,7 +98,7 @@ pub struct Collecting {
     pub free_blocks: u32,
     /// Slots that its region can program in its plane at this moment, those of open blocks among them.
     pub free_slots: u64,
-    /// How much of it is valid at this moment, in per cent.
+    /// Its current share of valid data, in percent.
     pub valid_percent: u8,
 }
 
@@ -115,10 +115,10 @@ pub enum Reason {
     Refresh,
 }
 
-/// The part of an operation in a queue, which needs no look-up: four numbers, since it is copied at each step.
+/// The part of an operation in a queue, which needs no look-up: four numbers, because it is copied at each step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct QueueEntry {
-    /// Its turn: the rank in the top byte, and arrival below.
+    /// Its order of service: the rank in the top byte, and arrival below.
     pub key: u64,
     /// The operation.
     pub op: OpId,
@@ -136,10 +136,10 @@ const CACHED: u32 = 10;
 const GOES_ON: u32 = 11;
 
 impl QueueEntry {
-    /// That of no operation.
+    /// The entry of no operation.
     pub const NONE: QueueEntry = QueueEntry { key: u64::MAX, op: OpId::NONE, plane: PlaneId(0), traits: 0 };
 
-    /// That of an operation in a plane, of this kind and for this cause.
+    /// The entry of an operation in a plane, of this kind and cause.
     #[inline(always)]
     pub const fn new(op: OpId, plane: PlaneId, key: u64, kind: OpKind, cause: Cause) -> QueueEntry {
         QueueEntry { key, op, plane, traits: kind as u32 | (cause as u32) << CAUSE }
@@ -168,7 +168,7 @@ impl QueueEntry {
         QueueEntry { traits: entry.traits | traits, ..entry }
     }
 
-    /// Whether it is that of no operation.
+    /// Whether it is the entry of no operation.
     #[inline(always)]
     pub const fn is_none(&self) -> bool {
         self.op.is_none()
@@ -232,25 +232,25 @@ impl QueueEntry {
         self.has(IDLE)
     }
 
-    /// Of a program, whether it may be brought in while another is under way in its plane: not a copy, which itself reads,
-    /// nor where bits are added to wordlines that the array has yet to program.
+    /// Whether a program may be transferred while another is in progress in its plane: not a copy, which reads itself,
+    /// nor a program that adds bits to wordlines still to be programmed.
     pub const fn may_be_cached(&self) -> bool {
         self.has(CACHED)
     }
 
-    /// Whether it is a read that continues with what its plane's register holds.
+    /// Whether it is a read that continues with the contents of its plane's register.
     pub const fn goes_on(&self) -> bool {
         self.has(GOES_ON)
     }
 }
 
-/// One operation, or a further part of a program that writes several units at once.
+/// One operation, or a further part of a program that writes several units.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Op {
     /// Next part of the same program.
     pub(crate) chain: OpId,
     pub(crate) lpn: Lpn,
-    /// Place read from, or bound for a program.
+    /// Source of a read, or the bound place of a program.
     pub ppn: Ppn,
     /// Place that a relocation takes its data from.
     pub(crate) from: Ppn,
@@ -271,7 +271,7 @@ pub struct Op {
     pub(crate) pick: PlanePick,
     /// The plane that works on it.
     pub plane: PlaneId,
-    /// What the die does.
+    /// Kind of operation of the die.
     pub kind: OpKind,
     pub(crate) cause: Cause,
     pub(crate) class: Class,
@@ -369,12 +369,12 @@ impl Op {
         self.key & (u64::MAX >> 8)
     }
 
-    /// Of a read that has begun, how often it is repeated.
+    /// Number of retries of a read that has started.
     pub fn retries(&self) -> Retries {
         self.retries
     }
 
-    /// Of a read, how often its data have been brought out and found wrong.
+    /// Number of failed attempts of a read whose data were transferred.
     pub fn repeated(&self) -> u8 {
         self.repeated
     }
@@ -384,7 +384,7 @@ impl Op {
         self.class
     }
 
-    /// Why it is done.
+    /// Its cause.
     pub fn cause(&self) -> Cause {
         self.cause
     }
@@ -400,7 +400,7 @@ pub(crate) struct Ops {
 }
 
 impl Ops {
-    /// No operations, served in an order.
+    /// An empty list of operations, served in an order.
     pub fn served(order: ServiceOrder) -> Ops {
         Ops { order, ..Ops::default() }
     }
@@ -424,7 +424,7 @@ impl Ops {
         self.free.push(id.0);
     }
 
-    /// Give an operation its turn among those of its class.
+    /// Give an operation its place in the order of its class.
     #[inline]
     pub fn stamp(&mut self, id: OpId) -> &Op {
         self.sequence += 1;
@@ -433,7 +433,7 @@ impl Ops {
         op
     }
 
-    /// The turn of a new operation.
+    /// The place of a new operation in the order.
     #[inline]
     pub fn next_turn(&mut self, op: &Op) -> u64 {
         self.sequence += 1;
@@ -449,7 +449,7 @@ impl Ops {
         (0..self.ops.len() as u32).filter(|i| alive[*i as usize]).map(OpId).collect()
     }
 
-    /// Forget what only tells of the past: operations that have ended, and when those that go on were given their turn.
+    /// Forget the history: ended operations, and when the others got their place in the order.
     pub fn forget_history(&mut self) {
         let alive = self.alive();
         let mut gone = vec![true; self.ops.len()];

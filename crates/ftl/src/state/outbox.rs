@@ -35,25 +35,25 @@ fn drop_first<T>(list: &mut Vec<T>, n: usize) {
 }
 
 impl Outbox {
-    /// The device has this to do, after all that it has already.
+    /// Add an effect for the device, after all earlier ones.
     #[inline(always)]
     pub fn ask(&mut self, effect: Effect) {
         self.effects.push(effect);
     }
 
-    /// How much it has to do.
+    /// Number of pending effects.
     #[inline(always)]
     pub fn asked(&self) -> usize {
         self.effects.len()
     }
 
-    /// One of these.
+    /// One of the effects.
     #[inline(always)]
     pub fn effect(&self, at: usize) -> Effect {
         self.effects[at]
     }
 
-    /// The first so many have been done.
+    /// Remove this many effects, which are done.
     #[inline(always)]
     pub fn drop_effects(&mut self, n: usize) {
         drop_first(&mut self.effects, n);
@@ -71,19 +71,19 @@ impl Outbox {
         &self.completed
     }
 
-    /// The first so many of them have been taken.
+    /// Remove this many of them.
     #[inline(always)]
     pub fn drop_completed(&mut self, n: usize) {
         drop_first(&mut self.completed, n);
     }
 
-    /// Whether there is nothing to be done, and no request that has ended.
+    /// Whether no effect and no ended request is pending.
     #[inline(always)]
     pub fn is_empty(&self) -> bool {
         self.effects.is_empty() && self.completed.is_empty()
     }
 
-    /// The plane whose operation has just ended continues with another at once.
+    /// The plane whose operation has just ended continues with another immediately.
     pub fn go_on_with(&mut self, id: OpId) {
         self.continuation = Some(id);
     }
@@ -99,30 +99,30 @@ impl Outbox {
         if self.continuation.is_some() { self.continuation.take() } else { None }
     }
 
-    /// A write has found no place: how full the drive is. The first time counts.
+    /// Record that a write found no space, and the utilization then. The first record counts.
     pub fn note_full(&mut self, how_full: String) {
         self.first_full.get_or_insert(how_full.into());
     }
 
-    /// When a write first found no place, and how full the drive was.
+    /// When a write first found no space, and the utilization then.
     pub fn first_full(&self) -> Option<&str> {
         self.first_full.as_deref()
     }
 
-    /// Why the run is over, if it is.
+    /// Why the run has ended, if it has.
     #[inline(always)]
     pub fn fault(&self) -> Option<&Fault> {
         self.fault.as_deref()
     }
 
-    /// The run is over; the first reason counts.
+    /// End the run; the first reason counts.
     pub fn fail(&mut self, fault: impl FnOnce() -> Fault) {
         if self.fault.is_none() {
             self.fault = Some(Box::new(fault()));
         }
     }
 
-    /// Wordline itself is at fault.
+    /// End the run because of an internal error of Wordline.
     pub fn internal(&mut self, what: String, time: SimTime) {
         self.fail(|| Fault::Internal { what, time });
     }

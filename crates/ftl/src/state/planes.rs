@@ -46,7 +46,7 @@ impl Planes {
         self.by_number.iter().any(|plane| !plane.programs_blocked.is_empty())
     }
 
-    /// The programs of a plane try again, until one of them is blocked again.
+    /// The programs of a plane retry, until one of them is blocked again.
     pub fn wake_programs(&mut self, plane: PlaneId) {
         self.by_number[plane.index()].programs_blocked = RegionSet::default();
     }
@@ -60,22 +60,22 @@ impl Planes {
         self.by_number[plane.index()].gc_blocked
     }
 
-    /// The moved pages of a plane try again.
+    /// The moved pages of a plane retry.
     pub fn wake_gc(&mut self, plane: PlaneId) {
         self.by_number[plane.index()].gc_blocked = false;
     }
 
-    /// The scheme has no idle work for a plane, and will have none until something of it changes.
+    /// The scheme has no idle work for a plane, until the plane changes.
     pub fn note_no_idle_work(&mut self, plane: PlaneId) {
         self.by_number[plane.index()].no_idle_work = true;
     }
 
-    /// Whether the scheme would again have no idle work for any of these planes.
+    /// Whether none of these planes has changed since the scheme had no idle work for it.
     pub fn have_no_idle_work(&self, planes: Range<u32>) -> bool {
         self.by_number[planes.start as usize..planes.end as usize].iter().all(|plane| plane.no_idle_work)
     }
 
-    /// Something of a plane has changed.
+    /// A plane has changed.
     #[inline(always)]
     pub fn changed(&mut self, plane: PlaneId) {
         self.by_number[plane.index()].no_idle_work = false;
@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_plane_without_idle_work_is_asked_about_once_it_has_changed() {
+    fn plane_without_idle_work_is_asked_after_a_change() {
         let mut planes = Planes::new(2);
         planes.note_no_idle_work(PlaneId(0));
         planes.note_no_idle_work(PlaneId(1));

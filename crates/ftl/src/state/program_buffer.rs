@@ -7,23 +7,23 @@ use wordline_units::SimTime;
 /// Units waiting for a program that writes several at once, in one plane of one region.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct PlaneProgramBuffer {
-    /// Units that do not fill a page yet, and how many slots they take, or sectors where these are packed. Those of the
-    /// host are here where they share pages (`mapping.packing`).
+    /// Units that do not fill a page yet, and the slots that they take, or the sectors if these are packed. Host units
+    /// wait here if they share pages (`mapping.packing`).
     pub page: OpId,
     pub page_slots: u8,
     /// Pages that do not fill a program yet.
     pub group: OpId,
     pub group_pages: u8,
-    /// Logical pages of the host in the group, where these wait for as long as it takes.
+    /// Logical host pages in the group, if these wait without limit.
     pub group_units: u16,
     /// Counts programs, so that a timer knows whether its group is still there.
     pub generation: u32,
-    /// When it is padded, if at all.
+    /// When it is padded, if ever.
     pub pad_at: SimTime,
 }
 
 impl PlaneProgramBuffer {
-    /// Whether anything waits.
+    /// Whether any data wait.
     #[inline(always)]
     pub fn holds_some(&self) -> bool {
         !(self.group.is_none() && self.page.is_none())
@@ -44,8 +44,8 @@ impl Default for PlaneProgramBuffer {
     }
 }
 
-/// Data that may share a program. Each kind waits apart in a plane of a region: a group takes slots
-/// as its most privileged page may, and what is kept in reserve must go to collection alone.
+/// Data that may share a program. In a plane of a region each kind waits separately: a group may use the slots that its
+/// most privileged page may use, and the reserve is for GC alone.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[repr(u8)]
 pub enum WriteStream {

@@ -15,7 +15,7 @@ pub(crate) struct ProgressWatch {
 }
 
 impl ProgressWatch {
-    /// Of a drive with this many blocks.
+    /// The count of a drive with this many blocks.
     pub fn new(blocks: u32) -> ProgressWatch {
         ProgressWatch { seen: 0, erases: 0, most: blocks.saturating_mul(ROUNDS) }
     }
@@ -25,7 +25,7 @@ impl ProgressWatch {
         self.erases = 0;
     }
 
-    /// A block was erased at this host progress: a count that only grows. Returns the erases since it last grew, if
+    /// Count an erase at this host progress, a number that only grows. Returns the erases since its last change, if
     /// they are too many.
     pub fn erased(&mut self, come: u64) -> Option<u32> {
         if come != self.seen {

@@ -32,7 +32,7 @@ impl From<Saved> for ReadCache {
 }
 
 impl ReadCache {
-    /// One of this many pages.
+    /// A cache of this many pages.
     pub fn of(pages: usize) -> ReadCache {
         ReadCache(NonZeroUsize::new(pages).map(|pages| LruCache::with_hasher(pages, FxBuildHasher)))
     }
@@ -81,8 +81,9 @@ mod tests {
 
     const ALL: SectorMask = SectorMask(0b1111);
 
+    // Sectors that change are dropped, too.
     #[test]
-    fn the_least_recently_read_page_goes_and_sectors_that_change_are_dropped() {
+    fn least_recently_read_page_leaves_the_cache() {
         let mut cache = ReadCache::of(2);
         cache.keep(Lpn(1), SectorMask(0b0011));
         cache.keep(Lpn(1), SectorMask(0b0100));

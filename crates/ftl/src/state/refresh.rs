@@ -33,18 +33,18 @@ impl Refreshing {
         self.rule
     }
 
-    /// Whether the ages of all blocks are looked at now.
+    /// Whether the ages of all blocks are due for a check now.
     #[inline(always)]
     pub fn is_scan_due(&self, now: SimTime) -> bool {
         now >= self.next_scan
     }
 
-    /// They have been: when they are next.
+    /// The ages were checked: set the time of the next check.
     pub fn scan_at(&mut self, next: SimTime) {
         self.next_scan = next;
     }
 
-    /// A block is due; the first reason counts.
+    /// Mark a block as due; the first reason counts.
     pub fn note_due(&mut self, block: BlockId, why: Due) {
         self.due.entry(block.0).or_insert(why);
     }
@@ -60,12 +60,12 @@ impl Refreshing {
         self.due.range(blocks).map(|(block, why)| (*block, *why)).collect()
     }
 
-    /// A block is due no more: it has been erased, or is being emptied.
+    /// A block is no longer due: it has been erased, or is being emptied.
     pub fn forget(&mut self, block: BlockId) {
         self.due.remove(&block.0);
     }
 
-    /// Time starts over.
+    /// Restart the clock at 0.
     pub fn start_anew(&mut self) {
         self.next_scan = Self::first_scan(self.rule);
     }
@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn block_is_due_for_its_first_reason_until_it_is_forgotten() {
+    fn block_is_due_for_its_first_reason_until_forgotten() {
         let mut refreshing = Refreshing::new(Refresh::default());
         assert!(!refreshing.is_scan_due(SimTime(1 << 60)), "no age is too old");
         refreshing.note_due(BlockId(5), Due::Age);

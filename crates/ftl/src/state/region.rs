@@ -20,11 +20,11 @@ pub(crate) struct PoolState {
     pub offset: u32,
     pub blocks_per_plane: u32,
     pub free: Vec<FreeBlocks>,
-    /// Erased blocks of each plane that only collection may take: one for each region that keeps what it
-    /// collects in the pool, so that a job of each always finds room for the block it empties.
+    /// Erased blocks of each plane that only GC may take: one per region whose GC stays in the pool, so that each job
+    /// finds room for the block that it empties.
     pub reserve: u32,
     pub order: FreeOrder,
-    /// Planes that hold a superblock together; 1 where blocks stand alone.
+    /// Number of planes of a superblock; 1 without superblocks.
     pub planes_per_superblock: u32,
 }
 
@@ -39,13 +39,13 @@ impl Saved for PoolState {
 /// One plane of a region.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct RegionPlane {
-    /// Blocks with slots left, by class; the head takes the next program.
+    /// Blocks with free slots, by class; the head takes the next program.
     pub open: [VecDeque<u32>; SlotClass::COUNT],
     pub victims: VictimIndex,
     pub owned: u32,
     /// Slots not yet programmed in open blocks.
     pub open_slots: u64,
-    /// Live sectors in its blocks.
+    /// Valid sectors in its blocks.
     pub live: u64,
     /// By [`WriteStream`].
     pub program_buffers: [PlaneProgramBuffer; WriteStream::COUNT],
@@ -53,12 +53,12 @@ pub(crate) struct RegionPlane {
 }
 
 impl RegionPlane {
-    /// Whether a block takes the next program of some class.
+    /// Whether a block takes the next program of any class.
     pub fn is_frontier(&self, block: BlockId) -> bool {
         self.open.iter().any(|blocks| blocks.front() == Some(&block.0))
     }
 
-    /// The blocks with slots left, each once.
+    /// The blocks with free slots, each once.
     pub fn all_open(&self) -> impl Iterator<Item = u32> {
         let mut blocks: Vec<u32> = self.open.iter().flatten().copied().collect();
         blocks.sort_unstable();
@@ -70,9 +70,9 @@ impl RegionPlane {
 /// A region.
 #[derive(Clone)]
 pub(crate) struct RegionState {
-    /// As its scheme laid it out.
+    /// As defined by its scheme.
     pub region: Region,
-    /// The most blocks of each plane that it may have now, and the most slots of each that may be programmed in them.
+    /// Current maximum of its blocks in each plane, and of the programmed slots in them.
     pub quota: u32,
     pub slot_quota: u64,
     pub shape: BlockShape,
@@ -83,24 +83,24 @@ pub(crate) struct RegionState {
     pub packs_host: bool,
     pub pages_per_program: u32,
     pub slots_per_block: u32,
-    /// Planes of a die of its medium, and whether that copies pages of its mode within a plane by itself.
+    /// Planes per die of its medium, and whether the die copies pages of this mode within a plane.
     pub planes_per_die: u32,
     pub copies_back: bool,
     pub planes: Vec<RegionPlane>,
-    /// Its planes, counted from the first, in the order in which they take turns.
+    /// Its planes, counted from the first, in order of rotation.
     pub turns: Vec<u32>,
-    /// Pages of each bit that open blocks still have, under rules that tell bits apart.
+    /// Free pages of each bit in open blocks, under rules with page types.
     pub left: [u64; 4],
-    /// Erased blocks that it could open, in all planes.
+    /// Erased blocks that it can open, in all planes.
     pub openable: u64,
-    /// Units on their way into it that have a place in its buffer, under [`MovedIn::Through`].
+    /// Units in transit to it that occupy its buffer, under [`MovedIn::Through`].
     pub buffered: u32,
-    /// Bytes that a block of it holds less than one of the densest region of its pool.
+    /// Difference in bytes between a block of the densest region of its pool and a block of this one.
     pub sparse_by: u64,
 }
 
 impl RegionState {
-    /// Whether data wait for other data for as long as it takes, and are counted.
+    /// Whether data wait for others without limit, and are counted.
     pub fn waits_on(&self, stream: WriteStream) -> bool {
         stream == WriteStream::Host && self.region.pad_after.is_none()
     }

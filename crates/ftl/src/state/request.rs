@@ -34,7 +34,7 @@ impl Outcome {
 /// A request in flight.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Pending {
-    /// What was asked.
+    /// The request.
     pub request: HostRequest,
     /// Its admission, possibly after its arrival.
     pub admitted: SimTime,
@@ -44,17 +44,16 @@ pub struct Pending {
     pub parts: LatencyParts,
     /// Its number among all requests of the run.
     pub number: u64,
-    /// Its outcome, as far as known.
+    /// Its outcome so far.
     pub outcome: Outcome,
-    /// Of a write, the last bit that a program of it was, counted from 1, where the rule tells bits
-    /// apart; otherwise 0.
+    /// For a write, the last bit of its programs, counted from 1, under rules with page types; otherwise 0.
     pub slowest_bit: u8,
-    /// The longest that one of its parts stood behind idle work.
+    /// The longest time that one of its parts waited for idle work.
     pub behind_idle: SimDuration,
     pub(crate) remaining: u32,
 }
 
-/// How far ahead of a request its memory is fetched.
+/// Number of requests for which memory is prefetched.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Prefetch {
     /// Which leaf of the map its first page has.
@@ -65,7 +64,7 @@ pub enum Prefetch {
     Block,
 }
 
-/// A request that the device cannot take.
+/// A request that the device cannot accept.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum RequestError {
     /// It reaches past the end.
@@ -88,7 +87,7 @@ pub enum RequestError {
     },
 }
 
-/// A decision that the mechanism refuses, media that fail, or a broken invariant of its own.
+/// A decision that the engine refuses, media that fail, or a broken invariant of the engine.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum Fault {
     /// A scheme decided something illegal.
@@ -147,7 +146,7 @@ pub enum Fault {
     },
 }
 
-/// Something that the device has to do after a call.
+/// An effect that the device must carry out after a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Effect {
     /// Queue an operation at its plane.

@@ -25,7 +25,7 @@ pub(crate) struct Requests {
 }
 
 impl Requests {
-    /// Note a request; its number may be one that was used before.
+    /// Register a request; its number may have been used before.
     #[inline]
     pub fn enter(&mut self, pending: Pending, keeps_bytes: bool) -> RequestId {
         match self.free.pop() {
@@ -55,36 +55,36 @@ impl Requests {
         self.buffers[id.index()] = vec![0; bytes];
     }
 
-    /// Some of them, from a byte on.
+    /// Store some of these bytes, from an offset on.
     pub fn deliver(&mut self, id: RequestId, at: usize, data: &[u8]) {
         self.buffers[id.index()][at..at + data.len()].copy_from_slice(data);
     }
 
-    /// What a read returns; nothing where media keep no bytes.
+    /// The bytes returned by a read; none if the media keep no bytes.
     #[inline(always)]
     pub fn take_data(&mut self, id: RequestId) -> Vec<u8> {
         self.buffers.get_mut(id.index()).map_or(Vec::new(), std::mem::take)
     }
 
-    /// A request of any number, or none where there never was one.
+    /// The request of a number, if it ever existed.
     #[inline(always)]
     pub fn get_mut(&mut self, id: RequestId) -> Option<&mut Pending> {
         self.slab.get_mut(id.index())
     }
 
-    /// When the next write goes in.
+    /// When the next write is admitted.
     #[inline(always)]
     pub fn pace(&self) -> &WritePace {
         &self.pace
     }
 
-    /// The same, to be told of writes and collections.
+    /// The same, to record writes and collections.
     #[inline(always)]
     pub fn pace_mut(&mut self) -> &mut WritePace {
         &mut self.pace
     }
 
-    /// Requests that there is room for.
+    /// Capacity of the table of requests.
     pub fn capacity(&self) -> usize {
         self.slab.len()
     }
@@ -125,7 +125,7 @@ impl Requests {
         self.version
     }
 
-    /// Data change: the version that they get.
+    /// Return the version of a data change.
     #[inline(always)]
     pub fn next_version(&mut self) -> u64 {
         self.version += 1;
@@ -137,24 +137,24 @@ impl Requests {
         self.version = self.version.max(version);
     }
 
-    /// All versions, which may be renumbered.
+    /// All versions, to be renumbered.
     pub fn each_version(&mut self, note: &mut dyn FnMut(&mut u64)) {
         note(&mut self.version);
         self.flushes.iter_mut().for_each(|flush| note(&mut flush.version));
     }
 
-    /// A program of the host is on its way.
+    /// A host program starts.
     #[inline(always)]
     pub fn add_unsettled(&mut self) {
         self.unsettled += 1;
     }
 
-    /// One has been taken over by another.
+    /// A host program has been merged into another.
     pub fn drop_unsettled(&mut self) {
         self.unsettled -= 1;
     }
 
-    /// Programs of the host that have not ended.
+    /// Host programs in progress.
     pub fn unsettled(&self) -> u64 {
         self.unsettled
     }
@@ -165,30 +165,30 @@ impl Requests {
         self.flushes.push(PendingFlush { version: self.version, request, remaining });
     }
 
-    /// A request has one part more to wait for.
+    /// A request waits for another part.
     #[inline(always)]
     pub fn add_part(&mut self, id: RequestId) {
         self[id].remaining += 1;
     }
 
-    /// A request waits for a program beside its owner.
+    /// A request waits for a program of another request.
     pub fn wait_for(&mut self, program: OpId, id: RequestId) {
         self.add_part(id);
         self.waiters.push((program, id));
     }
 
-    /// The requests that wait for a program beside its owner.
+    /// The requests that wait for a program of another request.
     pub fn waiting_for(&self, program: OpId) -> impl Iterator<Item = RequestId> + '_ {
         self.waiters.iter().filter(move |(op, _)| *op == program).map(|(_, request)| *request)
     }
 
-    /// Whether any waits for a program beside its owner.
+    /// Whether any request waits for a program of another one.
     #[inline(always)]
     pub fn has_waiting(&self) -> bool {
         !self.waiters.is_empty()
     }
 
-    /// Those that wait for a program wait no more.
+    /// Release the requests that wait for a program.
     pub fn take_waiting_for(&mut self, program: OpId) -> Vec<RequestId> {
         let gone = self.waiting_for(program).collect();
         self.waiters.retain(|(op, _)| *op != program);
@@ -201,14 +201,14 @@ impl Requests {
         self.flushes.iter().any(|flush| flush.version > version)
     }
 
-    /// A program of the host has ended. Returns whether flushes wait, which [`Self::settle_flushes`] is to tell.
+    /// A host program has ended. Returns whether flushes wait, which [`Self::settle_flushes`] is to tell.
     #[inline(always)]
     pub fn settle(&mut self) -> bool {
         self.unsettled -= 1;
         !self.flushes.is_empty()
     }
 
-    /// One has ended of a write of this version: the flushes that waited for it alone.
+    /// A program of a write of this version has ended; returns the flushes that waited for it alone.
     pub fn settle_flushes(&mut self, version: u64) -> Vec<RequestId> {
         let mut ended: Vec<RequestId> = vec![];
         self.flushes.retain_mut(|f| {
@@ -221,20 +221,20 @@ impl Requests {
         ended
     }
 
-    /// All who wait for a program or for what a FLUSH waits for, which nothing can end any more; a FLUSH ends after
-    /// the writes that it waits for.
+    /// All requests that wait for a program, or for what a FLUSH waits for, if nothing can end these any more; a FLUSH
+    /// ends after its writes.
     pub fn take_all_waiting(&mut self) -> Vec<RequestId> {
         let mut ended: Vec<RequestId> = self.waiters.drain(..).map(|(_, request)| request).collect();
         ended.extend(self.flushes.drain(..).map(|flush| flush.request));
         ended
     }
 
-    /// How all who wait for a program, its owner and others, will end.
+    /// Set the outcome of all requests that wait for a program, its owner and others.
     pub fn will_end(&mut self, program: OpId, owner: Option<RequestId>, outcome: Outcome) {
         self.each_waiting(program, owner, |request| request.outcome = outcome);
     }
 
-    /// A program is of this bit of its wordlines, counted from 1: requests are as slow as the slowest that they get.
+    /// A program has this page type, counted from 1: requests record the slowest.
     pub fn note_bit(&mut self, program: OpId, owner: Option<RequestId>, bit: u8) {
         self.each_waiting(program, owner, |request| request.slowest_bit = request.slowest_bit.max(bit));
     }
@@ -249,7 +249,7 @@ impl Requests {
         }
     }
 
-    /// Who waits for a program waits for another instead: its owner and the others.
+    /// Requests that wait for a program, its owner and the others, wait for another one instead.
     pub fn hand_over(&mut self, from: OpId, owner: Option<RequestId>, to: OpId) {
         for (op, _) in self.waiters.iter_mut().filter(|(op, _)| *op == from) {
             *op = to;
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_used_again_and_those_in_flight_are_told_in_order_of_arrival() {
+    fn numbers_are_reused_and_listed_in_arrival_order() {
         let mut requests = Requests::default();
         let ids = [5, 6, 7].map(|number| requests.enter(pending(number), true));
         requests.leave(ids[0]);
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flush_waits_for_the_writes_before_it_and_no_others() {
+    fn flush_waits_for_earlier_writes_only() {
         let mut requests = Requests::default();
         let flush = requests.enter(pending(1), false);
         (0..3).for_each(|_| requests.add_unsettled());

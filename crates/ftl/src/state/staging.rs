@@ -26,12 +26,12 @@ pub(crate) struct Staged {
     relocating: SmallVec<[(OpId, SectorMask); 2]>,
     /// Programs that will commit to this page.
     pub pending: u32,
-    /// Version of the newest commit or trim since the entry exists; 0 for none.
+    /// Version of the newest commit or trim since the entry was created; 0 for none.
     pub committed: u64,
     /// The same by sector, under a map that knows sectors; empty under a page map, where a page
     /// commits as a whole.
     by_sector: SmallVec<[u64; 4]>,
-    /// The program of it that waits for missing sectors.
+    /// The program of this page that waits for missing sectors.
     pub fill: Option<Fill>,
 }
 
@@ -57,7 +57,7 @@ impl Staged {
         self.by_sector.fill(0);
     }
 
-    /// The sectors of a program that nothing newer has replaced.
+    /// The sectors of a program that no newer data have replaced.
     #[inline]
     pub fn current(&self, mask: SectorMask, version: u64) -> SectorMask {
         if self.by_sector.is_empty() {
@@ -67,17 +67,17 @@ impl Staged {
         newer.fold(mask, |m, s| m.minus(SectorMask(1 << s)))
     }
 
-    /// Sectors have left their place for RAM, until a program brings them back to flash.
+    /// Sectors have left flash for RAM, until a program writes them back.
     pub fn begin_relocation(&mut self, by: OpId, sectors: SectorMask) {
         self.relocating.push((by, sectors));
     }
 
-    /// What of the sectors that a program brings back nothing newer has replaced.
+    /// The sectors of such a program that no newer data have replaced.
     pub fn relocating(&self, by: OpId) -> SectorMask {
         self.relocating.iter().filter(|(op, _)| *op == by).fold(SectorMask::EMPTY, |m, (_, s)| m.union(*s))
     }
 
-    /// The same when they are there: their relocation is committed.
+    /// The same at its end, when the relocation commits.
     pub fn commit_relocation(&mut self, by: OpId) -> SectorMask {
         let home = self.relocating(by);
         self.relocating.retain(|(op, _)| *op != by);
@@ -112,7 +112,7 @@ pub(crate) struct Staging {
 }
 
 impl Staging {
-    /// An empty index; `sectors` of a page have versions of their own, 0 for pages that commit whole.
+    /// An empty index; `sectors` of a page have their own versions, 0 if pages commit as a whole.
     pub fn new(sectors: u32) -> Staging {
         Staging { sectors: sectors as usize, ..Staging::default() }
     }
@@ -127,7 +127,7 @@ impl Staging {
         self.find(lpn).map_or(SectorMask::EMPTY, |i| self.entries[i as usize].mask)
     }
 
-    /// The entry of a page, made if there is none.
+    /// The entry of a page, created if missing.
     #[inline]
     pub fn enter(&mut self, lpn: Lpn) -> u32 {
         let Staging { index, entries, free, sectors } = self;
@@ -153,7 +153,7 @@ impl Staging {
         self.entries[i as usize].committed
     }
 
-    /// A program of the entry is over; the entry goes with the last. Returns whether it went.
+    /// A program of the entry has ended; the last one removes the entry. Returns whether the entry was removed.
     #[inline]
     pub fn settle(&mut self, i: u32) -> bool {
         let entry = &mut self.entries[i as usize];
@@ -166,7 +166,7 @@ impl Staging {
         true
     }
 
-    /// Forget entries that have gone, and number the versions of the others again.
+    /// Forget removed entries, and renumber the versions of the others.
     pub fn forget_history(&mut self, mut anew: impl FnMut(&mut u64)) {
         let alive: Vec<u32> = self.index.values().copied().collect();
         let end = alive.iter().max().map_or(0, |last| last + 1);
@@ -189,7 +189,7 @@ impl Staging {
         entries.into_iter().map(|(_, i)| i).collect()
     }
 
-    /// The entries, in no order.
+    /// The entries, unordered.
     pub fn iter(&self) -> impl Iterator<Item = &Staged> {
         self.index.values().map(|i| &self.entries[*i as usize])
     }
@@ -206,7 +206,7 @@ mod tests {
     const PAGE: Lpn = Lpn(7);
 
     #[test]
-    fn a_page_commits_as_a_whole_and_only_what_nothing_newer_has_replaced() {
+    fn page_commits_whole_unless_newer_data_replaced_it() {
         let mut staging = Staging::new(0);
         let stage = staging.enter(PAGE);
         let all = SectorMask(0b1111);
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn under_a_map_of_sectors_each_has_a_version_of_its_own() {
+    fn sector_map_gives_each_sector_its_own_version() {
         let mut staging = Staging::new(4);
         let stage = staging.enter(PAGE);
         let entry = staging.get(stage);
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_left_its_place_for_ram_comes_home_unless_it_was_replaced() {
+    fn data_in_ram_returns_unless_replaced() {
         for (sectors, left) in [(0, SectorMask::EMPTY), (4, SectorMask(0b0110))] {
             let mut staging = Staging::new(sectors);
             let stage = staging.enter(PAGE);
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_goes_with_the_last_of_its_programs_and_is_blank_when_it_comes_again() {
+    fn entry_leaves_with_its_last_program_and_starts_blank() {
         let mut staging = Staging::new(0);
         let stage = staging.enter(PAGE);
         let entry = staging.get(stage);

@@ -31,7 +31,7 @@ use wordline_device::{Ack, Allocation, GcSpec, Level, Packing, UnwrittenReads};
 use wordline_flash::{Geometry, Refresh};
 use wordline_units::{BlockId, Bytes, CellMode, DieId, Lpn, PlaneId, SimTime};
 
-/// Everything but the data themselves and the scheme.
+/// The whole state except the data and the scheme.
 pub struct State {
     pub(crate) geometry: Arc<Geometry>,
     pub(crate) gc: GcSpec,

@@ -78,7 +78,7 @@ fn versions_by_sector(media: &dyn Media, ppn: Ppn, lpn: Lpn, mask: SectorMask) -
 }
 
 impl Store {
-    /// Over media that hold nothing of the drive, or none, at this many bytes per sector.
+    /// A store over empty media, or none, with this sector size in bytes.
     pub fn new(media: BoxedMedia, sector: u64, knows_sectors: bool) -> Store {
         Store {
             media,
@@ -93,19 +93,19 @@ impl Store {
         }
     }
 
-    /// What the media hold is what a power cut left, over this initial state.
+    /// A store over media after a power cut, and this initial state.
     pub fn recover(&mut self, base: Option<Arc<BaseImage>>) {
         let pages = self.media.metadata().into_iter().flat_map(|metadata| metadata.pages());
         self.sequence = pages.flat_map(|(_, oobs)| oobs).map(|oob| oob.sequence).fold(0, u64::max);
         self.base = base;
     }
 
-    /// The media, and what they held at time 0: all that outlives a power cut.
+    /// The media and their contents at time 0, which survive a power cut.
     pub fn lose_power(self) -> (BoxedMedia, Option<Arc<BaseImage>>) {
         (self.media, self.base)
     }
 
-    /// Whether versions are kept beside pages: with any media.
+    /// Whether versions are stored with pages: with any media.
     #[inline(always)]
     pub fn keeps_metadata(&self) -> bool {
         self.media.keeps_metadata()
@@ -129,7 +129,7 @@ impl Store {
 
     // Bytes in RAM.
 
-    /// An operation begins, of a number that may have been another's before: it has no data yet.
+    /// An operation starts, under a number that may have been used before: it has no data yet.
     #[inline]
     pub fn enter(&mut self, op: OpId) {
         if self.keeps_metadata() {
@@ -145,7 +145,7 @@ impl Store {
         }
     }
 
-    /// The data of an operation; none where media keep no bytes.
+    /// The data of an operation; none if the media keep no bytes.
     #[cold]
     pub fn page(&self, op: OpId) -> PageData {
         self.pages.get(op.index()).cloned().unwrap_or_default()
@@ -163,7 +163,7 @@ impl Store {
         self.staged.get(stage as usize).cloned().unwrap_or_default()
     }
 
-    /// Nothing of a staging entry is in RAM any more.
+    /// A staging entry has no data in RAM any more.
     #[inline]
     pub fn unstage(&mut self, stage: u32) {
         if let Some(page) = self.staged.get_mut(stage as usize) {
@@ -171,7 +171,7 @@ impl Store {
         }
     }
 
-    /// Give a program the newest data that RAM has for its sectors, and nothing else.
+    /// Give a program the newest data in RAM for its sectors.
     #[cold]
     pub fn load(&mut self, op: OpId, stage: u32, mask: SectorMask) {
         let mut page = PageData::default();
@@ -179,13 +179,13 @@ impl Store {
         *at(&mut self.pages, op.index()) = page;
     }
 
-    /// Give a program sectors of a page beside what it has.
+    /// Give a program further sectors of a page.
     #[cold]
     pub fn add(&mut self, op: OpId, page: &PageData, mask: SectorMask) {
         at(&mut self.pages, op.index()).copy(page, mask, self.sector);
     }
 
-    /// Give a program what is stored of a page at a place.
+    /// Give a program the stored data of a page at a place.
     ///
     /// # Errors
     /// When the media cannot read it.
@@ -203,7 +203,7 @@ impl Store {
         versions.iter().map(|(m, version)| (m.and(mask), *version)).filter(|(m, _)| !m.is_empty()).collect()
     }
 
-    /// A program's sectors have these versions.
+    /// Set the versions of a program's sectors.
     #[inline]
     pub fn set_versions(&mut self, op: OpId, versions: Vec<(SectorMask, u64)>) {
         if versions.len() > 1 {
@@ -213,7 +213,7 @@ impl Store {
         }
     }
 
-    /// The versions of sectors of a page that lie at a place; empty without media.
+    /// The versions of the sectors of a page at a place; empty without media.
     #[inline(always)]
     pub fn stored_versions(&self, ppn: Ppn, lpn: Lpn, mask: SectorMask) -> Vec<(SectorMask, u64)> {
         match self.media.as_deref() {
@@ -223,24 +223,24 @@ impl Store {
         }
     }
 
-    /// Each version that is noted.
+    /// All recorded versions.
     pub fn each_version(&mut self, note: &mut dyn FnMut(&mut u64)) {
         self.mixed.values_mut().flatten().for_each(|(_, version)| note(version));
     }
 
     // What the media are told.
 
-    /// A unit comes next in the order of programs.
+    /// Return the next position in the order of programs.
     pub fn count_unit(&mut self) {
         self.sequence += 1;
     }
 
-    /// Where a block that is opened now is in the order of programs.
+    /// The position of a block opened now in the order of programs.
     pub fn next_unit(&self) -> u64 {
         self.sequence + 1
     }
 
-    /// The unit of a program is stored, with what its spare area says; the program has no data any more.
+    /// Store the unit of a program with its spare area; the program has no data any more.
     ///
     /// # Errors
     /// When the media cannot store it.
@@ -259,10 +259,10 @@ impl Store {
         Ok(())
     }
 
-    /// A program over these slots of a block has completed.
+    /// A program over these slots of a block has ended.
     ///
     /// # Errors
-    /// When the media cannot note it.
+    /// When the media cannot record it.
     pub fn programmed(
         &mut self,
         block: BlockId,
@@ -272,18 +272,18 @@ impl Store {
         self.media.as_deref_mut().map_or(Ok(()), |media| media.programmed(block, slots, header))
     }
 
-    /// A block of the initial state holds this many slots.
+    /// A block of the initial state has this many slots.
     ///
     /// # Errors
-    /// When the media cannot note it.
+    /// When the media cannot record it.
     pub fn preload(&mut self, block: BlockId, slots: u32, header: BlockHeader) -> Result<(), MediaError> {
         self.media.as_deref_mut().map_or(Ok(()), |media| media.preload(block, slots, header))
     }
 
-    /// A block has been erased this often.
+    /// Set the erase count of a block.
     ///
     /// # Errors
-    /// When the media cannot note it.
+    /// When the media cannot record it.
     pub fn wear(&mut self, block: BlockId, erases: u32) -> Result<(), MediaError> {
         self.media.as_deref_mut().map_or(Ok(()), |media| media.wear(block, erases))
     }
@@ -291,13 +291,13 @@ impl Store {
     /// A block has been erased.
     ///
     /// # Errors
-    /// When the media cannot empty it.
+    /// When the media cannot erase it.
     pub fn erase(&mut self, block: BlockId, slot_shift: u32) -> Result<(), MediaError> {
         self.media.as_deref_mut().map_or(Ok(()), |media| media.erase(block, slot_shift))
     }
 
-    /// Places have been replaced by newer writes, each at the place behind it: let the media drop what nobody uses of those
-    /// that have been longest. A place that is being read waits.
+    /// Newer writes have replaced these places, each by the place behind it: the media may drop the oldest unused
+    /// bytes. A place that is being read is kept until then.
     pub fn drop_superseded(
         &mut self,
         replaced: impl Iterator<Item = (Ppn, Ppn)>,
@@ -314,7 +314,7 @@ impl Store {
         }
     }
 
-    /// A page of the trim log is stored.
+    /// Store a page of the trim log.
     ///
     /// # Errors
     /// When the media cannot store it.
@@ -336,14 +336,14 @@ impl Store {
         }
     }
 
-    /// The power fails while slots of a block are programmed.
+    /// The power fails during a program of slots of a block.
     pub fn tear_program(&mut self, block: BlockId, slots: Range<u32>) {
         if let Some(media) = self.media.as_deref_mut() {
             media.tear_program(block, slots);
         }
     }
 
-    /// The power fails while a block is erased.
+    /// The power fails during an erase of a block.
     pub fn tear_erase(&mut self, block: BlockId, slot_shift: u32) {
         if let Some(media) = self.media.as_deref_mut() {
             media.tear_erase(block, slot_shift);
@@ -352,7 +352,7 @@ impl Store {
 
     // What the media hold.
 
-    /// What is stored of a page at a place; no bytes without media that keep them.
+    /// The stored data of a page at a place; without bytes if the media keep none.
     ///
     /// # Errors
     /// When the media cannot read it.
@@ -361,17 +361,17 @@ impl Store {
         self.media.as_deref_mut().map_or(Ok(PageData::default()), |media| media.read(ppn, lpn))
     }
 
-    /// What is stored at a place, with its version.
+    /// The stored span at a place, with its version.
     pub fn stored(&self, ppn: Ppn) -> Vec<(Span, u64)> {
         self.media.as_deref().map_or(vec![], |media| media.stored(ppn))
     }
 
-    /// The page of the trim log that is stored at a place.
+    /// The page of the trim log at a place.
     pub fn trims(&self, ppn: Ppn) -> Option<Arc<[u64]>> {
         self.media.as_deref().and_then(|media| media.trims(ppn))
     }
 
-    /// The initial state has been put on flash.
+    /// The initial state has been written to flash.
     pub fn set_base(&mut self, image: &BaseImage) {
         self.base = self.keeps_metadata().then(|| Arc::new(image.clone()));
     }
@@ -386,7 +386,7 @@ impl Store {
         self.base.as_ref().filter(|_| self.media.as_deref().is_some_and(|media| media.holds_base(block)))
     }
 
-    /// Forget what only tells of the past, where numbers of operations end before `end`.
+    /// Forget the history; numbers of operations end before `end`.
     pub fn forget_history(&mut self, end: usize) {
         self.sequence = 0;
         self.pages.truncate(end);
@@ -420,7 +420,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_stores_what_was_staged_for_its_sectors_and_gives_its_bytes_away() {
+    fn program_stores_staged_sectors_and_frees_their_bytes() {
         let mut store = keeping_bytes();
         let op = OpId(3);
         store.enter(op);
@@ -439,7 +439,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_of_several_writes_is_stored_under_the_version_of_each() {
+    fn program_of_several_writes_keeps_each_version() {
         let mut store = keeping_bytes();
         let op = OpId(0);
         store.enter(op);
@@ -456,7 +456,7 @@ mod tests {
     }
 
     #[test]
-    fn sectors_that_lie_at_a_place_since_time_0_have_version_0() {
+    fn sectors_in_place_since_time_0_have_version_0() {
         let mut store = Store::new(Metadata::default().into(), SECTOR, true);
         let op = OpId(0);
         store.enter(op);
@@ -467,7 +467,7 @@ mod tests {
     }
 
     #[test]
-    fn what_recovers_goes_on_behind_the_newest_unit_that_it_finds() {
+    fn recovery_continues_behind_the_newest_unit() {
         let mut store = keeping_bytes();
         for ppn in [4, 5] {
             store.count_unit();

@@ -15,9 +15,9 @@ pub(crate) const ABSENT: u32 = u32::MAX;
 /// What superblocks have in common; empty where blocks stand alone.
 #[derive(Clone, Default)]
 pub(crate) struct Superblocks {
-    /// Live sectors of those that stand among the victims, by the number of their first block.
+    /// Valid sectors of the superblocks in the victim index, by the number of their first block.
     pub live: Vec<u32>,
-    /// The planes of each group in the order in which pages go to them.
+    /// The planes of each group, in the order in which pages are assigned to them.
     pub order: Vec<u32>,
     /// Which programs are followed by parity.
     pub parity: SuperpageParity,
@@ -28,7 +28,7 @@ impl Saved for Superblocks {
 }
 
 impl Superblocks {
-    /// Those of a drive with so many regions, whose pages step through its media in this way.
+    /// The superblocks of a drive with this many regions, whose pages follow this stripe.
     pub fn new(spec: &DeviceSpec, geometry: &Geometry, regions: usize, stripes: &[Stripe]) -> Superblocks {
         let superblock = spec.superblock;
         if superblock == Superblock::Off {

@@ -25,13 +25,13 @@ impl SuperpageParity {
         SuperpageParity { planes, programs: vec![0; counted] }
     }
 
-    /// Whether there is any.
+    /// Whether parity is on.
     #[inline(always)]
     pub fn is_written(&self) -> bool {
         !self.programs.is_empty()
     }
 
-    /// A program of a region has its slot in a group of planes. Returns whether its superpage lacks parity alone.
+    /// A program of a region has its slot in a group of planes. Returns whether its superpage lacks only the parity.
     pub fn count_program(&mut self, region: RegionId, group: &Range<u32>) -> bool {
         let programs = &mut self.programs[region.index() * self.planes as usize + group.start as usize];
         *programs += 1;
@@ -66,8 +66,9 @@ mod tests {
         assert!(!counted(0, 0) && !SuperpageParity::new(Parity::Off, 2, 8).is_written());
     }
 
+    // In any order of programs.
     #[test]
-    fn no_order_of_programs_takes_more_slots_of_parity_than_were_foreseen() {
+    fn parity_never_takes_more_slots_than_foreseen() {
         for (group, before, slots) in [(2, 0, 5), (4, 2, 1), (4, 2, 7), (4, 0, 6), (8, 6, 15)] {
             let mut parity = SuperpageParity::new(Parity::Superpage, 1, group);
             let mut written = |programs: u32| {

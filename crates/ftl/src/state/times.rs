@@ -6,12 +6,12 @@ use wordline_device::MultiplanePages;
 use wordline_flash::Geometry;
 use wordline_units::{CellMode, SimDuration};
 
-/// How long an array works on an operation.
+/// Array time of an operation.
 #[derive(Clone, Copy, Debug)]
 pub struct ArrayTime {
     /// In all.
     pub all: SimDuration,
-    /// Of it, reading again.
+    /// Share of it for retries.
     pub again: SimDuration,
 }
 
@@ -33,9 +33,9 @@ pub(crate) struct ArrayTimes {
     rereads: Vec<[u64; 4]>,
     /// Time until a read is known to have failed.
     pub decode: SimDuration,
-    /// Whether each attempt of a read is brought out over the bus.
+    /// Whether each attempt of a read is transferred over the bus.
     pub retransfer: bool,
-    /// Whether planes of a die work together on any pages, and not only on those with one number.
+    /// Whether multi-plane commands may address pages with different numbers.
     pub pairs_any: bool,
     /// Whether any region has windows of wordlines that serve as SLC.
     pub has_windows: bool,
@@ -59,7 +59,7 @@ impl ArrayTimes {
         }
     }
 
-    /// The times of a medium in a mode.
+    /// Times of a medium in a mode.
     #[inline(always)]
     pub fn of(&self, medium: usize, mode: CellMode) -> &ModeTimes {
         &self.modes[medium][mode.index()]

@@ -24,7 +24,7 @@ const ENTRY_BYTES: u64 = 8;
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Unlogged {
     pub version: u64,
-    /// A copy that it made invalid has been erased: it is in protected RAM.
+    /// A copy that it invalidated has been erased, so the trim must stay in protected RAM.
     pub held: bool,
 }
 
@@ -35,7 +35,7 @@ pub(crate) struct TrimLog {
     first: u32,
     /// Logical pages in the range of one page of the log.
     pub range: u32,
-    /// Entries for each logical page: one, or one a sector where sectors are mapped.
+    /// Entries per logical page: one, or one per sector if sectors are mapped.
     pub grain: u32,
     sectors: u32,
     /// Ranges with a trim since they were last programmed.
@@ -43,22 +43,22 @@ pub(crate) struct TrimLog {
     /// Ranges whose page has been programmed.
     #[serde(serialize_with = "sorted_set")]
     logged: FxHashSet<u32>,
-    /// The newest trim of each entry, by range; kept where media keep metadata.
+    /// The newest trim of each entry, by range; kept only if the media keep metadata.
     #[serde(serialize_with = "sorted")]
     pub versions: FxHashMap<u32, Vec<u64>>,
     /// By entry.
     #[serde(serialize_with = "sorted")]
     pub unlogged: FxHashMap<u64, Unlogged>,
-    /// What programs of log pages carry, by operation.
+    /// Contents of the programs of log pages, by operation.
     #[serde(serialize_with = "sorted")]
     pub records: FxHashMap<u32, Arc<[u64]>>,
-    /// Programs under way that lack sectors, since they were trimmed, or overwritten, before the
-    /// sectors were read: their pages are marked as padding.
+    /// Programs in progress whose missing sectors were trimmed or overwritten before they were read: their pages are
+    /// marked as padding.
     #[serde(serialize_with = "sorted_set")]
     pub void: FxHashSet<u32>,
 }
 
-/// Pages that the trim log of this many logical pages may come to hold, beside those of the host.
+/// Maximum number of pages of the trim log for this many logical pages, in addition to those of the host.
 pub fn trim_log_pages(geometry: &Geometry, kind: MapKind, logical_pages: u32) -> u32 {
     logical_pages.div_ceil(range(geometry, kind))
 }
@@ -89,14 +89,14 @@ impl TrimLog {
         }
     }
 
-    /// Forget what matters only after a power cut.
+    /// Forget data that only a power cut needs.
     pub fn forget_history(&mut self) {
         self.versions.clear();
         self.unlogged.clear();
         self.records.clear();
     }
 
-    /// Pages of the log and of the drive together.
+    /// Pages of the drive including the log.
     pub fn end(&self) -> u32 {
         self.first.saturating_add(self.first.div_ceil(self.range))
     }
@@ -164,8 +164,8 @@ impl TrimLog {
         }
     }
 
-    /// A copy is about to be lost for good: if a trim alone has made it stale, that trim must not be
-    /// forgotten, or an older copy could come back.
+    /// A copy is about to be erased: if only a trim has invalidated it, that trim must be kept, or an older copy could
+    /// return.
     pub fn hold(&mut self, lpn: Lpn, mask: SectorMask, version: u64) {
         for entry in self.entries(lpn, mask) {
             if let Some(trim) = self.unlogged.get_mut(&entry) {
@@ -174,7 +174,7 @@ impl TrimLog {
         }
     }
 
-    /// Whether a program that ends is void. Its data are gone then, as if erased.
+    /// Whether a program that ends is void. Its data are then lost, as if erased.
     pub fn is_void(&mut self, op: u32, span: Span, version: u64) -> bool {
         let void = self.void.remove(&op);
         if void {
@@ -183,7 +183,7 @@ impl TrimLog {
         void
     }
 
-    /// The trims that a cut does not take: those held, or `all` of those not yet logged.
+    /// The trims that survive a power cut: those kept, or `all` that are not yet logged.
     pub fn kept(&self, all: AllTrims) -> Vec<(u64, u64)> {
         let kept = self.unlogged.iter().filter(|(_, t)| t.held || all == AllTrims::Kept);
         let mut kept: Vec<(u64, u64)> = kept.map(|(entry, t)| (*entry, t.version)).collect();
@@ -191,7 +191,7 @@ impl TrimLog {
         kept
     }
 
-    /// Take over a trim that outlived the cut in protected RAM.
+    /// Restore a trim that survived the cut in protected RAM.
     pub fn restore(&mut self, entry: u64, version: u64) {
         self.raise(entry, version);
         let trim = self.unlogged.entry(entry).or_insert(Unlogged { version, held: true });
@@ -199,7 +199,7 @@ impl TrimLog {
         self.note(self.sectors_of(entry).0);
     }
 
-    /// Take over a page of the log that was found on flash.
+    /// Restore a page of the log from flash.
     pub fn merge(&mut self, lpn: Lpn, record: &[u64]) {
         let range = self.range_of_page(lpn);
         for (entry, version) in self.record_entries(range, record) {
@@ -207,20 +207,19 @@ impl TrimLog {
         }
     }
 
-    /// The entries that a page of the log names.
+    /// The entries in a page of the log.
     pub fn record_entries(&self, range: u32, record: &[u64]) -> Vec<(u64, u64)> {
         let first = range as u64 * self.range as u64 * self.grain as u64;
         let entries = record.iter().enumerate().filter(|(_, v)| **v > 0);
         entries.map(|(at, v)| (first + at as u64, *v)).collect()
     }
 
-    /// What the program of a log page that is on its way carries.
-    /// Nothing for other programs.
+    /// Contents of the program of a log page in progress. Empty for other programs.
     pub fn record(&self, op: u32, lpn: Lpn) -> Vec<(u64, u64)> {
         self.records.get(&op).map_or(vec![], |r| self.record_entries(self.range_of_page(lpn), r))
     }
 
-    /// Every entry that was ever trimmed, with the newest trim.
+    /// All entries that were ever trimmed, with their newest trim.
     pub fn all(&self) -> Vec<(u64, u64)> {
         let mut all: Vec<(u64, u64)> =
             self.versions.iter().flat_map(|(range, v)| self.record_entries(*range, v)).collect();
@@ -276,8 +275,9 @@ mod tests {
         assert!(pages.is_log(Lpn(1003)) && !pages.is_log(Lpn(1004)) && !pages.is_log(Lpn(999)));
     }
 
+    // A trim is held when the copy is lost that it alone makes stale.
     #[test]
-    fn a_trim_is_held_when_the_copy_is_lost_that_it_alone_makes_stale() {
+    fn trim_is_kept_if_the_only_stale_copy_is_lost() {
         let mut log = log(1);
         log.remember(Lpn(3), SOME, 8);
         log.remember(Lpn(4), SOME, 9);
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn the_data_of_a_void_program_are_lost_as_it_ends_and_it_is_void_once() {
+    fn void_program_loses_its_data_once_at_its_end() {
         let mut log = log(1);
         log.remember(Lpn(3), SOME, 8);
         log.void.insert(2);
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_of_the_log_names_the_newest_trims_of_its_range() {
+    fn log_page_names_the_newest_trims_of_its_range() {
         let mut log = log(1);
         [(300, 8), (300, 6), (511, 9), (512, 10)]
             .iter()

@@ -172,8 +172,8 @@ enum By {
 }
 
 impl VictimIndex {
-    /// An index over this many blocks, all of them absent, which hold at most `full`. With `dead_first` a block
-    /// without valid data is the first victim under any rule.
+    /// An index of this many blocks with at most `full` valid sectors each, all of them absent. With `dead_first`, a
+    /// block without valid data is always the first victim.
     pub fn new(rule: Victim, blocks: usize, full: u32, dead_first: bool) -> VictimIndex {
         let by = match rule {
             Victim::Greedy => By::Greedy(MinTree::new(blocks)),
@@ -185,7 +185,7 @@ impl VictimIndex {
         VictimIndex { by, dead: (dead_first && rule != Victim::Greedy).then(BTreeSet::new) }
     }
 
-    /// How old each position is to the rule, the least first; empty where it does not go by age.
+    /// The age of each position, oldest first; empty if the rule does not use age.
     pub fn ages(&self) -> Vec<u64> {
         match &self.by {
             By::Greedy(_) | By::DChoices(_) => vec![],
@@ -198,7 +198,7 @@ impl VictimIndex {
         }
     }
 
-    /// Begin the stream of random numbers, where the rule has one.
+    /// Seed the random numbers of the rule, if it uses any.
     pub fn seed(&mut self, seed: u64) {
         if let By::DChoices(lots) = &mut self.by {
             lots.state = seed;
@@ -258,8 +258,8 @@ impl VictimIndex {
         }
     }
 
-    /// The positions in the order of collection, where the rule keeps one; only the first for greedy,
-    /// which has the most to give back.
+    /// The positions in the order of collection, if the rule keeps one; for greedy only the first, which frees the
+    /// most.
     pub fn in_order(&self) -> impl Iterator<Item = usize> + '_ {
         let dead = self.dead.iter().flatten().map(|at| *at as usize);
         let by: Box<dyn Iterator<Item = usize> + '_> = match &self.by {
@@ -271,7 +271,7 @@ impl VictimIndex {
         dead.chain(by)
     }
 
-    /// Whether no position gives more back than the best victim.
+    /// Whether no position frees more than the best victim.
     pub fn has_best_first(&self) -> bool {
         matches!(self.by, By::Greedy(_))
     }
@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn looking_at_the_draw_does_not_change_it_and_the_seed_does() {
+    fn peeking_at_the_draw_keeps_it_and_the_seed_moves_it() {
         let index = staircase(1000, 3);
         assert_eq!(index.best(), index.clone().best());
         let mut other = staircase(1000, 3);
@@ -399,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_with_nothing_live_comes_first_where_it_is_asked_for() {
+    fn empty_block_comes_first_where_asked_for() {
         for rule in [Victim::Fifo, Victim::DChoices(1), Victim::WindowedGreedy(2), Victim::CostBenefit] {
             for dead_first in [false, true] {
                 let mut index = VictimIndex::new(rule, 100, 100, dead_first);

@@ -1,5 +1,5 @@
 //! The end of blocks: each erase takes of a block's life, a block whose life is used up retires at its
-//! erase, and a plane that can no longer take what the host stores ends the drive's. Static wear levelling
+//! erase, and a plane that can no longer take what the host stores ends the drive's. Static wear leveling
 //! puts that off. What of it has happened is here; an erase is counted in `block_wear.rs`, blocks are lost in `capacity.rs`.
 
 use crate::file::saved::{Saved, saved};
@@ -16,13 +16,13 @@ use wordline_units::{BlockId, Fraction, SimTime};
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Wear {
     pub spec: WearSpec,
-    /// Draws the lives of blocks.
+    /// Draws the endurance of blocks.
     pub seed: u64,
-    /// Blocks that are lost, and those that levelling moved.
+    /// Lost blocks, and those moved by static wear leveling.
     pub lost: LostCounts,
-    /// When the first host write found no place that wear had left.
+    /// When the first host write found no space because of lost blocks.
     pub over: Option<SimTime>,
-    /// Blocks that retire at their next erase whatever is left of their lives: a fault that is planted, and not saved.
+    /// Blocks that retire at their next erase regardless of their endurance: an injected fault, which is not saved.
     pub condemned: BTreeSet<BlockId>,
 }
 
@@ -44,8 +44,8 @@ impl Wear {
         (LIFE as f64 * (1.0 + off)).max(1.0) as u32
     }
 
-    /// Erased blocks that each plane of a pool keeps in addition to those that GC needs. The block
-    /// that a collection counts on may retire at its erase; levelling moves a block that gives nothing back.
+    /// Additional erased blocks that each plane of a pool keeps, beyond those for GC. The block that a collection
+    /// relies on may retire at its erase; wear leveling moves a block that frees no space.
     pub fn further_reserve(&self) -> u32 {
         self.spec.enforce as u32 + self.spec.static_beyond.is_some() as u32
     }

@@ -50,7 +50,7 @@ const NAMED: [(WithoutEffect, &str); 11] = [
     (CollectDieBusy, "collect_die_busy"),
 ];
 
-/// How often, by why.
+/// Count by reason.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct AnswersWithoutEffect([u64; NAMED.len()]);
 
@@ -61,13 +61,13 @@ impl AnswersWithoutEffect {
         self.0[why as usize] += 1;
     }
 
-    /// Those that there were, for the end of a sentence on what came of them; nothing where there were none.
+    /// The reasons that occurred, for the end of a message; empty without any.
     pub fn in_words(&self) -> String {
         let all: Vec<String> = self.all().map(|(why, count)| format!("{why} {count}")).collect();
         if all.is_empty() { String::new() } else { format!("; ignored scheme actions: {}", all.join(", ")) }
     }
 
-    /// Those that there were: the reason's name in reports, and how often.
+    /// The reasons that occurred: key in reports, and count.
     pub fn all(&self) -> impl Iterator<Item = (&'static str, u64)> {
         NAMED.iter().map(|(why, name)| (*name, self.0[*why as usize])).filter(|(_, count)| *count > 0)
     }

@@ -10,33 +10,33 @@ use wordline_units::SimDuration;
 /// Programs that wait in the write buffer.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct WriteBuffer {
-    /// Pages at which it begins to empty, and at which it stops.
+    /// Number of pages at which flushing starts, and at which it stops.
     pub high: u64,
     pub low: u64,
     /// How long the drive must have had no request before all of it goes to flash.
     idle: Option<SimDuration>,
-    /// Those that wait, by the turn in which they were last written.
+    /// Waiting pages, by the order of their last write.
     pub programs: BTreeMap<u64, OpId>,
-    /// By staging entry, the program that waits with the newest data of its page, and the turn of the whole.
+    /// By staging entry, the waiting program with the newest data of its page, and its position in the order.
     pub pages: BTreeMap<u32, (OpId, u64)>,
-    /// Pages of all programs that wait.
+    /// Pages of all waiting programs.
     pub waiting: u64,
     pub turn: u64,
     /// By staging entry, the version of the newest data of its page.
     pub newest: BTreeMap<u32, u64>,
-    /// What requests that are not placed yet are marked with, by the first operation of their program.
+    /// Marks of requests that are not placed yet, by the first operation of their program.
     pub tags: BTreeMap<u32, Tag>,
 }
 
 impl WriteBuffer {
-    /// The buffer of a drive, if it keeps writes back.
+    /// The buffer of a drive, if it delays writes.
     pub fn of(flush: Option<Flush>, ack: Ack) -> Option<Box<WriteBuffer>> {
         let (Some(Flush { high, low, idle }), Ack::Buffer(pages)) = (flush, ack) else { return None };
         let (high, low) = (high.of_ceil(pages as u64).max(1), low.of(pages as u64));
         Some(Box::new(WriteBuffer { high, low, idle, ..WriteBuffer::default() }))
     }
 
-    /// A program has come that is not placed yet.
+    /// Add a program that is not placed yet.
     pub fn note(&mut self, lead: OpId, tag: Tag) {
         self.tags.insert(lead.0, tag);
     }
@@ -46,17 +46,17 @@ impl WriteBuffer {
         self.newest.insert(stage, version);
     }
 
-    /// No program of a page is on its way any more.
+    /// A page has no program in progress any more.
     pub fn remove(&mut self, stage: u32) {
         self.newest.remove(&stage);
     }
 
-    /// The program of a staging entry's page that waits.
+    /// The waiting program of a staging entry's page.
     pub fn program(&self, stage: u32) -> Option<OpId> {
         self.pages.get(&stage).map(|(program, _)| *program)
     }
 
-    /// How long the drive must be idle for what waits to go, if anything waits and goes then.
+    /// Idle time after which waiting pages are written, if any wait and the drive does so.
     pub fn idle(&self) -> Option<SimDuration> {
         self.idle.filter(|_| !self.programs.is_empty())
     }

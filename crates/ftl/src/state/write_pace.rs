@@ -63,12 +63,12 @@ impl WritePace {
         now < self.next && self.under_way > 0
     }
 
-    /// When a timer must ring for the next write; `None` if one is set.
+    /// When a timer must fire for the next write; `None` if one is set.
     pub fn set_timer(&mut self) -> Option<SimTime> {
         (!std::mem::replace(&mut self.rings, true)).then_some(self.next)
     }
 
-    /// The timer rings.
+    /// The timer has fired.
     pub fn ring(&mut self) {
         self.rings = false;
     }
@@ -92,7 +92,8 @@ impl WritePace {
         SimDuration(above.checked_div(below).unwrap_or(0).min(u128::from(u64::MAX >> 8)) as u64)
     }
 
-    /// A collection begins. Writes wait for those of the region that holds the data, which run because it is short.
+    /// A collection begins. Writes are paced by collections of the region with the data, which run because it is short
+    /// of free blocks.
     pub fn begin(&mut self, state: &State, region: RegionId, block: BlockId, why: GcReason) -> Option<Paces> {
         state.gc.pace_below?;
         if why != GcReason::Shortage || region != state.home {
@@ -104,7 +105,7 @@ impl WritePace {
         Some(Paces { began: state.now, frees: slots.saturating_sub(live) })
     }
 
-    /// A collection is over: its block is erased, or it was given up.
+    /// A collection ends: its block is erased, or it was given up.
     pub fn end(&mut self, state: &State, job: &Job) {
         let Some(Paces { began, frees }) = job.paces else { return };
         self.under_way -= 1;
@@ -126,7 +127,7 @@ impl WritePace {
         }
     }
 
-    /// Begin at time 0.
+    /// Restart at time 0.
     pub fn start_anew(&mut self) {
         (self.next, self.rings) = (SimTime(0), false);
     }
@@ -151,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rate_is_what_collection_frees_half_way_through_the_zone() {
+    fn write_pace_is_the_gc_rate_halfway_through_the_zone() {
         let pace = known();
         let gaps = [0, 25, 50, 100].map(|lacking| pace.gap(1, shortage(lacking)).0);
         assert_eq!(gaps, [0, 25, 50, 100]);
@@ -159,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_waits_while_nothing_is_known_or_no_collection_works() {
+    fn no_write_waits_without_data_or_without_gc() {
         let pace = WritePace { under_way: 1, ..WritePace::default() };
         assert_eq!(pace.gap(1, shortage(100)), SimDuration::ZERO);
         let mut pace = known();

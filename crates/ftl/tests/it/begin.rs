@@ -87,7 +87,7 @@ fn law(pages: usize) -> Law {
 }
 
 #[test]
-fn a_steady_drive_has_been_written_until_its_amplification_stood_still() {
+fn steady_drive_was_written_until_waf_settled() {
     let larger = [("medium.flash.wordlines_per_block", "16"), ("capacity.logical", "128KiB")];
     let mut b = Bench::new(bench::one(CellMode::Slc), &larger);
     let all = Initial::holding(Mapped::First(64));

@@ -21,7 +21,7 @@ fn programs(b: &Bench) -> u64 {
 }
 
 #[test]
-fn pages_wait_until_they_fill_a_wordline_or_have_waited_long_enough() {
+fn pages_wait_for_a_full_wordline_or_the_delay() {
     let mut b = Bench::new(bench::one_shot(), &[]);
     b.write(0, 0, 4);
     b.let_pass(100_000);
@@ -93,7 +93,7 @@ fn units_of_several_writes_share_a_page() {
 }
 
 #[test]
-fn a_flush_and_a_forced_write_close_a_page_that_is_being_packed() {
+fn flush_and_fua_close_the_page_being_packed() {
     let keys = [&PACKED[..], &[("ack.mode", "buffer"), ("ack.pages", "8")]].concat();
     let mut b = Bench::new(bench::one(CellMode::Slc).with(|r| r.pad_after = None), &keys);
     let write = b.write(0, 0, 2);
@@ -191,7 +191,7 @@ fn parts_of_pages_find_company_and_share_a_slot() {
 }
 
 #[test]
-fn parts_that_share_a_slot_are_padded_when_they_have_waited_in_a_volatile_buffer() {
+fn parts_of_a_slot_are_padded_after_a_volatile_wait() {
     let by_order = |r: &mut Region| (r.trigger, r.protected) = (Trigger::Never, false);
     let mut b = Bench::new(bench::extent().with(by_order).asking(Hooks::IDLE), &[]);
     for (one, other) in [(0, 1), (2, 3), (2, 3), (2, 3)] {
@@ -209,7 +209,7 @@ fn parts_that_share_a_slot_are_padded_when_they_have_waited_in_a_volatile_buffer
 }
 
 #[test]
-fn an_open_page_takes_the_parts_that_its_rule_lets_it_have() {
+fn open_page_takes_only_parts_its_rule_allows() {
     for join in [Join::First, Join::SameKey, Join::FewestChannels] {
         let mut plan = bench::overlay();
         plan.layout.merges = Some(join);
@@ -224,8 +224,9 @@ fn an_open_page_takes_the_parts_that_its_rule_lets_it_have() {
     }
 }
 
+// Where it acknowledges writes.
 #[test]
-fn a_merge_buffer_that_answers_goes_to_flash_by_flush_or_when_the_drive_is_idle() {
+fn merge_buffer_is_written_on_flush_or_idle() {
     let keys = [("ack.mode", "merge"), ("merge.idle", "3ms")];
     let mut b = Bench::new(bench::overlay(), &keys);
     let write = b.write(0, 0, 2);
@@ -253,7 +254,7 @@ fn a_merge_buffer_that_answers_goes_to_flash_by_flush_or_when_the_drive_is_idle(
 }
 
 #[test]
-fn a_page_whose_runs_are_collected_comes_together_again() {
+fn page_with_collected_runs_is_reassembled() {
     let mut b = Bench::new(bench::overlay(), &[]);
     b.fill([0, 1]);
     (0..40).for_each(|i| {
@@ -271,7 +272,7 @@ fn a_page_whose_runs_are_collected_comes_together_again() {
 }
 
 #[test]
-fn sectors_that_a_scheme_places_apart_are_programmed_apart() {
+fn sectors_placed_apart_are_programmed_apart() {
     let mut b = Bench::new(bench::sectors().asking(Hooks::SPLIT_WRITE), &[]);
     b.write(0, 0, 4);
     b.write(1, 1, 1);
@@ -290,7 +291,7 @@ const WRITE_BUFFER: [(&str, &str); 5] = [
 ];
 
 #[test]
-fn a_page_that_is_written_anew_in_the_buffer_is_programmed_once() {
+fn page_rewritten_in_the_buffer_is_programmed_once() {
     let mut b = Bench::new(bench::one(CellMode::Slc), &WRITE_BUFFER);
     for page in (0..7).chain([0; 5]) {
         let write = b.write(page, 0, 4);
@@ -327,7 +328,7 @@ fn what_the_buffer_has_answered_outlives_a_cut() {
 }
 
 #[test]
-fn a_write_that_a_full_buffer_holds_up_comes_in_when_there_is_room() {
+fn write_held_by_a_full_buffer_enters_with_room() {
     let keys = [("ack.mode", "buffer"), ("ack.pages", "2")];
     let mut b = Bench::new(bench::one_shot(), &keys);
     let writes: Vec<u64> = (0..4).map(|page| b.write(page, 0, 4)).collect();
@@ -340,7 +341,7 @@ fn a_write_that_a_full_buffer_holds_up_comes_in_when_there_is_room() {
 }
 
 #[test]
-fn a_page_read_twice_is_read_from_flash_once_until_it_changes() {
+fn page_read_twice_is_sensed_once_until_it_changes() {
     let mut b = Bench::new(bench::one(CellMode::Slc), &[("dram.read_cache", "4KiB")]);
     b.fill(0..3);
     let reads = |b: &Bench| b.ftl.counters().regions[0].reads[Cause::Host as usize];
@@ -408,7 +409,7 @@ fn a_moved_unit_is_written_with_the_other_of_its_page() {
 }
 
 #[test]
-fn moves_that_the_host_waits_for_begin_when_their_region_has_room_in_its_buffer() {
+fn moves_the_host_waits_for_start_with_buffer_room() {
     let keys = [TWO_UNITS, ("capacity.logical", "64KiB")];
     let mut b = Bench::new(two_units(MovedIn::Through(1)).asking(Hooks::MAKE_ROOM), &keys);
     b.fill(0..4);

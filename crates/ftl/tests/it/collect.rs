@@ -53,7 +53,7 @@ fn until_collected(b: &mut Bench) -> OpId {
 }
 
 #[test]
-fn the_victim_is_the_one_that_the_rule_of_its_region_names() {
+fn victim_follows_the_rule_of_its_region() {
     // Live pages of blocks 0 to 3 are then 2, 1, 3 and 4.
     let again = [0, 1, 4, 5, 6, 8];
     let table = [
@@ -79,7 +79,7 @@ fn the_victim_is_the_one_that_the_rule_of_its_region_names() {
 }
 
 #[test]
-fn a_collection_reads_every_live_page_once_and_leaves_the_others() {
+fn gc_reads_every_valid_page_once_and_no_other() {
     let mut b = filled(by_order().asking(Hooks::IDLE), &[0, 2]);
     let job = IdleWork::Collect(Collect { region: A, block: Some(BlockId(0)) }, Grain::Block);
     b.orders().idle.push_back(job);
@@ -111,7 +111,7 @@ fn a_page_that_dies_before_its_turn_is_never_read() {
 }
 
 #[test]
-fn a_page_that_is_written_while_it_is_copied_stays_as_it_was_written() {
+fn page_written_during_its_copy_keeps_the_new_data() {
     for trims in [false, true] {
         let mut b = one();
         let read = until_collected(&mut b);
@@ -178,7 +178,7 @@ fn a_block_is_not_erased_while_it_is_read() {
 }
 
 #[test]
-fn a_collection_in_the_foreground_holds_its_die_until_its_block_is_erased() {
+fn foreground_gc_holds_its_die_until_the_erase() {
     let mut b = Bench::new(bench::one(CellMode::Slc), &[("gc.class", "foreground")]);
     until_collected(&mut b);
     let victim = b.ftl.view().collecting(A, P).unwrap();
@@ -199,8 +199,9 @@ fn a_collection_in_the_foreground_holds_its_die_until_its_block_is_erased() {
     b.verify();
 }
 
+// Reads of its own block that came before it.
 #[test]
-fn a_collection_that_holds_its_die_lets_reads_of_its_block_go_first_that_came_before() {
+fn gc_that_holds_its_die_lets_earlier_reads_first() {
     let mut b = filled(by_order().asking(Hooks::IDLE), &[0]);
     let read = b.read(1, 0, 4);
     let job = IdleWork::Collect(Collect { region: A, block: Some(BlockId(0)) }, Grain::Block);
@@ -215,7 +216,7 @@ fn a_collection_that_holds_its_die_lets_reads_of_its_block_go_first_that_came_be
 }
 
 #[test]
-fn idle_work_gives_way_after_each_page_and_before_the_erase() {
+fn idle_work_yields_after_each_page_and_before_erase() {
     let mut b = filled(by_order().asking(Hooks::IDLE), &[0]);
     let job = IdleWork::Collect(Collect { region: A, block: Some(BlockId(0)) }, Grain::Page);
     let copied = |b: &Bench| b.ftl.counters().collected_units;
@@ -235,7 +236,7 @@ fn idle_work_gives_way_after_each_page_and_before_the_erase() {
 }
 
 #[test]
-fn a_moved_page_arrives_unless_it_was_written_meanwhile() {
+fn moved_page_arrives_unless_written_meanwhile() {
     let plan = || bench::cache().asking(Hooks::READ).ticking();
     let route = Route::to(B, SlotClass::Next);
     let region = |b: &mut Bench, page| {
@@ -280,7 +281,7 @@ fn a_write_waits_for_the_moves_that_make_room_for_it() {
 }
 
 #[test]
-fn the_scheme_may_choose_what_is_collected_and_where_it_goes() {
+fn scheme_chooses_the_victim_and_its_target() {
     let mut b = filled(by_order().asking(Hooks::COLLECT), &[4, 5, 8]);
     b.orders().collect.push_back(Collect { region: A, block: Some(BlockId(2)) });
     let any = Place { gather: Gather::Fill, plane: PlanePick::Any, route: Route::to(A, SlotClass::Next) };
@@ -321,7 +322,7 @@ fn blocks_of_a_superblock_are_erased_together() {
 }
 
 #[test]
-fn pages_are_copied_within_their_plane_where_the_flash_can() {
+fn pages_are_copied_within_a_plane_where_possible() {
     let mut b = Bench::new(bench::one(CellMode::Slc), &[("medium.flash.slc.copy_back", "21us")]);
     let mut rng = Rng(3);
     b.fill((0..80).map(|_| rng.below(16)));

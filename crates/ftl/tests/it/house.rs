@@ -349,7 +349,7 @@ fn what_is_not_built_for_tests_has_none() {
 }
 
 #[test]
-fn files_import_only_from_rooms_above_them_and_none_in_a_circle() {
+fn files_import_only_from_rooms_above_without_circles() {
     let document = written_down();
     let listed = listed(&document);
     assert!(listed.contains_key("crates/ftl/src"), "no list of rooms was found");

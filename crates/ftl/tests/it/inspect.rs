@@ -43,7 +43,7 @@ fn a_scheme_sees_what_the_drive_holds() {
 }
 
 #[test]
-fn pages_of_each_bit_are_counted_where_a_rule_tells_them_apart() {
+fn pages_of_each_bit_are_counted_if_the_rule_has_types() {
     let mut b = Bench::new(bench::lanes(), &[("ack.mode", "buffer"), ("ack.pages", "5")]);
     let before = b.ftl.view().free_pages(A);
     assert!(before[0] > 0 && before[0] == before[1] && before[2] == 0, "{before:?}");
@@ -119,8 +119,9 @@ fn what_is_fetched_ahead_changes_nothing() {
     b.verify();
 }
 
+// And away from the channels that are to be avoided.
 #[test]
-fn a_page_that_may_go_anywhere_goes_where_it_waits_least_and_away_from_channels_to_avoid() {
+fn free_page_goes_where_it_waits_least() {
     let keys = [("medium.flash.channels", "2"), ("medium.flash.planes_per_die", "2")];
     let planes = |place: Place, more: &[(&str, &str)]| {
         let mut b = Bench::new(bench::one(CellMode::Slc), &[&keys[..], more].concat());
@@ -147,8 +148,9 @@ fn a_page_that_may_go_anywhere_goes_where_it_waits_least_and_away_from_channels_
     assert_eq!(planes(pick(PlanePick::Level), &[]), [0, 1, 2, 3]);
 }
 
+// Both end as out of space.
 #[test]
-fn a_full_buffer_over_a_full_drive_ends_flushes_and_what_it_holds_up_without_a_place() {
+fn full_buffer_on_a_full_drive_fails_flushes_and_writes() {
     let keys = [("capacity.logical", "80KiB"), ("ack.mode", "buffer"), ("ack.pages", "3")];
     let mut b =
         Bench::new(bench::one(CellMode::Slc).with(|r| r.trigger = wordline_device::Trigger::Never), &keys);

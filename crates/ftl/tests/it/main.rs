@@ -11,6 +11,7 @@ mod house;
 mod inspect;
 mod layout;
 mod metadata;
+mod names;
 mod orders;
 mod power;
 mod program;

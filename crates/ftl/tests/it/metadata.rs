@@ -29,7 +29,7 @@ fn looked_up(b: &Bench) -> (u64, u64) {
 }
 
 #[test]
-fn an_entry_that_ram_has_not_is_read_first_and_what_leaves_is_programmed() {
+fn map_miss_reads_first_and_eviction_programs() {
     let mut b = with_map_on_flash(&[]);
     b.fill([0]);
     // Nothing is on flash of any map page yet, so none is read; the second displaces the first, which has changed.
@@ -51,7 +51,7 @@ fn an_entry_that_ram_has_not_is_read_first_and_what_leaves_is_programmed() {
 }
 
 #[test]
-fn a_partial_write_waits_for_its_entry_and_its_missing_sectors() {
+fn partial_write_waits_for_entry_and_missing_sectors() {
     let mut b = with_map_on_flash(&[]);
     b.fill([0, 600]);
     let write = b.write(0, 1, 1);
@@ -63,7 +63,7 @@ fn a_partial_write_waits_for_its_entry_and_its_missing_sectors() {
 }
 
 #[test]
-fn changes_that_wait_for_their_map_page_are_kept_within_their_bound() {
+fn pending_map_changes_stay_within_their_bound() {
     let mut b = with_map_on_flash(&[("dram.map_journal", "16B")]);
     b.order = Order::Shuffled(Rng(5));
     let mut rng = Rng(9);
@@ -84,7 +84,7 @@ fn changes_that_wait_for_their_map_page_are_kept_within_their_bound() {
 }
 
 #[test]
-fn what_the_map_lacked_on_flash_is_programmed_after_a_cut() {
+fn unwritten_map_is_programmed_after_a_power_cut() {
     let mut b = with_map_on_flash(&[]);
     b.fill([0, 600, 1200]);
     // The last of them is in the cache alone.

@@ -98,7 +98,7 @@ proptest! {
     }
 
     #[test]
-    fn after_a_power_cut_every_sector_is_one_that_may_be_left(which in 0..CASES, seed: u64) {
+    fn power_cut_leaves_only_allowed_sector_contents(which in 0..CASES, seed: u64) {
         let mut b = live_through(which, seed, 120).cut();
         b.verify();
         b.write(0, 0, 4);

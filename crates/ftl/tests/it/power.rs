@@ -14,7 +14,7 @@ fn places(b: &mut Bench) -> Vec<Vec<u32>> {
 }
 
 #[test]
-fn the_map_that_is_found_is_the_one_that_was_committed() {
+fn recovered_map_is_the_committed_one() {
     for plan in
         [bench::one(CellMode::Mlc), bench::one_shot(), bench::lanes(), bench::cache(), bench::sectors()]
     {
@@ -36,7 +36,7 @@ fn the_map_that_is_found_is_the_one_that_was_committed() {
 }
 
 #[test]
-fn a_program_that_is_cut_leaves_torn_slots_that_nobody_uses() {
+fn cut_program_leaves_torn_slots_nobody_uses() {
     let mut b = one();
     b.fill([0]);
     b.write(0, 0, 4);
@@ -73,8 +73,9 @@ fn an_erase_that_is_cut_is_done_again() {
     b.verify();
 }
 
+// And no older copy comes back.
 #[test]
-fn a_trim_is_undone_by_a_cut_unless_a_flush_has_covered_it_and_no_older_copy_comes_back() {
+fn cut_undoes_an_unflushed_trim_but_no_flushed_one() {
     let mut b = one();
     b.fill([0, 0, 1]);
     b.trim(0, 0, 4);
@@ -109,7 +110,7 @@ fn data_in_a_protected_program_buffer_outlive_a_cut() {
 }
 
 #[test]
-fn a_drive_is_not_recovered_under_a_layout_that_has_not_written_it() {
+fn only_the_writing_layout_recovers_a_drive() {
     let mut b = Bench::new(bench::one(CellMode::Mlc), &[]);
     b.fill(0..8);
     let drive = b.drive.clone();

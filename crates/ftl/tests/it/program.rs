@@ -13,7 +13,7 @@ fn programs(b: &Bench) -> u64 {
 }
 
 #[test]
-fn of_two_writes_the_newer_stays_though_the_older_is_programmed_last() {
+fn newer_write_wins_though_the_older_is_programmed_last() {
     let mut b = one();
     b.write(3, 0, 4);
     b.write(3, 0, 4);
@@ -26,7 +26,7 @@ fn of_two_writes_the_newer_stays_though_the_older_is_programmed_last() {
 }
 
 #[test]
-fn a_page_is_bound_when_its_program_begins_and_not_before() {
+fn page_is_bound_when_its_program_begins() {
     let mut b = one();
     (0..4).for_each(|page| _ = b.write(page, 0, 4));
     let queued = b.queue.clone();
@@ -51,7 +51,7 @@ fn what_is_on_its_way_is_read_from_ram() {
 }
 
 #[test]
-fn later_writes_join_a_program_that_waits_for_its_missing_sectors() {
+fn later_writes_join_a_program_waiting_for_sectors() {
     let mut b = one();
     b.fill([0]);
     let joins = [b.write(0, 1, 1), b.write(0, 2, 1)];
@@ -74,7 +74,7 @@ fn later_writes_join_a_program_that_waits_for_its_missing_sectors() {
 }
 
 #[test]
-fn sectors_that_are_read_to_fill_a_page_do_not_cover_newer_ones_in_ram() {
+fn fill_reads_do_not_replace_newer_sectors_in_ram() {
     let mut b = one();
     b.fill([0]);
     // The second write joins with a sector that the read brings, too.
@@ -150,7 +150,7 @@ fn an_operation_takes_the_time_of_its_page() {
 }
 
 #[test]
-fn energy_is_that_of_each_operation_and_of_each_byte_moved() {
+fn energy_counts_each_operation_and_each_byte_moved() {
     let mut b = one();
     b.fill([0]);
     b.read(0, 0, 2);
@@ -162,7 +162,7 @@ fn energy_is_that_of_each_operation_and_of_each_byte_moved() {
 }
 
 #[test]
-fn a_block_open_for_two_types_of_pages_gives_each_program_the_one_it_asks_for() {
+fn block_open_for_two_page_types_grants_the_asked_one() {
     let mut b = Bench::new(bench::lanes(), &[]);
     b.fill(0..4);
     // Least significant bits first, as far as the rule of the block lets them.
@@ -222,7 +222,7 @@ fn only_valid_sectors_are_read_before_a_partial_write() {
 }
 
 #[test]
-fn sectors_that_were_never_written_are_not_read_from_flash() {
+fn unwritten_sectors_are_not_read_from_flash() {
     let mut b = by_valid_sectors();
     b.write(0, 1, 2);
     b.run();

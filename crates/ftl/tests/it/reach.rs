@@ -20,7 +20,7 @@ fn free_share_within_reach_is_what_the_data_leave() {
 }
 
 #[test]
-fn trigger_is_out_of_reach_from_the_block_on_that_data_need() {
+fn trigger_is_out_of_reach_once_data_need_its_blocks() {
     for (percent, slots, live, missed) in [
         (60, false, 16, false),
         (61, false, 16, true),
@@ -48,7 +48,7 @@ fn cache_in_blocks_of_its_own_adds_no_room_for_data() {
 }
 
 #[test]
-fn state_short_of_collection_fits_and_collects_with_the_first_blocks() {
+fn fitting_state_collects_with_its_first_blocks() {
     for percent in [50, 90, 100] {
         let mut b = Bench::new(bench::one(CellMode::Slc), &[]);
         let (share, valid) = b.ftl.fill_short_of_collection(Fraction::percent(percent)).unwrap();
@@ -62,7 +62,7 @@ fn state_short_of_collection_fits_and_collects_with_the_first_blocks() {
 }
 
 #[test]
-fn state_that_does_not_fit_names_a_valid_share_that_does() {
+fn oversized_state_names_a_valid_share_that_fits() {
     let state = |valid| Initial { valid, ..Initial::holding(Mapped::First(16)) };
     let begun = |valid| Bench::new(bench::one(CellMode::Slc), &[]).ftl.precondition(&state(valid), 1);
     let Err(InitialError::TooMuch { would_do: Some(valid), .. }) = begun(Fraction::percent(25)) else {

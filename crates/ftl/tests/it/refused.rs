@@ -101,7 +101,7 @@ fn each_illegal_decision_is_refused_with_its_reason() {
 }
 
 #[test]
-fn collected_and_sealed_data_are_held_to_the_same_rules() {
+fn collected_and_sealed_data_obey_the_same_rules() {
     let mut b = Bench::new(bench::one(CellMode::Slc), &[]);
     b.orders().collected = Some(to(NOWHERE));
     let mut rng = Rng(3);
@@ -124,7 +124,7 @@ fn collected_and_sealed_data_are_held_to_the_same_rules() {
 }
 
 #[test]
-fn a_group_may_not_fall_back_on_a_region_of_single_pages() {
+fn group_may_not_fall_back_on_a_single_page_region() {
     let plan = bench::cache().with(|r| r.quota = if r.name == "D" { 0 } else { 4 });
     let mut b = Bench::new(plan, &[]);
     b.orders().host = Some(along(Route::to(B, SlotClass::Next).or(A, SlotClass::Next)));
@@ -136,12 +136,12 @@ fn a_group_may_not_fall_back_on_a_region_of_single_pages() {
 }
 
 #[test]
-fn host_data_may_not_be_placed_in_a_region_that_is_not_there() {
+fn host_data_may_not_go_to_a_missing_region() {
     assert_eq!(told_to_place(to(NOWHERE)), "place in region 9 (unknown region)");
 }
 
 #[test]
-fn a_route_past_its_first_region_leads_to_one_that_is_there() {
+fn later_regions_of_a_route_must_exist() {
     let plan = bench::one(CellMode::Slc).with(|r| r.quota = 1);
     let mut b = Bench::new(plan, &[]);
     b.orders().host = Some(along(Route::to(A, SlotClass::Next).or(NOWHERE, SlotClass::Next)));
@@ -150,7 +150,7 @@ fn a_route_past_its_first_region_leads_to_one_that_is_there() {
 }
 
 #[test]
-fn a_layout_that_does_not_fit_its_drive_is_refused_with_its_reason() {
+fn layout_that_does_not_fit_is_refused_with_reason() {
     let one = || bench::one(CellMode::Slc);
     let changed = |change: fn(&mut wordline_ftl::Region)| one().with(change);
     let none = {
@@ -200,7 +200,7 @@ fn a_layout_that_does_not_fit_its_drive_is_refused_with_its_reason() {
 }
 
 #[test]
-fn a_request_that_covers_nothing_or_too_much_is_not_taken() {
+fn empty_or_oversized_request_is_refused() {
     use wordline_units::{HostOp, HostRequest};
     let b = Bench::new(bench::one(CellMode::Slc), &[]);
     let said = |lba, blocks, op| {

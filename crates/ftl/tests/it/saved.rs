@@ -49,7 +49,7 @@ fn back(b: &Bench, file: File, checked: Checked) -> Result<wordline_ftl::Ftl, St
 }
 
 #[test]
-fn what_is_saved_in_the_middle_of_things_goes_on_as_if_it_had_run_through() {
+fn state_saved_midway_continues_as_if_uninterrupted() {
     for which in 0..CASES {
         let [mut through, mut loaded] = [(); 2].map(|()| live_through(which, 6, 90));
         loaded.ftl = back(&loaded, saved(&loaded), Checked::Whole).unwrap();

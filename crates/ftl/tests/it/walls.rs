@@ -422,7 +422,7 @@ fn field_in_reach_of_another_file_is_found() {
 }
 
 #[test]
-fn private_field_is_in_reach_of_files_within_its_module() {
+fn private_field_is_reachable_within_its_module() {
     let a =
         |module: &str| format!("{module} mod within; struct A {{ x: u8 }} impl A {{ fn f(&mut self) {{}} }}");
     let with = |a: &str| said(&[("lib.rs", "mod a;"), ("a.rs", a), ("a/within.rs", "use super::A;")]);

@@ -31,7 +31,7 @@ fn a_read_is_repeated_as_often_as_its_page_has_errors() {
 }
 
 #[test]
-fn a_block_that_was_read_too_often_or_is_too_old_is_written_anew() {
+fn block_read_too_often_or_too_old_is_rewritten() {
     let refreshed = |b: &Bench, due: Due| b.ftl.counters().refresh.blocks[due as usize];
     let mut b = one(&[&ERRORS[..], &[("errors.read_reclaim", "20")]].concat());
     b.fill(0..8);
@@ -59,7 +59,7 @@ fn a_block_that_was_read_too_often_or_is_too_old_is_written_anew() {
 }
 
 #[test]
-fn blocks_leave_service_when_their_lives_are_used_up_and_the_drive_is_read_on() {
+fn worn_blocks_retire_and_the_drive_stays_readable() {
     let keys = [("wear.enforce", "true"), ("medium.flash.slc.endurance", "6"), ("wear.dynamic", "true")];
     let mut b = one(&keys);
     b.may_fail = true;
@@ -85,7 +85,7 @@ fn blocks_leave_service_when_their_lives_are_used_up_and_the_drive_is_read_on() 
 }
 
 #[test]
-fn blocks_that_are_bad_from_the_beginning_are_never_used() {
+fn factory_bad_blocks_are_never_used() {
     let mut b = one(&[("wear.bad_blocks", "20%")]);
     b.ftl.precondition(&wordline_ftl::Initial::fresh(), 5).unwrap();
     let (bad, _) = b.ftl.lost_blocks();

@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_written_to_a_block_goes_with_its_erase_and_nothing_beside_it() {
+    fn erase_drops_data_of_its_own_block_only() {
         let mut changes = Changes::default();
         for ppn in [7, 8, 11, 12] {
             changes.pages.insert(Ppn(ppn), 0);

@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn the_database_gets_what_is_left_after_the_last_record() {
+    fn database_gets_what_follows_the_last_record() {
         let mut database = Connection::open_in_memory().unwrap();
         database.execute_batch(&format!("{TABLES} {LATER}")).unwrap();
         let t = database.transaction().unwrap();

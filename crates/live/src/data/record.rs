@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn no_flipped_bit_loses_a_record_or_changes_what_it_says() {
+    fn flipped_bit_never_loses_or_changes_a_record() {
         let whole = log(3);
         let (wanted, end) = read(&whole);
         assert_eq!((wanted.len(), end), (3, Next::End));
@@ -281,8 +281,9 @@ mod tests {
         }
     }
 
+    // A record without a description is named.
     #[test]
-    fn a_record_that_was_not_written_whole_ends_the_log_and_one_with_no_description_is_named() {
+    fn partial_record_ends_the_log() {
         let whole = log(2);
         let first = read(&whole).0[0].end;
         for length in 0..whole.len() {

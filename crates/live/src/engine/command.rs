@@ -184,7 +184,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_sector_is_completed_by_what_was_in_it_and_nothing_else() {
+    fn partial_sector_is_completed_by_its_old_content() {
         for (inner, sectors) in
             [(3..5u64, vec![0]), (3..13, vec![0, 8]), (0..5, vec![0]), (11..16, vec![8]), (8..12, vec![8])]
         {

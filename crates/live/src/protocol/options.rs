@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_without_queries_asks_for_all_and_a_set_without_them_for_nothing() {
+    fn empty_list_asks_for_all_and_empty_set_for_nothing() {
         let none = [string(""), vec![0; 4]].concat();
         assert!(contexts(&none, true).is_some_and(|c| c.allocation));
         assert!(contexts(&none, false).is_some_and(|c| !c.allocation));

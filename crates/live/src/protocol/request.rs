@@ -150,14 +150,14 @@ mod tests {
     }
 
     #[test]
-    fn a_write_longer_than_allowed_ends_the_connection_before_anything_is_allocated() {
+    fn oversized_write_ends_the_connection_unallocated() {
         assert!(request(&head(0, 1, 0, MAX_PAYLOAD)).is_ok());
         assert!(request(&head(0, 1, 0, MAX_PAYLOAD + 1)).is_err());
         assert!(request(&head(0, 1, 0, u32::MAX)).is_err());
     }
 
     #[test]
-    fn what_a_drive_cannot_do_is_refused_with_the_error_of_the_document() {
+    fn unsupported_request_gets_the_error_of_the_document() {
         let size = 1 << 20;
         let check = |flags, kind, offset, length| {
             let r = request(&head(flags, kind, offset, length)).unwrap();
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_drive_that_is_served_read_only_is_read_and_flushed_and_not_changed() {
+    fn read_only_drive_accepts_reads_and_flushes_only() {
         let check = |kind| {
             let r = request(&head(0, kind, 0, if kind == 3 { 0 } else { 512 })).unwrap();
             r.check(1 << 20, true, Agreed { structured: true, allocation: true }).map_err(|(e, _)| e)

@@ -52,7 +52,7 @@ fn fio_verifies_what_it_wrote_and_trims() {
 }
 
 #[test]
-fn nbdcopy_brings_back_what_it_took_and_nbdinfo_sees_the_holes() {
+fn nbdcopy_returns_its_data_and_nbdinfo_sees_holes() {
     if !there("nbdcopy") || !there("nbdinfo") {
         return;
     }
@@ -75,7 +75,7 @@ fn nbdcopy_brings_back_what_it_took_and_nbdinfo_sees_the_holes() {
 }
 
 #[test]
-fn a_read_only_drive_says_so_and_its_fork_is_written_to() {
+fn read_only_drive_says_so_and_its_fork_is_writable() {
     if !there("nbdinfo") || !there("qemu-io") {
         return;
     }

@@ -7,7 +7,7 @@ use wordline_live::ServeSpec;
 const SECTOR: u64 = 4096;
 
 #[test]
-fn what_is_armed_is_listed_and_taken_back_by_its_number() {
+fn armed_faults_are_listed_and_removed_by_number() {
     let served = Served::new(spec("conventional", "0"));
     served.ctl("cut writes=5");
     served.ctl("cut flushes=1 seed=9");
@@ -38,7 +38,7 @@ fn what_is_armed_is_listed_and_taken_back_by_its_number() {
 }
 
 #[test]
-fn a_reset_keeps_the_connections_and_fails_what_is_asked_for_a_time() {
+fn reset_keeps_connections_and_fails_requests_briefly() {
     let served = Served::new(spec("conventional", "100000"));
     let mut client = Client::new(&served.socket(), true);
     let lost = client.send(WRITE, 0, 0, SECTOR as u32, &[1; 4096]);
@@ -61,7 +61,7 @@ fn a_reset_keeps_the_connections_and_fails_what_is_asked_for_a_time() {
 }
 
 #[test]
-fn a_cut_counts_the_pages_that_it_has_torn_and_no_others() {
+fn cut_counts_exactly_the_pages_it_tore() {
     let served = Served::new(spec("conventional", "100000"));
     let mut torn = vec![];
     for round in 0..6u64 {
@@ -86,7 +86,7 @@ fn a_cut_counts_the_pages_that_it_has_torn_and_no_others() {
 }
 
 #[test]
-fn trims_of_sectors_free_the_pages_that_they_cover_together() {
+fn trims_free_the_pages_they_cover_together() {
     let served = Served::new(spec("conventional", "0"));
     let mut client = Client::new(&served.socket(), true);
     client.write(0, &[7; 65_536]);
@@ -130,7 +130,7 @@ fn memory_that_is_used_up_is_no_space() {
 }
 
 #[test]
-fn memory_of_overwritten_data_is_used_again_and_counted() {
+fn memory_of_overwritten_data_is_reused_and_counted() {
     let served = Served::new(ServeSpec { memory: Some(2 << 20), ..spec("slc-cache", "0") });
     let mut client = Client::new(&served.socket(), true);
     // Sixteen times the limit. What a block of the flash still has of older writes needs no memory.
@@ -156,7 +156,7 @@ fn metrics_are_text_that_prometheus_reads() {
 }
 
 #[test]
-fn a_drive_begins_with_the_contents_of_a_file_under_another_name_and_size() {
+fn drive_loads_an_image_under_another_name_and_size() {
     let folder = tempfile::tempdir().unwrap();
     let image = folder.path().join("image");
     let mut contents: Vec<u8> = (0..300_001u64).map(|i| ((i * i) >> 7) as u8).collect();

@@ -61,7 +61,7 @@ fn cut_again_and_again(lies: bool, rounds: u64, seed: u64) -> (Option<String>, u
 }
 
 #[test]
-fn nothing_flushed_is_lost_and_nothing_torn_is_seen_at_any_cut() {
+fn cuts_lose_nothing_flushed_and_show_nothing_torn() {
     let (rounds, first) = (from_environment("WORDLINE_CUTS", 12), from_environment("WORDLINE_SEED", 1));
     let mut lost = 0;
     for seed in first..first + 4 {
@@ -79,7 +79,7 @@ fn a_flush_that_lies_is_caught() {
 }
 
 #[test]
-fn without_a_volatile_cache_every_write_that_was_answered_is_there_after_a_cut() {
+fn without_a_vwc_every_acknowledged_write_survives() {
     for scheme in ["conventional", "slc-cache", "sector"] {
         let served = Served::new(spec(scheme, "0"));
         let mut client = Client::new(&served.socket(), true);
@@ -103,7 +103,7 @@ fn without_a_volatile_cache_every_write_that_was_answered_is_there_after_a_cut()
 }
 
 #[test]
-fn requests_under_way_are_lost_with_their_connections_and_new_ones_wait_for_the_recovery() {
+fn cut_drops_connections_and_new_ones_await_recovery() {
     let served = cached();
     let mut one = Client::new(&served.socket(), true);
     let mut two = Client::new(&served.socket(), false);

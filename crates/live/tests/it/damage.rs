@@ -89,7 +89,7 @@ fn look(scheme: &str, folder: &Path) -> Result<usize, String> {
 }
 
 #[test]
-fn a_flipped_bit_is_an_error_that_is_named_and_never_other_data() {
+fn flipped_bit_is_a_named_error_and_never_other_data() {
     let (flips, seed) = (from_environment("WORDLINE_FLIPS", 24), from_environment("WORDLINE_SEED", 1));
     let mut found = [0; 3];
     for scheme in ["conventional", "slc-cache"] {
@@ -127,7 +127,7 @@ fn a_flipped_bit_is_an_error_that_is_named_and_never_other_data() {
 }
 
 #[test]
-fn damaged_data_stay_an_error_when_they_are_moved_and_are_whole_once_written() {
+fn damaged_data_fail_after_a_move_until_rewritten() {
     let left = killed("conventional");
     let log =
         files(left.path()).into_iter().find(|path| path.to_string_lossy().contains("drive.log.")).unwrap();

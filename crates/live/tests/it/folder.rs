@@ -56,7 +56,7 @@ fn refused(spec: ServeSpec) -> String {
 }
 
 #[test]
-fn a_drive_goes_on_where_it_stopped_with_parts_of_sectors_trims_and_cuts() {
+fn drive_resumes_with_partial_sectors_trims_and_cuts() {
     for (number, which) in DRIVES.iter().enumerate() {
         let folder = tempfile::tempdir().unwrap();
         let drive = served(number, folder.path());
@@ -122,7 +122,7 @@ fn a_fork_of_a_drive_in_a_folder_keeps_what_it_found() {
 }
 
 #[test]
-fn bytes_that_have_changed_in_the_folder_are_an_error_of_the_read_and_of_nothing_else() {
+fn bytes_changed_in_the_folder_fail_only_their_reads() {
     let folder = tempfile::tempdir().unwrap();
     let drive = served(0, folder.path());
     Client::new(&drive.socket(), true).write(0, &bytes(1).repeat(8));
@@ -140,7 +140,7 @@ fn bytes_that_have_changed_in_the_folder_are_an_error_of_the_read_and_of_nothing
 }
 
 #[test]
-fn a_folder_that_is_not_this_drives_is_refused_and_stays_as_it_is() {
+fn folder_of_another_drive_is_refused_and_untouched() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();
     let new = drive(0, &path.join("new"), "0");
@@ -223,7 +223,7 @@ impl Drop for Small {
 }
 
 #[test]
-fn a_full_disk_is_told_and_nothing_that_was_answered_is_lost() {
+fn full_disk_is_reported_and_no_acknowledged_data_lost() {
     let Some(small) = Small::new("size=12m") else { return };
     let data = small.0.path().join("data");
     let drive_there = Served::new(drive(1, &data, "0"));
@@ -390,7 +390,7 @@ fn kill_again_and_again(number: usize, rounds: u64, seed: u64) {
 }
 
 #[test]
-fn what_was_answered_is_there_after_a_kill_at_any_moment() {
+fn acknowledged_data_survive_a_kill_at_any_moment() {
     let (rounds, seed) = (from_environment("WORDLINE_KILLS", 3), from_environment("WORDLINE_SEED", 1));
     for number in 0..DRIVES.len() {
         kill_again_and_again(number, rounds, seed + number as u64);

@@ -20,7 +20,7 @@ fn fork(served: &Served, of: &str, name: &str) -> (std::path::PathBuf, std::path
 }
 
 #[test]
-fn a_fork_goes_on_from_its_moment_and_neither_drive_sees_what_the_other_writes() {
+fn fork_and_parent_diverge_without_sharing_writes() {
     let served = Served::new(spec("slc-cache", "0"));
     let mut client = Client::new(&served.socket(), true);
     client.write(0, &filled(1, 8));
@@ -48,7 +48,7 @@ fn a_fork_goes_on_from_its_moment_and_neither_drive_sees_what_the_other_writes()
 }
 
 #[test]
-fn a_fork_keeps_its_bytes_while_its_parent_overwrites_them_in_used_memory() {
+fn fork_keeps_its_bytes_while_the_parent_reuses_memory() {
     let served = Served::new(spec("slc-cache", "0"));
     let mut client = Client::new(&served.socket(), true);
     for byte in 1..=3 {

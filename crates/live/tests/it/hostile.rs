@@ -22,7 +22,7 @@ fn has_ended(mut stream: UnixStream) -> bool {
 }
 
 #[test]
-fn a_client_that_breaks_the_rules_loses_its_connection_and_nothing_else() {
+fn misbehaving_client_loses_only_its_connection() {
     let served = Served::new(spec("conventional", "0"));
     let mut good = Client::new(&served.socket(), true);
     good.write(0, b"mine");
@@ -66,7 +66,7 @@ fn said_once(served: &Served, lines: usize, said: &str) -> bool {
 }
 
 #[test]
-fn flags_in_the_clients_greeting_that_nobody_knows_end_the_connection() {
+fn unknown_client_flags_end_the_connection() {
     let served = Served::new(spec("conventional", "0"));
     let mut stream = UnixStream::connect(served.socket()).unwrap();
     stream.read_exact(&mut [0; 18]).unwrap();
@@ -76,7 +76,7 @@ fn flags_in_the_clients_greeting_that_nobody_knows_end_the_connection() {
 }
 
 #[test]
-fn options_that_are_wrong_are_answered_and_the_next_may_be_right() {
+fn wrong_options_get_replies_and_the_next_may_be_right() {
     let served = Served::new(spec("conventional", "0"));
     let mut stream = greeted(&served.socket());
     let last = |all: Vec<(u32, Vec<u8>)>| all.last().unwrap().0;
@@ -92,7 +92,7 @@ fn options_that_are_wrong_are_answered_and_the_next_may_be_right() {
 }
 
 #[test]
-fn contexts_that_are_asked_for_in_vain_replace_those_before() {
+fn refused_contexts_replace_earlier_ones() {
     let served = Served::new(spec("conventional", "0"));
     let right = b"\0\0\0\0\0\0\0\x01\0\0\0\x0fbase:allocation";
     let status = |then: Option<(u32, &[u8])>| {
@@ -122,7 +122,7 @@ fn full(served: &Served) -> Client {
 }
 
 #[test]
-fn a_client_that_waits_for_room_is_let_go_by_a_cut_and_by_the_servers_end() {
+fn client_waiting_for_room_is_freed_by_cut_or_shutdown() {
     let served = Served::new(spec("conventional", "1000000"));
     let cut = full(&served);
     served.ctl("cut");
@@ -143,7 +143,7 @@ fn a_client_that_waits_for_room_is_let_go_by_a_cut_and_by_the_servers_end() {
 }
 
 #[test]
-fn a_client_that_leaves_in_the_middle_of_anything_is_no_news() {
+fn client_that_leaves_midway_is_no_event() {
     let served = Served::new(spec("conventional", "0"));
     let whole = [request(WRITE, 4096), vec![7; 4096]].concat();
     for length in [0, 1, 27, 28, 29, 4123] {
@@ -156,7 +156,7 @@ fn a_client_that_leaves_in_the_middle_of_anything_is_no_news() {
 }
 
 #[test]
-fn a_client_that_does_not_take_its_answers_holds_up_nobody() {
+fn client_that_ignores_replies_delays_nobody() {
     let served = Served::new(spec("conventional", "0"));
     let mut deaf = Client::new(&served.socket(), false);
     // More than a socket holds, and no more than may be under way.
@@ -171,7 +171,7 @@ fn a_client_that_does_not_take_its_answers_holds_up_nobody() {
 }
 
 #[test]
-fn a_client_that_asks_for_more_than_may_be_under_way_waits_and_gets_all() {
+fn client_beyond_the_queue_depth_waits_and_gets_all() {
     let served = Served::new(spec("conventional", "0"));
     let mut client = Client::new(&served.socket(), false);
     let mut stream = client.stream.try_clone().unwrap();
@@ -187,7 +187,7 @@ fn a_client_that_asks_for_more_than_may_be_under_way_waits_and_gets_all() {
 }
 
 #[test]
-fn a_client_that_asked_last_and_stops_or_leaves_holds_up_nobody() {
+fn client_that_stops_after_asking_delays_nobody() {
     let served = Served::new(spec("conventional", "10"));
     let mut other = Client::new(&served.socket(), false);
     other.write(0, &[7; 4096]);
@@ -219,7 +219,7 @@ fn a_client_that_asked_last_and_stops_or_leaves_holds_up_nobody() {
 }
 
 #[test]
-fn requests_that_a_drive_cannot_do_are_refused_and_the_connection_goes_on() {
+fn unsupported_requests_fail_and_the_connection_lives() {
     let served = Served::new(spec("conventional", "0"));
     for structured in [false, true] {
         let mut client = Client::new(&served.socket(), structured);

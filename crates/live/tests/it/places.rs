@@ -21,7 +21,7 @@ fn refused(spec: &ServeSpec) -> String {
 }
 
 #[test]
-fn a_server_that_cannot_begin_leaves_no_socket_and_no_session() {
+fn server_that_cannot_start_leaves_no_socket_or_session() {
     let folder = tempfile::tempdir().unwrap();
     let [socket, session] = ["d.sock", "session"].map(|name| folder.path().join(name));
     let nowhere = folder.path().join("none/d.sock");
@@ -38,7 +38,7 @@ fn a_server_that_cannot_begin_leaves_no_socket_and_no_session() {
 }
 
 #[test]
-fn a_socket_is_replaced_only_where_nobody_listens_any_more() {
+fn socket_is_replaced_only_if_nobody_listens() {
     let folder = tempfile::tempdir().unwrap();
     let [used, other, left] = ["used", "other", "left"].map(|name| folder.path().join(name));
     let (_used, _other) = (UnixListener::bind(&used).unwrap(), UnixDatagram::bind(&other).unwrap());
@@ -54,7 +54,7 @@ fn a_socket_is_replaced_only_where_nobody_listens_any_more() {
 }
 
 #[test]
-fn who_asks_nothing_or_too_much_of_the_control_socket_holds_up_nobody() {
+fn empty_or_oversized_control_command_delays_nobody() {
     let served = Served::new(spec("conventional", "0"));
     let path = served.folder.path().join("d.ctl");
     let long = format!("snapshot {}", "a".repeat(4096 - "snapshot ".len()));

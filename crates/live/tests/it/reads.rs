@@ -98,7 +98,7 @@ fn a_trim_leaves_every_byte_beside_it() {
 }
 
 #[test]
-fn a_client_that_leaves_is_answered_what_it_asked_before() {
+fn leaving_client_still_gets_earlier_replies() {
     let served = Served::new(spec("conventional", "1000"));
     let mut client = Client::new(&served.socket(), true);
     let mut asked: Vec<u64> =
@@ -131,7 +131,7 @@ fn parts_of_one_sector_written_at_once_are_all_there() {
 }
 
 #[test]
-fn what_one_connection_wrote_another_reads_and_a_flush_covers_both() {
+fn connections_share_writes_and_flushes() {
     let served = Served::new(spec("conventional", "0"));
     let (mut one, mut other) = (Client::new(&served.socket(), true), Client::old(&served.socket()));
     assert_eq!(one.size, other.size);
@@ -143,7 +143,7 @@ fn what_one_connection_wrote_another_reads_and_a_flush_covers_both() {
 }
 
 #[test]
-fn a_read_of_nothing_overtakes_a_write_and_both_are_answered() {
+fn empty_read_overtakes_a_write_and_both_complete() {
     // Five thousand times slower than the model: a program takes half a second and more.
     let served = Served::new(spec("conventional", "5000"));
     let mut client = Client::new(&served.socket(), true);
@@ -162,7 +162,7 @@ fn a_read_of_nothing_overtakes_a_write_and_both_are_answered() {
 }
 
 #[test]
-fn what_is_under_way_ends_when_the_drive_takes_no_time_any_more() {
+fn requests_in_flight_end_when_time_scale_is_zero() {
     let served = Served::new(spec("conventional", "1000000"));
     let mut client = Client::new(&served.socket(), true);
     client.stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
@@ -200,7 +200,7 @@ fn block_status_tells_what_holds_data() {
 }
 
 #[test]
-fn block_status_tells_no_more_than_a_reply_may_hold_and_from_there_the_rest() {
+fn block_status_fits_its_reply_and_continues_from_there() {
     let served = Served::new(spec("sector", "0"));
     let mut client = Client::new(&served.socket(), true);
     for at in (0..40 << 20).step_by(8192) {
@@ -218,7 +218,7 @@ fn block_status_tells_no_more_than_a_reply_may_hold_and_from_there_the_rest() {
 }
 
 #[test]
-fn planted_read_errors_meet_the_reads_they_are_planted_for() {
+fn injected_read_errors_hit_the_intended_reads() {
     let served = Served::new(spec("conventional", "0"));
     for structured in [true, false] {
         let mut client = Client::new(&served.socket(), structured);
@@ -232,7 +232,7 @@ fn planted_read_errors_meet_the_reads_they_are_planted_for() {
 }
 
 #[test]
-fn a_slow_die_is_slower_until_that_is_cleared_and_a_retired_block_is_lost() {
+fn slow_die_recovers_and_retired_block_is_lost() {
     let served = Served::new(spec("conventional", "0"));
     let mut client = Client::new(&served.socket(), true);
     client.write(0, &[7; 1 << 20]);

@@ -37,7 +37,7 @@ fn sectors(byte: u8, count: u64) -> Vec<u8> {
 }
 
 #[test]
-fn log_keeps_each_request_with_its_connection_and_each_mark_where_it_was_printed() {
+fn log_keeps_requests_by_connection_and_marks_in_place() {
     let mut run = Run::new(None);
     let (mut one, mut two) = (run.client(), run.client());
     one.write(0, &sectors(1, 2));

@@ -42,7 +42,7 @@ fn nothing_is_answered_before_the_recovery_ends() {
 }
 
 #[test]
-fn a_cut_within_a_recovery_begins_it_anew_and_a_rerun_does_the_same() {
+fn cut_during_recovery_restarts_it_and_rerun_agrees() {
     let folder = tempfile::tempdir().unwrap();
     let session = folder.path().join("session");
     let served = Served::new(ServeSpec { session: Some(session.clone()), ..slow() });
@@ -68,7 +68,7 @@ fn a_cut_within_a_recovery_begins_it_anew_and_a_rerun_does_the_same() {
 }
 
 #[test]
-fn a_recovery_takes_less_where_that_is_asked_and_comes_to_the_same() {
+fn faster_recovery_reaches_the_same_state() {
     let hashes = ["1", "0"].map(|scale| {
         let served = Served::new(ServeSpec { recovery_scale: scale.parse().unwrap(), ..slow() });
         served.ctl("cut");
@@ -82,7 +82,7 @@ fn a_recovery_takes_less_where_that_is_asked_and_comes_to_the_same() {
 }
 
 #[test]
-fn three_loaded_connections_come_back_after_each_cut_and_stay() {
+fn three_loaded_connections_resume_after_each_cut() {
     let served = Served::new(spec("conventional", "0"));
     for round in 0..from_environment("WORDLINE_RECONNECTS", 20) {
         let loaded: Vec<Client> = (0..3).map(|_| Client::new(&served.socket(), true)).collect();

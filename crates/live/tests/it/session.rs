@@ -60,7 +60,7 @@ fn a_session_run_again_has_the_result_of_the_live_run() {
 }
 
 #[test]
-fn a_session_of_a_drive_that_was_served_before_begins_with_it_as_it_was() {
+fn session_of_a_used_drive_begins_with_its_state() {
     let folder = tempfile::tempdir().unwrap();
     let at = |session: Option<&str>| ServeSpec {
         data: Some(folder.path().join("data")),

@@ -108,7 +108,7 @@ fn seed_draws_the_same_cut_and_its_answer_lists_it() {
 
 /// Neither depends on whether the drive had the data on flash or in a buffer of its own that outlives a cut.
 #[test]
-fn buffer_behind_the_cache_changes_nothing_of_what_is_lost() {
+fn buffer_behind_the_cache_does_not_change_the_loss() {
     assert_eq!(cut(buffered(PowerLoss::Any), "cut seed=7").0, cut(cached(PowerLoss::Any), "cut seed=7").0);
     assert_eq!(cut(buffered(PowerLoss::All), "cut").0, vec![1; 16]);
     assert_eq!(cut(buffered(PowerLoss::None), "cut").0, vec![2; 16]);
@@ -117,7 +117,7 @@ fn buffer_behind_the_cache_changes_nothing_of_what_is_lost() {
 }
 
 #[test]
-fn what_a_cut_left_does_not_change_until_it_is_written_again() {
+fn content_left_by_a_cut_stays_until_rewritten() {
     let folder = tempfile::tempdir().unwrap();
     let spec = || ServeSpec { data: Some(folder.path().join("drive")), ..cached(PowerLoss::Any) };
     let served = Served::new(spec());
@@ -167,7 +167,7 @@ fn flush_and_fua_are_never_lost() {
 }
 
 #[test]
-fn drive_that_acknowledges_early_says_at_start_what_a_cut_can_lose() {
+fn drive_that_acknowledges_early_states_its_risk() {
     let log = |spec: ServeSpec| Served::new(spec).log().join("\n");
     let said = log(ServeSpec { write_cache: 0, ..buffered(PowerLoss::Any) });
     assert!(

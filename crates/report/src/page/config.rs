@@ -36,7 +36,7 @@ pub(crate) fn write(page: &mut Page, comparison: &Comparison, cast: &Cast) {
     let out = &mut page.text;
     if differing.clone().next().is_some() {
         out.push_str("<p class=\"caption\">Differences between the runs:</p>\n");
-        table(out, "config", "Differences of configuration", |out| {
+        table(out, "config", "Configuration differences", |out| {
             out.push_str("<thead><tr><th scope=\"col\">key</th>");
             for label in &cast.labels {
                 let _ = write!(out, "<th scope=\"col\">{}</th>", soft(label));

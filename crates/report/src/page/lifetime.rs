@@ -22,14 +22,14 @@ pub fn lifetime_html(lifetimes: &Lifetimes) -> String {
     let (first, others) = figures.split_at(1.min(figures.len()));
     let is_shown = decision::write_of_lives(&mut page, lifetimes, first);
     page.contents("Decision");
-    page.section("Measures", "measures", "Every measure of every scheme, and how its lives ended.");
+    page.section("Measures", "measures", "Every measure of every scheme, and why its lifetime runs ended.");
     measures(&mut page.text, lifetimes);
     let notes: Vec<(&str, Said)> = (lifetimes.checks().into_iter())
         .map(|said| (if said.text.contains(" NOT ") { "no" } else { "yes" }, said))
         .collect();
     page.notes("Acceleration", "plain", &notes);
     if others.is_empty() {
-        let said = "No drive lasts two whole passes of the workload, so its aging has no picture.";
+        let said = "No drive lasts two whole passes of the workload, so its aging is not plotted.";
         page.push(format_args!("<p class=\"caption\">{said}</p>\n"));
     }
     if !is_shown {
@@ -59,7 +59,12 @@ fn again(page: &mut Page, lifetimes: &Lifetimes) {
     let lives = |s: &'_ SchemeLife| -> Vec<_> { s.lives.iter().chain(&s.check).map(|l| row(s, l)).collect() };
     let rows: Vec<_> = lifetimes.schemes.iter().flat_map(lives).collect();
     let head = ["scheme", "seed", "cycles per erase", "result"];
-    page.reproduce("The command, and a hash of each life.", &lifetimes.command, ("Lives", &head), &rows);
+    page.reproduce(
+        "The command, and a hash of each lifetime run.",
+        &lifetimes.command,
+        ("Lifetime runs", &head),
+        &rows,
+    );
     page.end_section();
 }
 

@@ -7,6 +7,7 @@ use crate::pictures::svg::{escape, px};
 use crate::schema::comparison::Comparison;
 use crate::words::figures::figure::Better;
 use crate::words::labels::{eligible, replicas};
+use crate::words::phrases::all_of;
 use crate::words::row::{Group, Row};
 use crate::words::rows;
 use std::fmt::Write;
@@ -22,7 +23,8 @@ pub(crate) fn write(out: &mut String, comparison: &Comparison, cast: &Cast) {
         by_scheme(out, comparison, cast, &groups);
         caption(out, comparison, cast);
         caption_of(out, &said);
-        let _ = writeln!(out, "<details>\n<summary>All measures of all {} runs</summary>", cast.labels.len());
+        let _ =
+            writeln!(out, "<details>\n<summary>All measures of {} runs</summary>", all_of(cast.labels.len()));
     }
     beside(out, comparison, cast, &groups);
     if several {

@@ -15,7 +15,7 @@ const LINE: f64 = 17.0;
 const NAME_MAX: f64 = 130.0;
 /// Between measures.
 const GAP: f64 = 9.0;
-/// Beyond this many per cent a logarithmic scale shows more.
+/// Beyond this many percent a logarithmic scale shows more.
 const LINEAR_MAX: f64 = 40.0;
 
 /// The figures that are shown, by their paths.

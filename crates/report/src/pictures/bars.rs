@@ -30,7 +30,7 @@ struct Part {
     class: String,
     colour: &'static str,
     title: String,
-    /// What its colour stands for, where several parts have it.
+    /// What its color stands for, where several parts have it.
     hue: String,
     /// Of each run, the mean of its replicas.
     values: Vec<f64>,
@@ -266,7 +266,7 @@ fn latency_parts(
         Chart {
             name,
             title,
-            caption: "Mean latency by what the last page of a request waited for or was processed by.",
+            caption: "Mean latency, split by what the last page of a request waited for and by the resources that processed it.",
             axis: "mean latency",
             column: "part,mean_us",
             quantity: Quantity::Latency,
@@ -336,7 +336,7 @@ fn draw(cast: &Cast, mut chart: Chart) -> Option<Figure> {
             let note = part.notes.get(run).map_or("", String::as_str);
             let value = chart.quantity.show(part.values[run]);
             let says = format!("{label}: {} {value}{note}", part.title);
-            // A hair of ground between the parts keeps them apart without colour.
+            // A hair of ground between the parts keeps them apart without color.
             let width = (to - from - 1.0).max(0.6);
             c.bar(&part.class, part.colour, (from, from_top), (width, bar), &says);
             let inside = chart.quantity.text(part.values[run], unit);
@@ -393,9 +393,9 @@ fn draw(cast: &Cast, mut chart: Chart) -> Option<Figure> {
     })
 }
 
-/// Swatches with their texts, one a colour, in as many rows as they need.
+/// Swatches with their texts, one a color, in as many rows as they need.
 struct Legend {
-    /// Class, colour, text and place of each.
+    /// Class, color, text and place of each.
     entries: Vec<(String, &'static str, String, (f64, f64))>,
     rows: usize,
 }

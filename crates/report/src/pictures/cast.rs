@@ -1,12 +1,13 @@
-//! The runs of a comparison with what is theirs in every picture: label and colour.
+//! The runs of a comparison with what is theirs in every picture: label and color.
 
 use crate::pictures::palette;
 use crate::schema::comparison::Comparison;
 use crate::schema::report::Report;
 use crate::words::labels::labels;
+use crate::words::phrases::all_of;
 use crate::words::verdict;
 
-/// A colour, the class by which the page may change it, and the dashes of a curve.
+/// A color, the class by which the page may change it, and the dashes of a curve.
 #[derive(Clone, Debug)]
 pub(crate) struct Ink {
     pub class: String,
@@ -41,7 +42,7 @@ pub(crate) struct Roles<'a> {
     pub first: &'static str,
 }
 
-/// The runs with what is theirs in every picture: label and colour.
+/// The runs with what is theirs in every picture: label and color.
 pub(crate) struct Cast<'a> {
     pub reports: &'a [Report],
     pub labels: Vec<String>,
@@ -68,7 +69,7 @@ impl Cast<'_> {
     pub(crate) fn for_all(&self) -> Cast<'_> {
         Cast {
             reports: std::slice::from_ref(&self.reports[self.baseline]),
-            labels: vec![format!("all {} schemes", self.reports.len())],
+            labels: vec![format!("{} schemes", all_of(self.reports.len()))],
             inks: inks(&[None], 0, None),
             baseline: 0,
             winner: None,
@@ -99,7 +100,7 @@ impl Cast<'_> {
         self.reports.iter().find_map(first)
     }
 
-    /// The runs' colours for the page's script: class and colour, in order.
+    /// The runs' colors for the page's script: class and color, in order.
     pub(crate) fn inks_data(&self, shown: impl Iterator<Item = usize>) -> String {
         let inks: Vec<String> =
             shown.map(|i| format!("{}:{}", self.inks[i].class, self.inks[i].colour)).collect();
@@ -107,7 +108,7 @@ impl Cast<'_> {
     }
 }
 
-/// The ink of each run by what it is; a colour of its own, `#rrggbb`, is taken where a run is neither baseline nor
+/// The ink of each run by what it is; a color of its own, `#rrggbb`, is taken where a run is neither baseline nor
 /// winner, and ignored otherwise.
 pub(crate) fn inks(own: &[Option<&str>], baseline: usize, winner: Option<usize>) -> Vec<Ink> {
     let mut others = 0;

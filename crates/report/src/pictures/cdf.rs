@@ -249,8 +249,9 @@ fn thin(points: &[[f64; 2]], most: usize) -> impl Iterator<Item = &[f64; 2]> {
 mod tests {
     use super::*;
 
+    // Each decade of the rest has a third of the other half.
     #[test]
-    fn most_requests_have_half_of_the_height_and_each_decade_of_the_rest_a_third_of_the_other() {
+    fn cdf_gives_most_requests_half_the_height() {
         let at = |share: f64| height(-(1.0 - share).log10());
         for (share, expected) in [(0.0, 0.0), (0.45, 0.25), (0.9, 0.5), (0.99, 4.0 / 6.0), (0.9999, 1.0)] {
             assert!((at(share) - expected).abs() < 1e-9, "{share}: {}", at(share));

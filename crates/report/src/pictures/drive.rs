@@ -20,7 +20,7 @@ const TOP: f64 = 20.0;
 /// More dies than this are too narrow to be told apart.
 const DIES_MAX: usize = 128;
 
-/// What one array of the drive serves, as its report's utilisation lists them: a die, or a plane by itself.
+/// What one array of the drive serves, as its report's utilization lists them: a die, or a plane by itself.
 fn array(report: &Report) -> &'static str {
     match report.config.pointer("/device/parallel_unit").and_then(serde_json::Value::as_str) {
         Some("plane") => "plane",
@@ -170,7 +170,7 @@ const BETWEEN: f64 = 14.0;
 /// The most cells beside each other.
 const COLUMNS: u32 = 96;
 
-/// The colour of a cell, the class by which the page changes it, and what the legend calls it.
+/// The color of a cell, the class by which the page changes it, and what the legend calls it.
 fn ink_of(kind: &BlockKind) -> (String, String, String) {
     match kind.state.as_str() {
         "erased" => ("#e3e6ea".into(), "b-erased".into(), "erased".into()),
@@ -289,7 +289,7 @@ fn rows_data(map: &BlockMap) -> String {
     rows.collect::<Vec<_>>().join(";")
 }
 
-/// Region, mode, state, and the colour and class that a picture by modes gives each.
+/// Region, mode, state, and the color and class that a picture by modes gives each.
 fn legend_data(map: &BlockMap) -> String {
     let kinds = map.legend.iter().map(|kind| {
         let (colour, class, _) = ink_of(kind);
@@ -323,7 +323,7 @@ fn count(csv: &mut Csv, label: &str, map: &BlockMap, frame: usize) {
 /// How many shades tell how much of a block is live.
 const SHADES: u32 = 5;
 
-/// The cells of the last frame: thick lines in units of cells, a path for each colour and shade.
+/// The cells of the last frame: thick lines in units of cells, a path for each color and shade.
 fn last_frame(map: &BlockMap, high: f64) -> String {
     let Some(frame) = map.frames.last() else { return String::new() };
     let mut paths: BTreeMap<(usize, u32), String> = BTreeMap::new();

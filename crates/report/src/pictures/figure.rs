@@ -31,7 +31,7 @@ const CURVE: (usize, f64, f64) = (16, 0.05, 0.02);
 
 impl Figure {
     /// Whether it shows the same of every scheme, of several: its data, scheme by scheme, have the same words, and
-    /// numbers that differ by less than half a per cent of the largest of their column, or curves that lie upon each
+    /// numbers that differ by less than half a percent of the largest of their column, or curves that lie upon each
     /// other.
     pub(crate) fn is_alike(&self) -> bool {
         let mut of: Vec<(String, Vec<Vec<String>>)> = vec![];
@@ -149,7 +149,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn figure_that_shows_the_same_of_every_scheme_is_known_by_its_data() {
+    fn figure_equal_for_all_schemes_is_detected_by_data() {
         let of = |csv: &str| Figure {
             name: "x".into(),
             title: String::new(),
@@ -158,7 +158,7 @@ mod tests {
             csv: csv.to_string(),
         };
         assert!(of("scheme,t,v\na,1,100\na,2,3\n\"b,c\",1,100.4\n\"b,c\",2,3\n").is_alike());
-        assert!(!of("scheme,t,v\na,1,100\na,2,3\nb,1,101\nb,2,3\n").is_alike(), "one per cent apart");
+        assert!(!of("scheme,t,v\na,1,100\na,2,3\nb,1,101\nb,2,3\n").is_alike(), "one percent apart");
         assert!(!of("scheme,t,v\na,1,100\na,2,3\nb,1,100\n").is_alike(), "a row is missing");
         assert!(!of("scheme,what,v\na,gc,1\nb,host,1\n").is_alike(), "another word");
         assert!(!of("scheme,t,v\na,1,100\na,2,3\n").is_alike(), "one scheme alone");

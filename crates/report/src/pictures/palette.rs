@@ -1,23 +1,23 @@
-//! The colours of Wordline's pictures, the same everywhere, each with one meaning: a run is the baseline, the winner
+//! The colors of Wordline's pictures, the same everywhere, each with one meaning: a run is the baseline, the winner
 //! or another, and a cell mode and a cause of programs have one hue each. What is close in hue has a pattern, a marker
 //! or its name beside it, and all sets can be told apart without seeing red against green.
 
 use crate::schema::activity::{CAUSES, REPROGRAM};
 
-/// The baseline's colour.
+/// The baseline's color.
 pub const BASELINE: &str = "#262d38";
 
-/// The winner's colour, on pages that name one.
+/// The winner's color, on pages that name one.
 pub(crate) const WINNER: &str = SCHEMES[0];
 
-/// The colour of all other runs, which differ by dashes, markers and names.
+/// The color of all other runs, which differ by dashes, markers and names.
 pub(crate) const OTHER: &str = "#6b7480";
 
-/// Colours of the schemes that are not the baseline, in order; apart from those of the cell modes, and dark
+/// Colors of the schemes that are not the baseline, in order; apart from those of the cell modes, and dark
 /// enough for text on white.
 pub const SCHEMES: [&str; 7] = ["#4c3fbf", "#b73a57", "#14746b", "#9a3d94", "#6b6b0d", "#1f74a8", "#7a1f4d"];
 
-/// The colour of a cell mode by its key (`slc`, …); grey for any other.
+/// The color of a cell mode by its key (`slc`, …); grey for any other.
 pub fn mode(key: &str) -> &'static str {
     match key {
         "slc" => "#0072B2",
@@ -28,7 +28,7 @@ pub fn mode(key: &str) -> &'static str {
     }
 }
 
-/// The colour of a cause of programs by its key (`host`, `gc`, …); grey for any other.
+/// The color of a cause of programs by its key (`host`, `gc`, …); grey for any other.
 pub fn cause(key: &str) -> &'static str {
     match key {
         "host" => "#46536b",
@@ -42,8 +42,8 @@ pub fn cause(key: &str) -> &'static str {
     }
 }
 
-/// The parts of a latency in stacking order, each with its colour: waits warm, work cool, and what is
-/// also a cause of programs in its colour.
+/// The parts of a latency in stacking order, each with its color: waits warm, work cool, and what is
+/// also a cause of programs in its color.
 pub(crate) const LATENCY_PARTS: [(&str, &str); 11] = [
     ("admission", "#9aa3ad"),
     ("map_miss", "#7f9a3c"),
@@ -66,7 +66,7 @@ pub(crate) fn text_on(ground: &str) -> &'static str {
 /// The ink of text.
 pub(crate) const INK: &str = "#1b212a";
 
-/// Contrast of two colours `#rrggbb`, by WCAG 2: 1 to 21.
+/// Contrast of two colors `#rrggbb`, by WCAG 2: 1 to 21.
 fn contrast(a: &str, b: &str) -> f64 {
     let (a, b) = (luminance(a), luminance(b));
     (a.max(b) + 0.05) / (a.min(b) + 0.05)
@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_can_be_read_on_every_part_of_a_bar_and_in_the_colour_of_every_scheme() {
+    fn text_is_legible_on_every_bar_part_and_scheme_color() {
         let parts = stack().into_iter().map(cause).chain(LATENCY_PARTS.map(|(_, colour)| colour));
         for ground in parts.chain(["slc", "mlc", "tlc", "qlc", "other"].map(mode)) {
             assert!(
@@ -117,7 +117,7 @@ mod tests {
         assert!(LATENCY_PARTS.into_iter().map(|(key, _)| key).eq(named));
     }
 
-    /// A colour as eyes without red (protanopia) or without green (deuteranopia) cones see it, in linear RGB; the
+    /// A color as eyes without red (protanopia) or without green (deuteranopia) cones see it, in linear RGB; the
     /// matrices of Machado et al. 2009 for full severity.
     fn seen(hex: &str, eyes: &[[f64; 3]; 3]) -> [f64; 3] {
         let part = |from: usize| {
@@ -128,7 +128,7 @@ mod tests {
         eyes.map(|row| row.iter().zip(rgb).map(|(a, b)| a * b).sum::<f64>().clamp(0.0, 1.0))
     }
 
-    /// The distance of two colours in CIE L*a*b*.
+    /// The distance of two colors in CIE L*a*b*.
     fn distance(a: [f64; 3], b: [f64; 3]) -> f64 {
         let lab = |[r, g, b]: [f64; 3]| {
             let f = |t: f64| if t > 0.008856 { t.cbrt() } else { 7.787 * t + 16.0 / 116.0 };
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn colours_of_a_set_are_told_apart_without_red_and_green() {
+    fn set_colors_differ_without_red_and_green() {
         let eyes = [
             [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
             [

@@ -5,7 +5,7 @@ use crate::pictures::cast::Named;
 use crate::pictures::figure::WIDTH;
 use crate::pictures::svg::{Anchor, Canvas, drawn, escape, px, text_width};
 
-/// The most runs that share a plot, or lie below each other: more would hide one another, and their colours could
+/// The most runs that share a plot, or lie below each other: more would hide one another, and their colors could
 /// not be told apart.
 pub(crate) const TOGETHER: usize = 4;
 /// Where a plot ends at the right.

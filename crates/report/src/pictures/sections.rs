@@ -8,6 +8,7 @@ use crate::schema::comparison::Comparison;
 use crate::words::decision;
 use crate::words::metrics::TITLE;
 use crate::words::names::{stands_for, workload_label};
+use crate::words::phrases::all_of;
 
 /// Every picture for which there are data.
 pub fn figures(comparison: &Comparison) -> Vec<Figure> {
@@ -72,8 +73,8 @@ impl Section {
             for figure in made.iter_mut().filter(|figure| figure.is_alike()) {
                 if let Some(one) = alone.iter().find(|one| one.name == figure.name) {
                     let caption = format!(
-                        "The same for all {} schemes, within 5 %. {}",
-                        cast.reports.len(),
+                        "The same for {} schemes, within 5 %. {}",
+                        all_of(cast.reports.len()),
                         one.caption
                     );
                     *figure = Figure { caption, csv: std::mem::take(&mut figure.csv), ..one.clone() };

@@ -1,5 +1,5 @@
 //! The little of SVG that the pictures need: escaped text, scales with round ticks, and a canvas.
-//! A picture carries its light colours as attributes, so that it stands alone in a paper; the page
+//! A picture carries its light colors as attributes, so that it stands alone in a paper; the page
 //! overrides them by class, and so has a dark side.
 
 use crate::pictures::palette::INK;
@@ -199,7 +199,7 @@ pub(crate) enum Anchor {
     End,
 }
 
-/// A picture while it is drawn. Colours go by class with the light value beside it.
+/// A picture while it is drawn. Colors go by class with the light value beside it.
 pub(crate) struct Canvas {
     pub width: f64,
     pub height: f64,
@@ -236,7 +236,7 @@ impl Canvas {
         self.coloured_text(class, colour, at, anchor, text);
     }
 
-    /// A text in the colour of what it names.
+    /// A text in the color of what it names.
     pub(crate) fn coloured_text(
         &mut self,
         class: &str,

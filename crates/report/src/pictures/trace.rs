@@ -1,6 +1,6 @@
 //! The pictures of a trace: what it touches over time, how soon it comes back to it, what a cache would
 //! answer, how long requests are, when they come, and where the hot spots are. Reads and writes have one
-//! colour each through all of them.
+//! color each through all of them.
 
 use crate::pictures::figure::{Csv, Figure, WIDTH, data};
 use crate::pictures::palette;
@@ -160,7 +160,7 @@ fn heat(p: &Profile) -> Option<Figure> {
         for run in counts.chunk_by(|a, b| *a > 0 && *b > 0 && shade(*a) == shade(*b) || a == b) {
             if run[0] > 0 {
                 let (from, to) = (LEFT + column as f64 * width, LEFT + (column + run.len()) as f64 * width);
-                // A little larger, so that no seam shows between neighbours.
+                // A little larger, so that no seam shows between neighbors.
                 shades[shade(run[0])] +=
                     &format!("M{} {}H{}v{}H{}z", px(from), px(at), px(to + 0.1), px(height + 0.2), px(from));
             }

@@ -1,4 +1,4 @@
-//! What the pictures of a trace have in common: axes, and one colour each for reads and writes.
+//! What the pictures of a trace have in common: axes, and one color each for reads and writes.
 
 use crate::pictures::figure::WIDTH;
 use crate::pictures::palette;

@@ -1,5 +1,5 @@
 //! Gain against cost: a point a scheme, with the runs that no other beats joined by a line. Baseline and winner have
-//! their colours, all others are grey; names stand where they cover nothing, and the frontier's always stand.
+//! their colors, all others are grey; names stand where they cover nothing, and the frontier's always stand.
 
 use crate::pictures::cast::Roles;
 use crate::pictures::figure::{Csv, Figure, WIDTH, data};

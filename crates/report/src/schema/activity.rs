@@ -64,8 +64,8 @@ pub struct Flash {
     pub suspensions: Option<BTreeMap<String, u64>>,
 }
 
-/// A mapping table on flash, partly cached in RAM. Its reads and programs are those of cause `metadata`; those of the
-/// trim log are among the programs.
+/// A mapping table on flash, partly cached in RAM. Its reads and programs have the cause `metadata`; the programs
+/// include those of the trim log.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct MapOnFlash {
@@ -338,7 +338,7 @@ pub struct LostBlocks {
     /// Blocks by how they were lost.
     #[serde(flatten)]
     pub counts: LostFigures,
-    /// Cycles that each simulated erase stands for.
+    /// P/E cycles per simulated erase.
     pub acceleration: u64,
     /// When the drive wore out: the first host write without space; null before that.
     pub worn_out: Option<WornOut>,

@@ -31,7 +31,7 @@ pub struct Lifetimes {
     pub config: Value,
     /// Bytes that the host can address.
     pub logical_bytes: u64,
-    /// Cycles that each simulated erase stands for.
+    /// P/E cycles per simulated erase.
     pub acceleration: u32,
     /// Power-off time after each phase, in seconds: data age, and blocks do not wear.
     pub shelf_s: f64,

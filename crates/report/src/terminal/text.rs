@@ -1,5 +1,5 @@
 //! Text for a terminal, laid out as styled segments and cut by display width, so that no line is longer than
-//! asked, with colour or without.
+//! asked, with color or without.
 
 use crate::words::number;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
@@ -7,7 +7,7 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 /// How a terminal wants its text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TerminalStyle {
-    /// Use ANSI colours.
+    /// Use ANSI colors.
     pub colour: bool,
     /// Columns of text; less than 40 counts as 40.
     pub width: usize,

@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn long_commands_are_broken_before_options_and_stay_whole() {
+    fn long_commands_break_before_options() {
         let command = words("wordline compare --device demo-8gb --scheme conventional --scheme slc-cache");
         let lines = shell_lines(&command, 44);
         assert_eq!(

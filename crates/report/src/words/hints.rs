@@ -78,9 +78,9 @@ pub(crate) fn hints(reports: &[Report]) -> Vec<Said> {
         }
         if let Some(replicas) = r.replicas.as_ref().filter(|r| r.are_identical()) {
             let text = format!(
-                "all {} replicas have identical results, so there are no intervals: this run does not \
+                "{} replicas have identical results, so there are no intervals: this run does not \
                  depend on its seed.",
-                replicas.runs.len()
+                phrases::all_of(replicas.runs.len())
             );
             add(text, run);
         }
@@ -94,7 +94,7 @@ mod tests {
 
     /// With fewer than 1,000 requests the rank of p99.9 is the last one; with fewer than 100, that of p99 too.
     #[test]
-    fn few_requests_are_told_until_percentiles_differ_from_the_maximum() {
+    fn few_requests_are_noted_until_p_differs_from_max() {
         let said = |count| few(count, "writes").unwrap_or_default();
         assert!(
             said(50).starts_with("50 writes are too few for p99 and p99.9, which are the slowest of them;")

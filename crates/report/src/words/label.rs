@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_long_name_is_broken_where_its_parts_end_and_nowhere_lost() {
+    fn long_name_breaks_between_parts_and_loses_nothing() {
         let at = |width: usize| move |line: &str| line.chars().count() <= width;
         assert_eq!(lines("turbo-write+pa-ssd:QDS+UBS", at(12)), ["turbo-write+", "pa-ssd:QDS+", "UBS"]);
         assert_eq!(lines("conventional", at(12)), ["conventional"]);

@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn verdict_is_not_known_where_half_the_acceleration_disagrees() {
+    fn verdict_is_unknown_if_half_acceleration_disagrees() {
         let said = lifetimes(vec![
             under("a", vec![life(100.0, 1.0)], Some(life(101.0, 1.0))),
             under("b", vec![life(200.0, 2.0)], Some(life(150.0, 2.0))),

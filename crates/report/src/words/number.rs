@@ -91,7 +91,7 @@ fn rounded(x: f64, last: i32) -> String {
     format!("{sign}{}", count(((x.abs() / step).round() * step) as u64))
 }
 
-/// A change in per cent with half the width of its interval: `−28.5 % ± 0.3`.
+/// A change in percent with half the width of its interval: `−28.5 % ± 0.3`.
 pub(crate) fn change(percent: f64, half_width: Option<f64>) -> String {
     if !percent.is_finite() {
         return NONE.to_string();

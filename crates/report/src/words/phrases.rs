@@ -38,6 +38,11 @@ pub(crate) fn once(sentences: Sentences, labels: &[String], least: usize) -> Vec
     groups.into_iter().flat_map(|(_, all)| joined(all, labels, least)).collect()
 }
 
+/// `both` or `all N`, before the word for what is counted.
+pub(crate) fn all_of(count: usize) -> String {
+    if count == 2 { "both".to_string() } else { format!("all {count}") }
+}
+
 fn joined(all: Sentences, labels: &[String], least: usize) -> Vec<Said> {
     let mut texts: Vec<(String, Vec<usize>)> = vec![];
     for (run, text) in all {

@@ -182,7 +182,7 @@ impl Row {
             Better::Lower => 1.0,
             Better::Higher => -1.0,
         };
-        // What differs by less than half a per cent is a tie, and what chance may have made.
+        // What differs by less than half a percent is a tie, and what chance may have made.
         let near = |a: f64, b: f64| (a - b).abs() <= 0.005 * a.abs().max(b.abs());
         let chance = |a: usize, b: usize| {
             let d = self.difference(a, b);

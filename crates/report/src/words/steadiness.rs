@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn answer_rests_on_four_in_five_steady_runs_of_each_scheme() {
+    fn answer_needs_four_in_five_steady_runs_per_scheme() {
         let replicated = |steady: usize| {
             let reached = |i| if i < steady { Reached::Yes } else { Reached::No };
             let runs = (0..5).map(|i| run(reached(i), json!({}))).collect();

@@ -27,8 +27,8 @@ pub(crate) fn sentence(report: &Report) -> Option<String> {
     if let Some(at) = worst {
         let same = states.iter().filter(|s| s.reached == states[at].reached).count();
         let who = if count > 1 {
-            let some = if same == count { "all".to_string() } else { format!("{same} of") };
-            format!(" in {some} {count} replicas (seed {}", runs[at].seed)
+            let some = if same == count { phrases::all_of(count) } else { format!("{same} of {count}") };
+            format!(" in {some} replicas (seed {}", runs[at].seed)
         } else {
             String::new()
         };
@@ -52,7 +52,7 @@ pub(crate) fn sentence(report: &Report) -> Option<String> {
         format!("steady from {} ({:.0} % of the requests)", Quantity::Time.show(time_s), share * 100.0)
     };
     if count > 1 {
-        text.push_str(&format!(" in all {count} replicas"));
+        text.push_str(&format!(" in {} replicas", phrases::all_of(count)));
     }
     let waf = |r: &Report| r.after_warm_up().and_then(|a| a.waf);
     let known = if count > 1 {

@@ -95,7 +95,7 @@ fn a_page_of_sixteen_full_runs_stays_under_a_megabyte() {
 }
 
 #[test]
-fn conditions_stand_beside_each_other_and_where_they_differ_the_page_says_so() {
+fn page_compares_conditions_and_marks_differences() {
     let mut two = sample::two();
     let differing = visible(&html(&two));
     assert!(differing.contains("not identical for all: RAM (39.2 MiB against 42.0 MiB)"), "{differing}");
@@ -119,7 +119,7 @@ fn conditions_stand_beside_each_other_and_where_they_differ_the_page_says_so() {
 }
 
 #[test]
-fn flash_that_differs_by_more_than_one_per_cent_is_said() {
+fn flash_that_differs_by_over_one_percent_is_noted() {
     for (times, differs) in [(1.0, false), (1.009, false), (1.02, true), (0.98, true)] {
         let mut two = sample::two();
         let conditions = two.reports[1].conditions.as_mut().unwrap();
@@ -131,7 +131,7 @@ fn flash_that_differs_by_more_than_one_per_cent_is_said() {
 }
 
 #[test]
-fn threshold_out_of_reach_stands_in_the_head_of_table_and_page() {
+fn unreachable_threshold_heads_table_and_page() {
     let mut two = sample::two();
     two.reports[0].out_of_reach = vec![wordline_report::OutOfReach {
         region: "D".into(),
@@ -357,7 +357,7 @@ fn baseline_winner_and_others_have_a_colour_each() {
 }
 
 #[test]
-fn causes_lie_in_the_order_of_the_house_and_add_up_to_the_waf() {
+fn causes_keep_their_order_and_sum_to_the_waf() {
     let c = sample::four();
     let f = figures(&c).into_iter().find(|f| f.name == "programs-by-cause").unwrap();
     let causes: Vec<&str> =
@@ -404,7 +404,7 @@ fn arrays_are_called_what_they_are() {
 }
 
 #[test]
-fn many_runs_are_rows_with_small_plots_and_few_share_one() {
+fn many_runs_get_small_plots_and_few_share_one() {
     let many: Vec<_> = (0..4).flat_map(|_| sample::four().reports).take(15).collect();
     let page = html(&Comparison::new(many.clone()));
     assert!(page.contains("<table class=\"byscheme\">") && page.contains("All measures of all 15 runs"));
@@ -419,7 +419,7 @@ fn many_runs_are_rows_with_small_plots_and_few_share_one() {
 }
 
 #[test]
-fn a_heading_has_whole_spellings_and_a_command_to_copy() {
+fn heading_has_full_spellings_and_a_copyable_command() {
     let heading = wordline_report::Heading {
         title: "two <schemes>".into(),
         lead: "So it came out.".into(),

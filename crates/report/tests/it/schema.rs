@@ -94,7 +94,7 @@ fn how_fast_the_engine_was_is_no_part_of_the_result() {
 }
 
 #[test]
-fn waf_is_programmed_over_written_and_its_parts_add_up() {
+fn waf_is_media_over_host_writes_and_parts_sum_up() {
     let r = sample::report(&sample::IPS);
     let waf = r.waf.unwrap();
     let parts: f64 = waf.parts.values().flat_map(|k| k.values()).sum();

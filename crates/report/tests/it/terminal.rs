@@ -31,7 +31,7 @@ fn without_codes(text: &str) -> String {
 }
 
 #[test]
-fn the_best_of_each_row_is_marked_and_the_ratio_stands_beside_it() {
+fn best_value_of_each_row_is_marked_with_its_ratio() {
     let text = table(&sample::two(), plain(80));
     assert_eq!(row(&text, "Write latency", "p50"), "  p50           µs     2,120            857   * (0.41×)");
     assert_eq!(
@@ -47,7 +47,7 @@ fn the_best_of_each_row_is_marked_and_the_ratio_stands_beside_it() {
 }
 
 #[test]
-fn replicas_show_the_mean_with_its_interval_and_the_paired_difference() {
+fn repeats_show_mean_interval_and_paired_difference() {
     let c = sample::replicated();
     let text = table(&c, plain(100));
     let means = |scheme: usize| -> Vec<f64> {
@@ -74,7 +74,7 @@ fn replicas_show_the_mean_with_its_interval_and_the_paired_difference() {
 
 /// What the line below a table explains is in the table: of few schemes, of many, at any width.
 #[test]
-fn replicas_show_intervals_and_differences_of_many_schemes() {
+fn repeats_show_intervals_for_many_schemes() {
     for count in [2, 3, 5, 8] {
         let reports: Vec<_> = (0..4).flat_map(|_| sample::replicated().reports).take(count).collect();
         let c = Comparison::new(reports);
@@ -96,7 +96,7 @@ fn replicas_show_intervals_and_differences_of_many_schemes() {
 }
 
 #[test]
-fn replicas_that_are_all_alike_get_no_interval_but_a_word() {
+fn identical_repeats_get_a_word_instead_of_an_interval() {
     let text = table(&sample::replicas_alike(), plain(100));
     assert!(text.contains("all 3 replicas have identical results"), "{text}");
     assert!(!text.contains('±'), "{text}");
@@ -107,7 +107,7 @@ fn replicas_that_are_all_alike_get_no_interval_but_a_word() {
 }
 
 #[test]
-fn the_steady_state_is_said_in_a_line_with_what_was_measured_after_it() {
+fn steady_state_line_shows_what_was_measured_after_it() {
     let mut c = sample::replicated();
     c.reports.iter_mut().for_each(|r| r.replicas = None);
     let text = table(&c, plain(120));
@@ -221,7 +221,7 @@ fn more_schemes_than_fit_become_rows() {
 }
 
 #[test]
-fn what_schemes_follow_is_told_with_its_last_value_and_its_mean() {
+fn scheme_metrics_show_last_value_and_mean() {
     let text = table(&sample::metrics(3), plain(100));
     let group = text.split_once("\nScheme metrics\n").unwrap().1;
     let cells = |label: &str| -> Vec<&str> {
@@ -331,7 +331,7 @@ fn nothing_is_concluded_from_latencies_under_overload() {
 }
 
 #[test]
-fn the_short_table_has_the_verdict_and_at_most_ten_rows_that_decide() {
+fn short_table_has_the_verdict_and_at_most_ten_rows() {
     let two = sample::steady(sample::two());
     let text = wordline_report::table(&two, &Rows::Decisive("--all"), plain(100));
     let verdict = text.find("has the lowest mean write latency").unwrap();

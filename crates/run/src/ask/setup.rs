@@ -442,7 +442,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_share_of_the_touched_pages_holds_old_data_and_others_make_up_the_number() {
+    fn old_share_of_touched_pages_is_topped_up_by_others() {
         let runs = [32..64, 100..132];
         let held = |percent| and_first_others(&runs, Fraction::percent(percent), 60);
         assert_eq!(held(100), [32..64, 100..132], "more than were asked for");

@@ -284,7 +284,7 @@ fn list(names: &[&str]) -> String {
     }
 }
 
-/// A fraction in per cent, to two digits.
+/// A fraction in percent, to two digits.
 fn percent(share: f64) -> String {
     let x = share * 100.0;
     if x < 10.0 { format!("{x:.1} %") } else { format!("{x:.0} %") }

@@ -32,7 +32,7 @@ pub struct LifeProgress {
     pub scheme: usize,
     /// The seed.
     pub seed: u64,
-    /// Cycles that each of its erases stands for.
+    /// P/E cycles per simulated erase.
     pub acceleration: u32,
     /// Passes of the workload that have ended.
     pub passes: u64,
@@ -63,7 +63,7 @@ pub struct WhichLife {
     pub replica: u32,
     /// Its seed.
     pub seed: u64,
-    /// Cycles that each of its erases stands for.
+    /// P/E cycles per simulated erase.
     pub acceleration: u32,
 }
 

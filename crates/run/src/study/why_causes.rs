@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn wait_for_the_buffer_is_what_the_planes_did_meanwhile() {
+    fn buffer_wait_is_split_by_what_planes_did_meanwhile() {
         let busy = |cause: &str, busy_ns, empties| Busy {
             cause: cause.into(),
             region: "D".into(),

@@ -109,7 +109,7 @@ pub(crate) fn floor(report: &Report, op: HostOp, most: u64) -> u64 {
     }
     let below = 1.0 - most as f64 / requests as f64;
     let reached = points.iter().take_while(|[_, share]| *share <= below).last();
-    // Its latencies are those of bins, which are within some per cent.
+    // Its latencies are those of bins, which are within some percent.
     reached.map_or(0, |[us, _]| (us * 1e3 * 0.9) as u64)
 }
 
@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn what_works_at_once_shares_the_time_and_what_nobody_took_is_left() {
+    fn concurrent_work_shares_time_and_the_rest_is_left() {
         let mut sums =
             Sums::of(Slowest::Requests(1), None, &of_reads(10)).map(|mut all| all.remove(0)).expect("sums");
         let work = |kind: &str, start_ns, end_ns| Work {

@@ -85,20 +85,20 @@ fn page() -> String {
     }
     format!(
         "# One scheme over another\n\n`--scheme FRONT+DENSE`, each with its parameters, as in \
-         `--scheme 'turbo-write:static_blocks=8+pa-ssd:QDS+UBS'`: the front\nkeeps its cache and decides what goes \
-         where; what it calls its dense region is laid out, programmed and looked after\nby the other. How that \
-         works is in [media-and-modes.md](../../docs/engine/media-and-modes.md#one-scheme-over-another).\n\nThe error model goes \
-         with all of them: it is the flash's, and no scheme is asked.\n\n## What goes together\n\nEach was filled, written over \
-         and recounted on small drives of these kinds.\n\n| front | dense, and on which drives |\n|---|---|\n{goes}\n\
-         ## What does not, and why\n\nHierarchy's packing goes in front of In-place Switch, as `hierarchy+ips`: parts of \
-         pages are packed in the cache, and\nwhat leaves it comes to the windows. Packed pages in the windows \
-         themselves, `ips+hierarchy`, cannot be said so: `ips` has\none region, and what packs brings a cache of its \
+         `--scheme 'turbo-write:static_blocks=8+pa-ssd:QDS+UBS'`: the front\nkeeps its cache and decides where data go; \
+         the other scheme lays out and manages the front's dense region\n\
+         ([how](../../docs/engine/media-and-modes.md#one-scheme-over-another)).\n\nThe error model works with all of them, \
+         because it belongs to the flash.\n\n## Compatible pairs\n\nEach pair was filled, overwritten and recounted on small \
+         drives of these kinds.\n\n| front | dense, and on which drives |\n|---|---|\n{goes}\n\
+         ## Refused pairs\n\nHierarchy's packing can precede In-place Switch, as `hierarchy+ips`: the cache packs \
+         partial pages, which then\nmigrate to the windows. Packing in the windows themselves, `ips+hierarchy`, is not \
+         possible: `ips` has a single\nregion, and schemes that pack need a cache of their \
          own.\n\n| front | dense | reason |\n|---|---|---|\n{refused}\nWritten by `make bless`.\n"
     )
 }
 
 #[test]
-fn every_pair_of_schemes_runs_or_is_refused_with_its_reason() {
+fn every_pair_of_schemes_runs_or_is_refused_with_reason() {
     let text = page();
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../lab/results/combinations.md");
     if std::env::var_os("BLESS").is_some() {

@@ -221,7 +221,7 @@ fn ten_rows_come_out_the_same_on_any_machine() {
 }
 
 #[test]
-fn one_worker_and_many_come_to_the_result_of_a_run_alone() {
+fn one_worker_and_many_match_a_run_alone() {
     for device in DEVICES {
         for workload in WORKLOADS {
             let names = wordline_schemes::all().iter().map(|s| s.name.to_string());

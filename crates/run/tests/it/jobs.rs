@@ -25,7 +25,7 @@ fn report(text: &str) -> Report {
 const GLOBAL: &str = "[global]\nioengine=libaio\nbs=16k\nsize=16m\n";
 
 #[test]
-fn a_deeper_job_beside_a_shallow_one_gets_more_done_and_waits_longer() {
+fn deeper_job_does_more_and_waits_longer() {
     let text = format!(
         "{GLOBAL}time_based\nruntime=1\nrw=randread\nnorandommap\n[one]\niodepth=1\n[many]\niodepth=32\n"
     );
@@ -41,7 +41,7 @@ fn a_deeper_job_beside_a_shallow_one_gets_more_done_and_waits_longer() {
 }
 
 #[test]
-fn a_stonewalled_job_begins_when_all_before_it_have_ended() {
+fn stonewalled_job_starts_after_all_earlier_ones() {
     let text = format!("{GLOBAL}[a]\nrw=write\nnumjobs=2\n[b]\nrw=read\n[c]\nstonewall\nrw=read\n");
     let jobs = report(&text).jobs;
     assert_eq!(jobs.iter().map(|j| j.group).collect::<Vec<_>>(), [0, 0, 0, 1]);
@@ -50,7 +50,7 @@ fn a_stonewalled_job_begins_when_all_before_it_have_ended() {
 }
 
 #[test]
-fn a_ramp_is_left_out_of_the_jobs_figures_and_a_rate_is_kept() {
+fn ramp_is_excluded_and_rate_is_kept() {
     let text = format!("{GLOBAL}[a]\nrw=randread\nrate_iops=1000\ntime_based\nruntime=2\nramp_time=1\n");
     let r = report(&text);
     let job = &r.jobs[0];
@@ -93,7 +93,7 @@ fn strangers(ours: &Value, theirs: &Value, path: &str, found: &mut Vec<String>) 
 }
 
 #[test]
-fn every_key_of_the_fio_form_is_one_of_fios_own_with_a_value_of_its_kind() {
+fn every_fio_key_exists_in_fio_with_a_valid_value() {
     let text = "[a]\nrw=randrw\nbs=4k\nsize=1m\nfsync=8\n";
     let file = job_file(text);
     let fio = Command::new("fio").args(["--output-format=json", "--ioengine=null"]).arg(file.path()).output();

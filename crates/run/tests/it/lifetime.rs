@@ -116,7 +116,7 @@ fn programmed(life: &Life, physical: f64, endurance: f64) -> f64 {
 }
 
 #[test]
-fn what_is_worn_is_what_was_programmed_at_any_acceleration() {
+fn wear_equals_programs_at_any_acceleration() {
     for acceleration in [20, 40] {
         let set = [&SMALL[..], &[("wear.dynamic", "true")]].concat();
         let spec = LifetimeSpec {

@@ -52,7 +52,7 @@ fn waf(r: &Report) -> f64 {
 }
 
 #[test]
-fn more_channels_dies_and_a_faster_bus_bring_more_reads_a_second() {
+fn channels_dies_and_bus_speed_raise_read_iops() {
     let rate = |sets: &[&[(&str, &str)]]| reads(sets).throughput.iops;
     // With the same capacity behind fewer of them.
     let halves = |key| [(key, "1"), ("medium.flash.blocks_per_plane", "448")];
@@ -63,7 +63,7 @@ fn more_channels_dies_and_a_faster_bus_bring_more_reads_a_second() {
 }
 
 #[test]
-fn time_of_the_controller_adds_to_a_read_and_takes_no_rate_from_many() {
+fn controller_time_adds_latency_but_keeps_throughput() {
     let controller: &[(&str, &str)] = &[("host.read_latency", "10us")];
     let alone = |sets| {
         let r = report("uniform:bs=16KiB,qd=1,read=100%", "fill:100%", 1_000, &[sets]);
@@ -81,7 +81,7 @@ fn more_space_to_spare_lowers_write_amplification() {
 }
 
 #[test]
-fn no_rule_for_victims_beats_greedy_under_uniform_writes() {
+fn no_victim_rule_beats_greedy_under_uniform_writes() {
     let of = |rule| waf(&collecting(TIGHT, &[("gc.victim", rule)]));
     let greedy = of("greedy");
     // A random victim is as live as the plane: the most that a rule without malice costs.
@@ -94,7 +94,7 @@ fn no_rule_for_victims_beats_greedy_under_uniform_writes() {
 }
 
 #[test]
-fn collection_in_the_background_leaves_reads_and_writes_their_turn() {
+fn background_gc_leaves_turns_to_reads_and_writes() {
     let mean = |class| mixed(&[("gc.class", class)]).latency_us.read.unwrap().mean;
     assert!(mean("background") < mean("foreground"));
 }
@@ -106,13 +106,13 @@ fn suspension_lowers_the_tail_of_reads() {
 }
 
 #[test]
-fn reads_wait_longer_where_whoever_comes_first_is_served_first() {
+fn fifo_service_makes_reads_wait_longer() {
     let mean = |order| mixed(&[("service.order", order)]).latency_us.read.unwrap().mean;
     assert!(mean("first-come") > 1.1 * mean("read-first"));
 }
 
 #[test]
-fn a_larger_share_for_reads_lowers_their_tail_and_writes_pay_for_it() {
+fn larger_read_share_cuts_read_tail_and_costs_writes() {
     let of = |read, write| {
         let r = mixed(&[
             // Or writes go where nobody reads, and have nothing to pay for.
@@ -130,7 +130,7 @@ fn a_larger_share_for_reads_lowers_their_tail_and_writes_pay_for_it() {
 }
 
 #[test]
-fn a_buffer_that_keeps_pages_back_programs_fewer_of_those_written_often() {
+fn holding_buffer_programs_fewer_hot_pages() {
     let programmed = |flush| {
         let sets: &[(&str, &str)] = &[("ack.mode", "buffer"), ("ack.pages", "1024"), ("ack.flush", flush)];
         let r = report("zipf:theta=1,bs=16KiB,qd=4", "fill:100%", 30_000, &[sets]);
@@ -141,7 +141,7 @@ fn a_buffer_that_keeps_pages_back_programs_fewer_of_those_written_often() {
 }
 
 #[test]
-fn streams_that_keep_hot_and_cold_writes_apart_lower_write_amplification() {
+fn hot_and_cold_streams_lower_write_amplification() {
     let text = "[global]\nioengine=libaio\nbs=16k\nrw=randwrite\nnorandommap\ntime_based\nruntime=1000\n\
                 [hot]\nsize=140m\niodepth=9\nwrite_hint=short\n\
                 [cold]\noffset=140m\nsize=1300m\niodepth=1\nwrite_hint=long\n";
@@ -157,8 +157,9 @@ fn streams_that_keep_hot_and_cold_writes_apart_lower_write_amplification() {
     assert!(apart < 0.95 * together, "{together} {apart}");
 }
 
+// Pages of a stream that die together are copied less where the trace names the streams.
 #[test]
-fn pages_of_a_stream_that_die_together_are_copied_less_where_a_trace_says_which_they_are() {
+fn trace_streams_of_one_lifetime_copy_fewer_pages() {
     // Two logs that are written round and round, a short one and a long one; only their stream tells them apart.
     let (mut rows, logs) = ("at,op,page,stream\n".to_string(), [0..9_216, 9_216..92_160]);
     let mut next = [0, 0];
@@ -202,7 +203,7 @@ fn a_larger_read_cache_leaves_fewer_reads_to_flash() {
 }
 
 #[test]
-fn a_smaller_journal_of_the_map_raises_reads_and_holds_fewer_changes() {
+fn smaller_journal_raises_reads_and_bounds_changes() {
     let of = |size| {
         let sets: &[(&str, &str)] = &[
             ("slc_cache", "off"),
@@ -224,7 +225,7 @@ fn a_smaller_journal_of_the_map_raises_reads_and_holds_fewer_changes() {
 }
 
 #[test]
-fn a_smaller_cache_of_the_map_raises_reads_and_latency() {
+fn smaller_map_cache_raises_reads_and_latency() {
     let of = |size| {
         let sets: &[(&str, &str)] = &[("dram.map_cache", size)];
         let r = report("uniform:bs=16KiB,qd=4,read=70%", "fill:100%", 20_000, &[sets]);
@@ -332,7 +333,7 @@ fn of_two_jobs(prioclass: &str, sets: &[&[(&str, &str)]]) -> (f64, f64) {
 }
 
 #[test]
-fn an_urgent_queue_waits_less_than_one_that_takes_turns_and_that_less_than_a_low_one() {
+fn urgent_queue_waits_less_than_rotating_and_low_ones() {
     let weighted: &[(&str, &str)] = &[
         ("host.arbitration", "weighted"),
         ("host.weights.high", "8"),

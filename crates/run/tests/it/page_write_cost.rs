@@ -1,6 +1,6 @@
 //! Does a page write on one medium of HySSD cost what its formula says? The formula assumes uniform random
 //! writes and cleaning first in, first out, and counts no block in reserve; so it is asked at the
-//! utilisation of the blocks that can hold data while one is collected.
+//! utilization of the blocks that can hold data while one is collected.
 
 #![allow(clippy::print_stdout)]
 
@@ -102,14 +102,15 @@ hard_reserve = 1
         (time / host as f64, report.latency_us.write.unwrap().mean)
     }
 
-    /// The utilisation of the blocks that can hold old data when a victim is chosen.
+    /// The utilization of the blocks that can hold old data when a victim is chosen.
     fn effective(&self, u: f64) -> f64 {
         u * BLOCKS as f64 / (BLOCKS - WITHOUT_OLD_DATA) as f64
     }
 }
 
+// Under FIFO, at every fill up to 95 %.
 #[test]
-fn a_page_write_costs_what_the_model_says_under_fifo_to_95_percent() {
+fn page_write_costs_match_the_model_to_95_percent() {
     for medium in &MEDIA {
         for u in [0.3, 0.5, 0.7, 0.8, 0.9, 0.95] {
             let (ours, model) = (medium.simulated(u, "fifo"), medium.costs.c_pw(medium.effective(u)));
@@ -148,7 +149,7 @@ fn greedy_costs_a_little_less_than_the_model() {
 /// its die until the erase; where collection takes turns with the host, much of it goes on beside the host's
 /// programs.
 #[test]
-fn the_host_waits_for_all_of_it_where_collection_is_in_the_foreground() {
+fn host_waits_for_all_of_foreground_gc() {
     for medium in &MEDIA {
         for u in [0.5, 0.8, 0.9] {
             let (work, wait) = medium.work_and_wait(u, "fifo", "foreground");

@@ -98,7 +98,7 @@ fn it_stands_over_others() {
 }
 
 #[test]
-fn a_name_that_is_taken_or_cannot_be_typed_is_refused_with_what_is_allowed() {
+fn taken_or_untypable_name_is_refused() {
     let e = Registry::standard().with(entry("conventional".into())).unwrap_err().to_string();
     assert!(e.contains("duplicate name") && e.contains("allowed: any except conventional, "), "{e}");
     for name in ["", "My-scheme", "a+b", "a:b", "a,b", "9th", "a b"] {

@@ -29,7 +29,7 @@ fn error(spec: &RunSpec) -> RunError {
 }
 
 #[test]
-fn the_same_seed_gives_the_same_report_twice_and_on_any_number_of_threads() {
+fn same_seed_gives_one_report_on_any_thread_count() {
     let schemes = ["conventional", "slc-cache", "slc-cache:when_full=wait"].map(str::to_string);
     let spec = demo(&schemes[0], 6000);
     let alone: Vec<Report> = schemes.iter().map(|s| report(&spec.with_scheme(s))).collect();
@@ -44,7 +44,7 @@ fn the_same_seed_gives_the_same_report_twice_and_on_any_number_of_threads() {
 }
 
 #[test]
-fn replicas_are_the_runs_of_their_seeds_on_any_number_of_threads() {
+fn replicas_equal_runs_of_their_seeds_on_any_threads() {
     let schemes = ["conventional", "slc-cache"].map(str::to_string);
     let spec = RunSpec { seed: u64::MAX, replicas: 3, ..demo(&schemes[0], 3000) };
     let setup = Setup::resolve(&spec).unwrap();
@@ -70,8 +70,9 @@ fn replicas_are_the_runs_of_their_seeds_on_any_number_of_threads() {
     assert!((alone.differences_percent[1]["latency_us.write.p50"].mean - mean).abs() < 1e-9);
 }
 
+// Runs that an executor does come to the same, and it is asked only where several run in parallel.
 #[test]
-fn runs_that_are_done_elsewhere_come_to_the_same_and_are_asked_for_only_where_several_go_at_once() {
+fn remote_runs_agree_and_are_used_only_in_parallel() {
     let asked = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&asked);
     let executor = Executor::new(move |job, on_progress| {
@@ -102,7 +103,7 @@ fn runs_that_are_done_elsewhere_come_to_the_same_and_are_asked_for_only_where_se
 }
 
 #[test]
-fn a_report_is_done_again_elsewhere_one_seed_at_a_time() {
+fn executor_repeats_a_report_one_seed_at_a_time() {
     let first = report(&RunSpec { replicas: 3, seed: 9, ..demo("slc-cache", 1000) });
     let seeds = Arc::new(Mutex::new(vec![]));
     let asked = Arc::clone(&seeds);
@@ -122,7 +123,7 @@ fn a_report_is_done_again_elsewhere_one_seed_at_a_time() {
 }
 
 #[test]
-fn what_goes_wrong_elsewhere_is_said_as_each_face_says_it() {
+fn executor_errors_are_worded_by_each_front_end() {
     let said = ["--fit".to_string(), "fit=".to_string()];
     let wrong = Executor::new(move |_, _| {
         Some(Err(RunError::Executor { blame: Blame::Refused, said: said.clone() }))
@@ -149,7 +150,7 @@ fn a_replicated_report_reproduces_every_replica() {
 }
 
 #[test]
-fn a_run_without_chance_has_replicas_without_intervals() {
+fn replicas_without_randomness_have_no_intervals() {
     let spec =
         RunSpec { replicas: 3, ..RunSpec::new("demo-8gb", "conventional", "sequential:read=0%,requests=2k") };
     let replicas = report(&spec).replicas.unwrap();
@@ -166,7 +167,7 @@ fn overwritten(requests: u64) -> RunSpec {
 }
 
 #[test]
-fn a_drive_that_is_being_filled_is_steady_only_when_the_run_is_long() {
+fn filling_drive_is_steady_only_in_a_long_run() {
     let tiny = report(&overwritten(1000)).steady_state.unwrap();
     assert_eq!((tiny.reached, tiny.after), (Reached::TooShort, None));
     assert!(tiny.why.contains("at least 2,000"), "{}", tiny.why);
@@ -190,8 +191,9 @@ fn a_drive_that_is_being_filled_is_steady_only_when_the_run_is_long() {
     assert!(after.read_latency_us.is_none());
 }
 
+// What follows the warm-up agrees with the whole run.
 #[test]
-fn reading_is_steady_and_what_follows_the_warm_up_agrees_with_the_whole() {
+fn reads_are_steady_and_the_rest_matches_the_whole() {
     let r = report(&RunSpec::new("demo-8gb", "conventional", "uniform:read=100%,qd=4,requests=20k"));
     let state = r.steady_state.unwrap();
     assert_eq!(state.reached, Reached::Yes, "{}", state.why);
@@ -327,7 +329,7 @@ fn all_problems_of_a_device_are_reported_at_once() {
 }
 
 #[test]
-fn a_scheme_that_does_not_fit_the_device_is_refused_with_the_reason() {
+fn scheme_that_does_not_fit_is_refused_with_reason() {
     let e = error(&RunSpec { requests: Some(10), ..RunSpec::new("mqsim-qd1", "slc-cache", "uniform") });
     assert_eq!((e.blame(), e.exit_code()), (Blame::Refused, 2), "{e}");
     assert!(e.to_string().contains("slc-cache") && e.to_string().contains("mqsim-qd1"), "{e}");
@@ -358,7 +360,7 @@ fn a_drive_that_cannot_follow_the_workload_says_so() {
 
 /// Collection once left a filled drive without a block to collect into.
 #[test]
-fn a_cache_that_waits_has_room_on_a_drive_that_is_filled_to_95_percent() {
+fn waiting_cache_has_room_on_a_95_percent_full_drive() {
     let device = format!("{}/tests/golden/hybrid.toml", env!("CARGO_MANIFEST_DIR"));
     for scheme in ["slc-cache:when_full=wait", "slc-cache:when_full=direct"] {
         for workload in ["uniform:bs=4KiB,qd=32", "sequential:bs=64KiB,qd=8", "zipf:bs=4KiB@50/32KiB@50,qd=8"]
@@ -380,7 +382,7 @@ fn a_cache_that_waits_has_room_on_a_drive_that_is_filled_to_95_percent() {
 }
 
 #[test]
-fn a_column_of_latency_hints_guides_the_types_of_pages_under_hgs() {
+fn latency_hints_of_a_trace_guide_page_types_under_hgs() {
     // Fast pages first, so that the pages behind them may be programmed; then ten small writes.
     let rows = |hint: &str| {
         let large = (0..20).map(|n| format!("{n}00000,W,{},2097152,\n", n << 21));
@@ -403,7 +405,7 @@ fn a_column_of_latency_hints_guides_the_types_of_pages_under_hgs() {
 }
 
 #[test]
-fn a_full_cache_collects_nothing_of_the_region_behind_it_while_that_is_nearly_empty() {
+fn full_cache_spares_a_nearly_empty_region_behind_it() {
     let small =
         ["channels=2", "chips_per_channel=1", "dies_per_chip=1", "planes_per_die=1", "blocks_per_plane=200"];
     let small = small.map(|s| format!("medium.flash.{s}"));

@@ -33,7 +33,7 @@ fn figures_leave_out_what_follows_the_last_completion() {
 }
 
 #[test]
-fn balance_has_the_data_that_a_cache_still_has_to_migrate() {
+fn balance_counts_data_the_cache_still_has_to_migrate() {
     let r = report("slc-cache", "uniform:read=0%,bs=16KiB,qd=8,requests=3000", "fill:90%");
     let balance = r.balance.unwrap();
     let migrated = r.after_last_request.as_ref().unwrap().program_bytes["migration"];

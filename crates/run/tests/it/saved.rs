@@ -33,7 +33,7 @@ fn from(file: &str, scheme: &str) -> RunSpec {
 }
 
 #[test]
-fn a_run_from_a_state_begins_at_zero_on_the_aged_drive_and_its_report_reproduces_it() {
+fn run_from_a_state_starts_at_zero_and_is_reproducible() {
     let folder = tempfile::tempdir().unwrap();
     let (before, file) = aged(folder.path(), "slc-cache");
     let first = try_run(&from(&file, "slc-cache")).unwrap();
@@ -67,7 +67,7 @@ fn a_run_from_a_state_begins_at_zero_on_the_aged_drive_and_its_report_reproduces
 }
 
 #[test]
-fn one_state_is_one_file_to_the_last_byte_and_a_run_may_replace_the_state_it_began_with() {
+fn state_is_one_exact_file_and_may_replace_its_source() {
     let folder = tempfile::tempdir().unwrap();
     let (_, file) = aged(folder.path(), "conventional");
     let bytes = std::fs::read(&file).unwrap();
@@ -82,7 +82,7 @@ fn one_state_is_one_file_to_the_last_byte_and_a_run_may_replace_the_state_it_beg
 }
 
 #[test]
-fn what_does_not_suit_a_state_is_refused_with_what_would() {
+fn unsuitable_state_is_refused_with_what_would_suit() {
     let folder = tempfile::tempdir().unwrap();
     let (_, file) = aged(folder.path(), "slc-cache");
     let junk = folder.path().join("junk").to_str().unwrap().to_string();
@@ -138,7 +138,7 @@ fn what_does_not_suit_a_state_is_refused_with_what_would() {
 }
 
 #[test]
-fn replicas_all_begin_with_the_state_and_one_alone_is_the_run_of_its_seed() {
+fn replicas_share_the_state_and_one_equals_its_seed() {
     let folder = tempfile::tempdir().unwrap();
     let (_, file) = aged(folder.path(), "slc-cache");
     let spec = RunSpec { replicas: 3, ..from(&file, "slc-cache") };
@@ -151,7 +151,7 @@ fn replicas_all_begin_with_the_state_and_one_alone_is_the_run_of_its_seed() {
 }
 
 #[test]
-fn a_run_that_is_recorded_begins_with_a_state_and_leaves_the_one_that_it_leaves_unwatched() {
+fn recorded_run_starts_from_a_state_and_saves_unwatched() {
     let folder = tempfile::tempdir().unwrap();
     let (_, file) = aged(folder.path(), "slc-cache");
     let [plain, watched] = ["plain", "watched"].map(|name| folder.path().join(name));
@@ -170,7 +170,7 @@ fn a_run_that_is_recorded_begins_with_a_state_and_leaves_the_one_that_it_leaves_
 }
 
 #[test]
-fn forks_of_a_snapshot_in_mid_flight_go_on_each_for_itself() {
+fn forks_of_a_snapshot_in_flight_run_independently() {
     let device = wordline_run::device("demo-8gb", &[]).unwrap();
     let geometry = device.geometry().unwrap();
     let scheme = wordline_schemes::build("slc-cache").unwrap();

@@ -72,7 +72,7 @@ fn shipped(device: &str, workload: &str, bytes: &str) -> RunSpec {
 /// On `fair-tlc`, whose buffer makes queues of 4 and more alike, over the first tenth and the whole drive write. On
 /// `demo-8gb` over the first tenth, where a wrong beginning shows, and with padding in its one-shot programs over all.
 #[test]
-fn shipped_drives_begin_within_five_per_cent_of_a_warm_up() {
+fn shipped_drives_start_within_5_percent_of_a_warm_up() {
     let is_asked = |device: &str, workload: &str| match device {
         "fair-tlc" => workload.ends_with("qd=1") || workload.ends_with("qd=128"),
         _ => workload.starts_with("uniform"),
@@ -125,7 +125,7 @@ fn a_drive_begins_as_it_goes_on_with_other_seeds() {
 }
 
 #[test]
-fn warm_up_of_a_shipped_drive_comes_to_what_the_table_says() {
+fn warm_up_of_a_shipped_drive_matches_the_table() {
     let rows = table("fair-tlc");
     let (workload, warm) = &rows[rows.len() / 2];
     let spec = RunSpec { initial: "fill:100%".into(), ..shipped("fair-tlc", workload, "9x") };
@@ -134,7 +134,7 @@ fn warm_up_of_a_shipped_drive_comes_to_what_the_table_says() {
 }
 
 #[test]
-fn trigger_that_the_data_cannot_meet_is_refused_with_what_they_leave() {
+fn unreachable_trigger_is_refused_with_what_data_leave() {
     for (device, says) in [
         (
             "hierarchy-44gb",
@@ -177,7 +177,7 @@ fn d_choices_begin_where_eight_drive_writes_lead() {
 }
 
 #[test]
-fn long_requests_deep_queues_mixtures_and_twins_are_met() {
+fn long_requests_deep_queues_mixes_and_twins_match() {
     for workload in [
         "uniform:bs=256KiB,qd=1",
         "uniform:bs=16KiB,qd=32",
@@ -206,7 +206,7 @@ fn stream_that_begins_off_is_not_called_steady() {
 }
 
 #[test]
-fn a_steady_beginning_is_reproduced_from_the_report_and_differs_with_the_seed() {
+fn steady_start_is_reproducible_and_depends_on_seed() {
     let spec = steady(&small("conventional", "zipf:bs=16KiB,requests=3000"));
     let first = try_run(&spec).unwrap();
     assert_eq!(first.config["initial"]["spelling"], "steady");
@@ -219,7 +219,7 @@ fn a_steady_beginning_is_reproduced_from_the_report_and_differs_with_the_seed() 
 
 /// A run of few requests begins with programs that its first ones leave behind: its first tenth says nothing.
 #[test]
-fn first_tenth_below_a_hundredth_of_the_drive_has_no_residual() {
+fn small_first_tenth_has_no_residual() {
     let of = |requests: u32| {
         let spec = small("conventional", &format!("uniform:read=0%,bs=16KiB,requests={requests}"));
         try_run(&steady(&spec)).unwrap().begun_steady.unwrap()
@@ -231,7 +231,7 @@ fn first_tenth_below_a_hundredth_of_the_drive_has_no_residual() {
 }
 
 #[test]
-fn a_share_of_the_drive_holds_data_and_so_does_what_the_workload_touches() {
+fn drive_and_touched_pages_hold_the_same_share() {
     let workload = "uniform:bs=16KiB,qd=2,offset=50%,span=20%,requests=30k";
     let spec = RunSpec { initial: "steady:30%".into(), ..small("conventional", workload) };
     let report = try_run(&spec).unwrap();
@@ -242,7 +242,7 @@ fn a_share_of_the_drive_holds_data_and_so_does_what_the_workload_touches() {
 }
 
 #[test]
-fn what_has_no_steady_beginning_is_refused_with_what_to_do_instead() {
+fn unsupported_steady_start_is_refused_with_advice() {
     let zipf = "zipf:bs=16KiB,requests=100";
     let full = set(small("conventional", zipf), "slc_cache.static_blocks", "1");
     let full = set(full, "capacity.logical", "283MiB");

@@ -29,7 +29,7 @@ fn report(spec: &RunSpec) -> Report {
 }
 
 #[test]
-fn both_forms_of_the_cloudphysics_trace_complete_with_one_result() {
+fn both_forms_of_the_cloudphysics_trace_agree() {
     let (Some(binary), Some(csv)) =
         (trace("cloudphysics/cloudPhysicsIO.vscsi.zst"), trace("cloudphysics/cloudPhysicsIO_us.csv.zst"))
     else {
@@ -65,7 +65,7 @@ fn three_gib(scheme: &str, file: String) -> RunSpec {
 }
 
 #[test]
-fn iozone_ages_a_small_hybrid_drive_through_ten_of_its_capacities() {
+fn iozone_ages_a_small_hybrid_drive_ten_capacities() {
     let Some(file) = trace("ssdsim_disksim/ssd-iozone-aligned2-100K.trace.zst") else { return };
     for initial in ["preload", "fill:95%"] {
         let r = report(&RunSpec { initial: initial.into(), ..three_gib("slc-cache", file.clone()) });

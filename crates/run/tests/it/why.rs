@@ -99,7 +99,7 @@ fn told(report: &Report, asked: &WhyAsked) -> Vec<Story> {
 type Case = (&'static str, &'static str, &'static str, Vec<(String, String)>, u32);
 
 #[test]
-fn what_is_told_of_slow_requests_is_in_the_log_and_comes_to_their_latency() {
+fn explained_latency_matches_the_log() {
     let busy = "uniform:read=30%,bs=1KiB@20/4KiB@40/16KiB@40,qd=16,requests=6000";
     let paced = "bursty:write_rate=150MB/s,requests=6k";
     let set = |pairs: &[(&str, &str)]| pairs.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
@@ -142,7 +142,7 @@ fn what_is_told_of_slow_requests_is_in_the_log_and_comes_to_their_latency() {
 }
 
 #[test]
-fn what_filled_the_queue_before_a_request_came_in_is_told() {
+fn queue_content_before_a_request_is_explained() {
     let set = vec![("host.queue_depth".to_string(), "4".to_string())];
     let workload = "bursty:write_rate=150MB/s,requests=2k";
     let spec =
@@ -165,7 +165,7 @@ fn what_filled_the_queue_before_a_request_came_in_is_told() {
 }
 
 #[test]
-fn cause_of_slow_requests_is_named_first_and_in_ten_lines() {
+fn cause_of_slow_requests_leads_within_ten_lines() {
     let buffer = [("ack.mode", "buffer"), ("ack.pages", "64")].map(|(k, v)| (k.to_string(), v.to_string()));
     let random = |read: &str| format!("uniform:read={read},bs=16KiB,qd=32,requests=3000");
     let cases = [
@@ -198,7 +198,7 @@ fn cause_of_slow_requests_is_named_first_and_in_ten_lines() {
 }
 
 #[test]
-fn the_ten_slowest_requests_of_the_cloudphysics_trace_are_explained_by_what_the_flash_did() {
+fn ten_slowest_cloudphysics_requests_are_explained() {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/traces");
     let file = root.join("cloudphysics/cloudPhysicsIO.vscsi.zst");
     if !file.exists() {
@@ -226,7 +226,7 @@ fn the_ten_slowest_requests_of_the_cloudphysics_trace_are_explained_by_what_the_
 }
 
 #[test]
-fn a_request_that_was_not_made_is_an_error_that_says_which_were() {
+fn missing_request_number_is_refused_with_the_range() {
     let spec = RunSpec::new("demo-8gb", "conventional", "bursty:requests=100");
     let report = wordline_run::run(&spec, &mut |_| ControlFlow::Continue(())).unwrap();
     let asked = WhyAsked { numbers: vec![100], ..WhyAsked::default() };

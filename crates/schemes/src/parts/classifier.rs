@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn the_order_holds_no_more_pages_than_the_superior_medium_could() {
+    fn order_holds_no_more_pages_than_the_superior_medium() {
         let mut c = Classifier::new(100, 10);
         (0..100).for_each(|i| {
             c.write(i, 0);

@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn the_slowest_page_is_the_last_alternate_of_the_others() {
+    fn slowest_page_is_the_last_alternate_of_the_others() {
         use SlotClass::{Csb, Lsb, Msb, Tsb};
         let tlc = types(Alternates::SlowFirst, 3);
         assert_eq!(classes(tlc.route(PageType::Lsb)), [Lsb, Csb, Msb]);

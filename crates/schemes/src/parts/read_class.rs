@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn a_count_that_is_halved_at_a_read_is_halved_for_its_class() {
+    fn count_halved_at_a_read_is_halved_for_its_class() {
         let classes = Classes { by: By::Read, warm: WARM, hot: HOT };
         let mut of = Reads::of(2, &classes);
         let seen = [false, false, true, false].map(|halve| of.read(1, 0, halve, &classes));
@@ -217,14 +217,14 @@ mod tests {
     }
 
     #[test]
-    fn the_class_of_a_distance_is_that_of_the_last_two_reads() {
+    fn distance_class_is_that_of_the_last_two_reads() {
         use Class::{Cold, Hot, Warm};
         let by = By::Distance { hot: 2, warm: 5 };
         assert_eq!(at_reads(by, &[0, 1, 3, 6, 11, 17]), [Cold, Hot, Hot, Warm, Warm, Cold]);
     }
 
     #[test]
-    fn what_is_forgotten_begins_anew_and_what_is_not_read_cools_by_distance() {
+    fn forgotten_pages_restart_and_unread_ones_cool() {
         for by in [By::Read, By::Period(1), By::Distance { hot: 2, warm: 5 }] {
             let classes = Classes { by, warm: WARM, hot: HOT };
             let mut of = Reads::of(2, &classes);

@@ -40,7 +40,7 @@ impl Reclaim {
 /// Memory of the host, and of candidate blocks.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Memory {
-    /// Host writes so far, and pages read: while both are constant, it is one idle time.
+    /// Host writes and pages read so far; the same idle time lasts while neither changes.
     pub writes: u64,
     pub reads: u64,
     /// Bytes that the host would write within the horizon, as it was when it last wrote.

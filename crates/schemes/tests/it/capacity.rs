@@ -17,7 +17,7 @@ fn laid_out(spec: &DeviceSpec, geometry: &Geometry, scheme: &str) -> Result<Layo
 }
 
 #[test]
-fn every_layout_on_a_built_in_drive_holds_its_capacity() {
+fn every_layout_on_a_shipped_drive_holds_its_capacity() {
     for device in builtin() {
         let spec = device.spec(&[]).unwrap();
         let geometry = spec.geometry().unwrap();
@@ -33,7 +33,7 @@ fn every_layout_on_a_built_in_drive_holds_its_capacity() {
 }
 
 #[test]
-fn layout_that_holds_less_than_the_capacity_is_refused_with_the_figures() {
+fn layout_below_capacity_is_refused_with_figures() {
     let spec = wordline_device::find("fair-qlc").unwrap().spec(&[]).unwrap();
     let geometry = spec.geometry().unwrap();
     let qlc = laid_out(&spec, &geometry, "ips").unwrap();
@@ -54,8 +54,9 @@ fn layout_that_holds_less_than_the_capacity_is_refused_with_the_figures() {
     assert!(e.contains("less than the capacity"), "{e}");
 }
 
+// They are out of reach.
 #[test]
-fn triggers_out_of_reach_of_a_full_drive_are_those_of_two_papers() {
+fn full_drive_misses_the_triggers_of_two_papers() {
     let mut missed: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
     for device in builtin() {
         let spec = device.spec(&[]).unwrap();

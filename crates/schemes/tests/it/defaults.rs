@@ -7,7 +7,7 @@ use wordline_schemes::{Entry, Parameter, all, build, find};
 const FROM_DEVICE: &str = "device";
 
 #[test]
-fn a_parameter_left_out_is_as_if_its_default_were_given() {
+fn omitted_parameter_equals_its_default() {
     let specs = drives();
     for entry in all() {
         let plain = build(&entry.name).unwrap();

@@ -64,7 +64,7 @@ fn what_is_wrong_with_a_scheme_from_outside_is_found() {
 }
 
 #[test]
-fn one_scheme_over_another_has_the_hooks_that_either_wants() {
+fn stacked_scheme_has_the_hooks_either_wants() {
     let specs = drives();
     let enabled = |spelling: &str| layouts(&*build(spelling).unwrap(), &specs).first().unwrap().enabled_hooks;
     let both = enabled("turbo-write").union(enabled("pa-ssd"));

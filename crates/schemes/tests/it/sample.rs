@@ -17,7 +17,7 @@ fn shown(document: &str) -> String {
 }
 
 #[test]
-fn the_scheme_in_contributing_is_the_one_that_is_compiled() {
+fn scheme_in_contributing_is_the_compiled_one() {
     assert!(
         shown(&read("CONTRIBUTING.md")) == SAMPLE,
         "CONTRIBUTING.md does not show tests/sample/my_scheme.rs"

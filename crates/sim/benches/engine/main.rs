@@ -1,6 +1,6 @@
 //! The engine on fixed work, one core: `make bench`. A line a case: requests and flash operations a
 //! second, bytes a mapped page, the ratio to the naked loop run in the same minute, and the result hash,
-//! so that a gain is told from a change of behaviour. `make bench CASES=size` runs the cases whose name
+//! so that a gain is told from a change of behavior. `make bench CASES=size` runs the cases whose name
 //! contains a word. Every line goes into `benches/history.csv`.
 
 #![allow(clippy::disallowed_methods, reason = "a bench measures time")]

@@ -16,11 +16,11 @@ use wordline_units::SimTime;
 pub struct PoweredOff<P: Probe> {
     /// Flash, and protected RAM.
     pub image: PowerLossImage,
-    /// Requests that had ended and were not yet taken.
+    /// Completed requests that were not yet taken.
     pub completed: Vec<Completion>,
-    /// Requests that will never end, by number.
+    /// Numbers of the requests that will never complete.
     pub lost: Vec<u64>,
-    /// When the power failed.
+    /// Time of the power cut.
     pub at: SimTime,
     /// The probe.
     pub probe: P,
@@ -29,8 +29,8 @@ pub struct PoweredOff<P: Probe> {
 }
 
 impl<P: Probe> Device<P> {
-    /// Cut the power now, after everything that has happened until now. Programs and erases that the
-    /// arrays are at work on, or have set aside, are torn; a program whose data are still on the bus leaves no trace.
+    /// Cut the power now, after all events until now. Programs and erases in progress or suspended are torn; a program
+    /// whose data are still on the bus leaves no trace.
     pub fn power_cut(self) -> PoweredOff<P> {
         let spoiled: Vec<OpId> = self.arrays.in_hand().map(|user| user.op).collect();
         let image = self.ftl.power_cut(&spoiled);
@@ -47,8 +47,8 @@ impl<P: Probe> Device<P> {
         }
     }
 
-    /// Give the power back: the drive recovers from its flash, in the time it takes to sense it, and continues
-    /// counting. The scheme starts afresh, as it keeps nothing on flash.
+    /// Restore the power: the drive recovers from its flash, in the time it takes to sense it, and continues counting.
+    /// The scheme starts afresh, because it keeps nothing on flash.
     ///
     /// # Errors
     /// A refusal if the scheme does not support the device, or did not write the flash.

@@ -37,16 +37,16 @@ pub enum RestoreError {
 pub struct Busy {
     /// Requests not yet complete.
     pub outstanding: u32,
-    /// The device's time.
+    /// The current time of the device.
     pub now: SimTime,
 }
 
 impl<P: Probe> Device<P> {
-    /// Begin at time 0 with nothing counted and nothing measured, on the drive as it is: map, wear,
-    /// open blocks, and what the scheme has learnt.
+    /// Restart at time 0 with all counters and measurements reset; map, wear, open blocks and the learned state of the
+    /// scheme stay.
     ///
     /// # Errors
-    /// When something is pending.
+    /// When an event is pending.
     pub fn start_anew(&mut self) -> Result<(), Busy> {
         if self.outstanding() > 0 || self.clock.next().is_some() || self.admission.has_ended() {
             return Err(Busy { outstanding: self.outstanding(), now: self.clock.now() });
@@ -69,8 +69,8 @@ impl<P: Probe> Device<P> {
 }
 
 impl<P: Probe> Device<P> {
-    /// Write everything that the device is and has before it to an empty file. `seed` is told to whoever
-    /// looks at the file. Returns the state's checksum.
+    /// Save the whole state of the device, with its pending work, to an empty file. `seed` is stored for the reader of
+    /// the file. Returns the state's checksum.
     ///
     /// # Errors
     /// When the file cannot be written, or the device has met a fault.
@@ -78,8 +78,8 @@ impl<P: Probe> Device<P> {
         self.save_by(Saver::new(file), label, seed)
     }
 
-    /// The same without what the flash holds, for media that keep it where it is: [`Self::restore_over`] them. What
-    /// is on its way in RAM is saved.
+    /// Like [`Self::save`] without the flash contents, for media that store them elsewhere: [`Self::restore_over`]
+    /// them. data in flight in RAM are saved.
     ///
     /// # Errors
     /// As [`Self::save`].
@@ -104,11 +104,11 @@ impl<P: Probe> Device<P> {
         })
     }
 
-    /// The device that was saved without media, watched by another probe. The scheme is one newly made from the
-    /// label's spelling.
+    /// Restore a device that was saved without media, with another probe. The scheme is created anew from the label's
+    /// spelling.
     ///
     /// # Errors
-    /// When the state is of another device, scheme or version.
+    /// When the state belongs to another device, scheme or version.
     pub fn restore(
         label: Label,
         geometry: &Geometry,
@@ -122,11 +122,11 @@ impl<P: Probe> Device<P> {
         Device::restore_over(label, geometry, scheme, probe, state, BoxedMedia::none())
     }
 
-    /// The device that was saved, over the media that it had, or over a fork of them, where the state is without. Where it
-    /// has what they held, over media of their kind, which take that.
+    /// Restore a device over its media, or a fork of them, if the state does not contain them. If the state contains
+    /// them, restore it over media of their kind, which take the contents.
     ///
     /// # Errors
-    /// When the state is of another device, scheme or version.
+    /// When the state belongs to another device, scheme or version.
     pub fn restore_over(
         label: Label,
         geometry: &Geometry,
@@ -144,8 +144,8 @@ impl<P: Probe> Device<P> {
         Ok(device)
     }
 
-    /// The same drive again, by way of an empty file that nobody else writes to: each continues by itself, and what
-    /// both hold on flash they share. The scheme is one newly made from the label's spelling.
+    /// Copy the drive through an empty file to which nobody else writes: both continue independently and share the
+    /// flash contents. The scheme is created anew from the label's spelling.
     ///
     /// # Errors
     /// When the file cannot be written, the media cannot be forked, or the device has met a fault.

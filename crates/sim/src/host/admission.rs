@@ -19,7 +19,7 @@ pub(crate) struct Admission {
 }
 
 impl Admission {
-    /// A drive that has had this many requests, of which these have ended and were not yet taken.
+    /// The admission of a drive that has seen this many requests, with completions that were not yet taken.
     pub fn after(submitted: u64, ended: Vec<Completion>) -> Admission {
         Admission { ended: ended.into(), submitted, ..Admission::default() }
     }
@@ -30,25 +30,25 @@ impl Admission {
         self.submitted
     }
 
-    /// One more has been submitted.
+    /// Count a submitted request.
     #[inline(always)]
     pub fn count(&mut self) {
         self.submitted += 1;
     }
 
-    /// From now on nothing is asked of what ends but when it did, or all is again.
+    /// Set whether completions keep their times only.
     pub fn keep_times_alone(&mut self, alone: bool) {
         self.keeps_times_alone = alone;
         self.times.clear();
     }
 
-    /// Whether nothing is asked of what ends but when it did.
+    /// Whether completions keep their times only.
     #[inline(always)]
     pub fn keeps_times_alone(&self) -> bool {
         self.keeps_times_alone
     }
 
-    /// One has ended, of which only the time is kept where nothing else is asked.
+    /// Record a completion, or only its time.
     pub fn end(&mut self, completion: Completion) {
         if self.keeps_times_alone {
             self.end_at(completion.at);
@@ -57,25 +57,25 @@ impl Admission {
         }
     }
 
-    /// One has ended of which only the time is kept.
+    /// Record a completion of which only the time is kept.
     #[inline(always)]
     pub fn end_at(&mut self, at: SimTime) {
         self.times.push_back(at);
     }
 
-    /// Whether one has ended and was not yet taken.
+    /// Whether a completion was not yet taken.
     #[inline(always)]
     pub fn has_ended(&self) -> bool {
         !self.times.is_empty() || !self.ended.is_empty()
     }
 
-    /// Take the first of those that have ended.
+    /// Take the first completion.
     #[inline(always)]
     pub fn take_ended(&mut self) -> Option<Completion> {
         self.ended.pop_front()
     }
 
-    /// When the first of those that have ended did so, of which nothing else is asked.
+    /// Take the first completion of which only the time was kept.
     #[inline(always)]
     pub fn forget_ended(&mut self) -> Option<SimTime> {
         if self.ended.is_empty() { self.times.pop_front() } else { self.forget_completion() }
@@ -87,7 +87,7 @@ impl Admission {
         self.ended.pop_front().map(|completion| completion.at)
     }
 
-    /// All that have ended and were not yet taken.
+    /// All completions not yet taken.
     pub fn into_ended(self) -> Vec<Completion> {
         self.ended.into()
     }
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn those_that_have_ended_are_taken_in_the_order_of_their_ends() {
+    fn ended_requests_are_taken_in_order_of_their_ends() {
         let mut admission = Admission::after(4, vec![completion(1)]);
         admission.end(completion(2));
         admission.end(completion(3));

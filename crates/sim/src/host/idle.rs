@@ -38,7 +38,7 @@ impl Saved for Idle {
 }
 
 impl Idle {
-    /// A drive of so many dies that is idle after this long.
+    /// A drive with this many dies that counts as idle after this time.
     pub fn new(after: SimDuration, dies: u32) -> Idle {
         let counted = vec![SimTime(0); dies as usize];
         Idle { after, is_idle: false, since: SimTime(0), counted, rests_since: SimTime(0), rings: false }
@@ -49,13 +49,13 @@ impl Idle {
         self.is_idle
     }
 
-    /// No request is outstanding from now on. Returns when an alarm must ring, if none is set.
+    /// The last outstanding request has completed. Returns when a timer must fire, if none is set.
     pub fn wait(&mut self, now: SimTime) -> Option<SimTime> {
         self.rests_since = now;
         (!std::mem::replace(&mut self.rings, true)).then(|| now + self.after)
     }
 
-    /// The alarm rings.
+    /// The timer has fired.
     pub fn ring(&mut self, busy: bool, now: SimTime) -> Ring {
         let due = self.rests_since + self.after;
         self.rings = !busy && due > now;
@@ -69,23 +69,23 @@ impl Idle {
         Ring::Begins
     }
 
-    /// It is at work for itself, as if it were idle, in a period that has no begin.
+    /// The drive works as if it were idle, in a period without a beginning.
     pub fn drain(&mut self) {
         self.is_idle = true;
     }
 
-    /// It is idle no longer. Returns how long it was, if it was.
+    /// The idle period ends. Returns its length, if the drive was idle.
     #[inline(always)]
     pub fn end(&mut self, now: SimTime) -> Option<SimDuration> {
         std::mem::replace(&mut self.is_idle, false).then(|| now.since(self.since))
     }
 
-    /// Idle work that began at a time has had a die until now. Returns since when that has not been counted.
+    /// Idle work has occupied a die since this time, until now. Returns the start of the part that was not counted yet.
     pub fn count(&mut self, die: DieId, began: SimTime, now: SimTime) -> SimTime {
         began.max(std::mem::replace(&mut self.counted[die.index()], now))
     }
 
-    /// Begin at time 0, of which nothing has been counted.
+    /// Restart at time 0 with nothing counted.
     pub fn start_anew(&mut self) {
         (self.is_idle, self.since, self.rests_since) = (false, SimTime(0), SimTime(0));
         self.counted.fill(SimTime(0));

@@ -50,7 +50,7 @@ impl Link {
         self.takes_no_time
     }
 
-    /// Give it a request.
+    /// Enqueue a request.
     pub fn send(&mut self, id: RequestId, request: &HostRequest, now: SimTime) -> Sent {
         let lane = if self.has_lanes() { request.volume as usize } else { 0 };
         let (overhead, latency) = match request.op {
@@ -97,12 +97,12 @@ impl Link {
         self.queue.pop_front().map(|(_, id)| id)
     }
 
-    /// When the next one does, if that is not an event yet.
+    /// Time of the next arrival at the host, if no event is scheduled for it yet.
     pub fn next_event(&self) -> Option<SimTime> {
         self.queue.front().filter(|_| !self.has_events()).map(|(end, _)| *end)
     }
 
-    /// Begin at time 0, with nothing on it.
+    /// Restart at time 0 with an empty link.
     pub fn start_anew(&mut self) {
         debug_assert!(self.queue.is_empty());
         self.free_at.clear();
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn requests_of_one_lane_follow_each_other_and_the_first_alone_is_an_event() {
+    fn lane_serializes_requests_and_only_the_first_is_due() {
         let mut link = link(Lanes::Shared);
         assert_eq!(
             link.send(RequestId(0), &request(HostOp::Write, 0), SimTime(5)),
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn lanes_of_their_own_overlap_and_each_request_is_an_event() {
+    fn separate_lanes_overlap_and_each_request_is_due() {
         let mut link = link(Lanes::PerQueue);
         assert_eq!(
             link.send(RequestId(0), &request(HostOp::Write, 0), SimTime(0)),
@@ -166,8 +166,9 @@ mod tests {
         assert_eq!([link.deliver(), link.deliver()], [Some(RequestId(1)), Some(RequestId(0))]);
     }
 
+    // A flush waits for both.
     #[test]
-    fn controller_takes_its_time_while_the_link_serves_others_and_a_flush_waits_for_both() {
+    fn controller_works_while_the_link_serves_others() {
         let mut link = with_controller(Lanes::Shared, [0, 1_000]);
         let write = link.send(RequestId(0), &request(HostOp::Write, 0), SimTime(0));
         assert_eq!(write, Sent::Until(SimTime(1_522)));
@@ -187,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn flush_stays_behind_what_stands_on_the_link_and_a_trim_does_not() {
+    fn flush_queues_behind_the_link_and_a_trim_does_not() {
         let mut link = link(Lanes::Shared);
         assert_eq!(link.send(RequestId(0), &request(HostOp::Flush, 0), SimTime(0)), Sent::Over);
         link.send(RequestId(1), &request(HostOp::Write, 0), SimTime(0));
@@ -198,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn lane_that_was_used_is_free_when_the_drive_starts_anew() {
+    fn used_lane_is_free_when_the_drive_restarts() {
         let mut link = link(Lanes::Shared);
         link.send(RequestId(0), &request(HostOp::Read, 0), SimTime(1_000));
         link.deliver();

@@ -30,7 +30,7 @@ impl Timers {
         slot
     }
 
-    /// The timer of a slot rings, which is free from now on.
+    /// The timer of a slot has fired; the slot is free again.
     pub fn fire(&mut self, slot: u32) -> Alarm {
         self.free.push(slot);
         self.alarms[slot as usize]

@@ -21,13 +21,13 @@ pub(crate) struct Agenda {
 }
 
 impl Agenda {
-    /// Somebody is to be asked before all others.
+    /// Ask a plane before all others.
     #[inline(always)]
     pub fn ask(&mut self, ask: Ask) {
         self.asks.push(ask);
     }
 
-    /// The same, if there is anything that it could begin.
+    /// The same, if the plane has an operation that could start.
     #[inline(always)]
     pub fn ask_if(&mut self, is_due: bool, ask: Ask) {
         if is_due {
@@ -35,35 +35,35 @@ impl Agenda {
         }
     }
 
-    /// Who is asked next.
+    /// The next plane to ask.
     #[inline(always)]
     pub fn next(&mut self) -> Option<Ask> {
         self.asks.pop()
     }
 
-    /// Whether all have been asked, but for those that are asked later.
+    /// Whether all planes but the deferred ones have been asked.
     #[inline(always)]
     pub fn is_done(&self) -> bool {
         self.asks.is_empty()
     }
 
-    /// Something has been queued at a plane, which is asked when all has been queued.
+    /// An operation has been queued at a plane, which is asked after all others have been queued.
     pub fn ask_later(&mut self, plane: u32) {
         self.queued.push(plane);
     }
 
-    /// Whether a plane is asked later.
+    /// Whether a plane is deferred.
     #[inline(always)]
     pub fn has_later(&self) -> bool {
         !self.queued.is_empty()
     }
 
-    /// The planes that were to be asked later, in that order; [`Self::reuse`] takes the list back.
+    /// The deferred planes, in their order; [`Self::reuse`] takes the list back.
     pub fn take_later(&mut self) -> Vec<u32> {
         std::mem::take(&mut self.queued)
     }
 
-    /// A list to be used again.
+    /// Take back a list for reuse.
     pub fn reuse(&mut self, mut planes: Vec<u32>) {
         planes.clear();
         self.queued = planes;
@@ -74,8 +74,9 @@ impl Agenda {
 mod tests {
     use super::*;
 
+    // What follows from one event goes before what followed from the event before it.
     #[test]
-    fn what_follows_from_one_goes_before_what_followed_from_the_one_before() {
+    fn later_consequences_precede_earlier_ones() {
         let mut agenda = Agenda::default();
         agenda.ask(Ask::Array(1));
         agenda.ask(Ask::Plane(2));
@@ -89,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn planes_that_are_asked_later_keep_the_order_in_which_something_was_queued_there() {
+    fn planes_asked_later_keep_their_queueing_order() {
         let mut agenda = Agenda::default();
         [2, 0, 2].into_iter().for_each(|plane| agenda.ask_later(plane));
         assert!(agenda.has_later() && agenda.is_done());

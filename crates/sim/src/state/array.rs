@@ -69,7 +69,7 @@ impl Saved for Arrays {
 }
 
 impl Arrays {
-    /// Those of a drive.
+    /// The arrays of a drive.
     pub fn new(spec: &DeviceSpec, geometry: &Geometry) -> Arrays {
         let mut shared = Resources::default();
         (0..geometry.planes).for_each(|plane| shared.add_plane(Arrays::of(spec, geometry, PlaneId(plane))));
@@ -92,25 +92,26 @@ impl Arrays {
         }
     }
 
-    /// Whether like operations of an array's planes go together.
+    /// Whether equal operations of an array's planes run as one command.
     #[inline(always)]
     pub fn is_multiplane(&self) -> bool {
         self.is_multiplane
     }
 
-    /// Whether operations go together, or make way: then what arrives at a plane that is free may have to wait.
+    /// Whether operations run together or are suspended: then an operation that arrives at a free plane may have to
+    /// wait.
     #[inline(always)]
     pub fn goes_by_commands(&self) -> bool {
         self.is_multiplane || self.suspension.is_some()
     }
 
-    /// Whether anything makes way for reads of the host.
+    /// Whether host reads suspend anything.
     #[inline(always)]
     pub fn suspends(&self) -> bool {
         self.suspension.is_some()
     }
 
-    /// The plane that it serves next, if it is free: by shares, where there are some.
+    /// The plane that a free array serves next: by shares, if they are set.
     #[inline(always)]
     pub fn next(&mut self, array: usize, fair: Option<&Fair>) -> Option<(usize, u64)> {
         if self.serves_reads_alone(array) {
@@ -122,35 +123,35 @@ impl Arrays {
         }
     }
 
-    /// Whether something has been set aside, so that only reads of the host may begin: also before what holds the die,
-    /// since such a read may have the very plane that the rest waits for.
+    /// Whether an operation is suspended, so that only host reads may start: even before what holds the die, since such
+    /// a read may occupy the very plane that the suspended operation needs.
     #[inline(always)]
     pub fn serves_reads_alone(&self, array: usize) -> bool {
         self.suspension.is_some() && self.interrupted[array].suspended.is_some()
     }
 
-    /// What each has in hand, at work or set aside.
+    /// The operation of each array, in progress or suspended.
     pub fn in_hand(&self) -> impl Iterator<Item = User> + '_ {
         let leads = self.shared.users().chain(self.interrupted.iter().filter_map(|i| i.suspended));
         leads.flat_map(|lead| self.together(lead))
     }
 
-    /// What goes with an operation in one command and comes after it there.
+    /// The operations that follow another in its multi-plane command.
     pub fn goes_with(&self, id: OpId) -> Option<User> {
         *self.together.get(id.0 as usize)?
     }
 
-    /// What an array does together, in the order of service.
+    /// The operations of a multi-plane command, in the order of service.
     pub fn together(&self, lead: User) -> impl Iterator<Item = User> + '_ {
         std::iter::successors(Some(lead), |user| self.goes_with(user.op))
     }
 
-    /// The same as a list of its own, with which the arrays may change.
+    /// The same as a copied list, while the arrays change.
     pub fn command(&self, lead: User) -> Vec<User> {
         self.together(lead).collect()
     }
 
-    /// What comes after an operation in its command, or that it is the last.
+    /// The next operation in a multi-plane command, or none after the last.
     pub fn put_after(&mut self, id: OpId, next: Option<User>) {
         let index = id.0 as usize;
         if self.together.len() <= index {
@@ -159,7 +160,7 @@ impl Arrays {
         self.together[index] = next;
     }
 
-    /// Let a die work this many times longer than it should; 1 is as it should.
+    /// Slow a die down by this factor; 1 is normal.
     pub fn slow(&mut self, die: DieId, factor: u32) {
         self.slow.retain(|(slow, _)| *slow != die);
         if factor > 1 {
@@ -167,7 +168,7 @@ impl Arrays {
         }
     }
 
-    /// How long an operation takes in a die, which may be slow.
+    /// Duration of an operation in a die, which may be slowed down.
     #[inline(always)]
     pub fn time_in(&self, die: DieId, time: ArrayTime) -> ArrayTime {
         if self.slow.is_empty() { time } else { self.slowed(die, time) }
@@ -180,7 +181,7 @@ impl Arrays {
         ArrayTime { all: times(time.all), again: times(time.again) }
     }
 
-    /// What further planes add to a command on a medium.
+    /// Additional time for each further plane of a command on a medium.
     pub fn further(&self, medium: usize, kind: OpKind, planes: u64) -> SimDuration {
         let more = &self.further[medium];
         match kind {
@@ -191,7 +192,7 @@ impl Arrays {
         }
     }
 
-    /// An operation, and what goes with it, has the array from now on until a time. Returns the number of its event.
+    /// An operation, with the others of its command, occupies the array until a time. Returns the number of its event.
     #[inline(always)]
     pub fn begin(&mut self, array: usize, user: User, now: SimTime, end: SimTime) -> u32 {
         self.shared.take(array, user, now, end);
@@ -205,12 +206,12 @@ impl Arrays {
         array as u32
     }
 
-    /// Since when it has been at that, where it can be interrupted.
+    /// Start of the current operation, if it can be suspended.
     pub fn since(&self, array: usize) -> SimTime {
         self.interrupted[array].since
     }
 
-    /// Whether the event that comes now is the end of what it is at.
+    /// Whether this event ends the current operation.
     pub fn ends(&self, array: usize, now: SimTime) -> bool {
         self.suspension.is_none() || self.shared.until(array) == now
     }
@@ -240,7 +241,8 @@ impl Arrays {
         }
     }
 
-    /// A read of the host waits. If what the array is at, of this kind, makes way for it: its event, and when it stops.
+    /// Record a waiting host read. Whether a host read suspends the current operation of this kind: its event, and the
+    /// time of suspension.
     pub fn stop(&mut self, array: usize, kind: OpKind, now: SimTime) -> Option<(u32, SimTime)> {
         let rule = self.suspension?;
         let (stop, min_left) = match kind {
@@ -258,15 +260,14 @@ impl Arrays {
         Some((array as u32, now + stop))
     }
 
-    /// What has been set aside, if it may continue as far as the array knows: that is free, and no read of the host
-    /// wants it.
+    /// The suspended operation, if the array is free and no host read waits for it.
     pub fn rest(&self, array: usize) -> Option<User> {
         let lead = self.interrupted[array].suspended?;
         let is_free = self.shared.user(array).is_none() && self.shared.first_of(array, Class::Read).is_none();
         is_free.then_some(lead)
     }
 
-    /// It continues with what was set aside. Returns the event of its end.
+    /// Resume the suspended operation. Returns the event of its end.
     pub fn resume(&mut self, array: usize, now: SimTime) -> Option<(u32, SimTime)> {
         let lead = self.interrupted[array].suspended?;
         let resume = self.suspension.map_or(SimDuration::ZERO, |rule| rule.resume);
@@ -334,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn program_makes_way_for_a_read_and_goes_on_with_what_is_left() {
+    fn program_yields_to_a_read_and_resumes_the_rest() {
         let mut a = array();
         a.begin(0, user(1), SimTime(0), SimTime(100));
         a.want(0, 0, key(Class::Read, 7));
@@ -358,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn array_stops_once_for_all_reads_and_as_often_as_it_may() {
+    fn array_stops_once_for_all_reads_up_to_its_limit() {
         let mut a = array();
         a.begin(0, user(1), SimTime(0), SimTime(1_000));
         for (from, times) in [(10, 1), (30, 2)] {
@@ -377,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_nearly_over_and_what_makes_no_way_does_not_stop() {
+    fn nearly_finished_or_stuck_work_is_not_suspended() {
         let mut a = array();
         a.begin(0, user(1), SimTime(0), SimTime(100));
         assert_eq!(a.stop(0, OpKind::Program, SimTime(95)), None);
@@ -389,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn command_of_several_planes_keeps_the_array_until_its_last() {
+    fn multi_plane_command_holds_the_array_to_its_last() {
         let mut a = array();
         assert_eq!(a.further(0, OpKind::Erase, 3), SimDuration(12));
         assert_eq!(a.further(0, OpKind::Program, 3), SimDuration::ZERO);

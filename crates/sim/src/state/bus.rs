@@ -36,7 +36,7 @@ impl Saved for Buses {
 }
 
 impl Buses {
-    /// Those of a drive, whose events have numbers from one on.
+    /// The buses of a drive, whose events have numbers from one on.
     pub fn new(geometry: &Geometry, first_event: u32) -> Buses {
         let mut shared = Resources::default();
         for plane in 0..geometry.planes {
@@ -52,13 +52,13 @@ impl Buses {
         Buses { shared, times: geometry.media.iter().map(times).collect(), first_event }
     }
 
-    /// The number after that of the last one's event: it is the host link's, and those of timers follow.
+    /// The number behind the last bus event: that of the host link, followed by those of the timers.
     #[inline(always)]
     pub fn events_end(&self) -> u32 {
         self.first_event + self.shared.count() as u32
     }
 
-    /// The plane that it serves next, if it is free: with shares in order of arrival.
+    /// The plane that a free bus serves next: with shares, in order of arrival.
     #[inline(always)]
     pub fn next(&mut self, channel: usize, fair: Option<&Fair>) -> Option<(usize, u64)> {
         match fair {
@@ -75,7 +75,7 @@ impl Buses {
         self.times[medium].program
     }
 
-    /// The same of a further plane's in a multi-plane command, if that is another.
+    /// The same for each further plane of a multi-plane command, if it differs.
     #[inline(always)]
     pub fn command_further(&self, medium: usize) -> Option<u64> {
         let Times { program, further, .. } = self.times[medium];
@@ -88,7 +88,7 @@ impl Buses {
         SimDuration(command + self.times[medium].transfer[sectors])
     }
 
-    /// An operation has the bus from now on until a time. Returns the number of its event.
+    /// An operation occupies the bus until a time. Returns the number of its event.
     #[inline(always)]
     pub fn begin(&mut self, channel: usize, user: User, now: SimTime, end: SimTime) -> u32 {
         self.shared.take(channel, user, now, end);

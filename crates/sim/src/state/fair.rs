@@ -59,7 +59,7 @@ impl Fair {
         Some(Box::new(Fair { shares, accounts, of_array, of_channel }))
     }
 
-    /// Begin at time 0.
+    /// Restart at time 0.
     pub fn start_anew(&mut self) {
         self.accounts.fill(Account::default());
     }
@@ -74,25 +74,26 @@ impl Fair {
         &self.of_channel[channel]
     }
 
-    /// By what an array serves keys: what would start first.
+    /// Turn the keys of an array into their order of service: the earliest virtual start first.
     pub fn order_at(&self, array: usize) -> impl Fn(u64) -> (u64, u64) + use<> {
         let account = self.accounts[array];
         move |key| (account.start(rank(key)), key)
     }
 
-    /// By what a bus serves keys: what came first, but for what holds its die.
+    /// Turn the keys of a bus into their order of service: first come first served, after the operation that holds its
+    /// die.
     pub fn order_of_arrival(key: u64) -> (bool, u64) {
         (rank(key) > 0, key & (u64::MAX >> 8))
     }
 
-    /// Of the ranks that have something waiting, a bit each, the one whose operation would start first.
+    /// Of the ranks with waiting operations, one bit each, the one whose operation has the earliest virtual start.
     pub fn rank(&self, array: u32, queued: u8) -> usize {
         let account = &self.accounts[array as usize];
         let queued = (0..=Shares::COUNT).filter(|rank| queued & 1 << rank != 0);
         queued.min_by_key(|rank| (account.start(*rank), *rank)).unwrap_or(0)
     }
 
-    /// An array has begun an operation of this key, for so long: that puts its kind off.
+    /// An array has started an operation of this key with this duration, which delays its kind.
     pub fn charge(&mut self, array: usize, key: u64, time: SimDuration) {
         let rank = rank(key);
         if rank > 0 {
@@ -117,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn kinds_that_always_wait_get_the_time_by_their_shares() {
+    fn waiting_kinds_share_time_by_their_weights() {
         let mut fair = by_shares([1, 3, 1, 1]);
         let mut given = [0; 3];
         for _ in 0..400 {

@@ -19,14 +19,14 @@ impl Default for Watch {
 }
 
 impl Watch {
-    /// A drive that is over at an end, or when it holds less than this many bytes. This many are left, and this many of
-    /// its blocks have retired.
+    /// A drive that ends at a condition, or when it holds less than this many bytes. Record the remaining bytes, and
+    /// the number of retired blocks.
     pub fn new(end: EndOfLife, least_bytes: u64, left: u64, retired: u32) -> Watch {
         Watch { end, least_bytes, retired, is_short: left < least_bytes }
     }
 
-    /// The end, if it has come to a drive of which this many blocks have retired and this many reads failed. How much
-    /// is left is asked when another block has retired.
+    /// The condition that the drive has reached, with this many retired blocks and failed reads. The remaining bytes
+    /// are computed only after another block has retired.
     pub fn ended_by(&mut self, retired: u32, unread: u64, left: impl FnOnce() -> u64) -> Option<EndOfLife> {
         if retired != self.retired {
             self.retired = retired;
@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn drive_is_short_from_the_block_on_that_takes_it_below() {
+    fn drive_runs_short_at_the_block_that_crosses_the_limit() {
         let end = EndOfLife::OutOfSpace;
         let mut watch = Watch::new(end, 100, 120, 3);
         assert_eq!(watch.ended_by(3, 9, || unreachable!("no block has retired")), None);

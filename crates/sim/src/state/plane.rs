@@ -19,7 +19,7 @@ pub(crate) struct Plane {
 }
 
 impl Plane {
-    /// One with nothing to do.
+    /// An idle plane.
     pub fn new(spec: &DeviceSpec, geometry: &Geometry, plane: PlaneId) -> Plane {
         let die = geometry.die_of(plane);
         let place = Place {
@@ -32,7 +32,7 @@ impl Plane {
         Plane { queue: Queue::EMPTY, registers, place, wants: Want::Nothing }
     }
 
-    /// Whether it has one register, which is free, and nothing waits for it.
+    /// Whether it has a single, free register, and an empty queue.
     #[inline(always)]
     pub fn is_free(&self) -> bool {
         self.registers.is_one()

@@ -35,7 +35,7 @@ impl Queue {
         nodes: vec![],
     };
 
-    /// An operation comes last of its rank.
+    /// Append an operation to its rank.
     #[inline(always)]
     pub fn push(&mut self, entry: QueueEntry) {
         let (rank, node) = (entry.rank(), self.node(entry, NONE));
@@ -48,7 +48,7 @@ impl Queue {
         }
     }
 
-    /// An operation comes first of its rank.
+    /// Insert an operation at the head of its rank.
     pub fn push_first(&mut self, entry: QueueEntry) {
         let rank = entry.rank();
         let node = self.node(entry, self.head[rank]);
@@ -78,7 +78,7 @@ impl Queue {
         self.nodes.len() as u32 - 1
     }
 
-    /// The first of a rank leaves.
+    /// Remove the first operation of a rank.
     #[inline(always)]
     pub fn pop(&mut self, rank: usize) {
         let node = self.head[rank];
@@ -91,19 +91,19 @@ impl Queue {
         }
     }
 
-    /// The ranks of which something waits, a bit each.
+    /// The ranks with waiting operations, one bit each.
     #[inline(always)]
     pub fn queued(&self) -> u8 {
         self.queued
     }
 
-    /// The first of a rank of which something waits.
+    /// The first rank with a waiting operation.
     #[inline(always)]
     pub fn first(&self, rank: usize) -> QueueEntry {
         self.nodes[self.head[rank] as usize].entry
     }
 
-    /// All that wait, rank by rank.
+    /// All waiting operations, rank by rank.
     pub fn iter(&self) -> impl Iterator<Item = &QueueEntry> {
         let heads = self.head.iter().map(|head| self.nodes.get(*head as usize));
         let behind = |node: &&Node| self.nodes.get(node.next as usize);
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_first_stands_before_the_others_of_its_rank_and_alone_is_last_too() {
+    fn first_entry_leads_its_rank_and_alone_is_also_last() {
         let mut queue = Queue::EMPTY;
         queue.push_first(entry(2, 4));
         queue.push(entry(2, 5));

@@ -48,21 +48,21 @@ impl QueueDelays {
         }
     }
 
-    /// Idle work that is over now had the array from a time on, and an operation waited for that, ready to
-    /// use it since `ready`, or since it was queued.
+    /// Idle work that has ended occupied the array from this time on, and an operation waited for that since `ready`,
+    /// or since it was queued.
     pub fn behind_idle(&mut self, id: OpId, from: SimTime, ready: Option<SimTime>, now: SimTime) {
         if let Some(delay) = self.delays.get_mut(id.0 as usize) {
             delay.idle += now.since(from.max(ready.unwrap_or(delay.queued))).0;
         }
     }
 
-    /// How long an operation stood behind idle work.
+    /// How long an operation waited for idle work.
     #[inline(always)]
     pub fn idle(&self, id: OpId) -> SimDuration {
         SimDuration(self.delays[id.0 as usize].idle)
     }
 
-    /// An operation finds no free page. From the first time on, that is what it waits for.
+    /// An operation finds no free page. Its wait counts as waiting for space from the first such time on.
     pub fn block(&mut self, id: OpId, now: SimTime, busy: BusyTime) {
         let Some(delay) = self.delays.get_mut(id.0 as usize) else { return };
         if delay.blocked == SimTime::NEVER {
@@ -76,7 +76,7 @@ impl QueueDelays {
         self.earlier.contains_key(&id.0)
     }
 
-    /// An operation is suspended after a piece: the next one begins, which waits from now on.
+    /// An operation is suspended after a piece: the next piece starts and waits from now on.
     pub fn continue_later(&mut self, id: OpId, breakdown: LatencyBreakdown, now: SimTime, busy: BusyTime) {
         let idle = self.delays[id.0 as usize].idle;
         let all = self.with_earlier(id, breakdown);
@@ -85,7 +85,7 @@ impl QueueDelays {
         self.delays[id.0 as usize].idle = idle;
     }
 
-    /// As [`Self::breakdown`], with what went before if it has been suspended.
+    /// As [`Self::breakdown`], including earlier pieces if the operation was suspended.
     pub fn breakdown_of_all(
         &mut self,
         id: OpId,
@@ -107,7 +107,7 @@ impl QueueDelays {
         breakdown
     }
 
-    /// What an operation has been through that ends now, given how long its plane had been busy when it began.
+    /// Waiting times of an operation that ends now, given the busy time of its plane when it started.
     pub fn breakdown(
         &self,
         id: OpId,
@@ -121,7 +121,7 @@ impl QueueDelays {
         breakdown
     }
 
-    /// The same, told where it stands for good. Returns how long the operation stood behind idle work.
+    /// The same, written to its final destination. Returns how long the operation waited for idle work.
     #[inline(always)]
     pub fn break_down(
         &self,

@@ -15,17 +15,16 @@ use wordline_units::{SimDuration, SimTime};
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct RegisterUse {
     pub held: QueueEntry,
-    /// Since when the operation has the plane.
+    /// Start time of the operation in the plane.
     pub began: SimTime,
-    /// When its data had moved and the array was next, or the other way round for the first time.
+    /// The moment between transfer and array time, whichever comes first.
     pub turned: SimTime,
-    /// When a read was sensed for the last time, and of its array's time before that, what went into reading
-    /// again.
+    /// Time of the last sense of a read, and the array time of its retries before that.
     pub sensed: SimTime,
     pub again: SimDuration,
     /// Whether its data wait for the other register.
     pub waits: bool,
-    /// Where the plane has two registers, how long it had been busy when the operation began.
+    /// With two registers, the busy time of the plane when the operation started.
     pub busy_before: BusyTime,
 }
 
@@ -90,31 +89,31 @@ impl Registers {
         Registers { current, cache, busy, cache_register: Box::default() }
     }
 
-    /// Whether there is one.
+    /// Whether the plane has an operation.
     #[inline(always)]
     pub fn is_one(&self) -> bool {
         self.cache.is_off()
     }
 
-    /// Whether what is sensed goes out by a register of its own.
+    /// Whether sensed data leave through a register of their own.
     #[inline(always)]
     pub fn brings_out(&self) -> bool {
         self.cache.reads()
     }
 
-    /// Whether it may have a register for another operation.
+    /// Whether another operation can get a register.
     #[inline(always)]
     pub fn may_begin(&self) -> bool {
         self.current.held.is_none() || !self.cache.is_off()
     }
 
-    /// What has its register, or of two the page register.
+    /// The operation in the only register, or in the page register of two.
     #[inline(always)]
     pub fn current(&self) -> &RegisterUse {
         &self.current
     }
 
-    /// What has the cache register.
+    /// The operation in the cache register.
     pub fn cached(&self) -> &RegisterUse {
         &self.cache_register.cached
     }
@@ -136,7 +135,7 @@ impl Registers {
         if self.has_cached(id) { &mut self.cache_register.cached } else { &mut self.current }
     }
 
-    /// The operation whose data move next, if it has begun one.
+    /// The operation whose data are transferred next, if one has started.
     #[inline(always)]
     pub fn at_bus(&self) -> QueueEntry {
         let by_cache = !self.cache.is_off() && !self.cache_register.cached.held.is_none();
@@ -159,7 +158,7 @@ impl Registers {
         (self.current.held, self.current.began) = (entry, now);
     }
 
-    /// The array takes this much of its time for reading again.
+    /// Add this much array time for retries.
     #[inline(always)]
     pub fn note_again(&mut self, again: SimDuration) {
         self.current.again = again;
@@ -174,7 +173,7 @@ impl Registers {
         self.current.sensed = now;
     }
 
-    /// The data of a program have been brought in.
+    /// The data of a program have been transferred in.
     #[inline(always)]
     pub fn note_brought(&mut self, now: SimTime) {
         self.current.turned = now;
@@ -185,7 +184,7 @@ impl Registers {
         self.cache_register.cached.turned = now;
     }
 
-    /// An operation continues with what its register holds.
+    /// An operation continues with the contents of its register.
     pub fn note_goes_on(&mut self, id: OpId, now: SimTime) {
         let held = self.register_mut(id);
         (held.turned, held.sensed) = (now, now);
@@ -206,24 +205,24 @@ impl Registers {
         before
     }
 
-    /// An operation that was suspended continues.
+    /// Resume a suspended operation.
     pub fn resume(&mut self, entry: QueueEntry, now: SimTime) {
         self.current =
             RegisterUse { held: entry, began: now, turned: now, sensed: now, ..RegisterUse::NOTHING };
     }
 
-    /// How long it has been busy with operations that have ended.
+    /// Busy time from completed operations.
     pub fn busy(&self) -> BusyTime {
         self.busy
     }
 
-    /// The same when an operation that has a register began, if it has been busy with that alone since.
+    /// Busy time when the operation in a register started, if the plane has worked on that alone since.
     #[inline(always)]
     pub fn busy_before(&self, id: OpId) -> BusyTime {
         if self.cache.is_off() { self.busy } else { self.register(id).busy_before }
     }
 
-    /// How long the plane has been busy, with what has its one register.
+    /// Busy time of the plane, including the operation in its only register.
     #[inline(always)]
     pub fn busy_until(&self, now: SimTime) -> BusyTime {
         let mut busy = self.busy;
@@ -233,7 +232,7 @@ impl Registers {
         busy
     }
 
-    /// Begin at time 0.
+    /// Restart at time 0.
     pub fn start_anew(&mut self) {
         self.cache_register.counted = SimTime(0);
     }
@@ -243,7 +242,7 @@ impl Registers {
         self.cache.programs() && !entry.is_none() && entry.is_program() && entry.may_be_cached()
     }
 
-    /// Whether one of two is free for an operation.
+    /// Whether an operation can get one of two registers.
     #[inline(never)]
     pub fn suit(&self, entry: &QueueEntry) -> bool {
         let (current, cached) = (&self.current.held, &self.cache_register.cached.held);
@@ -255,8 +254,8 @@ impl Registers {
         }
     }
 
-    /// An operation takes the register that it needs first: what continues with a page that was read, and a program
-    /// that may, the cache register.
+    /// Assign an operation the register that it needs first: the cache register for one that continues with a page just
+    /// read and for a program that may use it.
     pub fn take_register(&mut self, entry: QueueEntry, now: SimTime) {
         let busy_before = self.busy_for(entry.kind(), now);
         let by_cache = (entry.goes_on() && self.cache.reads()) || self.is_cached(&entry);
@@ -270,19 +269,20 @@ impl Registers {
         *self.register_mut(id) = RegisterUse::NOTHING;
     }
 
-    /// A page has been sensed. Returns whether the cache register is free for it; it waits otherwise.
+    /// A page has been sensed. Returns whether the cache register is free for the page; otherwise the page waits.
     pub fn may_bring_out(&mut self) -> bool {
         self.current.waits = !self.cache_register.cached.held.is_none();
         !self.current.waits
     }
 
-    /// A page that was sensed goes over to the cache register.
+    /// A sensed page moves to the cache register.
     pub fn bring_out(&mut self, now: SimTime) {
         self.count_busy(now);
         self.cache_register.cached = std::mem::replace(&mut self.current, RegisterUse::NOTHING);
     }
 
-    /// A page is in the cache register. It goes over to the page register if that is free, and waits otherwise.
+    /// A page has been transferred into the cache register. It moves to the page register if that is free; otherwise it
+    /// waits.
     pub fn bring_in(&mut self, now: SimTime) -> Option<QueueEntry> {
         self.cache_register.cached.waits = !self.current.held.is_none();
         if self.cache_register.cached.waits {
@@ -293,7 +293,7 @@ impl Registers {
         Some(self.current.held)
     }
 
-    /// What continues when an operation has left one of two registers.
+    /// The operation that continues after another has released one of two registers.
     pub fn next(&self) -> Next {
         match (self.current.waits, self.cache_register.cached.waits) {
             (true, _) => Next::BringOut,
@@ -302,7 +302,7 @@ impl Registers {
         }
     }
 
-    /// How long an operation of a kind could not have begun in one with two registers, until now.
+    /// How long an operation of this kind could not have started in a plane with two registers, until now.
     pub fn busy_for(&mut self, kind: OpKind, now: SimTime) -> BusyTime {
         self.count_busy(now);
         if kind == OpKind::Program { self.cache_register.busy_for_programs } else { self.busy }
@@ -359,8 +359,9 @@ mod tests {
         assert_eq!(registers.busy_until(SimTime(99)).nanoseconds(), [0, 20, 0]);
     }
 
+    // And the time that it has taken so far counts.
     #[test]
-    fn suspended_operation_gives_the_register_free_and_its_time_so_far_counts() {
+    fn suspended_operation_frees_the_register() {
         let mut registers = Registers::new(CacheRegister::Off);
         let entry_of_host = QueueEntry::new(OpId(1), PlaneId(0), 0, OpKind::Program, Cause::Host);
         registers.occupy(entry_of_host, SimTime(10));
@@ -389,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn next_page_is_brought_in_while_one_is_programmed_and_nothing_comes_between() {
+    fn next_page_loads_during_a_program_and_nothing_between() {
         let mut registers = Registers::new(CacheRegister::Program);
         begin(&mut registers, 1, 0);
         assert!(registers.has_cached(OpId(1)));

@@ -46,7 +46,7 @@ pub(crate) struct Resources {
 }
 
 impl Resources {
-    /// One more plane, which has this one. Resources are numbered from 0 as their first planes come.
+    /// Add a plane that uses this resource. Resources are numbered from 0 in the order of their first planes.
     pub fn add_plane(&mut self, index: u32) {
         if self.shared.len() <= index as usize {
             self.shared.push(Shared::default());
@@ -54,13 +54,13 @@ impl Resources {
         self.wants.push(NOTHING);
     }
 
-    /// How many there are.
+    /// Number of resources.
     #[inline(always)]
     pub fn count(&self) -> usize {
         self.shared.len()
     }
 
-    /// A plane wants its resource for an operation of this key.
+    /// A plane requests its resource for an operation of this key.
     #[inline(always)]
     pub fn want(&mut self, index: usize, plane: usize, key: u64) {
         self.wants[plane] = key;
@@ -69,13 +69,13 @@ impl Resources {
         shared.queue.push(Reverse((key, plane as u32)));
     }
 
-    /// What a plane wants, or [`NOTHING`].
+    /// The request of a plane, or [`NOTHING`].
     #[inline(always)]
     pub fn wanted(&self, plane: usize) -> u64 {
         self.wants[plane]
     }
 
-    /// A plane wants nothing any more, if it did.
+    /// Withdraw the request of a plane, if any.
     #[inline(always)]
     pub fn withdraw(&mut self, index: usize, plane: usize) {
         if std::mem::replace(&mut self.wants[plane], NOTHING) == NOTHING {
@@ -89,28 +89,27 @@ impl Resources {
         }
     }
 
-    /// Whether somebody waits for the resource.
+    /// Whether a plane waits for the resource.
     #[inline(always)]
     pub fn is_wanted(&self, index: usize) -> bool {
         self.shared[index].waiting > 0
     }
 
-    /// Whether the resource is free, and somebody waits for it.
+    /// Whether the resource is free, and a plane waits for it.
     #[inline(always)]
     pub fn is_due(&self, index: usize) -> bool {
         let shared = &self.shared[index];
         shared.busy.is_none() && shared.waiting > 0
     }
 
-    /// Whether the resource is free, and nobody waits for it.
+    /// Whether the resource is free, and no plane waits for it.
     #[inline(always)]
     pub fn is_idle(&self, index: usize) -> bool {
         let shared = &self.shared[index];
         shared.busy.is_none() && shared.waiting == 0
     }
 
-    /// The plane whose want comes first by class and arrival, if the resource is free; its want is
-    /// taken.
+    /// If the resource is free, take the request that comes first by class and arrival, and return its plane.
     #[inline(always)]
     pub fn next(&mut self, index: usize) -> Option<(usize, u64)> {
         if !self.is_due(index) {
@@ -128,7 +127,7 @@ impl Resources {
         None
     }
 
-    /// The same among some planes, by another order of their keys.
+    /// The same among some planes, by another order of the keys.
     pub fn next_by<O: Ord>(
         &mut self,
         index: usize,
@@ -144,21 +143,21 @@ impl Resources {
         Some((plane, key))
     }
 
-    /// The plane that comes first of those whose operation is of a class, and its key.
+    /// The first plane with a request of a class, and its key.
     pub fn first_of(&self, index: usize, class: Class) -> Option<(usize, u64)> {
         let queue = self.shared[index].queue.iter().map(|Reverse((key, plane))| (*key, *plane as usize));
         let of_class = queue.filter(|(key, plane)| self.wants[*plane] == *key && key >> 56 == class as u64);
         of_class.min().map(|(key, plane)| (plane, key))
     }
 
-    /// The same; its want is taken.
+    /// The same; the request is taken.
     pub fn next_of(&mut self, index: usize, class: Class) -> Option<(usize, u64)> {
         let (plane, key) = self.first_of(index, class)?;
         self.withdraw(index, plane);
         Some((plane, key))
     }
 
-    /// The plane that a resource would serve next, once it is free.
+    /// The plane that the resource would serve next, once it is free.
     pub fn first(&mut self, index: usize) -> Option<usize> {
         let shared = &mut self.shared[index];
         while let Some(Reverse((key, plane))) = shared.queue.peek() {
@@ -170,23 +169,23 @@ impl Resources {
         None
     }
 
-    /// What a resource is at.
+    /// The current operation of a resource.
     #[inline(always)]
     pub fn user(&self, index: usize) -> Option<User> {
         self.shared[index].busy
     }
 
-    /// What each of those is at that are at work.
+    /// The current operations of all busy resources.
     pub fn users(&self) -> impl Iterator<Item = User> + '_ {
         self.shared.iter().filter_map(|shared| shared.busy)
     }
 
-    /// Whether none is at work.
+    /// Whether all resources are idle.
     pub fn are_at_rest(&self) -> bool {
         self.users().next().is_none()
     }
 
-    /// An operation has a resource from now on until a time.
+    /// An operation occupies a resource until a time.
     #[inline(always)]
     pub fn take(&mut self, index: usize, user: User, now: SimTime, end: SimTime) {
         let shared = &mut self.shared[index];
@@ -196,35 +195,36 @@ impl Resources {
         shared.until = end;
     }
 
-    /// What has a resource is through with it.
+    /// The current operation of a resource has ended.
     #[inline(always)]
     pub fn release(&mut self, index: usize) -> Option<User> {
         self.shared[index].busy.take()
     }
 
-    /// What has a resource is through with it, and another that it was taken for has it, if there is one.
+    /// The current operation of a resource has ended; the next operation for which it is reserved starts, if there is
+    /// one.
     pub fn pass_on(&mut self, index: usize, user: Option<User>) {
         self.shared[index].busy = user;
     }
 
-    /// What has a resource leaves earlier than it would.
+    /// The current operation of a resource ends earlier than planned.
     pub fn leave_at(&mut self, index: usize, end: SimTime) {
         let shared = &mut self.shared[index];
         shared.taken -= shared.until.since(end).0;
         shared.until = end;
     }
 
-    /// Until when a resource is taken, or was.
+    /// End of the current or last use of a resource.
     pub fn until(&self, index: usize) -> SimTime {
         self.shared[index].until
     }
 
-    /// How long each has been busy by now, ns.
+    /// Busy time of each resource until now, ns.
     pub fn used(&self, now: SimTime) -> impl Iterator<Item = u64> + '_ {
         self.shared.iter().map(move |shared| shared.used(now))
     }
 
-    /// Begin at time 0, with none at work.
+    /// Restart at time 0 with all resources idle.
     pub fn start_anew(&mut self) {
         self.shared.iter_mut().for_each(|shared| (shared.taken, shared.until) = (0, SimTime(0)));
     }
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn resource_serves_by_class_and_then_by_arrival_once_it_is_free() {
+    fn resource_serves_by_class_then_arrival() {
         let mut r = shared_by(3);
         r.take(0, user(9), SimTime(0), SimTime(10));
         r.want(0, 0, key(Class::Write, 1));
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn queue_stays_short_however_often_planes_change_their_minds() {
+    fn queue_stays_short_however_often_planes_reconsider() {
         let mut r = shared_by(2);
         for order in 0..10_000 {
             r.want(0, 0, key(Class::Read, order));
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn time_taken_is_that_until_now_and_shorter_for_what_leaves_early() {
+    fn busy_time_counts_up_to_now_and_shrinks_on_leaving() {
         let mut r = shared_by(1);
         r.take(0, user(1), SimTime(100), SimTime(200));
         assert_eq!(r.used(SimTime(150)).collect::<Vec<_>>(), [50]);

@@ -67,7 +67,7 @@ fn mean_write(tiny: &Tiny, load: Load) -> f64 {
 }
 
 #[test]
-fn pages_of_a_request_go_to_other_channels_first_then_to_other_dies_then_to_other_planes() {
+fn pages_spread_over_channels_then_dies_then_planes() {
     for (pages, ends) in [
         (4, MOVE + PROGRAM),     // a channel each
         (8, 2 * MOVE + PROGRAM), // a die each
@@ -80,7 +80,7 @@ fn pages_of_a_request_go_to_other_channels_first_then_to_other_dies_then_to_othe
 }
 
 #[test]
-fn where_pages_may_go_to_any_plane_writes_are_no_slower_than_where_they_may_not() {
+fn free_plane_choice_never_slows_writes() {
     let loads = [Load::Sparse(1_000_000), Load::Sparse(60_000), Load::Mixed(20_000), Load::Closed(16)];
     for (planes, dies) in [(8, 8), (64, 8), (32, 16), (16, 4)] {
         for multiplane in [false, true] {

@@ -44,7 +44,7 @@ fn the_next_page_is_sensed_while_one_is_brought_out() {
 }
 
 #[test]
-fn the_next_page_is_brought_in_while_one_is_programmed() {
+fn next_page_is_loaded_while_one_is_programmed() {
     let writes = [(HostOp::Write, 0); 4];
     let one_by_one = |n: u64| n * (BUS + PROGRAM) + LINK;
     let overlapped = |n: u64| BUS + n * PROGRAM + LINK;
@@ -59,7 +59,7 @@ fn the_next_page_is_brought_in_while_one_is_programmed() {
 }
 
 #[test]
-fn a_page_begins_its_program_one_nanosecond_after_it_could_not() {
+fn page_starts_its_program_1_ns_after_it_could_not() {
     // The second page comes just before, with, and just after the end of the first's program.
     let first = BUS + PROGRAM;
     for (arrives, ends_at) in [
@@ -72,7 +72,7 @@ fn a_page_begins_its_program_one_nanosecond_after_it_could_not() {
 }
 
 #[test]
-fn a_read_waits_for_a_program_that_has_the_cache_register() {
+fn read_waits_for_a_program_in_the_cache_register() {
     let asked = [(HostOp::Write, 0), (HostOp::Write, 0), (HostOp::Read, 1_000_000)];
     let read = SENSE + BUS + LINK;
     assert_eq!(ends(&spec("off", &[]), &asked)[2], BUS + PROGRAM + read);
@@ -82,8 +82,9 @@ fn a_read_waits_for_a_program_that_has_the_cache_register() {
     assert_eq!(ends(&spec("on", &[]), &asked)[1], SENSE + 2 * BUS + PROGRAM + LINK);
 }
 
+// What an operation waits for in either register is told apart.
 #[test]
-fn what_an_operation_waits_for_in_either_register_is_told_apart() {
+fn register_waits_are_reported_by_cause() {
     use wordline_ftl::LatencyPart::{BehindHost, Bus, Die, Link};
     let parts = |cache, asked: &[(HostOp, u64)]| {
         let of = |c: &Completion| [BehindHost, Die, Bus, Link].map(|part| c.parts[part]);
@@ -99,8 +100,9 @@ fn what_an_operation_waits_for_in_either_register_is_told_apart() {
     assert_eq!(writes, [first, second, third]);
 }
 
+// Where the decoder is behind the bus.
 #[test]
-fn a_page_that_is_decoded_behind_the_bus_keeps_its_register_until_it_is_right() {
+fn page_keeps_its_register_until_decoded_right() {
     let spec = spec("on", &[("errors.model", "fixed:1"), ("errors.retransfer", "true")]);
     let first = 2 * SENSE + 2 * BUS + LINK;
     let second_is_sensed = 2 * SENSE + BUS;
@@ -108,7 +110,7 @@ fn a_page_that_is_decoded_behind_the_bus_keeps_its_register_until_it_is_right() 
 }
 
 #[test]
-fn the_rest_of_a_page_that_moves_goes_out_while_the_next_is_sensed() {
+fn moved_page_leaves_while_the_next_is_sensed() {
     // A sector of 4 KiB is wanted, 12 KiB more are brought out for the move.
     let spec = spec("on", &[("errors.model", "fixed:1")]);
     let mut d = one_die::full(&spec, "hotness:warm=1,hot=2");
@@ -121,7 +123,7 @@ fn the_rest_of_a_page_that_moves_goes_out_while_the_next_is_sensed() {
 }
 
 #[test]
-fn retries_cost_reads_in_a_row_what_they_take_of_the_array() {
+fn retries_cost_sequential_reads_their_array_time() {
     // SPEC 2.D, Figs. 3 and 4: with the transfer hidden, T0 is the array's time alone.
     for (mode, sense) in [("qlc", 140.0), ("tlc", 66.0)] {
         let bandwidth = |retries: u64| {
@@ -146,7 +148,7 @@ fn retries_cost_reads_in_a_row_what_they_take_of_the_array() {
 }
 
 #[test]
-fn planes_that_share_an_array_bring_pages_in_and_out_behind_each_other_s_work() {
+fn shared_array_planes_transfer_behind_each_other() {
     let two = ("medium.flash.planes_per_die", "2");
     let spec = spec("on", &[two, ("medium.flash.blocks_per_plane", "8")]);
     let (reads, writes) = ([(HostOp::Read, 0); 4], [(HostOp::Write, 0); 4]);

@@ -63,8 +63,9 @@ fn of_many_and_few_retries(d: &mut Device<Log>) -> [u64; 2] {
     found.map(Option::unwrap)
 }
 
+// Its old place is stale.
 #[test]
-fn a_hot_page_of_many_retries_is_found_in_slc_and_its_old_place_is_stale() {
+fn hot_page_of_many_retries_moves_to_slc() {
     // RARO, figures 8 to 11, with thresholds that are soon reached. What becomes of the page of many retries hangs on
     // how the paper is read: here its class is that at the read, so that it is warm first, and stays in TLC.
     let overrides = [("errors.model", "raro"), ("errors.tlc.most_retries", "0")];
@@ -88,8 +89,9 @@ fn a_hot_page_of_many_retries_is_found_in_slc_and_its_old_place_is_stale() {
     assert_eq!(retries(&read(&mut d, few)), 0);
 }
 
+// A class older than the read.
 #[test]
-fn a_class_older_than_the_read_sends_a_hot_page_of_many_retries_to_slc() {
+fn older_class_sends_a_hot_retried_page_to_slc() {
     // The other readings of RARO, by the place and by the page: the same page, of which no read was looked at while it
     // was warm, and one that comes back so late that it is warm.
     let overrides = [("errors.model", "raro"), ("errors.tlc.most_retries", "0")];
@@ -123,7 +125,7 @@ fn a_class_older_than_the_read_sends_a_hot_page_of_many_retries_to_slc() {
 }
 
 #[test]
-fn a_hot_page_in_tlc_that_takes_a_retry_moves_on_to_slc() {
+fn hot_tlc_page_that_takes_a_retry_moves_to_slc() {
     let overrides = [("errors.model", "raro"), ("errors.tlc.epsilon", "0.02")];
     // The reads in QLC count in TLC, too, where they are the page's and not the place's.
     for (heat, to_tlc, to_slc) in [("physical", 2, 6), ("logical", 2, 4)] {
@@ -165,7 +167,7 @@ fn places_that_were_erased_are_counted_anew() {
 }
 
 #[test]
-fn a_move_brings_out_the_rest_of_the_page_and_senses_nothing() {
+fn move_transfers_the_rest_of_the_page_without_sensing() {
     let mut d = full(&spec(16, "512MiB", &[]), "hotness:warm=1,hot=2", 0, Log::default());
     read(&mut d, 5);
     let events: Vec<(bool, u64, u64)> = d
@@ -242,7 +244,7 @@ fn no_conversion_takes_what_the_host_may_store() {
 }
 
 #[test]
-fn capacity_comes_back_with_blocks_whose_data_have_gone() {
+fn capacity_returns_with_blocks_whose_data_are_gone() {
     let spec = spec(16, "512MiB", &[]);
     let mut d = full(&spec, "hotness:warm=1,hot=2", 0, Log::default());
     // The second and the third count for the place in TLC.
@@ -296,7 +298,7 @@ fn given_back(d: &Device<Log>) -> u64 {
 }
 
 #[test]
-fn blocks_whose_data_have_cooled_give_their_capacity_back_and_hot_ones_stay() {
+fn cooled_blocks_return_capacity_and_hot_ones_stay() {
     let mut d = cooled(",reclaim=on", |_| ());
     assert_eq!(given_back(&d), 4);
     for (page, mode) in [(0, CellMode::Qlc), (1_023, CellMode::Qlc), (1_024, CellMode::Slc)] {
@@ -343,7 +345,7 @@ fn what_has_come_lately_is_not_given_back() {
 }
 
 #[test]
-fn reclaim_waits_while_the_host_would_soon_fill_what_is_free() {
+fn reclaim_waits_while_the_host_would_fill_free_space() {
     // 800 MiB in 1.3 s, which leave less than that; two minutes later they are forgotten.
     let write = |d: &mut Device<Log>| {
         for part in 0..50 {
@@ -366,7 +368,7 @@ fn reclaim_waits_while_the_host_would_soon_fill_what_is_free() {
 }
 
 #[test]
-fn a_drive_short_of_capacity_reclaims_when_it_collects() {
+fn drive_short_of_capacity_reclaims_during_gc() {
     // No idle time is long enough, and the blocks that are overwritten gain more wordlines.
     let overwrite = |d: &mut Device<Log>| {
         for page in (0..100_000).map(|i| 2_048 + i % 28_000) {

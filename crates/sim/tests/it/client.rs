@@ -60,7 +60,7 @@ fn asked(count: u64, queue_depth: u32, pauses: Pauses, stop: Stop) -> (Vec<u64>,
 }
 
 #[test]
-fn a_client_thinks_from_the_end_of_a_request_to_the_next() {
+fn client_thinks_between_completion_and_next_request() {
     let pauses = Pauses { think: SimDuration(1_000), burst: None };
     let (times, end) = asked(3, 1, pauses, Stop::default());
     assert_eq!(times, [0, WRITE + 1_000, 2 * (WRITE + 1_000)]);

@@ -81,7 +81,7 @@ fn a_read_and_a_write_take_what_the_device_file_says() {
 }
 
 #[test]
-fn each_retry_senses_again_and_moves_again_where_attempts_go_over_the_bus() {
+fn retry_senses_and_transfers_again_with_bus_decoding() {
     for (retransfer, moves) in [("false", 1), ("true", 4)] {
         let errors = [("errors.model", "fixed:3"), ("errors.retransfer", retransfer)];
         let mut d = device(&spec(true, &errors), "conventional:mode=tlc");
@@ -125,7 +125,7 @@ fn overwritten(spec: &DeviceSpec, scheme: &str) -> Device<NoProbe> {
 }
 
 #[test]
-fn over_a_run_with_collection_the_sums_are_counts_times_energies() {
+fn energy_over_gc_is_counts_times_energies() {
     for (mode, read, program, erase) in PJ.into_iter().skip(1) {
         let scheme = format!("conventional:mode={mode}");
         let d = overwritten(&spec(true, &[]), &scheme);

@@ -65,7 +65,7 @@ fn shares(windows: usize, whole: impl Fn(usize) -> u64) -> Vec<f64> {
 }
 
 #[test]
-fn the_division_follows_a_step_of_the_writes_as_fast_as_a_page_a_write_allows() {
+fn division_follows_a_step_at_one_page_per_write() {
     // Of seven writes three whole pages and four sectors, which make one page: three pages of four are L2's.
     // Then all are sectors, so that L2 falls back to the half that it always has.
     let (up, down) = (40, 40);
@@ -83,7 +83,7 @@ fn the_division_follows_a_step_of_the_writes_as_fast_as_a_page_a_write_allows() 
 }
 
 #[test]
-fn l1_never_owns_more_than_half_of_what_is_in_use_and_a_block_in_transition() {
+fn l1_owns_at_most_half_in_use_and_one_in_transition() {
     for scheme in ["hierarchy", "hierarchy:division=page"] {
         let spec = find("hierarchy-44gb").unwrap();
         let few = [("medium.flash.wordlines_per_block".to_string(), "4".to_string())];
@@ -160,7 +160,7 @@ fn reads(device: &Device<NoProbe>, cause: Cause) -> u64 {
 }
 
 #[test]
-fn a_page_that_lacks_sectors_at_first_is_read_only_for_those_that_it_has() {
+fn incomplete_page_is_read_only_for_its_own_sectors() {
     // Sectors 2 and 3 of page 0 are there; page 1 is whole.
     let lacking = vec![(Lpn(0), SectorMask::first(2))];
     let initial = Initial { lacking, ..Initial::holding(Mapped::First(2)) };
@@ -192,7 +192,7 @@ fn pages_that_share_a_place_are_read_there_once() {
 }
 
 #[test]
-fn a_collection_reads_a_place_once_for_all_that_it_gathers() {
+fn gc_reads_a_place_once_for_all_it_gathers() {
     // Each of a few pages has each of its sectors in another place, together with the same sector of the others.
     // A collection that brings those pages together has to read as many places as there are, and not as many as
     // there are parts.
@@ -217,7 +217,7 @@ fn a_collection_reads_a_place_once_for_all_that_it_gathers() {
 }
 
 #[test]
-fn runs_of_a_page_are_kept_together_where_that_is_asked() {
+fn runs_of_a_page_stay_together_where_asked() {
     for (scheme, most) in [("hierarchy:runs=any", 4), ("hierarchy", 2)] {
         let mut device = device(scheme);
         let mut random = Rng(5);

@@ -54,7 +54,7 @@ fn host_reads(drive: &Drive) -> Vec<u64> {
 }
 
 #[test]
-fn the_example_of_figure_3_puts_merged_parts_on_the_other_channel() {
+fn figure_3_example_merges_on_the_other_channel() {
     // Section III-B, with the two channels of Fig. 3: LPN0 lies whole in L2. Its last two sectors are updated and merged
     // with a partial write to LPN1; the page goes to L1 on channel 1, with two new entries of the SMT.
     for scheme in ["hierarchy", "hierarchy:merged_to=next", "hierarchy:merged_to=next,runs=any"] {
@@ -163,7 +163,7 @@ fn the_division_is_that_of_algorithm_1_line_by_line() {
 }
 
 #[test]
-fn a_merged_page_goes_where_its_first_part_belongs_unless_load_decides() {
+fn merged_page_follows_its_first_part_or_the_load() {
     for scheme in ["sa:merged_to=first", "sector:merged_to=first", "hierarchy:merged_to=next"] {
         let mut drive = drive(scheme, &[]);
         // Nothing of these pages is on flash, so that no channel is in the way.
@@ -205,7 +205,7 @@ fn hierarchy_takes_the_next_channel_without_conflict() {
 }
 
 #[test]
-fn whole_pages_that_the_host_reads_are_counted_by_where_they_lie() {
+fn whole_page_host_reads_are_counted_by_location() {
     let mut drive = drive("sector", &[]);
     // Of page 0 each sector lies in another page of the cache, with sectors of others.
     for sector in 0..SECTORS {
@@ -223,7 +223,7 @@ fn whole_pages_that_the_host_reads_are_counted_by_where_they_lie() {
 }
 
 #[test]
-fn sectors_that_a_page_lacks_cost_a_read_where_the_device_says_so() {
+fn missing_sectors_cost_a_read_if_the_device_says_so() {
     // Page 0 has sectors 2 and 3; of page 1 nothing is known.
     let lacking = vec![(Lpn(0), SectorMask::first(2))];
     let initial = Initial { lacking, ..Initial::holding(Mapped::First(1)) };

@@ -25,7 +25,7 @@ fn write_all(d: &mut Device<NoProbe>, times: u64) {
 }
 
 #[test]
-fn each_region_programs_its_share_of_the_addresses_and_no_more() {
+fn region_programs_exactly_its_share_of_addresses() {
     for (spelling, hot) in [
         ("hot-cold:hot=25%", 0.25),
         ("hot-cold:hot=25%,at=end", 0.25),
@@ -58,7 +58,7 @@ fn a_pool_too_small_is_refused_with_its_numbers() {
 }
 
 #[test]
-fn separate_pools_own_the_blocks_that_data_and_spare_give_them() {
+fn separate_pools_own_blocks_by_data_and_spare() {
     let tiny = Tiny { blocks: 40, wordlines: 8, spare: 12, ..Tiny::default() };
     let d = device(&tiny, "hot-cold:hot=25%,pools=separate,spare=50%").unwrap();
     // 28 blocks of data: 7 hot, 21 cold; of 12 spare ones half each.

@@ -1,4 +1,4 @@
-//! HySSD on small drives: where data lie, who waits for whom, and that no utilisation locks a drive up.
+//! HySSD on small drives: where data lie, who waits for whom, and that no utilization locks a drive up.
 
 use wordline_device::DeviceSpec;
 use wordline_ftl::{Cause, Initial, Mapped, Outcome, RegionId};
@@ -64,7 +64,7 @@ fn alone(device: &mut Plain, page: u64) -> f64 {
 }
 
 #[test]
-fn the_superior_medium_holds_its_target_from_the_beginning_on() {
+fn superior_medium_meets_its_target_from_the_start() {
     let spec = spec("448MiB");
     let all = pages(&spec);
     let mut device = begun(&spec, "hyssd:static,u=60%", all).unwrap();
@@ -93,7 +93,7 @@ fn the_superior_medium_holds_its_target_from_the_beginning_on() {
 }
 
 #[test]
-fn a_write_that_misses_waits_for_the_destage_and_a_hit_does_not() {
+fn miss_waits_for_the_destage_and_a_hit_does_not() {
     // Unpacked: the coldest page is read (135 us) and programmed in TLC (2500 us) before the write (350 us).
     let spec = spec("448MiB");
     let mut device = begun(&spec, "hyssd:static,u=50%,tlc_unit=unpacked", pages(&spec)).unwrap();
@@ -111,7 +111,7 @@ fn a_write_that_misses_waits_for_the_destage_and_a_hit_does_not() {
 }
 
 #[test]
-fn a_destage_rewrites_a_page_of_tlc_with_the_unit_that_it_shares_it_with() {
+fn destage_rewrites_a_tlc_page_with_its_shared_unit() {
     // Read (135 us), then the other unit of the page if that lies in TLC (350 us), and both programmed at once
     // (2500 us), before the write (350 us).
     let spec = spec("448MiB");
@@ -189,7 +189,7 @@ fn no_u_from_5_to_98_percent_locks_the_drive_up() {
 }
 
 #[test]
-fn a_drive_too_full_for_a_utilisation_is_refused_with_those_that_it_admits() {
+fn overfull_drive_names_the_utilizations_it_admits() {
     let refusal = begun(&spec("530MiB"), "hyssd:static,u=5%", 0).err().unwrap();
     assert!(
         refusal.contains("a lower capacity.logical widens this range")
@@ -203,7 +203,7 @@ fn a_drive_too_full_for_a_utilisation_is_refused_with_those_that_it_admits() {
 }
 
 #[test]
-fn cold_pages_above_the_target_leave_when_the_drive_is_idle_and_old_enough() {
+fn cold_pages_above_target_leave_when_idle_and_old() {
     // The first period ends with a target of 5 %, since every write misses and costs least there; then
     // 45 % of the superior medium are surplus.
     let spec = spec("400MiB");
@@ -270,7 +270,7 @@ fn lifetimes_count_what_they_are_told_to() {
 }
 
 #[test]
-fn a_page_that_is_read_moves_up_where_reads_move_pages_and_stays_otherwise() {
+fn read_promotes_a_page_only_where_reads_move_pages() {
     let spec = spec("400MiB");
     let all = pages(&spec);
     for (reads, moves) in [("stay", false), ("move", true)] {
@@ -293,7 +293,7 @@ fn a_page_that_is_read_moves_up_where_reads_move_pages_and_stays_otherwise() {
 }
 
 #[test]
-fn slc_beside_mlc_holds_its_target_as_slc_beside_tlc_does() {
+fn slc_with_mlc_meets_its_target_as_with_tlc() {
     let set = [
         ("medium.slc.blocks_per_plane", "32"),
         ("medium.mlc.blocks_per_plane", "64"),

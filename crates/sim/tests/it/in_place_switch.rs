@@ -103,7 +103,7 @@ fn near(what: &str, ours: f64, theory: f64) {
 }
 
 #[test]
-fn burst_latency_and_write_amplification_are_those_of_the_closed_forms() {
+fn burst_latency_and_waf_match_closed_forms() {
     for w in [4.0, 6.0, 10.0, 20.0, 40.0] {
         let (base, ips) = (burst("turbo-write", &[], w), burst("ips", &[], w));
         let (theory_base, theory) = (baseline(w, slc(64.0, 128.0)), windows(w, slc(2048.0, 4.0), 0.0));
@@ -116,7 +116,7 @@ fn burst_latency_and_write_amplification_are_those_of_the_closed_forms() {
 }
 
 #[test]
-fn the_cooperative_cache_is_as_fast_and_as_thrifty_as_its_closed_forms() {
+fn cooperative_cache_matches_its_closed_forms() {
     // 64 GB of cache on both sides; the logical space is that of what then is left as TLC, 192 GB / 1.07.
     let room = ("capacity.logical", format!("{}B", (192u64 << 30) * chips() / 32 * 100 / 107 / 4096 * 4096));
     let cache = ("slc_cache.static_blocks", 1024.to_string());
@@ -169,8 +169,9 @@ fn wait(d: &mut Drive, ms: f64) {
 
 const BUS: f64 = 4096.0 * 3e-3;
 
+// It keeps its pages through both.
 #[test]
-fn a_wordline_is_as_fast_as_the_bits_it_holds_and_keeps_its_pages_through_both_reprograms() {
+fn wordline_speed_follows_bits_through_two_reprograms() {
     let mut d = die("ips", 8, 2);
     // Pages of one plane are the even ones. Seven blocks of a plane can be opened: 28 SLC pages.
     let slc: Vec<f64> = (0..28).map(|i| ask(&mut d, HostOp::Write, 2 * i, 1)).collect();
@@ -196,8 +197,9 @@ fn a_wordline_is_as_fast_as_the_bits_it_holds_and_keeps_its_pages_through_both_r
     d.ftl.check().unwrap();
 }
 
+// For the whole reclaim of a block, and for one page of an idle collection.
 #[test]
-fn a_write_waits_for_the_whole_reclaim_of_a_block_and_for_a_page_of_an_idle_collection() {
+fn write_waits_for_a_block_reclaim_or_one_idle_page() {
     // Fig. 7. Under the baseline a block of 128 pages is being reclaimed, each read, moved over the bus twice
     // and programmed; a write that comes is served after its erase.
     let mut d = die("turbo-write:idle_after=100ms", 16, 2);
@@ -229,7 +231,7 @@ fn a_write_waits_for_the_whole_reclaim_of_a_block_and_for_a_page_of_an_idle_coll
 }
 
 #[test]
-fn idle_collection_gives_windows_their_further_bits_and_stops_when_the_host_comes() {
+fn idle_gc_adds_bits_to_windows_until_the_host_comes() {
     let mut d = die("ips-agc:idle_after=1ms", 16, 2);
     // Of each eight pages the last four lose their data again, so that no block is stale throughout.
     for round in 0..3 {
@@ -263,7 +265,7 @@ fn idle_collection_gives_windows_their_further_bits_and_stops_when_the_host_come
 }
 
 #[test]
-fn copies_that_the_host_overwrites_are_premature_and_those_that_last_are_not() {
+fn copies_overwritten_by_the_host_are_premature() {
     let mut d = die("ips-agc:idle_after=1ms", 16, 2);
     for round in 0..3 {
         for i in 0..60 {
@@ -282,7 +284,7 @@ fn copies_that_the_host_overwrites_are_premature_and_those_that_last_are_not() {
 }
 
 #[test]
-fn the_traditional_cache_reprograms_the_windows_and_is_empty_at_the_end() {
+fn traditional_cache_reprograms_and_ends_empty() {
     let mut d = die("ips-cooperative:traditional=6,idle_after=1ms", 24, 2);
     for i in 0..500 {
         ask(&mut d, HostOp::Write, 2 * i, 1);
@@ -305,7 +307,7 @@ fn the_traditional_cache_reprograms_the_windows_and_is_empty_at_the_end() {
 }
 
 #[test]
-fn idle_time_reclaims_a_block_as_soon_as_it_is_full_and_the_end_of_a_run_the_one_being_filled() {
+fn idle_time_reclaims_full_blocks_and_the_end_the_open() {
     let mut d = die("turbo-write", 16, 2);
     for i in 0..127 {
         ask(&mut d, HostOp::Write, 2 * i, 1);
@@ -332,8 +334,9 @@ fn reclaimed(d: &Drive) -> (u64, u64) {
     (regions[1].program_pages[Cause::Migrate as usize], regions[0].counts.erases)
 }
 
+// It empties and erases the block, or leaves it open and moves the page.
 #[test]
-fn idle_time_empties_and_erases_a_block_of_which_one_page_is_used_or_leaves_it_open_and_moves_the_page() {
+fn idle_time_erases_a_one_page_block_or_moves_the_page() {
     let mut d = die("turbo-write:reclaim=used", 16, 2);
     for i in 0..3 {
         ask(&mut d, HostOp::Write, 2 * i, 1);
@@ -368,8 +371,9 @@ fn idle_time_empties_and_erases_a_block_of_which_one_page_is_used_or_leaves_it_o
     d.ftl.check().unwrap();
 }
 
+// Neither the host nor another reclaim gets it before.
 #[test]
-fn reclaim_keeps_its_channel_from_the_host_and_from_other_reclaims_until_its_erase() {
+fn reclaim_holds_its_channel_until_its_erase() {
     let set = |channels: &str| {
         [
             ("medium.flash.channels", channels.to_string()),
@@ -422,7 +426,7 @@ fn a_host_that_asks_again_at_once_leaves_no_idle_time() {
 }
 
 #[test]
-fn old_data_lie_in_the_first_windows_of_every_block_or_in_ordinary_blocks() {
+fn old_data_fill_first_windows_or_ordinary_blocks() {
     // 24 of 32 windows at most: 12 of 384 pages times 12 windows on average, 70 % of them live.
     let blocks = 208;
     let live = 2 * blocks * 12 * 12 * 7 / 10;

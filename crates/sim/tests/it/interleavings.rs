@@ -238,22 +238,22 @@ fn every_moment_of(scheme: &'static str, scene: Scene, one_in: usize) {
 }
 
 #[test]
-fn conventional_returns_the_newest_data_whenever_requests_meet() {
+fn conventional_returns_newest_data_on_interleaving() {
     every_moment("conventional:mode=slc");
 }
 
 #[test]
-fn one_shot_programs_return_the_newest_data_whenever_requests_meet() {
+fn one_shot_returns_newest_data_on_interleaving() {
     every_moment("conventional");
 }
 
 #[test]
-fn an_slc_cache_returns_the_newest_data_whenever_requests_meet() {
+fn slc_cache_returns_newest_data_on_interleaving() {
     every_moment("slc-cache");
 }
 
 #[test]
-fn a_page_that_is_reclaimed_keeps_its_newest_data_whenever_requests_meet() {
+fn reclaimed_page_keeps_newest_data_on_interleaving() {
     let scheme = "hotness:heat=logical,warm=1,hot=2,decay=8,reclaim=on,idle_after=100us";
     for scene in [Scene::Reclaim, Scene::Program, Scene::Fill] {
         every_moment_of(scheme, scene, 1);
@@ -261,7 +261,7 @@ fn a_page_that_is_reclaimed_keeps_its_newest_data_whenever_requests_meet() {
 }
 
 #[test]
-fn schemes_that_pack_return_the_newest_data_whenever_requests_meet() {
+fn packing_schemes_return_newest_data_on_interleaving() {
     for scheme in ["sa:static_blocks=5", "sector:static_blocks=5", "hierarchy:static_blocks=5"] {
         every_moment_of(scheme, Scene::Program, 1);
         every_moment_of(scheme, Scene::Fill, 1);

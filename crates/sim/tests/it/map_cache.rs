@@ -63,7 +63,7 @@ impl Drive {
 }
 
 #[test]
-fn two_pages_of_the_map_that_take_turns_in_a_cache_of_one_are_read_each_time() {
+fn two_map_pages_in_a_cache_of_one_are_read_each_time() {
     let mut drive = Drive::cached("16KiB");
     let (near, far) = (0, ENTRIES);
     // The first read misses, the second finds its entry.
@@ -79,7 +79,7 @@ fn two_pages_of_the_map_that_take_turns_in_a_cache_of_one_are_read_each_time() {
 }
 
 #[test]
-fn a_page_of_the_map_is_written_when_it_goes_and_has_changed() {
+fn changed_map_page_is_written_on_eviction() {
     let mut drive = Drive::cached("16KiB");
     let program = drive.takes(HostOp::Write, 0) - READ;
     assert_eq!(drive.map(), [1, 0, 1, 0]); // changed, and in RAM
@@ -113,7 +113,7 @@ fn a_trim_changes_the_map_too() {
 }
 
 #[test]
-fn a_full_journal_brings_the_page_with_the_most_changes_and_writes_wait_for_it() {
+fn full_journal_writes_its_fullest_page_and_writes_wait() {
     let bounded = |size: &str| {
         let mut drive = Drive::holding(PAGES, &[("dram.map_cache", "16KiB"), ("dram.map_journal", size)]);
         drive.takes(HostOp::Read, 0);
@@ -153,7 +153,7 @@ fn a_full_journal_brings_the_page_with_the_most_changes_and_writes_wait_for_it()
 }
 
 #[test]
-fn whoever_needs_a_page_of_the_map_waits_for_the_one_read_of_it() {
+fn all_users_of_a_map_page_wait_for_one_read() {
     let mut drive = Drive::cached("16KiB");
     (0..4).for_each(|page| _ = drive.submit(HostOp::Read, page).unwrap());
     let mut missed = 0;
@@ -181,8 +181,9 @@ fn what_was_never_written_is_not_read() {
     }
 }
 
+// On a drive that was empty.
 #[test]
-fn a_cache_of_the_whole_map_costs_nothing_on_a_drive_that_was_empty() {
+fn cache_of_the_whole_map_costs_nothing_when_empty() {
     let run = |size: &str| {
         let mut drive = Drive::holding(0, &[("dram.map_cache", size)]);
         let mut x = 1u64;
@@ -207,7 +208,7 @@ fn a_cache_of_the_whole_map_costs_nothing_on_a_drive_that_was_empty() {
 }
 
 #[test]
-fn uniform_reads_hit_as_large_a_share_as_the_cache_has_of_the_map() {
+fn uniform_reads_hit_by_the_cached_share_of_the_map() {
     // 32 pages of the map: units of 4 KiB have 1024 entries each.
     let (units, all) = (32_768, 32);
     for cached in [4u64, 16, 24] {

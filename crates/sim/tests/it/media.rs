@@ -176,8 +176,9 @@ fn fails_and_comes_back(call: Call, after: u32) -> u64 {
     moved
 }
 
+// Nothing that was acknowledged.
 #[test]
-fn a_program_that_the_media_refuse_stops_the_drive_and_costs_nothing_acknowledged() {
+fn refused_program_stops_the_drive_and_loses_nothing() {
     assert_eq!(fails_and_comes_back(Call::Program, 0), 0);
     for after in 1..150 {
         fails_and_comes_back(Call::Program, after);
@@ -186,7 +187,7 @@ fn a_program_that_the_media_refuse_stops_the_drive_and_costs_nothing_acknowledge
 }
 
 #[test]
-fn a_read_or_an_erase_that_fails_in_the_middle_of_a_collection_stops_the_drive_the_same_way() {
+fn failed_gc_read_or_erase_stops_the_drive_likewise() {
     // The host reads nothing, and writes whole pages: every read is collection's.
     for after in 0..60 {
         assert!(fails_and_comes_back(Call::Read, after) > after as u64);
@@ -197,7 +198,7 @@ fn a_read_or_an_erase_that_fails_in_the_middle_of_a_collection_stops_the_drive_t
 }
 
 #[test]
-fn a_read_of_the_host_that_the_media_cannot_answer_ends_uncorrectable_and_the_drive_goes_on() {
+fn unanswered_host_read_is_uncorrectable_and_survived() {
     for after in 0..8 {
         let mut d = over(Failing::at(Call::Read, after));
         for page in 0..8 {
@@ -266,7 +267,7 @@ fn a_fork_copies_no_byte_of_what_is_on_flash() {
 }
 
 #[test]
-fn what_a_fork_writes_its_parent_never_sees_and_the_reverse() {
+fn parent_and_fork_never_see_each_others_writes() {
     for which in [0, 1] {
         let first = full();
         let second = fork(&first);
@@ -313,7 +314,7 @@ fn forks_share_pages_until_one_of_them_erases() {
 }
 
 #[test]
-fn an_error_says_where_what_and_how_it_is_mended_in_one_pointer() {
+fn error_says_where_what_and_how_in_one_pointer() {
     let error = MediaError::new("page 7 of x.img", "the disk is full", "make room, and start again");
     assert_eq!(error.to_string(), "page 7 of x.img: the disk is full; make room, and start again");
     assert_eq!(size_of::<Result<(), MediaError>>(), size_of::<usize>());

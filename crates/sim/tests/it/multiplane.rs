@@ -50,7 +50,7 @@ fn each(op: HostOp) -> [(u64, HostOp, u64); 4] {
 }
 
 #[test]
-fn programs_are_moved_one_after_the_other_and_begin_together() {
+fn programs_transfer_in_turn_and_start_together() {
     let first = MOVE + PROGRAM;
     let off = times(&ends(&mut die(false, "conventional:mode=slc"), &each(HostOp::Write)));
     assert_eq!(off, [first, first + PROGRAM, first + 2 * PROGRAM, first + 3 * PROGRAM]);
@@ -68,7 +68,7 @@ fn programs_are_moved_one_after_the_other_and_begin_together() {
 }
 
 #[test]
-fn a_program_does_not_wait_for_one_whose_transfer_has_not_begun() {
+fn program_does_not_wait_for_an_untransferred_one() {
     for (late, second) in [(MOVE - 1, 2 * MOVE + PROGRAM), (MOVE, MOVE + 2 * PROGRAM)] {
         let mut d = die(true, "conventional:mode=slc");
         let found = times(&ends(&mut d, &[(0, HostOp::Write, 0), (late, HostOp::Write, 1)]));
@@ -77,7 +77,7 @@ fn a_program_does_not_wait_for_one_whose_transfer_has_not_begun() {
 }
 
 #[test]
-fn reads_are_sensed_together_and_come_out_one_after_the_other() {
+fn reads_sense_together_and_transfer_in_turn() {
     let alone = READ + MOVE;
     let off = times(&ends(&mut die(false, "conventional:mode=slc"), &each(HostOp::Read)));
     assert_eq!(off, [alone, 2 * READ + MOVE, 3 * READ + MOVE, 4 * READ + MOVE]);
@@ -96,7 +96,7 @@ fn reads_are_sensed_together_and_come_out_one_after_the_other() {
 }
 
 #[test]
-fn a_read_that_comes_when_the_array_begins_waits_for_the_next_command() {
+fn read_at_array_start_waits_for_the_next_command() {
     for (at, counts) in [(READ - 1, [3, 0, 0]), (READ, [2, 0, 0])] {
         let mut d = die(true, "conventional:mode=slc");
         let mut all = each(HostOp::Read);
@@ -108,7 +108,7 @@ fn a_read_that_comes_when_the_array_begins_waits_for_the_next_command() {
 }
 
 #[test]
-fn a_read_goes_before_programs_that_wait_for_company_and_not_with_them() {
+fn read_precedes_programs_that_wait_for_other_planes() {
     let mut d = die(true, "conventional:mode=slc");
     let writes = [0, 1, 3].map(|plane| (0, HostOp::Write, plane));
     let found = ends(&mut d, &[writes[0], writes[1], writes[2], (5_000, HostOp::Read, 2)]);
@@ -149,8 +149,9 @@ fn erases_go_together_and_planes_gain_by_it() {
     assert!((alone as f64) > 2.5 * together as f64, "{alone} to {together}");
 }
 
+// Where pages of one command must have one number.
 #[test]
-fn where_pages_must_be_of_one_number_a_plane_that_is_a_page_ahead_programs_alone() {
+fn plane_a_page_ahead_programs_alone() {
     for (same_pages, ends, operations) in [
         (false, [4 * MOVE + PROGRAM; 4], 4),
         (true, [MOVE + PROGRAM, MOVE + 2 * PROGRAM, MOVE + 2 * PROGRAM, MOVE + 2 * PROGRAM], 3),

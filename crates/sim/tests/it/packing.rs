@@ -43,7 +43,7 @@ fn padding(d: &Drive) -> u64 {
 }
 
 #[test]
-fn four_writes_share_a_page_and_a_read_brings_out_one_of_them() {
+fn four_writes_share_a_page_and_a_read_returns_one() {
     let mut d = one(&FOUR);
     each(&mut d, HostOp::Write, [3, 500, 1000]);
     assert_eq!((programs(&d), padding(&d)), (0, 0));
@@ -57,8 +57,9 @@ fn four_writes_share_a_page_and_a_read_brings_out_one_of_them() {
     assert_eq!((programs(&d), padding(&d)), (4, 12));
 }
 
+// After the time of the host.
 #[test]
-fn a_write_that_waits_for_its_program_is_padded_after_the_time_of_the_host() {
+fn write_waiting_for_its_program_is_padded_in_time() {
     let mut d = one(&[FOUR[0], FOUR[1], ("program.pad_host_after", "70us")]);
     assert_eq!(each(&mut d, HostOp::Write, [7]), [70_000 + 4 * BUS + PROGRAM + LINK]);
     assert_eq!((programs(&d), padding(&d)), (1, 3));
@@ -67,7 +68,7 @@ fn a_write_that_waits_for_its_program_is_padded_after_the_time_of_the_host() {
 }
 
 #[test]
-fn what_is_read_of_a_victim_is_sensed_once_a_page_and_packed_again() {
+fn victim_is_sensed_once_per_page_and_packed_again() {
     // Half of the units of each page die.
     let mut d = one(&FOUR);
     let units = d.ftl.view().logical_pages() as u64;

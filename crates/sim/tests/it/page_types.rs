@@ -38,7 +38,7 @@ fn dominated_since(d: &Drive, before: [u64; 4]) -> Vec<u64> {
 }
 
 #[test]
-fn a_conventional_write_is_dominated_by_msb_as_often_as_the_paper_computes() {
+fn msb_dominates_conventional_writes_as_in_the_paper() {
     // PA-SSD, section 3 and Fig. 5: P_fast = (1/3)^n, P_slow = 1 - (2/3)^n. The next types of the planes
     // are made independent by single pages at random places in between.
     let mut d = paper("conventional-tlc");
@@ -93,7 +93,7 @@ fn parts_of_a_request_get_the_type_of_the_request() {
 }
 
 #[test]
-fn a_further_bit_without_a_buffer_takes_a_read_of_each_bit_before_it() {
+fn further_bit_without_a_buffer_reads_all_lower_bits() {
     // Transfer of 8 KiB at 3 ns a byte, then 500, 2000 and 5500 us; without the buffer 100 and 200 us
     // more (section 5.1).
     let transfer = 8192.0 * 3e-3;
@@ -112,7 +112,7 @@ fn a_further_bit_without_a_buffer_takes_a_read_of_each_bit_before_it() {
 }
 
 #[test]
-fn qds_with_threshold_0_and_wbs_without_a_buffer_are_lfs() {
+fn qds_at_threshold_0_and_wbs_unbuffered_are_lfs() {
     let hash = |spelling: &str| {
         let mut d = paper(spelling);
         let mut rng = Rng(3);
@@ -132,7 +132,7 @@ fn qds_with_threshold_0_and_wbs_without_a_buffer_are_lfs() {
 }
 
 #[test]
-fn a_host_that_hints_gets_its_type_and_the_others_the_next_specifier() {
+fn hinting_host_gets_its_type_and_others_the_specifier() {
     let mut d = paper("pa-ssd:HGS+LFS");
     for round in 0..20 {
         write(&mut d, round * 256, 256);
@@ -156,7 +156,7 @@ fn a_host_that_hints_gets_its_type_and_the_others_the_next_specifier() {
 }
 
 #[test]
-fn blocks_whose_slow_pages_are_unused_are_collected_and_nothing_is_lost() {
+fn blocks_with_unused_slow_pages_are_collected_safely() {
     // LFS leaves blocks with only slow pages behind; a drive nearly full must take them back.
     for spelling in ["pa-ssd:LFS", "pa-ssd:US", "pa-ssd:UBS", "pa-ssd:QDS+UBS"] {
         let tiny = Tiny { blocks: 24, wordlines: 6, spare: 6, ..Tiny::default() };

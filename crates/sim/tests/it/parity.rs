@@ -48,7 +48,7 @@ fn end_of(d: &mut Device<NoProbe>, pages: u64) -> (SimTime, SimTime) {
 }
 
 #[test]
-fn one_program_in_as_many_as_there_are_planes_is_parity() {
+fn one_program_per_plane_count_is_parity() {
     let mut d = device(&with(Parity::Superpage), "slc");
     assert_eq!(end_of(&mut d, PLANES - 2).0, end_of(&mut device(&with(Parity::Off), "slc"), PLANES - 2).0);
     assert_eq!(programmed(&d, Cause::Parity), (0, 0));
@@ -63,7 +63,7 @@ fn one_program_in_as_many_as_there_are_planes_is_parity() {
 }
 
 #[test]
-fn parity_takes_its_plane_and_its_bus_as_long_as_a_page_does() {
+fn parity_holds_plane_and_bus_as_long_as_a_page() {
     // Seven pages and their parity take as long as eight pages.
     let eight = end_of(&mut device(&with(Parity::Off), "slc"), PLANES).1;
     let mut d = device(&with(Parity::Superpage), "slc");
@@ -72,7 +72,7 @@ fn parity_takes_its_plane_and_its_bus_as_long_as_a_page_does() {
 }
 
 #[test]
-fn a_wordline_in_one_shot_is_followed_by_parity_of_a_wordline() {
+fn one_shot_wordline_is_followed_by_wordline_parity() {
     let tiny = Tiny { one_shot: true, ..tiny() };
     let mut spec = DeviceSpec { superblock: Superblock::Drive, parity: Parity::Superpage, ..tiny.spec(3) };
     spec.capacity = Capacity::Logical(wordline_units::Bytes(spec.unit.0 * 100));

@@ -85,15 +85,16 @@ fn a_page_is_asked_of_once_when_it_has_been_read() {
 }
 
 #[test]
-fn a_page_that_is_copied_within_its_plane_is_asked_of_once() {
+fn page_copied_within_its_plane_is_asked_about_once() {
     let copies = [("medium.flash.tlc.copy_back", "1ms")];
     let (asked, collected, copied) = overwritten(&copies, Route::to(D, SlotClass::Next));
     assert!(collected > 0);
     assert_eq!((asked, copied), (collected, collected));
 }
 
+// Once it has been read.
 #[test]
-fn a_page_that_cannot_be_copied_is_asked_of_again_when_it_has_been_read() {
+fn page_that_cannot_be_copied_is_asked_about_again() {
     // Which of two slots it gets is known only when its program begins, so that it cannot be a copy.
     let either = Route::to(D, SlotClass::Next).or(D, SlotClass::Next);
     let (asked, collected, copied) = overwritten(&[("medium.flash.tlc.copy_back", "1ms")], either);
@@ -103,7 +104,7 @@ fn a_page_that_cannot_be_copied_is_asked_of_again_when_it_has_been_read() {
 }
 
 #[test]
-fn a_block_that_would_free_nothing_is_asked_of_though_nothing_moves() {
+fn block_that_frees_nothing_is_asked_about_unmoved() {
     let (asked, mut d, spec) = drive(&[("gc.trigger", "free_blocks:90%")], Route::to(D, SlotClass::Next));
     let pages = spec.logical_bytes() / spec.unit.0;
     write(&mut d, pages, 0);

@@ -45,7 +45,7 @@ fn programs(d: &Drive) -> (u64, u64) {
 }
 
 #[test]
-fn what_a_protected_buffer_has_answered_waits_until_its_wordline_is_full() {
+fn protected_buffer_holds_data_until_its_wordline_fills() {
     let mut d = one_shot(&BUFFER);
     write(&mut d, 0..3);
     assert_eq!(settle(&mut d).len(), 3);
@@ -85,8 +85,9 @@ fn a_flush_and_a_forced_write_do_not_wait_for_others() {
     assert_eq!(programs(&d), (2, 3));
 }
 
+// It waits for the time of the host before it is padded.
 #[test]
-fn a_write_that_is_answered_when_it_is_programmed_waits_for_the_time_of_the_host() {
+fn write_acknowledged_when_programmed_waits_host_time() {
     let protected = [("program.buffer", "protected"), ("program.pad_after", "never")];
     for (wait, keys) in
         [(PAD, &protected[..]), (70_000, &[&protected[..], &[("program.pad_host_after", "70us")]].concat())]
@@ -99,7 +100,7 @@ fn a_write_that_is_answered_when_it_is_programmed_waits_for_the_time_of_the_host
 }
 
 #[test]
-fn wordlines_that_wait_take_half_of_a_full_buffer_and_no_more() {
+fn waiting_wordlines_take_half_of_a_full_buffer() {
     // Four planes, of each a page: the fifth write finds the buffer full.
     let four = [("medium.flash.channels", "4"), ("ack.mode", "buffer"), ("ack.pages", "4")];
     let mut d = one_shot(&four);

@@ -54,7 +54,7 @@ fn read(volume: u16, page: u64, at: u64) -> HostRequest {
 }
 
 #[test]
-fn weights_decide_which_read_comes_next_to_the_nanosecond() {
+fn weights_pick_the_next_read_to_the_nanosecond() {
     let classes = [QueueClass::Low, QueueClass::Medium, QueueClass::High, QueueClass::Urgent];
     let queues = Queues::new(ArbitrationOrder::Weighted([4, 2, 1]), 1, classes.map(|class| (class, 64)));
     // Three queues have six reads each from the beginning; while the third is read, one comes to the fourth.
@@ -125,7 +125,7 @@ fn one_queue_changes_nothing() {
 }
 
 #[test]
-fn no_queue_has_more_under_way_than_its_depth_and_each_goes_in_its_order() {
+fn queue_keeps_its_depth_and_its_order() {
     for seed in 10..20 {
         let mut draw = Drawn(seed);
         let classes = QueueClass::WORDS.map(|(_, class)| class);
@@ -184,7 +184,7 @@ fn at_once(link: &str, asked: &[(u16, u32)]) -> Vec<(u16, u64)> {
 }
 
 #[test]
-fn requests_of_one_queue_follow_each_other_on_its_link_and_those_of_others_do_not_wait() {
+fn one_queue_serializes_on_its_link_and_others_do_not() {
     // 140 us of the array, then 10 us and 4,096 or 16,384 ns on the link.
     let (short, long) = (14_096, 26_384);
     let three = [(0, 32), (1, 8), (0, 8)];

@@ -45,7 +45,7 @@ fn a_retry_takes_the_array_once_more() {
 }
 
 #[test]
-fn with_a_decoder_behind_the_bus_every_attempt_is_brought_out() {
+fn decoder_behind_the_bus_transfers_every_attempt() {
     let (sense, bus, link) = (140_000, 20_480, 1_000);
     for retries in [0, 1, 10] {
         let spec = spec(&[
@@ -62,7 +62,7 @@ fn with_a_decoder_behind_the_bus_every_attempt_is_brought_out() {
 }
 
 #[test]
-fn bandwidth_falls_with_retries_as_the_closed_form_says() {
+fn bandwidth_falls_with_retries_as_the_closed_form() {
     // SPEC 2.D, Figs. 3 and 4: 21 us outside the array.
     for (mode, sense) in [("qlc", 140.0), ("tlc", 66.0)] {
         let bandwidth = |retries: u64| {
@@ -89,8 +89,9 @@ fn bandwidth_falls_with_retries_as_the_closed_form_says() {
     }
 }
 
+// Before the run or during it.
 #[test]
-fn data_that_lie_longer_take_more_retries_whether_time_passed_before_or_during_the_run() {
+fn older_data_take_more_retries_whenever_time_passed() {
     let spec = spec(&[("errors.model", "raro")]);
     let retries = |d: &mut Device<NoProbe>, at: u64| -> Vec<u64> {
         let qlc =
@@ -140,7 +141,7 @@ fn reads_disturb_a_block_until_it_is_erased() {
 }
 
 #[test]
-fn a_read_with_too_many_errors_ends_uncorrectable_and_is_counted() {
+fn read_with_too_many_errors_is_uncorrectable() {
     let spec = spec(&[
         ("errors.model", "raro"),
         ("errors.qlc.most_retries", "2"),
@@ -154,7 +155,7 @@ fn a_read_with_too_many_errors_ends_uncorrectable_and_is_counted() {
 }
 
 #[test]
-fn a_region_in_a_mode_without_coefficients_is_refused_with_what_would_do() {
+fn mode_without_coefficients_is_refused_with_advice() {
     let spec = spec(&[("errors.model", "tlc_72_layer")]);
     let scheme = wordline_schemes::build("conventional").unwrap();
     let refused = Device::<NoProbe>::new(&spec, &spec.geometry().unwrap(), scheme, NoProbe);
@@ -163,7 +164,7 @@ fn a_region_in_a_mode_without_coefficients_is_refused_with_what_would_do() {
 }
 
 #[test]
-fn data_written_anew_in_time_keep_their_retries_bounded_and_the_cost_is_in_the_books() {
+fn timely_refresh_bounds_retries_and_its_cost_is_shown() {
     let read_on = |refresh: &[(&str, &str)]| {
         let mut overrides = vec![("errors.model", "raro")];
         overrides.extend(refresh);
@@ -193,7 +194,7 @@ fn data_written_anew_in_time_keep_their_retries_bounded_and_the_cost_is_in_the_b
 }
 
 #[test]
-fn a_block_that_is_read_too_often_or_takes_too_many_retries_is_written_anew() {
+fn over_read_or_over_retried_block_is_rewritten() {
     let read_on = |key: &str, value: &str, retention: SimDuration| {
         let spec = spec(&[("errors.model", "raro"), (key, value)]);
         let mut d = aged(&spec, 500, retention);

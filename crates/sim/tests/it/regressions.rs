@@ -34,7 +34,7 @@ fn write(page: u64, at: SimTime) -> HostRequest {
 /// A collected page was copied over what RAM held of it, and a partial write that waited for its
 /// missing sectors then programmed the old ones.
 #[test]
-fn a_page_that_enters_a_protected_program_buffer_leaves_newer_sectors_in_ram_alone() {
+fn page_in_a_protected_buffer_spares_newer_ram_sectors() {
     let tiny = Tiny { one_shot: true, wordlines: 2, spare: 8, extra: NEVER_PADS, ..Tiny::default() };
     for delay in 0..400 {
         let mut d = over(&tiny, named("slc-cache"), 3, NoProbe, Bytes::default());
@@ -56,7 +56,7 @@ fn a_page_that_enters_a_protected_program_buffer_leaves_newer_sectors_in_ram_alo
 
 /// Draining padded what waited at its beginning, and not what a later collection put there.
 #[test]
-fn a_drain_leaves_no_group_that_a_collection_ended_with() {
+fn drain_finishes_the_group_a_collection_ended_with() {
     let tiny = Tiny { one_shot: true, spare: 8, units_per_page: 2, extra: NEVER_PADS, ..Tiny::default() };
     for writes in 1..200 {
         let mut d: Device<NoProbe> = device(&tiny, named("slc-cache"), 3, NoProbe);
@@ -84,7 +84,7 @@ impl Probe for Patience {
 /// A page of a group waited for space, and so every other group of the plane was padded at once;
 /// collection then programmed as much as it erased, for ever.
 #[test]
-fn a_full_cache_drive_ends_its_collections_and_answers_out_of_space() {
+fn full_cache_drive_ends_gc_and_runs_out_of_space() {
     let (mut full, mut done) = (0, 0);
     for seed in 0..120u64 {
         let tiny = Tiny {
@@ -118,7 +118,7 @@ fn a_full_cache_drive_ends_its_collections_and_answers_out_of_space() {
 /// A move pinned the block of a job all of whose pages were in the program buffer; the job was never asked
 /// to read on, the program buffer waited for the job, and its timer for the program buffer.
 #[test]
-fn a_collection_reads_on_while_a_move_out_of_its_block_waits_in_the_same_program_buffer() {
+fn gc_reads_on_while_a_move_waits_in_its_buffer() {
     for seed in 0..200u64 {
         let tiny = Tiny {
             chips: 2,
@@ -150,7 +150,7 @@ fn a_collection_reads_on_while_a_move_out_of_its_block_waits_in_the_same_program
 /// A cache without static blocks shrank to nothing as the drive filled, and its writes waited for it
 /// for ever.
 #[test]
-fn a_dynamic_cache_that_writes_wait_for_never_shrinks_to_nothing() {
+fn dynamic_cache_that_writes_wait_for_keeps_a_block() {
     let tiny = Tiny { one_shot: true, blocks: 16, spare: 9, ..Tiny::default() };
     let scheme = named("slc-cache:static_blocks=0,dynamic_blocks=3,when_full=wait");
     let mut d: Device<NoProbe> = device(&tiny, scheme, 3, NoProbe);
@@ -175,7 +175,7 @@ fn outcomes<P: Probe>(d: &mut Device<P>) -> Vec<(u64, Outcome)> {
 /// group may do what its most privileged page may, so they used up the block that collection keeps to
 /// end with: every plane had a seventh of its slots dead, a victim half emptied, and no slot for the rest.
 #[test]
-fn pages_from_a_cache_never_take_the_reserve_of_the_region_that_they_go_to() {
+fn cache_pages_never_take_the_reserve_of_their_target() {
     for seed in 0..40u64 {
         let tiny = Tiny {
             one_shot: true,
@@ -212,7 +212,7 @@ fn pages_from_a_cache_never_take_the_reserve_of_the_region_that_they_go_to() {
 /// Collection counted what a block gives back in sectors, and moves slots. A block whose slots each
 /// had one live sector left was moved for ever, and gave back nothing.
 #[test]
-fn a_full_drive_under_a_sector_map_ends_its_collections() {
+fn full_sector_mapped_drive_ends_its_collections() {
     let tiny = Tiny { spare: 2, wordlines: 3, ..Tiny::default() };
     let mut d: Device<Patience> = device(&tiny, Box::new(BySector), 2, Patience(200_000));
     let sectors = d.ftl.logical_lbas();
@@ -235,7 +235,7 @@ fn a_full_drive_under_a_sector_map_ends_its_collections() {
 /// Of two blocks it is not the one with fewer live sectors that gives more back, but that with fewer
 /// live slots.
 #[test]
-fn under_a_sector_map_the_victim_has_the_fewest_live_slots() {
+fn sector_mapped_victim_has_the_fewest_valid_slots() {
     let tiny = Tiny { wordlines: 2, blocks: 8, spare: 2, ..Tiny::default() };
     let mut d: Device<NoProbe> = device(&tiny, Box::new(BySector), 2, NoProbe);
     let mut ask = |op, from: u64, count: u32| {
@@ -260,7 +260,7 @@ fn under_a_sector_map_the_victim_has_the_fewest_live_slots() {
 
 /// A full drive forgot writes that it had acknowledged when its buffer took them.
 #[test]
-fn a_full_buffered_drive_keeps_what_it_acknowledged_and_refuses_the_rest() {
+fn full_buffered_drive_keeps_acknowledged_data() {
     let tiny = Tiny { blocks: 12, spare: 0, ack_buffer: Some(3), ..Tiny::default() };
     let mut d = over(&tiny, named("conventional:mode=slc"), 1, NoProbe, Bytes::default());
     let pages = d.ftl.logical_lbas() / 4;
@@ -309,7 +309,7 @@ fn a_full_buffered_drive_keeps_what_it_acknowledged_and_refuses_the_rest() {
 /// A write without a place was given up when somebody asked for completions, and at the time to which
 /// the drive had been told to advance.
 #[test]
-fn when_a_full_drive_gives_up_does_not_depend_on_who_looks() {
+fn full_drive_fails_independently_of_observers() {
     #[derive(Clone, Copy, PartialEq)]
     enum Looks {
         Never,
@@ -355,7 +355,7 @@ fn when_a_full_drive_gives_up_does_not_depend_on_who_looks() {
 
 /// A FLUSH completed before the writes that it covers, which still stood on the host link.
 #[test]
-fn a_flush_does_not_overtake_earlier_writes_on_the_host_link() {
+fn flush_stays_behind_earlier_writes_on_the_link() {
     let extra = "[host]\nrate = \"100MB/s\"\nwrite_overhead = \"5us\"\n";
     for ack_buffer in [None, Some(8)] {
         let tiny = Tiny { chips: 4, ack_buffer, extra, ..Tiny::default() };
@@ -395,7 +395,7 @@ fn many_programs_without_a_place_do_not_nest() {
 /// Parts of a page died together, and a plane that waited for space began a collection between the first and the
 /// second: the block had nothing left to read, and was to be erased with a part still counted.
 #[test]
-fn parts_that_die_together_are_off_their_block_before_it_is_collected() {
+fn parts_that_die_together_leave_before_gc() {
     for seed in 0..1000 {
         let mut rng = Rng(seed);
         let tiny = Tiny {
@@ -431,7 +431,7 @@ fn parts_that_die_together_are_off_their_block_before_it_is_collected() {
 /// was pending any more, though other planes had room: pages of a map on flash have planes of their own, and fill some
 /// before the others.
 #[test]
-fn a_write_that_may_go_anywhere_fails_only_where_no_plane_has_room() {
+fn unbound_write_fails_only_if_no_plane_has_room() {
     for seed in 0..400 {
         let mut rng = Rng(seed);
         let tiny = Tiny {

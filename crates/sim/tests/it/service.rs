@@ -38,7 +38,7 @@ fn ends(spec: &DeviceSpec, asked: &[(HostOp, u64)]) -> Vec<u64> {
 }
 
 #[test]
-fn a_read_interrupts_a_program_which_goes_on_where_it_stopped() {
+fn read_suspends_a_program_which_resumes_in_place() {
     const AT: u64 = 1_000_000;
     let asked = [(HostOp::Write, 0), (HostOp::Read, AT)];
     let program = BUS + PROGRAM;
@@ -57,7 +57,7 @@ fn a_read_interrupts_a_program_which_goes_on_where_it_stopped() {
 }
 
 #[test]
-fn programs_of_two_planes_make_way_as_one_and_go_on_as_one() {
+fn programs_of_two_planes_suspend_and_resume_as_one() {
     const AT: u64 = 1_000_000;
     let keys = [&SUSPENDS[..], &[("parallel.multiplane", "opportunistic")]].concat();
     let asked = [(HostOp::Write, 0), (HostOp::Write, 0), (HostOp::Read, AT)];
@@ -71,7 +71,7 @@ fn programs_of_two_planes_make_way_as_one_and_go_on_as_one() {
 }
 
 #[test]
-fn reads_that_come_meanwhile_are_served_before_it_goes_on() {
+fn reads_arriving_meanwhile_precede_the_resume() {
     let asked = [(HostOp::Write, 0), (HostOp::Read, 1_000_000), (HostOp::Read, 1_010_000)];
     let (done, suspensions) = run(&spec("1", &SUSPENDS), &asked);
     let reads = 1_000_000 + STOP + 2 * (SENSE + BUS);
@@ -81,7 +81,7 @@ fn reads_that_come_meanwhile_are_served_before_it_goes_on() {
 }
 
 #[test]
-fn a_program_is_interrupted_no_more_often_than_the_limit_says() {
+fn program_is_suspended_at_most_up_to_the_limit() {
     let asked: Vec<_> =
         std::iter::once((HostOp::Write, 0)).chain((1..=4).map(|i| (HostOp::Read, i * 500_000))).collect();
     for limit in [1u64, 3] {
@@ -105,7 +105,7 @@ fn what_is_nearly_over_is_not_interrupted() {
 }
 
 #[test]
-fn a_program_is_interrupted_only_while_more_than_the_least_time_is_left() {
+fn program_is_suspended_only_with_enough_time_left() {
     const MIN_LEFT: u64 = 1_000_000;
     let keys = [&SUSPENDS[..], &[("service.suspend.program_min_left", "1ms")]].concat();
     let program = BUS + PROGRAM;
@@ -118,7 +118,7 @@ fn a_program_is_interrupted_only_while_more_than_the_least_time_is_left() {
 }
 
 #[test]
-fn a_read_in_another_plane_of_the_die_interrupts_too_and_a_program_there_does_not() {
+fn read_in_another_plane_suspends_and_program_does_not() {
     // Writes go to plane 0 first, then to plane 1; the read's page lies where the initial state put it.
     let asked = [(HostOp::Write, 0), (HostOp::Write, 10_000), (HostOp::Read, 1_000_000)];
     let (done, suspensions) = run(&spec("2", &SUSPENDS), &asked);
@@ -163,7 +163,7 @@ fn mixed(overrides: &[(&str, &str)]) -> (f64, f64, [u64; 3]) {
 }
 
 #[test]
-fn suspension_lowers_the_tail_of_reads_and_writes_pay_for_it() {
+fn suspension_cuts_read_tails_and_costs_writes() {
     let (tail, mean, none) = mixed(&[]);
     let (tail_with, mean_with, suspensions) = mixed(&SUSPENDS);
     assert_eq!(none, [0; 3]);
@@ -212,7 +212,7 @@ fn shares_of_the_dies_time_are_kept_to_the_operation() {
 }
 
 #[test]
-fn a_kind_that_had_nothing_to_do_has_saved_up_no_share() {
+fn idle_kind_saves_up_no_share() {
     // Ten reads at first; then as many writes and reads at once take turns by their shares from then on.
     let late = 100_000_000;
     let mut asked = vec![(HostOp::Read, 0); 10];

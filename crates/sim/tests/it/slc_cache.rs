@@ -97,7 +97,7 @@ fn cached(d: &Drive) -> u64 {
 }
 
 #[test]
-fn a_rest_gives_back_the_cache_after_its_delay_and_at_its_rate() {
+fn idle_time_returns_the_cache_after_delay_at_its_rate() {
     // A rest of t gives back R (t - D) of the cache, to a block of each plane.
     let (delay, rate) = (300, 20_000_000);
     let cache = "static_blocks = 20\nidle_after = \"300ms\"\nidle_rate = \"20MB/s\"";
@@ -124,7 +124,7 @@ fn a_rest_gives_back_the_cache_after_its_delay_and_at_its_rate() {
 }
 
 #[test]
-fn a_request_ends_idle_migration_which_waits_for_the_delay_again() {
+fn request_ends_idle_migration_and_restarts_the_delay() {
     let cache = "static_blocks = 20\nidle_after = \"300ms\"\nidle_rate = \"20MB/s\"";
     let mut d = drive(cache, &Initial::fresh());
     let all = CACHE;
@@ -146,8 +146,9 @@ fn a_request_ends_idle_migration_which_waits_for_the_delay_again() {
     assert!(moved >= 1_900_000, "400 ms after the last read it has migrated only {moved} bytes more");
 }
 
+// Without a delay there is none.
 #[test]
-fn a_rest_without_a_rate_migrates_as_fast_as_the_flash_and_without_a_delay_not_at_all() {
+fn migration_without_rate_is_full_speed() {
     let all = CACHE;
     let rested = |cache: &str| {
         let mut d = drive(cache, &Initial::fresh());
@@ -166,7 +167,7 @@ fn a_rest_without_a_rate_migrates_as_fast_as_the_flash_and_without_a_delay_not_a
 }
 
 #[test]
-fn a_cache_takes_free_flash_and_shrinks_as_data_fill_the_drive() {
+fn cache_takes_free_flash_and_shrinks_as_data_grow() {
     // Two static blocks of each plane, and what is free but for a fifth: 64 - 2 - 13 = 49 blocks, less those of data at
     // rest, of which a row of TLC blocks over the planes holds three times as many pages as one of SLC blocks.
     let row = 3 * WORDLINES * PLANES;

@@ -34,7 +34,7 @@ fn a_device_is_stepped_from_outside() {
 }
 
 #[test]
-fn a_request_that_reaches_past_the_end_or_covers_nothing_is_refused_and_leaves_no_trace() {
+fn empty_or_overlong_request_is_refused_without_trace() {
     let mut d = device(&Tiny::default(), "conventional:mode=slc", 1);
     let end = d.ftl.logical_lbas();
     let e = d.submit(HostRequest::new(HostOp::Write, end - 1, 2), SimTime(0)).unwrap_err();
@@ -48,7 +48,7 @@ fn a_request_that_reaches_past_the_end_or_covers_nothing_is_refused_and_leaves_n
 }
 
 #[test]
-fn a_full_drive_answers_out_of_space_and_takes_writes_again_after_a_trim() {
+fn full_drive_fails_writes_until_a_trim() {
     // More logical pages than the blocks that collection leaves to the host.
     let tiny = Tiny { blocks: 12, spare: 0, ..Tiny::default() };
     let mut d = device(&tiny, "conventional:mode=slc", 1);
@@ -74,7 +74,7 @@ fn a_full_drive_answers_out_of_space_and_takes_writes_again_after_a_trim() {
 }
 
 #[test]
-fn a_flush_completes_after_every_earlier_write_and_not_after_a_later_one() {
+fn flush_completes_after_earlier_writes_only() {
     let tiny = Tiny { one_shot: true, ..Tiny::default() };
     let mut d = device(&tiny, "conventional", 3);
     for page in 0..2 {
@@ -90,8 +90,9 @@ fn a_flush_completes_after_every_earlier_write_and_not_after_a_later_one() {
     assert_eq!(order, [(0, group), (1, group), (2, group), (3, 500_000 + group)]);
 }
 
+// A full buffer holds up the next one.
 #[test]
-fn a_buffered_write_is_acknowledged_when_it_is_taken_and_a_full_buffer_holds_up_the_next() {
+fn buffered_write_is_acknowledged_when_taken() {
     let tiny = Tiny { ack_buffer: Some(2), ..Tiny::default() };
     let mut d = device(&tiny, "conventional:mode=slc", 1);
     for page in 0..3 {
@@ -107,7 +108,7 @@ fn fua(lba: u64, blocks: u32) -> HostRequest {
 }
 
 #[test]
-fn a_write_with_fua_is_answered_when_it_is_on_flash_though_a_buffer_acknowledges_others() {
+fn fua_write_completes_on_flash_despite_a_buffer() {
     for ack_buffer in [Some(8), None] {
         let mut d = device(&Tiny { ack_buffer, ..Tiny::default() }, "conventional:mode=slc", 1);
         d.submit(HostRequest::new(HostOp::Write, 0, 4), SimTime(0)).unwrap();
@@ -128,7 +129,7 @@ fn a_write_with_fua_is_answered_when_it_is_on_flash_though_a_buffer_acknowledges
 }
 
 #[test]
-fn a_write_with_fua_that_joins_a_buffered_write_is_answered_with_its_program() {
+fn fua_write_joining_a_buffered_one_waits_for_its_program() {
     let mut d = device(&Tiny { ack_buffer: Some(8), ..Tiny::default() }, "conventional:mode=slc", 1);
     d.submit(HostRequest::new(HostOp::Write, 0, 4), SimTime(0)).unwrap();
     while d.next_completion(SimTime::NEVER).unwrap().is_some() {}
@@ -145,7 +146,7 @@ fn a_write_with_fua_that_joins_a_buffered_write_is_answered_with_its_program() {
 }
 
 #[test]
-fn on_a_full_drive_a_write_with_fua_is_refused_though_the_buffer_has_room() {
+fn full_drive_refuses_fua_though_the_buffer_has_room() {
     let tiny = Tiny { spare: 0, ack_buffer: Some(3), ..Tiny::default() };
     let mut d = device(&tiny, "conventional:mode=slc", 1);
     let pages = d.ftl.logical_lbas() / 4;
@@ -163,7 +164,7 @@ fn on_a_full_drive_a_write_with_fua_is_refused_though_the_buffer_has_room() {
 }
 
 #[test]
-fn initial_states_keep_every_invariant_and_say_when_they_do_not_fit() {
+fn initial_states_keep_invariants_or_do_not_fit() {
     let tiny = Tiny { channels: 2, planes: 2, blocks: 20, spare: 6, units_per_page: 2, ..Tiny::default() };
     let units = tiny.units(3);
     let half: Vec<_> = (0..units).step_by(2).map(wordline_units::Lpn).collect();
@@ -203,7 +204,7 @@ fn initial_states_keep_every_invariant_and_say_when_they_do_not_fit() {
 }
 
 #[test]
-fn an_initial_image_answers_reads_as_if_it_had_been_written() {
+fn initial_image_reads_as_if_written() {
     let tiny = Tiny { channels: 2, blocks: 20, spare: 6, ..Tiny::default() };
     let mut d = device(&tiny, "conventional:program=sequential", 3);
     let units = tiny.units(3);
@@ -217,7 +218,7 @@ fn an_initial_image_answers_reads_as_if_it_had_been_written() {
 }
 
 #[test]
-fn a_closed_loop_bounded_by_time_ends_or_says_why_it_never_would() {
+fn time_bounded_closed_loop_ends_or_says_why_not() {
     let spin = |initial: Initial| {
         let mut d = device(&Tiny::default(), "conventional:mode=slc", 1);
         d.ftl.precondition(&initial, 1).unwrap();

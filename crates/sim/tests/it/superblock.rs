@@ -48,7 +48,7 @@ fn groups(d: &Device<NoProbe>, g: &Geometry, planes: std::ops::Range<u32>) -> Ve
 }
 
 #[test]
-fn pages_of_one_home_are_spread_over_the_planes_of_a_superblock() {
+fn pages_of_one_home_spread_over_superblock_planes() {
     // Four pages whose home is the first plane of the first channel.
     let pages = [0, 8, 16, 24];
     let alone = ends(&mut device(&with(Superblock::Off)), &pages);
@@ -81,7 +81,7 @@ fn worked(spec: &DeviceSpec, mut look: impl FnMut(&Device<NoProbe>)) -> (u64, u6
 }
 
 #[test]
-fn a_superblock_is_opened_and_erased_as_one_at_any_time() {
+fn superblock_opens_and_erases_as_one_at_any_time() {
     for (superblock, planes) in [(Superblock::Die, 4), (Superblock::Drive, 8)] {
         for victim in [Victim::Greedy, Victim::Fifo, Victim::DChoices(2), Victim::CostBenefit] {
             let mut spec = with(superblock);
@@ -100,7 +100,7 @@ fn a_superblock_is_opened_and_erased_as_one_at_any_time() {
 }
 
 #[test]
-fn the_blocks_of_a_die_are_mostly_erased_by_one_command() {
+fn blocks_of_a_die_mostly_erase_in_one_command() {
     let share = |superblock| {
         let (erases, together) = worked(&with(superblock), |_| ());
         together as f64 / erases as f64
@@ -110,7 +110,7 @@ fn the_blocks_of_a_die_are_mostly_erased_by_one_command() {
 }
 
 #[test]
-fn what_cannot_be_in_superblocks_is_refused_with_the_reason() {
+fn unfit_for_superblocks_is_refused_with_reason() {
     let refused = |scheme: &str, change: &dyn Fn(&mut DeviceSpec)| {
         let mut spec = DeviceSpec { superblock: Superblock::Die, ..tiny().spec(3) };
         change(&mut spec);

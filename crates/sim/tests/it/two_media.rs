@@ -11,7 +11,7 @@ use wordline_swarm::stress::FastThenDense;
 use wordline_units::{HostOp, HostRequest, SimTime};
 
 #[test]
-fn data_written_to_one_medium_and_moved_to_another_are_read_back() {
+fn data_moved_between_media_read_back() {
     let overrides: Vec<(String, String)> = [
         ("medium.slc.channels", "4"),
         ("medium.slc.blocks_per_plane", "6"),
@@ -87,7 +87,7 @@ impl Scheme for Astray {
 }
 
 #[test]
-fn a_route_to_a_region_without_blocks_in_the_plane_is_an_illegal_decision() {
+fn route_to_a_region_without_blocks_is_illegal() {
     let overrides: Vec<(String, String)> = [
         ("medium.*.channels", "1"),
         ("medium.*.chips_per_channel", "1"),

@@ -91,7 +91,7 @@ fn failed(hook: &'static str, times: u32) -> (Fault, u64, u64) {
 }
 
 #[test]
-fn a_hook_that_cannot_decide_ends_the_run_with_its_words() {
+fn undecided_hook_ends_the_run_with_its_words() {
     for hook in ["admit", "place", "make_room", "split_write", "read", "collect", "idle", "tick"] {
         let (fault, programs, collected) = failed(hook, 3);
         let text = fault.to_string();

@@ -39,7 +39,7 @@ fn read_back(spec: &DeviceSpec, bytes: u64) -> u64 {
 }
 
 #[test]
-fn the_figures_recorded_of_mqsim_come_out_to_the_nanosecond() {
+fn recorded_mqsim_figures_match_to_the_nanosecond() {
     // PEERS: queue depth 1, one plane, SLC, 75 us, 750 us, 3 ns a byte, PCIe at 39 ns per 128 bytes.
     let page_8k = builtin("mqsim-qd1", &[]);
     assert_eq!(alone(&page_8k, HostOp::Read, 8192), 102_442);
@@ -51,7 +51,7 @@ fn the_figures_recorded_of_mqsim_come_out_to_the_nanosecond() {
 }
 
 #[test]
-fn a_plane_is_blocked_one_nanosecond_before_it_is_ready() {
+fn plane_is_blocked_1_ns_before_it_is_ready() {
     let spec = builtin("mqsim-qd1", &[("host.rate", "off"), ("host.read_overhead", "0ns")]);
     let array = 290 + 75_020;
     let first_ends = array + 24_576;
@@ -71,7 +71,7 @@ fn a_plane_is_blocked_one_nanosecond_before_it_is_ready() {
 }
 
 #[test]
-fn the_parts_of_a_read_and_a_write_stand_in_their_order() {
+fn parts_of_a_read_and_a_write_keep_their_order() {
     let spec = builtin(
         "mqsim-qd1",
         &[("host.rate", "off"), ("host.read_overhead", "0ns"), ("host.write_overhead", "0ns")],
@@ -115,7 +115,7 @@ fn throughput(dies: u32, planes: u32, op: HostOp) -> f64 {
 }
 
 #[test]
-fn four_dies_program_and_read_close_to_four_times_as_fast_as_one() {
+fn four_dies_are_nearly_four_times_as_fast_as_one() {
     for op in [HostOp::Write, HostOp::Read] {
         let ratio = throughput(4, 1, op) / throughput(1, 1, op);
         assert!((3.8..=4.01).contains(&ratio), "{op:?}: {ratio}");
@@ -123,7 +123,7 @@ fn four_dies_program_and_read_close_to_four_times_as_fast_as_one() {
 }
 
 #[test]
-fn planes_of_a_die_share_its_array_and_overlap_their_transfers() {
+fn planes_share_an_array_and_overlap_transfers() {
     let ratio = throughput(1, 2, HostOp::Write) / throughput(1, 1, HostOp::Write);
     // 2 KiB at 1 ns a byte and 20 us of program: with two registers the transfer hides.
     let expected = (20_000.0 + 2_048.0) / 20_000.0;
@@ -161,8 +161,9 @@ fn drive_of_mqsim(channels: u32, planes: u32, lanes: u32, rate: u32) -> DeviceSp
     DeviceSpec::from_toml(&found.text, "mqsim.toml", &[]).unwrap()
 }
 
+// To the nanosecond.
 #[test]
-fn a_drive_imported_from_mqsim_has_its_unloaded_latencies_to_the_nanosecond() {
+fn imported_mqsim_drive_matches_unloaded_latencies() {
     // MQSim 7ec40e3, run at queue depth 1 with 2,000 aligned random requests of one size without a cache, its report
     // changed to nanoseconds: the largest response, which all have but the first (no doorbell stands before that one).
     let one = drive_of_mqsim(1, 1, 4, 333);

@@ -56,7 +56,7 @@ fn slow_overwrites(tiny: &Tiny) -> Device<Watch> {
 }
 
 #[test]
-fn every_operation_begins_once_under_a_number_of_its_own() {
+fn every_operation_begins_once_under_its_own_number() {
     let d = slow_overwrites(&Tiny::default());
     let numbers: HashSet<u64> = d.probe.begun.iter().map(|(b, _)| b.op).collect();
     assert_eq!(numbers.len(), d.probe.begun.len());
@@ -91,8 +91,9 @@ fn a_packed_page_waits_its_own_time_for_company() {
     assert!(padded > 20, "only {padded} pages were padded");
 }
 
+// Whatever else sets a timer meanwhile.
 #[test]
-fn a_timer_rings_before_what_was_set_after_it_whatever_else_sets_a_timer() {
+fn timer_precedes_what_was_set_after_it() {
     let tiny = Tiny { chips: 2, one_shot: true, ..Tiny::default() };
     let mut d = device(&tiny, "conventional", 3);
     let held = Initial { order: Order::Sequential, ..Initial::holding(Mapped::First(6)) };

@@ -1,5 +1,5 @@
 //! Blocks that wear out: when they retire, what becomes of the drive, what a power cut leaves of it, and what
-//! wear levelling does.
+//! wear leveling does.
 
 use std::collections::BTreeMap;
 use wordline_device::{DeviceSpec, WearSpec};
@@ -77,7 +77,7 @@ fn a_block_retires_at_the_erase_that_uses_its_life_up() {
 }
 
 #[test]
-fn spare_blocks_serve_first_then_writes_end_worn_out_and_reads_go_on() {
+fn spares_go_first_then_writes_fail_and_reads_go_on() {
     let spec = spec(40, WearSpec { spread: Fraction::percent(20), ..ENFORCED });
     let mut d = device(&spec, Bytes::default());
     let (mut newest, mut rng, mut capacity) = (BTreeMap::new(), Rng(5), vec![]);
@@ -124,7 +124,7 @@ fn without_the_key_no_block_ever_retires() {
 }
 
 #[test]
-fn an_unknown_endurance_is_refused_where_it_is_to_be_enforced() {
+fn unknown_endurance_is_refused_if_enforced() {
     let spec = spec(0, ENFORCED);
     let scheme = wordline_schemes::build("conventional").unwrap();
     let refusal = Device::<_>::new(&spec, &spec.geometry().unwrap(), scheme, NoProbe).err().unwrap();
@@ -132,7 +132,7 @@ fn an_unknown_endurance_is_refused_where_it_is_to_be_enforced() {
 }
 
 #[test]
-fn bad_blocks_are_a_share_of_the_medium_drawn_by_the_seed() {
+fn factory_bad_blocks_are_a_seeded_share() {
     let wear = WearSpec { bad_blocks: Fraction::percent(10), ..WearSpec::default() };
     let spec = spec(100, wear);
     let lost = |seed| {
@@ -205,7 +205,7 @@ fn levelled(wear: WearSpec) -> (u32, u32, u64) {
 }
 
 #[test]
-fn wear_levelling_narrows_the_spread_of_erases_and_lengthens_the_drives_life() {
+fn wear_levelling_narrows_erases_and_extends_life() {
     let none = levelled(ENFORCED);
     let dynamic = levelled(WearSpec { dynamic: true, ..ENFORCED });
     let both = levelled(WearSpec { dynamic: true, static_beyond: Some(10), ..ENFORCED });

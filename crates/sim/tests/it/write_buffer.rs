@@ -39,7 +39,7 @@ fn seven_and_ten(d: &mut Device<NoProbe>) {
 }
 
 #[test]
-fn a_page_written_anew_while_it_waits_is_programmed_once() {
+fn page_rewritten_while_waiting_is_programmed_once() {
     let mut at_once = device(&[]);
     seven_and_ten(&mut at_once);
     assert_eq!(programs(&at_once), 17);
@@ -67,7 +67,7 @@ fn a_page_written_anew_while_it_waits_is_programmed_once() {
 }
 
 #[test]
-fn a_write_with_fua_takes_its_page_to_flash_and_no_other() {
+fn fua_write_takes_only_its_own_page_to_flash() {
     let mut d = device(&FULL);
     ask(&mut d, HostOp::Write, 0);
     ask(&mut d, HostOp::Write, 1);
@@ -81,7 +81,7 @@ fn a_write_with_fua_takes_its_page_to_flash_and_no_other() {
 }
 
 #[test]
-fn what_waits_goes_when_the_drive_has_been_idle_and_not_before() {
+fn waiting_pages_leave_only_once_the_drive_is_idle() {
     let mut d = device(&[("ack.flush", "idle"), ("ack.idle", "2ms")]);
     ask(&mut d, HostOp::Write, 0);
     let ended = d.next_completion(SimTime::NEVER).unwrap().unwrap();
@@ -94,7 +94,7 @@ fn what_waits_goes_when_the_drive_has_been_idle_and_not_before() {
 }
 
 #[test]
-fn a_write_larger_than_what_is_left_of_the_buffer_finds_room() {
+fn write_larger_than_the_free_buffer_finds_room() {
     let mut d = device(&FULL);
     (0..7).for_each(|page| ask(&mut d, HostOp::Write, page));
     settle(&mut d);

@@ -145,7 +145,7 @@ fn reads_of_other_pages_overtake_paced_writes() {
 }
 
 #[test]
-fn a_drive_that_collects_less_than_it_can_delays_no_write() {
+fn drive_that_collects_below_its_rate_delays_no_write() {
     let run = |pace_below: &str| {
         let mut d = drive(pace_below, "background");
         for number in 0..25_000 {

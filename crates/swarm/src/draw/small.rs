@@ -7,7 +7,7 @@ use crate::rng::Rng;
 use crate::tiny::{QLC, Tiny};
 use wordline_device::{Ack, Allocation, GcClass};
 
-/// A small device with one or two media under a scheme. The logical capacity is at most `percent` per cent of
+/// A small device with one or two media under a scheme. The logical capacity is at most `percent` percent of
 /// what the home region holds.
 ///
 /// # Errors

@@ -48,7 +48,7 @@ impl Run {
             return self.error("time runs backwards".into());
         }
         if gone != self.under_way.keys().copied().collect::<Vec<_>>() {
-            return self.error(format!("{:?} are under way, {gone:?} are lost", self.under_way));
+            return self.error(format!("{:?} are in flight, but {gone:?} are lost", self.under_way));
         }
         self.under_way.clear();
         self.expected.clear();

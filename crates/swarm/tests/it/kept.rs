@@ -13,25 +13,25 @@ fn goes_on(text: &str) {
 
 /// It never ended. Rule: a scheme's own moves and idle work find room as `bind` will give it, or are let go (step 3).
 #[test]
-fn separated_data_over_a_cache_of_sectors_come_to_an_end() {
+fn separated_data_over_a_sector_cache_make_progress() {
     goes_on(include_str!("../cases/sa-hot-cold-77002288.txt"));
 }
 
 /// Two collections had nothing to do, and pages were in flight. Rule: a collection that has begun ends with its erase (1).
 #[test]
-fn collections_of_a_fast_and_a_dense_medium_end_with_their_erases() {
+fn gc_of_fast_and_dense_media_ends_with_erases() {
     goes_on(include_str!("../cases/fast-then-dense-900018987.txt"));
 }
 
 /// A write ended as out of space on a drive with room. Rule: a program waits as long as a victim gains (2).
 #[test]
-fn no_write_is_refused_while_a_victim_gives_something_back() {
+fn no_write_fails_while_a_victim_gains() {
     goes_on(include_str!("../cases/conventional-900040801.txt"));
 }
 
 /// The same under maps of parts of pages. Rule: a victim is listed by what emptying it costs (2).
 #[test]
-fn no_write_of_parts_is_refused_while_a_victim_gives_something_back() {
+fn no_partial_write_fails_while_a_victim_gains() {
     goes_on(include_str!("../cases/hierarchy-900044632.txt"));
 }
 
@@ -89,7 +89,7 @@ fn units_of_a_broken_group_share_pages_anew() {
 
 /// Groups of moved pages that hold places for which others wait are padded (step 3): found with that left out.
 #[test]
-fn groups_of_moves_are_padded_where_others_wait_for_their_places() {
+fn move_groups_are_padded_if_others_wait() {
     goes_on(include_str!("../cases/hyssd-conventional-51000723.txt"));
 }
 
@@ -97,7 +97,7 @@ fn groups_of_moves_are_padded_where_others_wait_for_their_places() {
 /// collections waited for those moves to leave their blocks; and writes ended as out of space for it. Rule: moves without
 /// room are given up before anything else is (step 3).
 #[test]
-fn reads_that_move_pages_into_a_full_cache_come_to_an_end() {
+fn promotions_into_a_full_cache_make_progress() {
     goes_on(include_str!("../cases/hyssd-conventional-31003286.txt"));
     goes_on(include_str!("../cases/hyssd-ips-cooperative-61000863.txt"));
     goes_on(include_str!("../cases/hyssd-ips-agc-61008999.txt"));

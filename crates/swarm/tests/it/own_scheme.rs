@@ -96,7 +96,7 @@ fn a_cache_that_idle_time_empties_otherwise_passes() {
 }
 
 #[test]
-fn a_faulty_scheme_is_caught_and_its_shortest_case_replays() {
+fn faulty_scheme_is_caught_and_its_shortest_case_replays() {
     // What is collected goes back to the cache, which is then full for good.
     let swarm = over("stuck", CACHE);
     let failure = cases(&swarm).into_iter().find_map(Result::err).expect("a case that fails");

@@ -19,29 +19,31 @@ fn all_go_on(swarm: &Swarm, cases: &[(u64, u64, &str)]) {
     assert!(others.is_empty(), "{}", others.join("\n"));
 }
 
+// Where data may lie in any plane.
 #[test]
-fn where_data_may_lie_in_any_plane_those_of_a_cache_go_where_there_is_room() {
+fn cache_data_go_to_planes_with_room() {
     goes_on(&[(7_001_020, 481, "turbo-write:static_blocks=2,dynamic_blocks=0,idle_after=100us")]);
 }
 
 #[test]
-fn a_page_of_the_map_that_is_being_read_is_not_read_once_more() {
+fn map_page_being_read_is_not_read_again() {
     goes_on(&[(8_002_346, 23, "protected-buffer")]);
 }
 
 #[test]
-fn a_program_that_is_sent_to_another_plane_finds_the_slot_for_which_it_is_sent() {
+fn program_sent_to_another_plane_finds_its_slot() {
     goes_on(&[(7_108_009_464, 440, "fast-then-dense")]);
     all_go_on(&at_the_edge(), &[(205, 251, "fast-then-dense")]);
 }
 
+// Where data may lie in any plane.
 #[test]
-fn where_data_may_lie_in_any_plane_a_collection_in_another_makes_room() {
+fn gc_in_another_plane_makes_room() {
     let scheme = "turbo-write:static_blocks=2,dynamic_blocks=0,idle_after=100us";
     all_go_on(&at_the_edge(), &[(8_429, 235, scheme)]);
 }
 
 #[test]
-fn a_group_that_is_padded_when_the_drive_is_drained_finds_room() {
+fn group_padded_during_a_drain_finds_room() {
     all_go_on(&at_the_edge(), &[(22_543, 27, "hierarchy:window=16")]);
 }

@@ -21,7 +21,7 @@ impl Cases {
 }
 
 #[test]
-fn the_cases_reach_every_scheme_and_every_kind_of_drive() {
+fn cases_reach_every_scheme_and_kind_of_drive() {
     let swarm = swarm();
     let cases = Cases((1..=8000).map(|seed| swarm.draw(seed, 0).unwrap()).collect());
     every_scheme_with_every_parameter(&cases);

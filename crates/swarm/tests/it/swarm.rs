@@ -122,7 +122,7 @@ fn wait_for_all(swarm: &Swarm, begun: &[Begun], hear: &mpsc::Receiver<usize>) {
 }
 
 #[test]
-fn every_read_returns_the_newest_data_and_every_count_adds_up() {
+fn every_read_returns_newest_data_and_counts_add_up() {
     no_case_fails(&swarm(), 900);
 }
 
@@ -175,7 +175,7 @@ fn every_read_and_every_count_by_valid_sectors() {
 }
 
 #[test]
-fn a_case_is_the_same_each_time_and_a_shorter_one_is_its_beginning() {
+fn case_is_deterministic_and_a_shorter_one_its_prefix() {
     let (swarm, again) = (swarm(), self::swarm());
     for seed in 1..=20 {
         let run = |swarm: &Swarm| -> Outcome {

@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_is_a_read_of_four_kibibytes_unless_told_otherwise() {
+    fn address_is_a_4_kib_read_by_default() {
         let parse = |line: &str, told: &[(&'static str, &str)]| {
             let told = told.iter().map(|(k, v)| (*k, v.to_string())).collect();
             match Addresses::of(&told).parse(line.as_bytes(), &mut Volumes::unnamed())? {

@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_row_is_read_in_bytes_and_microseconds_and_each_bad_field_is_named() {
+    fn row_is_bytes_and_microseconds_and_bad_fields_named() {
         let mut v = Volumes::default();
         let Ok(Parsed::Request(r)) = Alibaba(UNITS).parse(b"419,W,8192,16384,1577808000000046", &mut v)
         else {

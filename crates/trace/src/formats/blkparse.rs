@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn the_event_asked_for_is_the_request_and_the_rest_is_set_aside() {
+    fn chosen_event_is_the_request_and_others_are_skipped() {
         let line = "  8,16   3        5     0.000026421  3645  D   R 4938888 + 256 [java]";
         let Ok(Parsed::Request(r)) = parse(line, b'D') else { panic!() };
         assert_eq!((r.time, r.offset, r.bytes, r.op), (26_421, 4_938_888 * 512, 131_072, HostOp::Read));
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn the_summary_is_set_aside_and_what_is_not_a_line_of_blkparse_is_named() {
+    fn summary_is_skipped_and_foreign_lines_are_named() {
         let mut reader = Blkparse::of(&Settings::new());
         let mut v = Volumes::default();
         assert!(reader.parse(b" Reads Queued:  0", &mut v).is_err());

@@ -403,7 +403,7 @@ mod tests {
     }
 
     #[test]
-    fn requests_are_found_among_other_events_and_a_preflush_comes_first() {
+    fn requests_are_found_and_a_preflush_comes_first() {
         let content = [
             record(1, 0, 0, 1024 << 16, 8),
             record(5, 8, 4096, ISSUED | WRITE, 0),
@@ -465,8 +465,9 @@ mod tests {
         assert!(of(&other).err().unwrap().reason.contains("version 9; allowed: 7, 8"));
     }
 
+    // With its byte and length.
     #[test]
-    fn damage_is_reported_once_with_its_byte_and_length_and_reading_goes_on() {
+    fn damage_is_reported_once_and_reading_continues() {
         let good = record(5, 8, 4096, ISSUED, 0);
         let content = [good.clone(), vec![7; 100], good.clone(), good[..20].to_vec()].concat();
         let found = events(content);

@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn offsets_are_hexadecimal_and_a_column_for_the_cpu_may_be_there() {
+    fn offsets_are_hexadecimal_and_a_cpu_column_may_exist() {
         let with_cpu = READ.replace("5460,", "5460, 3,");
         for line in [READ, &with_cpu] {
             let Ok(Parsed::Request(r)) = parse(line) else { panic!("{line}") };

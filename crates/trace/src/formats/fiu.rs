@@ -163,8 +163,9 @@ mod tests {
         }
     }
 
+    // A name may hold spaces.
     #[test]
-    fn a_record_is_found_behind_a_tar_header_and_a_name_may_hold_spaces() {
+    fn record_is_found_behind_a_tar_header() {
         let plain = b"89966522969723 4270 rpc.mountd 18579576 8 W 6 0 d6c75ba46e82326fefa545b57a12e221";
         let want = Record {
             time: 89_966_522_969_723,

@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn other_events_and_headings_are_set_aside_and_faults_are_named() {
+    fn other_events_are_skipped_and_faults_are_named() {
         for aside in [
             "# tracer: nop",
             "cpus=4",

@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn objects_are_laid_out_by_first_use_and_one_that_has_grown_anew() {
+    fn objects_are_placed_by_first_use_and_again_if_grown() {
         let bytes = [
             record(10, 77, 5_000, 2),
             record(10, 5, 100, -1),

@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nanoseconds_survive_and_an_empty_type_is_no_request() {
+    fn nanoseconds_survive_and_an_empty_type_is_skipped() {
         let mut v = Volumes::default();
         let line = b"1456095145.133076001,,R,0,899056122368,131072";
         let Ok(Parsed::Request(r)) = Systor(UNITS).parse(line, &mut v) else { panic!() };

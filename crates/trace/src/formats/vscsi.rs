@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn version_two_records_are_forty_bytes_and_are_told_from_version_one() {
+    fn version_two_records_are_40_bytes_and_recognized() {
         let mut bytes = Vec::new();
         for i in 0..100u64 {
             bytes.extend(record_2(if i % 2 == 0 { 0x2a } else { 0x88 }, i * 8, 4096, 1000 + i));

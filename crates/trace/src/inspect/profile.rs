@@ -411,7 +411,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn classes_are_an_eighth_of_an_octave_and_hold_what_they_say() {
+    fn classes_are_eighth_octaves_and_hold_their_values() {
         let mut before = 0;
         for class in 0..400 {
             let past = Classes::<u64>::past(class);
@@ -425,7 +425,7 @@ mod tests {
     }
 
     #[test]
-    fn regular_arrivals_have_no_dispersion_and_bursts_have_much() {
+    fn regular_arrivals_have_no_dispersion_and_bursts_do() {
         let (mut regular, mut bursts) = (Windows::new(1), Windows::new(1));
         for n in 0..10_000u64 {
             regular.add(n * 10_000_000);

@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_format_cannot_keep_is_counted_and_formats_that_can_are_named() {
+    fn losses_are_counted_and_lossless_formats_are_named() {
         let all = [
             at(5, 0, HostOp::Read),
             at(150, 4096, HostOp::Write),
@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn bounds_are_rounded_outward_and_trims_inward_and_long_requests_are_split() {
+    fn bounds_round_outward_trims_inward_and_long_ones_split() {
         let long = Record { bytes: 6 << 30, ..at(0, 0, HostOp::Trim) };
         let odd = Record { offset: 100, bytes: 500, ..at(0, 0, HostOp::Read) };
         let small = Record { offset: 100, bytes: 500, ..at(0, 0, HostOp::Trim) };
@@ -379,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn volumes_without_a_name_in_the_format_are_laid_side_by_side() {
+    fn unnamed_volumes_are_laid_side_by_side() {
         let second = Record { volume: 1, ..at(1, 4096, HostOp::Read) };
         let given = pipeline(&[at(0, 0, HostOp::Read), second], &["a", "b"]);
         let wiscsee = format_named("wiscsee").unwrap();

@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_line_may_lack_its_newline_and_returns_are_dropped() {
+    fn last_line_may_lack_its_newline_and_cr_is_dropped() {
         let lines = all(b"a\r\n\nb".to_vec());
         assert_eq!(lines, [Some(b"a".to_vec()), Some(vec![]), Some(b"b".to_vec())]);
         assert!(all(vec![]).is_empty());
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_across_the_buffer_end_is_whole_and_an_endless_line_is_stepped_over() {
+    fn line_across_buffers_is_whole_and_endless_one_skipped() {
         let mut text = vec![b'x'; BUFFER - 3];
         text.push(b'\n');
         text.extend(b"12345678\n");

@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn letters_are_read_in_the_order_in_which_the_kernel_writes_them() {
+    fn letters_are_read_in_the_order_of_the_kernel() {
         let flags = |t: &str| Flags::of_letters(t.as_bytes()).map(|f| (f.op, f.preflush, f.fua));
         assert_eq!(flags("R"), Some((Some(HostOp::Read), false, false)));
         assert_eq!(flags("RAM"), Some((Some(HostOp::Read), false, false)));
@@ -147,8 +147,9 @@ mod tests {
         assert_eq!(flags(""), None);
     }
 
+    // Without data it is a flush.
     #[test]
-    fn a_preflush_with_data_is_a_flush_and_a_write_and_without_data_a_flush() {
+    fn preflush_with_data_is_a_flush_and_a_write() {
         let of = |t: &[u8], bytes| Flags::of_letters(t).unwrap().request(5, 4096, bytes, 0);
         assert!(
             matches!(of(b"FWFS", 512), Parsed::AfterFlush(r) if r.attributes.is_fua() && r.op == HostOp::Write)

@@ -114,7 +114,7 @@ mod tests {
     use crate::requests::pages::PageSet;
 
     #[test]
-    fn a_wrapped_request_keeps_its_length_and_ends_with_the_drive() {
+    fn wrapped_request_keeps_its_length_and_ends_in_range() {
         let wrap = Placement::Wrap { capacity: 100 };
         assert_eq!(wrap.place(250, 8, HostOp::Write), Some((50, 8)));
         assert_eq!(wrap.place(199, 8, HostOp::Write), Some((92, 8)));
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn compaction_closes_gaps_and_keeps_what_is_contiguous() {
+    fn compaction_closes_gaps_and_keeps_contiguity() {
         let mut set = PageSet::default();
         set.insert(10..14);
         set.insert(1000..1001);

@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hundred_requests_of_4_gib_over_16_tib_take_some_mib() {
+    fn hundred_4_gib_requests_over_16_tib_take_some_mib() {
         // Unaligned, so that each range ends within a chunk at both ends. One more page follows.
         const LONG: u64 = 1 << 20;
         let mut set = PageSet::default();

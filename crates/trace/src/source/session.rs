@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn a_session_that_is_not_whole_is_refused_with_what_there_is() {
+    fn incomplete_session_is_refused_with_its_content() {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join(REQUESTS), "fio version 3 iolog\n").unwrap();
         for length in SCHEMA.len()..WHOLE.len() {

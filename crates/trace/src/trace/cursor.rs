@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_and_writes_are_rounded_outward_and_trims_inward() {
+    fn reads_and_writes_round_outward_and_trims_inward() {
         assert_eq!(found(HostOp::Read, 1023, 2), Some((1, 2, true)));
         assert_eq!(found(HostOp::Write, 512, 1), Some((1, 1, true)));
         assert_eq!(found(HostOp::Write, 512, 1024), Some((1, 2, false)));

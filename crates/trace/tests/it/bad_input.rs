@@ -86,7 +86,7 @@ const ENCODERS: [(&str, Encode); 5] = [
 ];
 
 #[test]
-fn every_compression_gives_the_same_requests_under_any_name() {
+fn every_compression_gives_equal_requests_by_any_name() {
     let folder = Folder::new();
     let text = msr(5_000);
     let plain = all(&folder.file("plain", text.as_bytes()));
@@ -139,7 +139,7 @@ fn missing_empty_and_foreign_files_are_told_apart() {
 }
 
 #[test]
-fn a_garbage_last_line_is_reported_and_left_out_only_when_asked() {
+fn garbage_last_line_is_dropped_only_when_asked() {
     let folder = Folder::new();
     let path = folder.file("t.csv", format!("{}garbage", msr(100)).as_bytes());
     let e = fault(&path);
@@ -155,7 +155,7 @@ fn a_garbage_last_line_is_reported_and_left_out_only_when_asked() {
 }
 
 #[test]
-fn a_zero_length_request_is_unusable_with_its_line_and_reason() {
+fn zero_length_request_is_named_with_line_and_reason() {
     let folder = Folder::new();
     let path =
         folder.file("t.csv", format!("{}128166373000000000,srv,0,Read,4096,0,1\n", msr(50)).as_bytes());
@@ -172,7 +172,7 @@ fn mostly_unusable_lines_are_not_skipped_away() {
 }
 
 #[test]
-fn time_running_backwards_is_refused_with_both_times_or_clamped() {
+fn backward_time_is_refused_with_both_times_or_clamped() {
     let folder = Folder::new();
     let path = folder.file(
         "t.csv",
@@ -189,7 +189,7 @@ fn time_running_backwards_is_refused_with_both_times_or_clamped() {
 }
 
 #[test]
-fn a_file_with_several_readings_is_asked_about_and_then_read_as_told() {
+fn ambiguous_file_asks_then_reads_as_told() {
     let folder = Folder::new();
     let path = folder.file("t.trace", b"0 0 0 8 0\n1000 0 8 8 1\n2500 0 16 8 0\n");
     let e = fault(&path);

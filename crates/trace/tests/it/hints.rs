@@ -40,7 +40,7 @@ fn chosen(all: &[String], words: &[&str]) -> String {
 }
 
 #[test]
-fn a_micro_sign_in_a_title_does_not_make_data_the_columns() {
+fn micro_sign_in_a_title_leaves_columns_unchanged() {
     let rows = "5;0;4096;R\n9;4096;8192;W\n12;8192;4096;R\n15;0;4096;W\n";
     let greek = format!("When (\u{3bc}s);Place;Length;Op\n{rows}");
     let utf8 = format!("When (\u{b5}s);Place;Length;Op\n{rows}");
@@ -59,7 +59,7 @@ fn a_micro_sign_in_a_title_does_not_make_data_the_columns() {
 }
 
 #[test]
-fn a_table_without_titles_is_told_numbered_columns_that_read_it() {
+fn untitled_table_gets_numbered_columns_that_read_it() {
     for (content, offset) in [
         ("R,100,8192,4096\nW,220,4096,8192\nR,300,65536,4096\nW,410,20480,512\n", "offset=#3"),
         ("W\t8192\t4096\t100\nR\t4096\t8192\t220\nW\t65536\t4096\t300\nR\t20480\t512\t410\n", "offset=#2"),
@@ -80,7 +80,7 @@ fn a_table_without_titles_is_told_numbered_columns_that_read_it() {
 }
 
 #[test]
-fn a_column_without_a_unit_is_asked_for_and_its_options_can_be_typed() {
+fn column_without_unit_is_asked_with_typable_options() {
     let rows: String = (0..200).map(|i| format!("{},{},4096,R\n", i * 250, i * 8192)).collect();
     let case = file(rows.as_bytes());
     let said = inspect(&format!("{}:format=csv,time=#1,offset=#2,size=#3,op=#4", case.path)).unwrap_err();
@@ -91,7 +91,7 @@ fn a_column_without_a_unit_is_asked_for_and_its_options_can_be_typed() {
 }
 
 #[test]
-fn five_columns_in_another_order_are_told_a_spelling_that_reads_them() {
+fn reordered_five_columns_get_a_spelling_that_reads() {
     // Address, time, size, device, op: nothing is in the place where the grammar has it.
     let rows: String = (0..3_000u64)
         .map(|i| format!("{} {} {} 0 {}\n", i * 7_919 % 100_000 * 8, i * 250 + i % 7, 8 << (i % 3), i % 2))
@@ -224,7 +224,7 @@ fn rows(count: u64, row: impl Fn(u64) -> String) -> String {
 }
 
 #[test]
-fn a_table_in_which_no_column_is_an_address_gets_no_spelling() {
+fn table_without_an_address_column_gets_no_spelling() {
     // Sizes and latencies are no addresses, and neither are statistics.
     let objects = "Timestamp,Operation,Object_Size_Bytes,Tier,Key,Phase\n".to_string()
         + &rows(40, |n| {
@@ -245,7 +245,7 @@ fn a_table_in_which_no_column_is_an_address_gets_no_spelling() {
 }
 
 #[test]
-fn a_proposal_takes_the_columns_that_can_be_addresses_and_sizes() {
+fn proposal_uses_plausible_address_and_size_columns() {
     let four = "2 0 64 W\n250 96 8 W\n16000 96 8 R\n16010 4096 16 W\n31000 0 64 R\n";
     let case = file(four.as_bytes());
     let all = proposed(&refusal(&case));
@@ -337,7 +337,7 @@ fn oracle(rows: u64) -> Vec<u8> {
 }
 
 #[test]
-fn an_oracle_general_trace_is_certain_by_its_links_and_says_what_stands_in() {
+fn oracle_general_is_certain_and_names_its_substitutes() {
     let bytes = oracle(400);
     for content in [bytes.clone(), zstd::encode_all(&bytes[..], 3).unwrap()] {
         let case = file(&content);
@@ -350,7 +350,7 @@ fn an_oracle_general_trace_is_certain_by_its_links_and_says_what_stands_in() {
 }
 
 #[test]
-fn a_list_of_addresses_is_asked_its_unit_and_replayed_as_a_closed_loop() {
+fn address_list_asks_its_unit_and_runs_closed_loop() {
     let rows: String = (0..300u64).map(|i| format!("{}\n", i * 7_919 % 4_096)).collect();
     let case = file(rows.as_bytes());
     let said = refusal(&case);
@@ -368,7 +368,7 @@ fn a_list_of_addresses_is_asked_its_unit_and_replayed_as_a_closed_loop() {
 }
 
 #[test]
-fn a_table_without_a_clock_is_replayed_as_a_closed_loop() {
+fn clockless_table_runs_as_a_closed_loop() {
     let case = file(b"op,at,len\nR,0,4096\nW,4096,4096\nR,8192,4096\nW,0,4096\n");
     let text = format!("{}:format=csv,time=none,offset=at,size=len,op=op", case.path);
     let workload = Trace::parse(&text, Overrides::default()).unwrap();

@@ -65,7 +65,7 @@ fn starts(format: &Format) -> Vec<usize> {
 }
 
 #[test]
-fn there_is_an_example_of_every_format_and_it_is_recognised() {
+fn every_format_has_an_example_that_is_recognized() {
     let bench = Bench::new();
     for (format, content, options) in examples() {
         let name = format.name;
@@ -91,7 +91,7 @@ fn there_is_an_example_of_every_format_and_it_is_recognised() {
 }
 
 #[test]
-fn a_file_cut_anywhere_gives_its_whole_requests_and_names_the_rest() {
+fn cut_file_gives_whole_requests_and_names_the_rest() {
     let bench = Bench::new();
     for (format, content, options) in examples() {
         let name = format.name;
@@ -165,7 +165,7 @@ fn no_damaged_byte_makes_a_request_that_was_not_there() {
 }
 
 #[test]
-fn a_number_beyond_all_bounds_is_refused_where_it_matters() {
+fn overflowing_number_is_refused_where_it_matters() {
     let bench = Bench::new();
     for (format, content, options) in of_lines() {
         let name = format.name;
@@ -202,8 +202,9 @@ fn a_number_beyond_all_bounds_is_refused_where_it_matters() {
     }
 }
 
+// Nor does a missing last newline.
 #[test]
-fn line_ends_blank_lines_and_a_missing_newline_change_nothing() {
+fn line_ends_and_blank_lines_change_nothing() {
     let bench = Bench::new();
     for (format, content, options) in of_lines() {
         let name = format.name;
@@ -226,7 +227,7 @@ fn line_ends_blank_lines_and_a_missing_newline_change_nothing() {
 }
 
 #[test]
-fn a_binary_record_that_is_no_record_is_named_with_its_byte() {
+fn invalid_binary_record_is_named_with_its_byte() {
     let bench = Bench::new();
     for (format, content, options) in examples() {
         let name = format.name;

@@ -89,7 +89,7 @@ fn arrivals(requests: &[HostRequest]) -> Vec<u64> {
 }
 
 #[test]
-fn several_files_are_merged_by_time_and_their_volumes_stand_side_by_side() {
+fn files_merge_by_time_with_volumes_side_by_side() {
     let folder = Folder::new();
     let a = folder.file("a.csv", &msr("usr", 0, 10, 5));
     let b = folder.file("b.csv.lz4", &lz4(&msr("web", 5, 10, 3)));
@@ -105,7 +105,7 @@ fn several_files_are_merged_by_time_and_their_volumes_stand_side_by_side() {
 }
 
 #[test]
-fn volumes_of_one_name_are_one_unless_each_file_is_to_stand_for_itself() {
+fn volumes_of_one_name_merge_unless_kept_per_file() {
     let folder = Folder::new();
     let both = format!(
         "{}+{}",
@@ -118,8 +118,9 @@ fn volumes_of_one_name_are_one_unless_each_file_is_to_stand_for_itself() {
     assert_eq!(labels, ["1.csv/usr.0", "2.csv/usr.0"]);
 }
 
+// With gaps among the CPUs.
 #[test]
-fn a_folder_and_a_tar_of_per_cpu_files_read_alike_with_gaps_among_the_cpus() {
+fn folder_and_tar_of_per_cpu_files_read_alike() {
     let folder = Folder::new();
     let cpus = [
         ("sdb.blktrace.0", blktrace(&[1_000, 4_000, 9_000])),
@@ -151,7 +152,7 @@ fn a_folder_and_a_tar_of_per_cpu_files_read_alike_with_gaps_among_the_cpus() {
 }
 
 #[test]
-fn a_fault_in_one_of_several_files_is_named_with_that_file() {
+fn fault_in_one_of_several_files_names_that_file() {
     let folder = Folder::new();
     let bad = [msr("web", 5, 10, 30), b"128166372000009999,web,0,Write,x,4096,1\n".to_vec()].concat();
     let both = format!("{}+{}", folder.file("a.csv", &msr("usr", 0, 10, 30)), folder.file("b.csv", &bad));
@@ -164,7 +165,7 @@ fn a_fault_in_one_of_several_files_is_named_with_that_file() {
 }
 
 #[test]
-fn out_of_order_files_are_refused_clamped_or_sorted_as_asked() {
+fn unordered_files_are_refused_clamped_or_sorted() {
     let folder = Folder::new();
     let text = [msr("usr", 100, 10, 3), msr("usr", 0, 10, 3)].concat();
     let path = folder.file("t.csv", &text);
@@ -195,7 +196,7 @@ const SPELLING: &str = "csv:time=Init Time (s),offset=Min Offset:hex,size=Size (
                         flush=Barrier,ignore=Done,decimal=comma,thousands=point";
 
 #[test]
-fn a_table_that_nobody_has_heard_of_is_read_without_code() {
+fn unknown_table_is_read_without_code() {
     let folder = Folder::new();
     let path = folder.file("t.csv", TABLE.as_bytes());
     let e = fault(&path);
@@ -219,7 +220,7 @@ fn a_table_that_nobody_has_heard_of_is_read_without_code() {
 }
 
 #[test]
-fn a_table_without_titles_is_read_by_the_numbers_of_its_columns() {
+fn untitled_table_is_read_by_column_numbers() {
     let folder = Folder::new();
     let path = folder.file("t", b"w 4096 8192 17.5\nr 0 4096 18.25\n");
     let text = with_format(&path, "csv:time=#4:ms,offset=#2,end=#3,op=#1,write=w,read=r");
@@ -248,8 +249,9 @@ fn converted(
     Ok((folder.file(name, &out), written.dropped))
 }
 
+// Where the format keeps it.
 #[test]
-fn a_column_of_streams_reaches_the_writes_and_survives_where_the_format_keeps_it() {
+fn stream_column_reaches_writes_and_survives_formats() {
     let folder = Folder::new();
     let rows = "at,op,byte,size,lives\n1,W,0,4096,1\n2,R,0,4096,7\n3,WF,4096,512,31\n4,W,0,512,\n5,W,0,512,0\n6,W,0,512,16\n";
     let path = folder.file("t.csv", rows.as_bytes());
@@ -284,8 +286,9 @@ fn a_column_of_streams_reaches_the_writes_and_survives_where_the_format_keeps_it
     }
 }
 
+// Where the format keeps it.
 #[test]
-fn a_column_of_hints_reaches_the_requests_and_survives_where_the_format_keeps_it() {
+fn hint_column_reaches_requests_and_survives_formats() {
     let folder = Folder::new();
     let rows =
         "at us,op,byte,size,urgent\n1,W,0,4096,short\n2,R,0,4096,\n3,WF,4096,512,Long\n4,W,0,512,medium\n";
@@ -317,7 +320,7 @@ fn a_column_of_hints_reaches_the_requests_and_survives_where_the_format_keeps_it
 }
 
 #[test]
-fn each_mistake_in_the_naming_of_columns_is_answered_with_what_is_allowed() {
+fn each_column_naming_mistake_lists_what_is_allowed() {
     let folder = Folder::new();
     let path = folder.file("t.csv", TABLE.as_bytes());
     for (spelling, words) in [
@@ -359,7 +362,7 @@ fn each_mistake_in_the_naming_of_columns_is_answered_with_what_is_allowed() {
 }
 
 #[test]
-fn an_ambiguous_file_is_answered_with_span_rate_and_footprint_of_each_reading() {
+fn ambiguous_file_lists_span_rate_and_footprint() {
     let folder = Folder::new();
     let rows: String = (0..40).map(|i| format!("{} 0 {} 8 {}\n", i * 1_000, i * 8, i % 2)).collect();
     let e = fault(&folder.file("t.trace", rows.as_bytes()));

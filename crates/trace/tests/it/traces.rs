@@ -273,7 +273,7 @@ fn near(what: &str, row: &Row, got: f64, want: f64, tolerance: f64) {
 }
 
 #[test]
-fn each_real_trace_is_recognised_untold_and_measures_as_the_table_says() {
+fn real_traces_are_recognized_and_match_the_table() {
     for row in &ROWS {
         let Some(path) = trace(row.file) else { return };
         let i: Inspection = inspect(&path).unwrap_or_else(|e| panic!("{e}"));
@@ -312,7 +312,7 @@ fn each_real_trace_is_recognised_untold_and_measures_as_the_table_says() {
 }
 
 #[test]
-fn the_binary_capture_and_its_csv_twin_give_the_same_requests() {
+fn binary_capture_and_its_csv_give_equal_requests() {
     let (Some(binary), Some(csv)) =
         (trace("cloudphysics/cloudPhysicsIO.vscsi.zst"), trace("cloudphysics/cloudPhysicsIO_us.csv.zst"))
     else {
@@ -346,7 +346,7 @@ fn volumes_stand_side_by_side_and_never_overlap() {
 }
 
 #[test]
-fn a_trace_beyond_the_drive_is_refused_with_numbers_and_compact_makes_it_fit() {
+fn trace_beyond_the_drive_is_refused_and_compact_fits() {
     let Some(path) = trace("ssdsim_disksim/ssd-iozone-aligned2-100K.trace.zst") else { return };
     let small = drive(3 << 30);
     let w = Trace::parse(&path, Overrides::default()).unwrap();
@@ -369,7 +369,7 @@ fn a_trace_beyond_the_drive_is_refused_with_numbers_and_compact_makes_it_fit() {
 }
 
 #[test]
-fn a_raw_block_trace_counts_either_event_and_says_what_it_left_out() {
+fn raw_block_trace_counts_either_event_and_skips() {
     let Some(path) = trace("blktrace/hadoop_eternity9.blktrace.tar.zst") else { return };
     let q = inspect(&format!("{path}:event=Q")).unwrap();
     // Fifty of the queued writes carry a preflush, which is a request of its own.

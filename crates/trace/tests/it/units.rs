@@ -110,7 +110,7 @@ fn tables() -> Vec<Table> {
 }
 
 #[test]
-fn no_wrong_unit_is_called_certain_and_no_open_one_is_guessed() {
+fn no_wrong_unit_is_certain_and_no_open_one_guessed() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("trace");
     let (mut right, mut asked, mut doubtful, mut wrong) = (0, 0, 0, Vec::new());
@@ -171,7 +171,7 @@ fn no_wrong_unit_is_called_certain_and_no_open_one_is_guessed() {
 
 /// A table whose sizes count sectors, and whose titles do not say so, is asked for: never eight bytes a request.
 #[test]
-fn sizes_of_a_table_that_would_be_shorter_than_a_sector_are_asked_for() {
+fn sizes_below_a_sector_are_asked_for() {
     let rows: String = (0..200).map(|i| format!("{}.25,{},8,W\n", i * 3, i * 37 % 5000 * 8)).collect();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("t.csv");

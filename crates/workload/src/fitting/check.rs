@@ -30,7 +30,7 @@ pub enum Criterion {
     Exact,
     /// Within this many percentage points.
     Points(f64),
-    /// Within this many per cent of the figure.
+    /// Within this many percent of the figure.
     Percent(f64),
     /// At most this many times the figure, and at least the figure divided by it.
     Factor(f64),
@@ -105,7 +105,7 @@ impl Row {
         Row { statistic: statistic.into(), unit, target, found, criterion }
     }
 
-    /// Deviation of the twin from the table: in points for shares, otherwise in per cent.
+    /// Deviation of the twin from the table: in points for shares, otherwise in percent.
     pub fn deviation(&self) -> Option<f64> {
         let target = self.target?;
         if self.unit == Unit::Share {
@@ -244,10 +244,10 @@ pub fn check(name: &str, most: Option<u64>, depth: Depth) -> Result<Checked, Wor
     let count = most.map_or(d.requests, |m| m.min(d.requests));
     let mut rows = vec![
         Row::new("requests", Unit::Count, Some(count as f64), s.requests() as f64, Criterion::Exact),
-        Row::new("writes", Unit::Share, Some(d.write.as_f64()), s.write_share(), Criterion::Points(0.5)),
+        Row::new("write ratio", Unit::Share, Some(d.write.as_f64()), s.write_share(), Criterion::Points(0.5)),
     ];
     for (what, side, found) in
-        [("mean write", &d.writes, s.write_mean()), ("mean read", &d.reads, s.read_mean())]
+        [("mean write size", &d.writes, s.write_mean()), ("mean read size", &d.reads, s.read_mean())]
     {
         if let Some(found) = found {
             let law = crate::generators::twin::sizes::SizeLaw::new(side).ok();
@@ -257,12 +257,12 @@ pub fn check(name: &str, most: Option<u64>, depth: Depth) -> Result<Checked, Wor
     }
     let page = readable_bytes(page);
     if let crate::generators::twin::description::Rest::Large { share, .. } = d.writes.rest {
-        let what = format!("writes to several pages of {page}");
+        let what = format!("writes across several {page} pages");
         rows.push(Row::new(what, Unit::Share, Some(share.as_f64()), s.large_share(), Criterion::Points(1.0)));
     }
     for (what, range, found) in [
-        (format!("parts of a page of {page} not whole"), d.targets.partial, s.partial_share()),
-        ("writes of at most 4 KiB".to_string(), d.targets.small, s.small_share()),
+        (format!("partial writes of {page} pages"), d.targets.partial, s.partial_share()),
+        ("writes up to 4 KiB".to_string(), d.targets.small, s.small_share()),
     ] {
         if let Some((from, to)) = range {
             let criterion = Criterion::Range { to: to.as_f64(), points: 6.0 };
@@ -274,27 +274,27 @@ pub fn check(name: &str, most: Option<u64>, depth: Depth) -> Result<Checked, Wor
     let whole = most.is_none_or(|m| m >= d.requests);
     let volume = |v: Option<u64>| v.filter(|_| whole).map(|v| v as f64);
     let (read, written) = s.volumes();
-    rows.push(told("written", Unit::Volume, volume(d.targets.write_volume), written as f64));
-    rows.push(told("read", Unit::Volume, volume(d.targets.read_volume), read as f64));
+    rows.push(told("bytes written", Unit::Volume, volume(d.targets.write_volume), written as f64));
+    rows.push(told("bytes read", Unit::Volume, volume(d.targets.read_volume), read as f64));
     let span = Some(d.arrivals.span.as_secs()).filter(|_| whole);
-    rows.push(told("span", Unit::Seconds, span, s.span_s()));
+    rows.push(told("duration", Unit::Seconds, span, s.span_s()));
     for (length, found, _) in s.dispersion().into_iter().filter(|d| d.0 >= DISPERSION_FROM) {
         let target = d.targets.dispersion.iter().find(|t| t.0.0 == length).map(|t| t.1);
-        let what = format!("dispersion in {}", wordline_units::SimDuration(length));
+        let what = format!("dispersion, {} windows", wordline_units::SimDuration(length));
         rows.push(told(&what, Unit::Number, target, found));
     }
     let share = |target: Option<Fraction>| target.map(Fraction::as_f64);
     if let Some([covering, same]) = s.stable_shares() {
         for (what, target, found) in [
-            ("partial updates of the same sectors as the last", d.targets.same_sectors, same),
-            ("partial updates that cover all written there", d.targets.covering, covering),
+            ("partial updates of the same sectors", d.targets.same_sectors, same),
+            ("partial updates of all written sectors", d.targets.covering, covering),
         ] {
             rows.push(told(what, Unit::Share, share(target), found));
         }
     }
     if let Some(found) = s.read_written_share().filter(|_| read > 0) {
         rows.push(told(
-            "pages read that were written before",
+            "reads of previously written pages",
             Unit::Share,
             share(d.targets.read_written),
             found,

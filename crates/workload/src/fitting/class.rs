@@ -174,7 +174,7 @@ impl Class {
     }
 }
 
-/// A share, rounded to tenths of a per cent.
+/// A share, rounded to tenths of a percent.
 fn rounded(share: Fraction) -> Fraction {
     Fraction((share.0 + 500_000) / 1_000_000 * 1_000_000)
 }
@@ -190,24 +190,23 @@ fn rows(trace: &Statistics, twin: &Statistics) -> Vec<Row> {
     for (length, target, windows) in trace.dispersion() {
         let criterion = if windows >= JUDGED { Criterion::Factor(1.5) } else { Criterion::Told };
         if let Some(found) = twin.dispersion().iter().find(|d| d.0 == length) {
-            let what = format!("dispersion in {}", SimDuration(length));
+            let what = format!("dispersion, {} windows", SimDuration(length));
             rows.push(Row::new(what, Unit::Number, Some(target), found.1, criterion));
         }
     }
     if let (Some(of_trace), Some(of_twin)) = (trace.stable_shares(), twin.stable_shares()) {
         let enough = trace.updates() >= FEW_UPDATES;
         let criterion = if enough { Criterion::Points(10.0) } else { Criterion::Told };
-        for (i, what) in
-            ["partial updates that cover all written there", "partial updates of the same sectors"]
-                .into_iter()
-                .enumerate()
+        for (i, what) in ["partial updates of all written sectors", "partial updates of the same sectors"]
+            .into_iter()
+            .enumerate()
         {
             rows.push(Row::new(what, Unit::Share, Some(of_trace[i]), of_twin[i], criterion));
         }
     }
     if let (Some(target), Some(found)) = (trace.read_written_share(), twin.read_written_share()) {
         rows.push(Row::new(
-            "pages read that were written before",
+            "reads of previously written pages",
             Unit::Share,
             Some(target),
             found,

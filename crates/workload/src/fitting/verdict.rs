@@ -137,10 +137,10 @@ impl Verdict {
         };
         let volume = |bytes: u64| Some(bytes as f64).filter(|b| *b > 0.0);
         row("requests", Unit::Count, Exact, &|s| Some(s.requests() as f64));
-        row("writes", Unit::Share, Points(0.5), &|s| Some(s.write_share()));
-        row("one kind in a row", Unit::Number, Percent(10.0), &|s| Some(s.run()));
-        row("mean read", Unit::Bytes, Percent(2.0), &Statistics::read_mean);
-        row("mean write", Unit::Bytes, Percent(2.0), &Statistics::write_mean);
+        row("write ratio", Unit::Share, Points(0.5), &|s| Some(s.write_share()));
+        row("consecutive requests of one kind", Unit::Number, Percent(10.0), &|s| Some(s.run()));
+        row("mean read size", Unit::Bytes, Percent(2.0), &Statistics::read_mean);
+        row("mean write size", Unit::Bytes, Percent(2.0), &Statistics::write_mean);
         row("bytes read", Unit::Volume, Percent(3.0), &|s| volume(s.volumes().0));
         row("bytes written", Unit::Volume, Percent(3.0), &|s| volume(s.volumes().1));
     }
@@ -155,13 +155,9 @@ impl Verdict {
         row("distinct pages touched", Unit::Volume, Percent(10.0), &|s| pages(s, 0));
         row("distinct pages written", Unit::Volume, Percent(10.0), &|s| pages(s, 2));
         let continued = |s: &Statistics, which: usize, some: bool| some.then(|| s.continued_shares()[which]);
-        row("reads that continue a stream", Unit::Share, Points(3.0), &|s| {
-            continued(s, 0, s.reads.requests > 0)
-        });
-        row("writes that continue a stream", Unit::Share, Points(3.0), &|s| {
-            continued(s, 1, s.writes.requests > 0)
-        });
-        row("pages read that were written before", Unit::Share, Points(5.0), &|s| {
+        row("sequential reads", Unit::Share, Points(3.0), &|s| continued(s, 0, s.reads.requests > 0));
+        row("sequential writes", Unit::Share, Points(3.0), &|s| continued(s, 1, s.writes.requests > 0));
+        row("reads of previously written pages", Unit::Share, Points(5.0), &|s| {
             s.read_written_share().filter(|_| s.reads.requests > 0)
         });
         for cache in caches {
@@ -177,10 +173,10 @@ impl Verdict {
             self.of(Aspect::WithinPages, &what, Unit::Share, both, points, figure);
         };
         let written = |s: &Statistics, share: f64| (s.writes.requests > 0).then_some(share);
-        row(format!("writes to several pages of {page}"), &|s| written(s, s.large_share()));
-        row("parts of a page not whole".to_string(), &|s| written(s, s.partial_share()));
-        row("partial updates over all written there".to_string(), &|s| Some(s.stable_shares()?[0]));
-        row("partial updates of the same blocks again".to_string(), &|s| Some(s.stable_shares()?[1]));
+        row(format!("writes across several {page} pages"), &|s| written(s, s.large_share()));
+        row(format!("partial writes of {page} pages"), &|s| written(s, s.partial_share()));
+        row("partial updates of all written sectors".to_string(), &|s| Some(s.stable_shares()?[0]));
+        row("partial updates of the same sectors".to_string(), &|s| Some(s.stable_shares()?[1]));
     }
 
     fn arrivals(&mut self, both: [&Statistics; 2]) {
@@ -188,14 +184,16 @@ impl Verdict {
             self.of(Aspect::Arrivals, what, unit, both, criterion, figure);
         };
         let timed = |s: &Statistics| s.span_s() > 0.0;
-        row("span", Unit::Seconds, Criterion::Percent(5.0), &|s| timed(s).then(|| s.span_s()));
-        row("at the same time as the previous request", Unit::Share, Criterion::Points(2.0), &|s| {
+        row("duration", Unit::Seconds, Criterion::Percent(5.0), &|s| timed(s).then(|| s.span_s()));
+        row("simultaneous with the previous request", Unit::Share, Criterion::Points(2.0), &|s| {
             timed(s).then(|| s.group_share())
         });
-        row("variation of gaps", Unit::Number, Criterion::Percent(20.0), &|s| s.gap_variation());
+        row("variation of interarrival times", Unit::Number, Criterion::Percent(20.0), &|s| {
+            s.gap_variation()
+        });
         for (length, _, windows) in both[0].dispersion() {
             let criterion = if windows >= JUDGED { Criterion::Factor(1.5) } else { Criterion::Told };
-            row(&format!("dispersion in {}", SimDuration(length)), Unit::Number, criterion, &|s| {
+            row(&format!("dispersion, {} windows", SimDuration(length)), Unit::Number, criterion, &|s| {
                 s.dispersion().iter().find(|d| d.0 == length).map(|d| d.1)
             });
         }
@@ -210,21 +208,17 @@ impl Verdict {
                 let figures = found.map(|f| f.as_ref().and_then(of));
                 self.add(Aspect::Files, &what, unit, figures, criterion);
             };
-            row(format!("{name} that come in bursts"), Unit::Share, Points(5.0), &|f| Some(f.bursts));
+            row(format!("{name} in bursts"), Unit::Share, Points(5.0), &|f| Some(f.bursts));
             if found.iter().flatten().all(|f| f.length.is_none()) {
                 continue;
             }
-            row(format!("{name} of files among these"), Unit::Share, Points(5.0), &|f| Some(f.files));
-            row(format!("{name} of files among the others"), Unit::Share, Points(5.0), &|f| {
-                Some(f.files_apart)
-            });
-            row(format!("{name} of a file"), Unit::Number, Factor(1.5), &|f| f.length);
-            row(format!("{name} of files that start at a page boundary"), Unit::Share, Points(10.0), &|f| {
+            row(format!("file {name} in bursts"), Unit::Share, Points(5.0), &|f| Some(f.files));
+            row(format!("file {name} outside bursts"), Unit::Share, Points(5.0), &|f| Some(f.files_apart));
+            row(format!("{name} per file"), Unit::Number, Factor(1.5), &|f| f.length);
+            row(format!("file {name} that start at a page boundary"), Unit::Share, Points(10.0), &|f| {
                 f.aligned
             });
-            row(format!("files of {name} that follow the previous file"), Unit::Share, Points(10.0), &|f| {
-                f.near
-            });
+            row(format!("files of {name} near the previous file"), Unit::Share, Points(10.0), &|f| f.near);
         }
     }
 

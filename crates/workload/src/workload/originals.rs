@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pattern_means_the_names_that_begin_and_end_as_it_does() {
+    fn pattern_matches_names_by_prefix_and_suffix() {
         for (pattern, name, is) in [
             ("hm_0.csv*", "hm_0.csv", true),
             ("hm_0.csv*", "hm_0.csv.gz", true),

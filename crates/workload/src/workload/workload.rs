@@ -54,7 +54,7 @@ impl Workload {
     ///
     /// # Errors
     ///
-    /// All problems of the options at once; a file that cannot be read, recognised or used.
+    /// All problems of the options at once; a file that cannot be read, recognized or used.
     pub fn parse(text: &str, over: Overrides) -> Result<Workload, WorkloadError> {
         let Parts { head, options } = parts(text);
         refuse_no_requests(over)?;

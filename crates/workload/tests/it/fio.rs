@@ -325,7 +325,7 @@ fn parsed(text: &str, options: &str) -> Result<Vec<HostRequest>, String> {
 }
 
 #[test]
-fn every_problem_of_a_job_file_is_said_at_once_with_its_line() {
+fn all_job_file_problems_are_reported_with_their_line() {
     let e =
         parsed("[a]\nbs=0\nsync_file_range=9\niodepht=4\nrw=randred\nioengine=net\nsize=${WL_SIZE}\n", "")
             .unwrap_err();

@@ -135,12 +135,12 @@ fn random_zoned_jobs_keep_the_rules_of_fio() {
 }
 
 #[test]
-fn zones_that_a_drive_cannot_have_are_refused_with_what_to_say() {
+fn impossible_zones_are_refused_with_advice() {
     for (keys, said) in [
         ("rw=write\nzonemode=zbd\n", "needs zonesize="),
         ("rw=trim\nbs=256k\nzonemode=zbd\nzonesize=256k\n", "ignore=zonemode+zonesize"),
         ("rw=write\nzonemode=zbd\nzonesize=256k\nzonecapacity=512k\n", "at most zonesize"),
-        ("rw=write\nzonemode=zbd\nzonesize=256k\nbs=512k\n", "at least a request"),
+        ("rw=write\nzonemode=zbd\nzonesize=256k\nbs=512k\n", "at least one request"),
         ("rw=write\nzonemode=zbd\nzonesize=256k\nzoneskip=4k\n", "whole zones"),
         ("rw=write\nzonemode=zbd\nzonesize=256k\njob_max_open_zones=2\n", "max_open_zones=N"),
         ("rw=write\nzonemode=zbd\nzonesize=256k\nverify=md5\nbs=24k\n", "a multiple of bs"),

@@ -35,7 +35,7 @@ fn a_footprint_is_the_pages_that_are_touched() {
 }
 
 #[test]
-fn a_compacted_footprint_is_one_run_from_the_beginning() {
+fn compacted_footprint_is_one_run_from_the_start() {
     let Some(path) = trace("ssdsim_disksim/ssd-iozone-aligned2-100K.trace.zst") else { return };
     let w = Workload::parse(&format!("{path}:fit=compact"), Overrides::default()).unwrap();
     let f = w.footprint(DriveShape { logical_bytes: 3 << 30, ..TIB }, 0, Touched::AtAll).unwrap();

@@ -22,7 +22,7 @@ fn requests(text: &str) -> Vec<HostRequest> {
 }
 
 #[test]
-fn each_pass_has_the_same_requests_a_mean_gap_behind_the_one_before() {
+fn each_pass_repeats_requests_a_mean_gap_later() {
     let (_folder, text) = trace();
     let once = requests(&text);
     assert_eq!(requests(&format!("{text},loops=1")), once);
@@ -40,7 +40,7 @@ fn each_pass_has_the_same_requests_a_mean_gap_behind_the_one_before() {
 }
 
 #[test]
-fn what_ends_a_trace_ends_each_pass_and_bytes_end_them_all() {
+fn trace_limits_end_each_pass_and_bytes_end_all() {
     let (_folder, text) = trace();
     let ops = |options: &str| -> Vec<HostOp> {
         requests(&format!("{text},{options}")).iter().map(|r| r.op).collect()

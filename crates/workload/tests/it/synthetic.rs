@@ -20,7 +20,7 @@ fn sigma5(p: f64, n: usize) -> f64 {
 }
 
 #[test]
-fn the_same_seed_gives_the_same_requests_and_another_seed_others() {
+fn same_seed_repeats_requests_and_another_does_not() {
     for s in SYNTHETICS {
         let text = format!("{}:requests=20k", s.name);
         let once = requests(&text, 1);
@@ -93,7 +93,7 @@ fn uniform_is_uniform_and_hot_cold_splits_as_asked() {
 }
 
 #[test]
-fn zipf_favours_few_addresses_by_its_law_and_scatters_them() {
+fn zipf_favors_few_addresses_and_scatters_them() {
     let n = 400_000;
     let theta: f64 = 0.99;
     let requests = requests(&format!("zipf:requests={n},theta={theta},span=40MiB"), 8);
@@ -108,7 +108,7 @@ fn zipf_favours_few_addresses_by_its_law_and_scatters_them() {
     for (rank, (count, _)) in by_count.iter().take(10).enumerate() {
         let want = ((rank + 1) as f64).powf(-theta) / sum;
         let got = *count as f64 / n as f64;
-        // Sorting by count moves neighbours by a little more than their own deviation.
+        // Sorting by count moves neighbors by a little more than their own deviation.
         assert!((got - want).abs() < 1.5 * sigma5(want, n), "rank {rank}: {got} against {want}");
     }
     let low_half = by_count.iter().take(100).filter(|(_, lba)| *lba < 40 << 10).count();
@@ -128,7 +128,7 @@ fn sequential_streams_continue_where_they_were() {
 }
 
 #[test]
-fn poisson_arrivals_have_the_mean_and_the_spread_of_their_rate() {
+fn poisson_arrivals_have_mean_and_spread_of_their_rate() {
     let n = 200_000;
     let text = format!("uniform:requests={n},rate=10k");
     assert_eq!(parse(&text).pacing(), Pacing::Open);
@@ -160,7 +160,7 @@ fn bounds_end_a_stream() {
 }
 
 #[test]
-fn sectors_read_before_they_are_written_are_those_of_the_requests_in_order() {
+fn sectors_read_before_written_match_the_requests() {
     let drive = DriveShape { logical_bytes: 1 << 30, sector_bytes: 4096, unit_bytes: 16384 };
     let w = parse("zipf:read=50%,bs=4KiB,span=16MiB,requests=5k");
     let (mut read, mut written) = (std::collections::BTreeSet::new(), std::collections::BTreeSet::new());
@@ -184,7 +184,7 @@ fn sectors_read_before_they_are_written_are_those_of_the_requests_in_order() {
 }
 
 #[test]
-fn sectors_touched_and_those_of_first_reads_are_those_of_the_requests_in_order() {
+fn touched_and_first_read_sectors_match_the_requests() {
     let drive = DriveShape { logical_bytes: 1 << 30, sector_bytes: 4096, unit_bytes: 16384 };
     let w = parse("zipf:read=50%,bs=12KiB,span=24MiB,requests=2k");
     let (mut touched, mut first) = (HashMap::new(), HashMap::new());
@@ -249,7 +249,7 @@ fn a_span_that_does_not_fit_is_refused_when_opened() {
 }
 
 #[test]
-fn every_parameter_is_described_and_every_default_is_what_it_says() {
+fn every_parameter_is_described_and_has_its_default() {
     for s in SYNTHETICS {
         let mut defaults = Vec::new();
         for p in s.parameters() {

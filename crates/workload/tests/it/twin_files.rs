@@ -45,7 +45,7 @@ fn in_a_row(all: &[HostRequest]) -> f64 {
 }
 
 #[test]
-fn a_twin_writes_the_files_of_a_burst_one_after_the_other_as_its_trace_does() {
+fn twin_writes_burst_files_in_turn_as_its_trace_does() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("made.csv");
     std::fs::write(&file, copies()).unwrap();
@@ -67,8 +67,9 @@ fn a_twin_writes_the_files_of_a_burst_one_after_the_other_as_its_trace_does() {
     assert!(off.is_nan() || off < 0.2 * found, "{off}");
 }
 
+// As before there were such keys.
 #[test]
-fn without_files_a_twin_makes_the_requests_that_it_made_before_there_were_such_keys() {
+fn twin_without_files_makes_the_same_requests_as_before() {
     let text = twin_named("dtr").unwrap().text().unwrap();
     assert!(text.contains("\nfiles = "));
     let kept: String = text.lines().filter(|l| !l.starts_with("file")).flat_map(|l| [l, "\n"]).collect();
@@ -87,7 +88,7 @@ fn without_files_a_twin_makes_the_requests_that_it_made_before_there_were_such_k
 }
 
 #[test]
-fn files_lie_in_the_footprint_and_begin_where_their_law_has_it() {
+fn files_lie_in_the_footprint_and_start_by_their_law() {
     let text = twin_named("dtr").unwrap().text().unwrap();
     let d = Description::from_toml(text, "dtr").unwrap();
     let end = d.writes.footprint / 512;
@@ -101,7 +102,7 @@ fn files_lie_in_the_footprint_and_begin_where_their_law_has_it() {
 }
 
 #[test]
-fn mistakes_in_the_keys_of_files_are_named_with_their_line() {
+fn mistakes_in_file_keys_are_named_with_their_line() {
     let text = twin_named("dtr").unwrap().text().unwrap();
     let cases = [
         ("files = \"", "files = \"1", "is more than 100 %"),
@@ -123,8 +124,9 @@ fn mistakes_in_the_keys_of_files_are_named_with_their_line() {
     }
 }
 
+// Files that would be more than the long writes are all of them and no more.
 #[test]
-fn files_that_would_be_more_than_the_long_writes_are_all_of_them_and_no_more() {
+fn files_are_capped_at_all_long_writes() {
     let text = twin_named("msfs").unwrap().text().unwrap();
     let from = text.lines().find(|l| l.starts_with("files = ")).unwrap();
     let folder = tempfile::tempdir().unwrap();

@@ -49,7 +49,7 @@ fn without_source(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn every_value_of_every_twin_has_its_source_or_its_reason() {
+fn every_twin_value_has_a_source_or_a_reason() {
     for twin in TWINS {
         if let Some(text) = twin.text() {
             assert_eq!(without_source(text), Vec::<String>::new(), "{}", twin.name);
@@ -150,7 +150,7 @@ fn the_hit_curves_that_hyssd_implies_are_met() {
 #[test]
 fn a_figure_outside_its_criterion_is_told() {
     let mut checked = check("web_1", Some(20_000), Depth::Counts).unwrap();
-    let writes = checked.rows.iter_mut().find(|r| r.statistic == "writes").unwrap();
+    let writes = checked.rows.iter_mut().find(|r| r.statistic == "write ratio").unwrap();
     writes.target = Some(writes.found + 0.006);
     assert!(!checked.holds() && checked.render().contains("OUTSIDE"), "{}", checked.render());
 }
@@ -158,7 +158,7 @@ fn a_figure_outside_its_criterion_is_told() {
 // --- requests ---------------------------------------------------------------------------------
 
 #[test]
-fn the_same_seed_gives_the_same_requests_and_they_never_change() {
+fn same_seed_gives_the_same_pinned_requests() {
     let once = requests("twin:hm_0:requests=20k", 42);
     assert!(once == requests("twin:hm_0:requests=20k", 42) && once != requests("twin:hm_0:requests=20k", 43));
     // A change here changes every result that was ever published with twins.
@@ -219,7 +219,7 @@ fn drift_replaces_the_hot_set_and_keeps_how_hot_it_is() {
 }
 
 #[test]
-fn so_many_of_the_small_writes_lie_across_two_pages_as_are_asked_for() {
+fn straddle_sets_the_share_of_small_writes_on_two_pages() {
     // Pages of 8 KiB; a write of 512 B cannot lie across two.
     let across = |text: &str| {
         let small: Vec<HostRequest> =
@@ -241,7 +241,7 @@ fn so_many_of_the_small_writes_lie_across_two_pages_as_are_asked_for() {
 }
 
 #[test]
-fn bursts_grow_and_shrink_by_what_exceeds_the_shortest_window() {
+fn bursts_scale_by_what_exceeds_the_shortest_window() {
     // Variance over mean of the writes in a tenth of a second.
     let dispersion = |text: &str| {
         let mut counts = vec![0u64; 200_000];
@@ -272,7 +272,7 @@ fn bursts_grow_and_shrink_by_what_exceeds_the_shortest_window() {
 }
 
 #[test]
-fn every_request_lies_in_the_footprint_and_time_never_runs_back() {
+fn requests_stay_in_the_footprint_in_order_of_time() {
     for twin in TWINS {
         let Some(text) = twin.text() else { continue };
         let d = Description::from_toml(text, twin.name).unwrap();
@@ -291,7 +291,7 @@ fn every_request_lies_in_the_footprint_and_time_never_runs_back() {
 }
 
 #[test]
-fn scale_divides_footprint_and_requests_and_a_small_drive_is_told_of_it() {
+fn scale_divides_the_twin_and_small_drives_hear_of_it() {
     let n = requests("twin:web_1:scale=4", 1);
     assert_eq!(n.len(), 160_891 / 4);
     let end = n.iter().map(|r| (r.lba.0 + r.blocks as u64) * 512).max().unwrap();
@@ -302,7 +302,7 @@ fn scale_divides_footprint_and_requests_and_a_small_drive_is_told_of_it() {
 }
 
 #[test]
-fn the_client_of_a_closed_loop_pauses_where_that_is_asked() {
+fn closed_loop_client_pauses_where_asked() {
     assert_eq!(parse("twin:hm_0:closed=8").pauses(DRIVE), None);
     let think = parse("twin:hm_0:closed=8,think=5ms").pauses(DRIVE).unwrap();
     assert_eq!((think.think, think.burst), (SimDuration(5_000_000), None));
@@ -327,7 +327,7 @@ fn the_client_of_a_closed_loop_pauses_where_that_is_asked() {
 }
 
 #[test]
-fn a_burst_writes_the_volume_of_the_twin_sequentially_in_a_closed_loop() {
+fn burst_writes_the_twin_volume_sequentially() {
     let burst = parse("twin:hm_1:mode=burst");
     assert_eq!(burst.pacing(), Pacing::Closed { queue_depth: 32, threads: 1 });
     let all: Vec<HostRequest> = burst.open(DRIVE, 1).unwrap().map(|r| r.unwrap()).collect();
@@ -338,13 +338,13 @@ fn a_burst_writes_the_volume_of_the_twin_sequentially_in_a_closed_loop() {
 }
 
 #[test]
-fn a_workload_of_a_paper_that_used_a_generator_takes_its_options() {
+fn paper_generator_workload_takes_its_options() {
     let reads = requests("twin:raro-1.2:requests=1000,bs=16KiB", 1);
     assert!(reads.len() == 1000 && reads.iter().all(|r| r.op == HostOp::Read && r.blocks == 32));
 }
 
 #[test]
-fn locality_moves_the_hit_rate_by_the_points_asked_for() {
+fn locality_shifts_the_hit_rate_as_asked() {
     for points in [-3.0, 3.0] {
         let resolved = parse(&format!("twin:web_1:locality={points}")).resolved();
         let reached = resolved["locality"]["reached_points"].as_f64().unwrap();
@@ -391,7 +391,7 @@ fn mistakes_in_a_file_are_named_with_line_and_hint() {
 }
 
 #[test]
-fn a_file_of_ones_own_is_a_workload_and_an_unknown_name_gets_the_list() {
+fn own_file_is_a_workload_and_an_unknown_name_lists_all() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("my.twin.toml");
     std::fs::write(&file, twin_named("hm_0").unwrap().text().unwrap()).unwrap();
@@ -402,7 +402,7 @@ fn a_file_of_ones_own_is_a_workload_and_an_unknown_name_gets_the_list() {
 }
 
 #[test]
-fn a_description_written_and_read_again_makes_the_same_requests() {
+fn description_read_back_makes_the_same_requests() {
     for name in ["hm_0", "financial", "bs"] {
         let d = Description::from_toml(twin_named(name).unwrap().text().unwrap(), name).unwrap();
         let again =
@@ -529,7 +529,7 @@ fn round_trip(folder: &Path, text: &str, title: &str) -> Fitted {
 const YEAR: u64 = 365 * 86_400 * 1_000_000_000;
 
 #[test]
-fn every_trace_that_can_be_read_has_a_twin_that_can_be_read() {
+fn every_readable_trace_has_a_readable_twin() {
     let cases: [(&str, Vec<Made>); 14] = [
         ("one write", vec![(7, 0, 512, true)]),
         ("one read", vec![(7, 1 << 40, 7168, false)]),
@@ -637,7 +637,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_trace_has_a_twin_that_reads_back_and_gives_its_requests(rows in any_trace()) {
+    fn any_trace_has_a_twin_that_gives_its_requests(rows in any_trace()) {
         let folder = tempfile::tempdir().unwrap();
         round_trip(folder.path(), &made(folder.path(), &rows, ""), "any");
     }
@@ -657,7 +657,7 @@ fn varies_alike(fitted: &Fitted) {
 }
 
 #[test]
-fn a_verdict_names_what_a_twin_may_stand_for_and_what_not() {
+fn verdict_names_what_a_twin_may_stand_for() {
     // A short and a long write of a page in turn, so that half of them cover what was written and none is the same:
     // no twin keeps that.
     let mut random = RandomStream::new(1, "test");
@@ -682,7 +682,7 @@ fn a_verdict_names_what_a_twin_may_stand_for_and_what_not() {
 }
 
 #[test]
-fn a_twin_of_a_real_trace_has_its_counts_and_its_hit_curve() {
+fn twin_of_a_real_trace_has_its_counts_and_hit_curve() {
     let Some(file) = real("msr/rsrch_1.csv.zst") else { return };
     let fitted = fit(&file.display().to_string(), "real").unwrap_or_else(|e| panic!("{e}"));
     println!("{}", fitted.verdict().render());

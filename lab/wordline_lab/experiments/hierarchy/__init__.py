@@ -1,4 +1,4 @@
-"""Hierarchy: its figures and tables, what its claims are measured by, what came out."""
+"""Hierarchy: figures and tables, measures of its claims, findings."""
 
 from wordline_lab.experiments.hierarchy.figures import FIGURES
 from wordline_lab.experiments.hierarchy.findings import OF_PIECES, findings

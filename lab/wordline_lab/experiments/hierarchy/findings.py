@@ -1,4 +1,4 @@
-"""What came out of Hierarchy, in four sentences."""
+"""Findings on Hierarchy, in four sentences."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _less(ratio: float | None) -> str:
 
 
 def findings(study: Study) -> list[str]:
-    """Return Markdown sentences on latency, on migrations, and on what both rest on."""
+    """Return Markdown sentences on latency, migrations, and their basis."""
     try:
         write = {s: m.mean_over(study, "write", "Hierarchy", s) for s in m.SCHEMES[:-1]}
         read = {s: m.mean_over(study, "read", "Hierarchy", s) for s in m.SCHEMES[:-1]}
@@ -45,19 +45,21 @@ def findings(study: Study) -> list[str]:
         return []
     found = [
         f"Hierarchy's write latency is **{_less(write['Baseline'])}** the Baseline's, "
-        f"{_less(write['SA'])} SA's and {_less(write['Sector'])} Sector's, where the paper has "
-        f"25.1, 12.6 and 18.9 % below; its read latency {_less(read['Baseline'])} the Baseline's "
+        f"{_less(write['SA'])} SA's and {_less(write['Sector'])} Sector's (paper: 25.1, 12.6 and "
+        f"18.9 % below); its read latency is {_less(read['Baseline'])} the Baseline's "
         "(paper: 10.4 % below).",
-        f"Sector's reads take **{_less(sector)}** the mean of the others, where the paper has "
-        f"42.3 % above; Hierarchy's collections read {_less(gc['Baseline'])} the Baseline's and "
+        f"Sector's read latency is **{_less(sector)}** the mean of the others (paper: 42.3 % "
+        "above); "
+        f"Hierarchy's collections read {_less(gc['Baseline'])} the Baseline's and "
         f"{_less(gc['Sector'])} Sector's, and migrate {_less(moved['Baseline'])} the Baseline's "
         f"volume and {_less(moved['Sector'])} Sector's (paper: 16.8, 25.9, 28.5 and 4.7 % below).",
-        "What the paper does not say decides the size: a drive whose pages have at first only what "
-        "their first read asks for, as in MQSim without preconditioning, has "
-        f"Hierarchy **{_less(fresh)}** the Baseline in write latency, and behind a buffer of 64 "
-        f"pages, under arrivals as close as the Baseline bears, **{_less(buffered)}**.",
+        "The size depends on an open point of the paper: if pages initially hold only the sectors "
+        "that their first read requests, as in MQSim without preconditioning, Hierarchy's write "
+        f"latency is **{_less(fresh)}** the Baseline's; behind a buffer of 64 pages, at the "
+        f"highest arrival rate that the Baseline sustains, it is **{_less(buffered)}** the "
+        "Baseline's.",
         "SA and Sector are reconstructed from the abstracts of their papers and from what this "
-        "paper says of them; what is said of both here is of the reconstructions.",
+        "paper says of them; their figures here are those of the reconstructions.",
     ]
     return found + study.sentences(_of_pieces)
 
@@ -77,11 +79,11 @@ def _of_pieces(study: Study) -> str:
     files = {p.file for p in study.paper.pieces if not (p.drive and p.drive.is_copy)}
     left_out = len(files - {p.file for p in study.paper.pieces if p.is_run})
     return (
-        "On real traces, on drives whose cache has the share of what they write that it has under "
-        f"Table II's (table of pieces), Hierarchy's collections read **{run[0]}**, "
-        f"{', '.join(run[1:])} times as much as the Baseline's, where the paper has .83. They are "
-        f"not like the paper's traces: they write {least} to {most} KiB a request, Table II's 8 to "
-        f"10 KiB. {left_out} of {len(files)} write too little for such a drive, those of MSR "
-        "Cambridge, of virtual desktops and of OLTP among them, so no real trace at hand decides "
+        "On real traces, with a cache as large in proportion to the bytes written as under Table "
+        f"II's (table of pieces), Hierarchy's GC reads **{run[0]}**, "
+        f"{', '.join(run[1:])} times as much as the Baseline's (paper: .83). These traces differ "
+        f"from the paper's: they write {least} to {most} KiB per request, Table II's 8 to 10 KiB. "
+        f"{left_out} of {len(files)} write too little for such a drive, including those of MSR "
+        "Cambridge, virtual desktops and OLTP, so none of the available real traces decides "
         "Fig. 6a."
     )

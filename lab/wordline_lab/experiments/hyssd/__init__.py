@@ -1,4 +1,4 @@
-"""HySSD: its figures and tables, what its claims are measured by, what came out."""
+"""HySSD: figures and tables, measures of its claims, findings."""
 
 from wordline_lab.experiments.hyssd.figures import FIGURES
 from wordline_lab.experiments.hyssd.findings import findings

@@ -1,4 +1,4 @@
-"""What came out of HySSD, in three sentences."""
+"""Findings on HySSD, in three sentences."""
 
 from __future__ import annotations
 
@@ -36,13 +36,14 @@ def findings(study: Study) -> list[str]:
     hasty = sum(ratio < 1 for ratio in slower)
     faster = f"here it is faster than Perf in {hasty} of 4 cases" if hasty else "so it is here"
     return [
-        "The model stands in for trying every utilisation: Perf takes "
-        f"**{min(perf):.2f} to {max(perf):.2f} times** the response time of the best fixed one "
-        f"(the paper: close to it), longest on {'-SSD under '.join(cases[worst])}.",
-        f"The best fixed utilisations lie within a step of those printed in **{near} of 4** cases: "
-        f"{named}, with the paper's in brackets.",
-        f"Life lives **{min(longer):.2f} to {max(longer):.2f} times** as long as Perf and takes "
-        f"{min(slower):.2f} to {max(slower):.2f} times as long for a request; it reaches "
-        f"{min(best):.2f} to {max(best):.2f} of the longest life of a fixed utilisation, where the "
-        f"paper has it reach that in most cases, slightly slower: {faster}.",
+        "The model replaces a trial of every utilization: the response time of Perf is "
+        f"**{min(perf):.2f} to {max(perf):.2f} times** that of the best fixed utilization "
+        f"(paper: close to it), with the maximum on {'-SSD under '.join(cases[worst])}.",
+        f"The best fixed utilization is within one step of the printed one in **{near} of 4** "
+        f"cases (the paper's in brackets): {named}.",
+        f"Under Life the drive lasts **{min(longer):.2f} to {max(longer):.2f} times** as long as "
+        f"under Perf, and a request takes {min(slower):.2f} to {max(slower):.2f} times as long. "
+        f"Life reaches {min(best):.2f} to {max(best):.2f} of the longest lifetime of a fixed "
+        "utilization. "
+        f"In the paper it reaches that in most cases and is slightly slower; {faster}.",
     ]

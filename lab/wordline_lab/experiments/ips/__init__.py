@@ -1,4 +1,4 @@
-"""In-place Switch: its figures and tables, its claims' measures, and what came out in words."""
+"""In-place Switch: figures and tables, measures of its claims, findings."""
 
 from wordline_lab.experiments.ips.figures import FIGURES
 from wordline_lab.experiments.ips.measures import (

@@ -1,4 +1,4 @@
-"""What came out of In-place Switch, in words."""
+"""Findings on In-place Switch."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from wordline_lab.reproduce.paper import Study
 
 
 def findings(study: Study) -> list[str]:
-    """Return what came out in three sentences, Markdown, without those whose runs are missing."""
+    """Return the findings in three Markdown sentences, without those whose runs are missing."""
     return study.sentences(_bursts, _daily, _writes)
 
 
 def _bursts(study: Study) -> str:
     latency, wa = (m.mean_ratio(study, "burst", "IPS", f) for f in ("latency", "wa"))
     return (
-        f"In bursts of the volume of their traces IPS has {latency:.2f} of Turbo Write's write "
-        f"latency and {wa:.2f} of its write amplification on the mean of eleven volumes (printed "
-        ".77 and .83), and "
-        f"{m.sustained_ratio(study):.2f} of its latency once both caches are full."
+        f"In bursts as large as their traces, IPS has {latency:.2f} times Turbo Write's write "
+        f"latency and {wa:.2f} times its write amplification, on average over eleven volumes "
+        f"(printed .77 and .83), and {m.sustained_ratio(study):.2f} times its latency once both "
+        "caches are full."
     )
 
 
@@ -35,10 +35,10 @@ def _daily(study: Study) -> str:
     both = m.latency(study.report("HM_0", "IPS", "aged"))
     both /= m.latency(study.report("HM_0", "IPS/agc", "aged"))
     return (
-        f"In daily use IPS has {ips:.2f} of the baseline's write latency (printed 1.3), IPS/agc "
-        f"{agc:.2f} (.75) and the cooperative design {cooperative:.2f} (.78). The printed 1.3 and "
-        ".75 need IPS over IPS/agc of 1.7, which no baseline changes; HM_0 has "
-        f"{both:.1f}."
+        f"In daily use IPS has {ips:.2f} times the baseline's write latency (printed 1.3), IPS/agc "
+        f"{agc:.2f} times (.75) and the cooperative design {cooperative:.2f} times (.78). The "
+        "printed 1.3 and .75 imply a ratio of 1.7 between IPS and IPS/agc, under any baseline; on "
+        f"HM_0 it is {both:.1f}."
     )
 
 
@@ -46,8 +46,8 @@ def _writes(study: Study) -> str:
     ips, agc, cooperative = _each(study, "wa")
     paper = m.mean_ratio(study, "aged", "IPS/agc", "wa_paper")
     return (
-        f"IPS programs {ips:.2f} of what the baseline does (printed .53), the cooperative design "
-        f"{cooperative:.2f} (.67), and IPS/agc {agc:.2f}, for which .59 is printed: each SLC page "
-        "of a window needs two further pages. Where only premature copies count, it is "
-        f"{paper:.2f}, which on an aged drive is the write amplification of IPS itself."
+        f"IPS programs {ips:.2f} times as many bytes as the baseline (printed .53), the "
+        f"cooperative design {cooperative:.2f} times (.67), and IPS/agc {agc:.2f} times (.59), "
+        "because each SLC page of a window needs two further pages. Counting only premature "
+        f"copies, IPS/agc has {paper:.2f} times, which on an aged drive equals IPS itself."
     )

@@ -1,4 +1,4 @@
-"""PA-SSD: its figures and tables, what came out, and what its claims are measured by."""
+"""PA-SSD: figures and tables, findings, measures of its claims."""
 
 from wordline_lab.experiments.pa_ssd.figures import FIGURES
 from wordline_lab.experiments.pa_ssd.findings import findings

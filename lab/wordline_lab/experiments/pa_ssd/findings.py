@@ -1,4 +1,4 @@
-"""What came out of PA-SSD, in three sentences."""
+"""Findings on PA-SSD, in three sentences."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ BEST = "QDS+UBS"
 
 
 def findings(study: Study) -> list[str]:
-    """Return what opens the page, as far as the runs were made."""
+    """Return the findings that open the page, as far as the runs were made."""
     return study.sentences(_overall, _greedy, _long_term)
 
 
@@ -24,19 +24,19 @@ def _overall(study: Study) -> str:
     best = min(m.ALL, key=lambda w: m.relative(study, w, BEST))
     return (
         f"**{BEST} makes writes {write:.2g} times and reads {read:.2g} times as fast as the "
-        f"baseline** in the mean of eight workloads, where the paper has 2.4 and 1.5; it gains "
-        f"most under {best}, whose mean write latency is {_than(m.relative(study, best, BEST))}."
+        f"baseline** on average over eight workloads (paper: 2.4 and 1.5). It gains most under "
+        f"{best}, where mean write latency is {_than(m.relative(study, best, BEST))}."
     )
 
 
 def _greedy(study: Study) -> str:
     means = {scheme: m.normalized(study, scheme) for scheme in m.SCHEMES}
     best = min(means, key=means.__getitem__)
-    agrees = "as in the paper" if best == "LFS" else "where the paper has LFS"
+    agrees = "as in the paper" if best == "LFS" else "unlike LFS in the paper"
     below = {s: _than(mean) for s, mean in means.items()}
     return (
-        f"In the mean {best} writes fastest, {agrees}: {below['LFS']} with LFS (the paper: 85 % "
-        f"lower), {below['SBS+US']} with SBS+US (54 %), {below['QDS+US']} with QDS+US (60 %), "
+        f"On average {best} writes fastest, {agrees}: {below['LFS']} with LFS (paper: 85 % lower), "
+        f"{below['SBS+US']} with SBS+US (54 %), {below['QDS+US']} with QDS+US (60 %), "
         f"{below['US']} with US (10 %)."
     )
 
@@ -47,6 +47,6 @@ def _long_term(study: Study) -> str:
     slower = [scheme for scheme, ratio in found.items() if ratio >= 1]
     contradicts = f", so {' and '.join(slower)} contradict the paper" if slower else ""
     return (
-        f"When MSFS is replayed for the third time, mean write latency is {said} than under the "
-        f"baseline, where the paper has 66, 79 and 93 % lower{contradicts}."
+        f"In the third replay of MSFS, mean write latency relative to the baseline is {said} "
+        f"(paper: 66, 79 and 93 % lower){contradicts}."
     )

@@ -1,4 +1,4 @@
-"""RARO: its figures and tables, what its claims are measured by, and what came out in words."""
+"""RARO: figures and tables, measures of its claims, findings."""
 
 from wordline_lab.experiments.raro.figures import FIGURES
 from wordline_lab.experiments.raro.measures import (

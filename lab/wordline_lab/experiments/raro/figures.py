@@ -346,7 +346,7 @@ def _causes(study: Study) -> Rows:
             rows.append({"claims": claims, "what": what, "value": value()})
 
     for n in (1, 10):
-        what = f"bandwidth lost to {n} retries, one request a thread"
+        what = f"bandwidth lost to {n} retries, one request per thread"
         row("4-sequential", what, partial(m.shallow_lost, study, n))
     for (group, what), skew in itertools.product(READINGS.items(), m.GRID_SKEWS):
         at = (study, skew, group)
@@ -395,14 +395,14 @@ FIGURES = (
     ),
     Figure(
         "3",
-        "Bandwidth by retries, TLC (in sequence: cache register, two requests a thread)",
+        "Bandwidth by retries, TLC (in sequence: cache register, two requests per thread)",
         ["retries-*/*/TLC", *CONFIGURED],
         lambda s: _retries(s, "TLC"),
         lambda s: _draw_retries(s, "TLC"),
     ),
     Figure(
         "4",
-        "Bandwidth by retries, QLC (in sequence: cache register, two requests a thread)",
+        "Bandwidth by retries, QLC (in sequence: cache register, two requests per thread)",
         ["retries-*/*/QLC"],
         lambda s: _retries(s, "QLC"),
         lambda s: _draw_retries(s, "QLC"),
@@ -500,7 +500,7 @@ FIGURES = (
     ),
     Figure(
         "table-fit",
-        "Shares of pages with the most retries, each foretold by a fit to the two others",
+        "Shares of pages with the most retries, each predicted by a fit to the two others",
         [],
         _foretold,
     ),

@@ -1,4 +1,4 @@
-"""What came out of RARO, in words."""
+"""Findings on RARO."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from wordline_lab.reproduce.paper import NotRun, Study
 
 
 def findings(study: Study) -> list[str]:
-    """Return what came out in sentences, Markdown, without those whose runs are missing."""
+    """Return the findings in Markdown sentences, without those whose runs are missing."""
     return study.sentences(_same, _older, _base, _stages)
 
 
@@ -20,21 +20,21 @@ def _range(found: list[float], form: str = ".2f") -> str:
 
 
 def reading(study: Study) -> str:
-    """Say by which reading of heat the runs of Figure 13 classify a page."""
+    """Describe the reading of heat by which the runs of Figure 13 classify a page."""
     given = m.parameters(study)
     place = {
-        "physical": "reads counted for the place where it lies",
-        "logical": "reads counted for the data",
+        "physical": "with reads counted per physical page",
+        "logical": "with reads counted per logical page",
     }[given.get("heat", "physical")]
     when = given.get("class", "read")
     if when == "period":
         pages = int(given["period"])
-        return f"a page's class is that at the end of the last {pages:,} reads, {place}"
+        return f"a page is classified at the end of every {pages:,} reads, {place}"
     if when == "distance":
         hot, warm = int(given["hot_within"]), int(given["warm_within"])
         within = f"hot within {hot:,} reads, warm within {warm:,}"
-        return f"a page's class is by the distance of its last two reads ({within}), {place}"
-    return f"a page's class is that at the read that moves it, {place}"
+        return f"a page is classified by the distance of its last two reads ({within}), {place}"
+    return f"a page is classified at the read that moves it, {place}"
 
 
 def _same(study: Study) -> str:
@@ -42,8 +42,8 @@ def _same(study: Study) -> str:
     over = [m.over_hotness(study, skew, stage) for skew, stage in points]
     saved = [m.saving(study, w, stage, 4) for w in m.GRID_SKEWS for stage in m.STAGES]
     return (
-        f"Where {reading(study)}, RARO has {_range(over)} of Hotness' IOPS at the {len(points)} "
-        'points with four threads, of which the paper says "essentially the same", and saves '
+        f"If {reading(study)}, RARO has {_range(over)} of Hotness' IOPS at the {len(points)} "
+        'points with four threads, which the paper calls "essentially the same", and saves '
         f"{_range(saved, '.0%')} of the capacity that Hotness loses (printed 53 to 78 %)."
     )
 
@@ -57,22 +57,22 @@ def _older(study: Study) -> str:
         return f"{iops:.2f} and {m.saving_in(study, skew, group):.0%}"
 
     older = {
-        "period": "by the class of the last 10,000 reads",
+        "period": "at the end of every 10,000 reads",
         "distance": "by the distance of its last two reads",
     }
     said = []
     for group, words in older.items():
         with suppress(NotRun):
-            said.append(f"{both(group)} where a page is classified {words}")
+            said.append(f"{both(group)} if a page is classified {words}")
     if not said:
         raise NotRun("neither period nor distance was run")
     if m.parameters(study).get("class", "read") == "read":
-        said.insert(0, f"{both('young')} where it is classified at the read")
+        said.insert(0, f"{both('young')} if it is classified at the read")
     return (
-        "**What the paper does not say decides: RARO's IOPS over Hotness' and the capacity that it "
+        "**An open point of the paper decides: RARO's IOPS over Hotness' and the capacity that it "
         f"saves ({skew}, young, four threads) are {'; '.join(said)}.** Classified at the read, a "
-        "page is warm before it is hot, and RARO keeps the hottest pages in TLC; with an older "
-        "class they are hot when RARO first looks at their retries."
+        "page becomes warm before it becomes hot, so RARO moves the hottest pages to TLC and keeps "
+        "them there; an older class is already hot when RARO first checks the retries."
     )
 
 
@@ -80,8 +80,8 @@ def _base(study: Study) -> str:
     base = [m.iops_over_base(study, "zipf 1.5", stage, 4) for stage in m.STAGES]
     one = [m.saving(study, w, s, 1) for w in m.GRID_SKEWS for s in m.STAGES]
     return (
-        f"Read so, RARO has {', '.join(f'{b:.1f}' for b in base)} times the IOPS of Base at zipf "
-        "1.5, young, middle and old (printed 13.5, 12.8, 13.2), and with one thread it saves "
+        f"In these runs RARO has {', '.join(f'{b:.1f}' for b in base)} times the IOPS of Base at "
+        "zipf 1.5, young, middle and old (printed 13.5, 12.8, 13.2), and with one thread it saves "
         f"{_range(one, '.0%')} of the capacity that Hotness loses (printed 39 to 71 %)."
     )
 
@@ -91,7 +91,7 @@ def _stages(study: Study) -> str:
     old, printed = fit.foretold()["old"], fit.PRINTED["old"][3]
     return (
         f"{', '.join(most)} of the pages take the most retries, young, middle and old (printed "
-        "1.01, 1.04, 9.71 %), to which the error model is fitted; fitted to the first two alone "
-        f"that with the power 2.05 foretells {old:.1%} for the third, where {printed:.2%} are "
+        "1.01, 1.04, 9.71 %). The error model is fitted to these shares. Fitted to the first two "
+        f"only, the model with the power 2.05 predicts {old:.1%} for the third; {printed:.2%} are "
         "printed."
     )

@@ -5,7 +5,7 @@ use crate::plan::region::RegionId;
 use wordline_device::Trigger;
 use wordline_units::{Fraction, PlaneId};
 
-/// Shares are stated to a hundredth of a per cent.
+/// Shares are stated to a hundredth of a percent.
 const STEP: u64 = Fraction::ONE.0 / 10_000;
 
 impl Ftl {

@@ -299,7 +299,7 @@ impl Ftl {
     }
 }
 
-/// A share of valid pages, rounded up to a tenth of a per cent.
+/// A share of valid pages, rounded up to a tenth of a percent.
 fn tenth_above(live: u32, slots: u32) -> Fraction {
     let tenth = Fraction::ONE.0 / 1000;
     let share = (live as u64 * Fraction::ONE.0).div_ceil(slots.max(1) as u64);

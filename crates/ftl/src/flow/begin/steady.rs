@@ -39,7 +39,7 @@ const LEVEL: f64 = 0.01;
 /// values are from runs of `demo-8gb`.
 const KEPT_UP: [f64; 2] = [1.2, 2.0];
 
-/// Write amplification of FIFO collection under uniform writes at a utilisation, P. Desnoyers, SYSTOR 2012, section
+/// Write amplification of FIFO collection under uniform writes at a utilization, P. Desnoyers, SYSTOR 2012, section
 /// 3.1: the valid share of a victim solves x = exp(-(1 - x) / rho).
 fn fifo_amplification(rho: f64) -> f64 {
     let mut x = 0.0;

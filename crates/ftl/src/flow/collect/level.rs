@@ -1,4 +1,4 @@
-//! Static wear levelling: data at rest are moved out of blocks with few erases. Also the end of life of a drive, as
+//! Static wear leveling: data at rest are moved out of blocks with few erases. Also the end of life of a drive, as
 //! callers see it.
 
 use crate::ftl::Ftl;
@@ -43,12 +43,12 @@ impl Ftl {
         (self.state.wear.lost.bad, self.state.wear.lost.retired)
     }
 
-    /// Like it, with the number of blocks whose data static wear levelling moved.
+    /// Like it, with the number of blocks whose data static wear leveling moved.
     pub fn lost_counts(&self) -> &LostCounts {
         &self.state.wear.lost
     }
 
-    /// Whether a program moves data at rest for static wear levelling.
+    /// Whether a program moves data at rest for static wear leveling.
     pub(crate) fn levels(&self, op: &Op) -> bool {
         let Owner::Job(region) = op.owner else { return false };
         self.state

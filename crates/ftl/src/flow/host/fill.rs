@@ -28,7 +28,7 @@ impl Ftl {
         if fetches && gather != Gather::Fill {
             let all = SectorMask::first(self.state.geometry.sectors_per_unit);
             self.illegal(
-                format!("place logical page {lpn} as it is"),
+                format!("place logical page {lpn} without its missing sectors"),
                 format!(
                     "its sectors {:?} are stored elsewhere, and a page-level map has one entry per page",
                     all.minus(mask)

@@ -42,7 +42,7 @@ impl Unplaced {
         Unplaced { spans: Spans::new_const(), stages: ArrayVec::new_const() }
     }
 
-    /// Whether there is any.
+    /// Whether it exists.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.spans.is_empty()

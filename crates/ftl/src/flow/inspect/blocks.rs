@@ -14,7 +14,7 @@ use wordline_counters::OpKind;
 use wordline_device::Ack;
 use wordline_units::{BlockId, CellMode, Lpn, PageType, PlaneId, Ppn, SectorMask};
 
-/// What a block is to the drive.
+/// The state of a block from the drive's view.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub enum BlockLife {
     /// It can be opened.
@@ -29,16 +29,16 @@ pub enum BlockLife {
     Retired,
 }
 
-/// A block as one sees it from outside.
+/// A block, as seen from outside.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct BlockStatus {
     /// The region that owns it, or owned it last.
     pub region: RegionId,
-    /// The mode in which it is, or was before its erase.
+    /// Its cell mode, or that before its erase.
     pub mode: CellMode,
-    /// What it is to the drive.
+    /// Its state.
     pub life: BlockLife,
-    /// How much of it is live, in whole tenths.
+    /// Its share of valid data, in tenths.
     pub live_tenths: u8,
 }
 
@@ -54,7 +54,7 @@ impl Ftl {
         RegionId(self.state.blocks[self.state.geometry.block_of(self.state.ops[id].ppn).index()].region)
     }
 
-    /// Slots that an operation covers from its place on; all of a block for an erase.
+    /// Number of slots of an operation from its place on; all slots of a block for an erase.
     pub fn slots_of(&self, id: OpId) -> u32 {
         let op = &self.state.ops[id];
         match op.kind {
@@ -74,8 +74,8 @@ impl Ftl {
         std::iter::successors(Some(lead), |id| Some(self.state.ops[*id].chain).filter(|next| !next.is_none()))
     }
 
-    /// The logical pages that an operation is about, once it is bound; none for an erase and for a
-    /// collection's read, which takes what is live.
+    /// The logical pages of an operation, once it is bound; none for an erase, nor for a read of GC, which takes all
+    /// valid pages.
     pub fn parts_of(&self, id: OpId) -> impl Iterator<Item = Part> + '_ {
         let lead = &self.state.ops[id];
         let all = SectorMask::first(self.state.geometry.sectors_per_unit);
@@ -89,14 +89,14 @@ impl Ftl {
         })
     }
 
-    /// The block from which a program takes the first of its data, where it moves them.
+    /// The source block of a program's first data, if it moves data.
     pub fn source_of(&self, id: OpId) -> Option<BlockId> {
         let op = &self.state.ops[id];
         let moves = op.kind == OpKind::Program && op.from != Ppn::NONE;
         moves.then(|| self.state.geometry.block_of(op.from))
     }
 
-    /// The block that is emptied by an operation, if it is a part of that.
+    /// The block being emptied, if the operation is a part of that.
     pub fn collecting_of(&self, id: OpId) -> Option<Collecting> {
         let op = &self.state.ops[id];
         let block = match op.kind {
@@ -163,15 +163,15 @@ impl Ftl {
         blocks.map(|(i, b)| (self.state.mode_of(BlockId(i as u32)), b.erases))
     }
 
-    /// Bytes that the drive can hold now, and could at the least: each block in the mode that it is in, an
-    /// erased one in the densest that its pool gives, and without those that are lost.
+    /// Current and minimum capacity of the drive in bytes: each block in its current mode, an erased one in the densest
+    /// of its pool, without lost blocks.
     pub fn usable_bytes(&self) -> (u64, u64) {
         let all = self.state.physical_bytes();
         (all - self.state.shrunk, all - self.state.most_shrunk)
     }
 
-    /// Bytes that the drive's blocks hold in which data may stay, each in the densest mode of its pool: as built, and
-    /// without those that are lost. An SLC cache that data leave does not count.
+    /// Capacity of the blocks for data at rest in bytes, each in the densest mode of its pool: as built, and without
+    /// lost blocks. An SLC cache whose data migrate does not count.
     pub fn lasting_bytes(&self) -> (u64, u64) {
         self.state.lasting_bytes()
     }
@@ -182,7 +182,7 @@ impl Ftl {
         wear.spec.enforce || wear.lost.bad > 0 || self.state.regions.iter().any(|r| r.sparse_by > 0)
     }
 
-    /// Share of a life that the blocks have used up: the mean over those whose endurance is known, and the most.
+    /// Share of the endurance that the blocks have used: the mean over those with a known endurance, and the maximum.
     pub fn life_used(&self) -> Option<(f64, f64)> {
         let known =
             self.state.geometry.media.iter().flat_map(|m| m.modes.iter().flatten()).any(|t| t.endurance > 0);
@@ -209,8 +209,8 @@ impl Ftl {
         self.state.pools.iter().flat_map(|pool| &pool.free).map(|free| free.len() as u64).sum()
     }
 
-    /// Bytes of the blocks that have been erased, each in the mode that it was in. In the long run as
-    /// many as are programmed.
+    /// Bytes of all blocks erased so far, each in its mode at the erase. In the long run, this equals the bytes
+    /// programmed.
     pub fn erased_bytes(&self) -> u64 {
         let regions = self.state.regions.iter().zip(&self.state.counters.regions);
         regions
@@ -231,14 +231,14 @@ impl Ftl {
         (map, map + blocks + ops)
     }
 
-    /// RAM that the drive has for data on their way: its write buffer and its merge buffer, in bytes.
+    /// RAM for data in flight: the write buffer and the merge buffer, in bytes.
     pub fn buffer_bytes(&self) -> u64 {
         let buffered = if let Ack::Buffer(pages) = self.ack { pages as u64 } else { 0 };
         let merged = if self.layout.merges.is_some() { self.merge_buffer.most as u64 } else { 0 };
         (buffered + merged) * self.state.geometry.unit
     }
 
-    /// What the drive holds beside a page map, as the literature counts it.
+    /// Tables of the drive in addition to a page map, as counted in the literature.
     pub fn map_tables(&self) -> Vec<MapTable> {
         let first = &self.state.regions[0];
         let blocks = first.planes.len() as u64 * self.state.pool_of(RegionId(0)).blocks_per_plane as u64;
@@ -246,8 +246,8 @@ impl Ftl {
         self.layout.map.tables(&self.state.geometry, self.state.logical_pages, slots)
     }
 
-    /// Bytes of the host's that are in the drive's buffer alone: acknowledged, or of writes with FUA. Once a drive has
-    /// drained, these are what it found no place for on flash, since it is full.
+    /// Host bytes that only the drive's buffer holds: acknowledged, or of FUA writes. After a drive has drained, these
+    /// are the data that did not fit on the full flash.
     pub fn unplaced_bytes(&self) -> u64 {
         if !self.ack.answers_from_ram() {
             return 0;
@@ -272,7 +272,7 @@ impl Ftl {
         self.state.ops.live() == 0 && self.state.staging.len() == 0
     }
 
-    /// Where the sectors of a logical page lie; those that were never written are left out.
+    /// The places of the sectors of a logical page; sectors that were never written are omitted.
     pub fn locate(&mut self, lpn: Lpn) -> Vec<Located> {
         let mut located = Places::new();
         let all = SectorMask::first(self.state.geometry.sectors_per_unit);

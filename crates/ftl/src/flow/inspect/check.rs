@@ -13,11 +13,11 @@ use wordline_units::{BlockId, PlaneId};
 pub struct Broken(pub String);
 
 impl Ftl {
-    /// Recount what the tables say: live sectors by block, the map against its inverse, free and
-    /// owned blocks, open slots, victims.
+    /// Recount what the tables state: valid sectors by block, the map against its inverse, free and owned blocks, open
+    /// slots, victims.
     ///
     /// # Errors
-    /// The first invariant that does not hold.
+    /// The first violated invariant.
     pub fn check(&mut self) -> Result<(), Broken> {
         let broken = |text: String| Err(Broken(text));
         let mut live_total = 0u64;

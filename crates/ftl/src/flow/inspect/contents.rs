@@ -6,11 +6,10 @@ use crate::media::page::PageData;
 use crate::plan::span::Places;
 use wordline_units::{Lpn, SectorMask};
 
-/// The newest bytes of a sector, as a read of the host would bring them now, in the page that has them; none where it was never
-/// written.
+/// The newest bytes of a sector, as a host read would return them now, within their page; none if it was never written.
 ///
 /// # Errors
-/// When the media cannot bring them.
+/// When the media cannot read them.
 pub fn newest_page_of(ftl: &mut Ftl, lpn: Lpn, sector: u32) -> Result<PageData, MediaError> {
     let mask = SectorMask::span(sector, sector + 1);
     if let Some(stage) = ftl.state.staging.find(lpn)

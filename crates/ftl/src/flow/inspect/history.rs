@@ -19,9 +19,9 @@ const MOST_APART: u32 = 2;
 const WRITES_TO_TICK: u32 = 2;
 
 impl Ftl {
-    /// Forget what only tells of the past. Versions that others keep are renumbered with those of the drive, and timers
-    /// that would find nothing are dropped. Time must stand at 0, errors and wear be off, and nothing be left in
-    /// [`Self::effects`] and [`Self::completed`].
+    /// Forget the history, which cannot affect the future. Versions that others keep are renumbered with those of the
+    /// drive, and timers without effect are dropped. Time must be 0, errors and wear off, and [`Self::effects`] and
+    /// [`Self::completed`] empty.
     pub fn forget_history(&mut self, versions: &mut [&mut u64], timers: &mut Vec<Timer>) {
         self.number_versions(versions);
         self.number_timers(timers);
@@ -64,7 +64,7 @@ impl Ftl {
         self.requests.version()
     }
 
-    /// The page that an operation reads or writes, of a program of several the first.
+    /// The page that an operation reads or writes; for a program of several pages the first.
     pub fn page_of_op(&self, id: OpId) -> Lpn {
         self.state.ops[id].lpn
     }

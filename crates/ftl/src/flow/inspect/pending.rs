@@ -11,8 +11,8 @@ use wordline_units::PlaneId;
 const LISTED_MAX: usize = 8;
 
 impl Ftl {
-    /// What is still on its way: operations with what they are for, the free blocks of the planes and regions where
-    /// programs among them want to go, and the collections under way.
+    /// Pending work: operations with their purpose, the free blocks of the planes and regions that their programs
+    /// target, and the active collections.
     pub fn leftovers(&self) -> String {
         let alive = self.state.ops.alive();
         let mut said = format!("{} operations, {} staged pages", alive.len(), self.state.staging.len());

@@ -76,7 +76,7 @@ impl Ftl {
         self.enabled_hooks.contains(Hooks::IDLE)
     }
 
-    /// Idle jobs under way on a die.
+    /// Active idle jobs of a die.
     pub fn idle_jobs(&self, die: DieId) -> u32 {
         self.idle_jobs.of(die)
     }

@@ -10,8 +10,8 @@ use wordline_counters::OpKind;
 use wordline_units::BlockId;
 
 impl Ftl {
-    /// The power fails while the arrays work on `spoiled`. Whatever else is on its way leaves no trace,
-    /// except in protected RAM.
+    /// Cut the power while the arrays work on `spoiled`. All other work in progress leaves no trace, except in
+    /// protected RAM.
     pub fn power_cut(mut self, spoiled: &[OpId]) -> PowerLossImage {
         for id in spoiled {
             let op = &self.state.ops[*id];
@@ -43,7 +43,7 @@ impl Ftl {
         PowerLossImage { media, base, counters: self.state.counters, wear, in_flight, trims, stale_map, kept }
     }
 
-    /// How worn the flash is.
+    /// Wear of the flash.
     pub fn worn(&self) -> Worn {
         let lives = self.state.blocks.iter().map(|b| b.life_used).collect();
         let is_lost = |b: &BlockId| self.state.blocks[b.index()].phase == Phase::Retired;

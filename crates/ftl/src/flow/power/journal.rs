@@ -6,7 +6,7 @@ use crate::state::trim::AllTrims;
 use wordline_units::{Lpn, SectorMask};
 
 impl Ftl {
-    /// Whether protected RAM may hold something of a page that flash does not.
+    /// Whether protected RAM may hold data of a page that are not on flash.
     pub fn is_in_ram(&self, lpn: Lpn) -> bool {
         let all = SectorMask::first(self.state.geometry.sectors_per_unit);
         let trims = &self.state.trims;
@@ -15,12 +15,12 @@ impl Ftl {
             || !trims.unlogged.is_empty() && trims.entries(lpn, all).any(is_unlogged)
     }
 
-    /// Trims that are in RAM alone: entries of the trim log, and their versions.
+    /// Trims that only RAM holds: entries of the trim log, and their versions.
     pub fn trims_in_ram(&self) -> Vec<(u64, u64)> {
         self.state.trims.kept(AllTrims::Kept)
     }
 
-    /// The page behind the last of all, those of the drive's own tables among them.
+    /// The page behind the last one, including those of the drive's own tables.
     pub fn end_of_pages(&self) -> u32 {
         self.state.end_of_pages()
     }
@@ -30,7 +30,7 @@ impl Ftl {
         self.state.trims.sectors_of(entry).0
     }
 
-    /// Protected RAM as the journal records it; with a map on flash every page may be stale.
+    /// Protected RAM as the journal records it; with a map on flash, every map page may be out of date.
     pub fn protected(&self, writes: Vec<ProtectedWrite>, trims: Vec<(u64, u64)>) -> Protected {
         let map_pages = self.state.demand.as_ref().map(|map| map.first()..map.end());
         Protected { writes, trims, stale_map: map_pages.into_iter().flatten().collect() }

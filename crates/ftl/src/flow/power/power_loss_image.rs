@@ -13,12 +13,12 @@ use std::sync::Arc;
 use wordline_counters::Cause;
 use wordline_units::{BlockId, Lpn, PlaneId, SectorMask};
 
-/// What is left of a drive when its power fails: the flash, and what protected RAM holds.
+/// A drive after a power cut: its flash, and the contents of protected RAM.
 #[derive(Debug)]
 pub struct PowerLossImage {
     /// The flash.
     pub media: BoxedMedia,
-    /// Requests that were admitted and had not completed, by number.
+    /// Numbers of the requests that were admitted and had not completed.
     pub in_flight: Vec<u64>,
     /// What the flash held at time 0, as far as it has not been erased since.
     pub(crate) base: Option<Arc<BaseImage>>,
@@ -34,13 +34,13 @@ pub struct PowerLossImage {
 }
 
 impl PowerLossImage {
-    /// Logical pages with data in protected RAM, which are programmed when the power is back.
+    /// Logical pages with data in protected RAM, which are programmed after power-on.
     pub fn protected_pages(&self) -> impl Iterator<Item = Lpn> + '_ {
         self.kept.iter().map(|k| k.lpn)
     }
 
-    /// What was found of a drive, in place of one of the same initial state that has done nothing yet: its flash, what a
-    /// journal says of protected RAM, and how worn it was.
+    /// A drive found on media, in place of a new one in the same initial state: its flash, the journal of its protected
+    /// RAM, and its wear.
     pub fn found(self, media: BoxedMedia, protected: Protected, wear: Option<Worn>) -> PowerLossImage {
         let Protected { writes, trims, stale_map } = protected;
         let kept = writes.into_iter().map(|w| Kept {
@@ -60,7 +60,7 @@ impl PowerLossImage {
     }
 }
 
-/// What the flash itself keeps: how worn its blocks are, what reading them costs, and which are lost.
+/// State of the flash itself: wear of its blocks, cost of reading them, and lost blocks.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Worn {
     /// What of its life each block has used up.
@@ -71,28 +71,28 @@ pub struct Worn {
     pub(crate) lost: Vec<BlockId>,
 }
 
-/// What stood in protected RAM, as a journal of [`crate::Media::protect`] and [`crate::Media::protect_trims`] has it. Of what
-/// is on flash by now, or has been written or trimmed since, nothing is taken.
+/// Contents of protected RAM, from a journal of [`crate::Media::protect`] and [`crate::Media::protect_trims`]. Entries
+/// are ignored if their data are on flash by now, or were written or trimmed since.
 #[derive(Clone, Debug)]
 pub struct Protected {
-    /// Writes and what was moved, in the order of their versions.
+    /// Writes and moved data, in the order of their versions.
     pub writes: Vec<ProtectedWrite>,
     /// Trims: entry of the trim log, version.
     pub trims: Vec<(u64, u64)>,
-    /// Pages of a map on flash that may not be up to date there.
+    /// Map pages that may be out of date on flash.
     pub stale_map: BTreeSet<u32>,
 }
 
-/// Sectors of a page in protected RAM, as a journal has them.
+/// Sectors of a page in protected RAM, from a journal.
 #[derive(Clone, Debug)]
 pub struct ProtectedWrite {
     /// The logical page.
     pub lpn: Lpn,
     /// Its sectors.
     pub mask: SectorMask,
-    /// What was written to them, in a page.
+    /// The data of the sectors, within a page.
     pub page: PageData,
-    /// Of which version.
+    /// Their version.
     pub version: u64,
 }
 
@@ -102,7 +102,7 @@ pub(crate) struct Kept {
     pub lpn: Lpn,
     pub mask: SectorMask,
     pub page: PageData,
-    /// That of its write; in the write buffer at most this.
+    /// The version of the write; in the write buffer, an upper bound.
     pub version: u64,
     pub from: KeptFrom,
 }

@@ -51,11 +51,12 @@ impl Newest {
 }
 
 impl Ftl {
-    /// The power is back: build every table from what is left, and continue. Returns the drive, and when it is ready:
-    /// every programmed page is sensed once, die by die, for want of anything quicker.
+    /// Power on: rebuild every table from flash and protected RAM, and continue. Returns the drive, and the time at
+    /// which it is ready: every programmed page is sensed once, dies in parallel, because there is no faster way.
     ///
     /// # Errors
-    /// A refusal where scheme and device do not fit, or did not write what is found, or where media keep no metadata.
+    /// A refusal if the scheme does not support the device or did not write the flash, or if the media keep no
+    /// metadata.
     pub fn recover(
         drive: &DriveInfo,
         scheme: Box<dyn Scheme>,

@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn entry_tells_of_an_operation_what_the_operation_does() {
+fn queue_entry_mirrors_its_operation() {
     for kind in OpKind::ALL {
         for cause in Cause::ALL {
             for class in [Class::Held, Class::Read, Class::Urgent, Class::Write, Class::Background] {

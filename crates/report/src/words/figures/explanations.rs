@@ -125,7 +125,7 @@ mod tests {
     use crate::words::figures::terms::{latency_part, latency_parts};
 
     #[test]
-    fn figures_and_terms_are_explained_by_every_name_they_go_by() {
+    fn figures_and_terms_are_found_by_every_name() {
         let paths = |name: &str| -> Vec<String> {
             explained(name)
                 .into_iter()

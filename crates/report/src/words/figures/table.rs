@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn every_figure_has_one_sentence_and_a_label_of_its_own() {
+    fn every_figure_has_its_own_sentence_and_label() {
         for section in &*SECTIONS {
             let mut labels = vec![];
             for figure in &section.figures {

@@ -22,7 +22,7 @@ fn ask(d: &mut Device<NoProbe>, op: HostOp, first: u64, blocks: u32) -> SimDurat
 }
 
 #[test]
-fn a_flush_programs_what_was_trimmed_since_the_last_one_and_nothing_else() {
+fn flush_programs_only_trims_since_the_last_one() {
     let (_, mut d) = fresh("conventional:mode=slc", BoxedMedia::none());
     let program = SimDuration(2_048 + 20_000); // of one page: its transfer, and the array
     let logged = |d: &Device<NoProbe>| d.ftl.counters().program_bytes(Cause::Metadata);
@@ -64,7 +64,7 @@ fn what_the_media_keep_changes_no_result() {
 }
 
 #[test]
-fn a_drive_is_ready_when_every_programmed_page_has_been_sensed() {
+fn drive_is_ready_once_every_programmed_page_is_sensed() {
     let (spec, mut d) = fresh("conventional:mode=slc", Metadata::default());
     ask(&mut d, HostOp::Write, 0, 20);
     let off = d.power_cut();
@@ -90,7 +90,7 @@ fn a_layout_that_did_not_write_the_flash_is_refused() {
 }
 
 #[test]
-fn a_drive_whose_media_keep_no_metadata_does_not_come_back() {
+fn drive_without_metadata_on_media_does_not_recover() {
     let (spec, mut d) = fresh("conventional", BoxedMedia::none());
     ask(&mut d, HostOp::Write, 0, 4);
     let scheme = wordline_schemes::build("conventional").unwrap();

@@ -19,7 +19,7 @@ fn shrink(seed: u64, length: u64) -> u64 {
 }
 
 #[test]
-fn what_is_acknowledged_or_flushed_survives_any_power_cut() {
+fn acknowledged_or_flushed_data_survive_any_power_cut() {
     let (first, cases) = (number("WORDLINE_SEED", 1), number("WORDLINE_CASES", 400));
     let mut tally = Tally::default();
     let failures: Vec<String> = (first..first + cases)
@@ -57,13 +57,13 @@ fn replays_the_case_that_the_environment_names() {
 /// The block that collection had opened was ended by a torn wordline, and with it the reserve was lost: its pages count
 /// from where they were collected, as long as that is not erased.
 #[test]
-fn a_torn_wordline_of_a_collection_takes_no_block_of_the_reserve() {
+fn torn_gc_wordline_takes_no_reserve_block() {
     run(506_426, 578).unwrap_or_else(|e| panic!("{e}"));
 }
 
 /// Sectors of one place may have been written at different times: a move that gave all of them the newest version let older
 /// data win over what was written since.
 #[test]
-fn a_page_that_a_scheme_moves_keeps_the_version_of_each_of_its_sectors() {
+fn moved_page_keeps_the_version_of_each_sector() {
     run(3040, 315).unwrap_or_else(|e| panic!("{e}"));
 }

@@ -179,7 +179,7 @@ fn overwrites(pages: u64) -> Vec<(HostOp, u64, u64, u64)> {
 }
 
 #[test]
-fn a_collection_and_its_erase_may_be_cut_at_any_moment() {
+fn gc_and_its_erase_may_be_cut_at_any_moment() {
     let schemes: [Build; 4] = [in_slc, one_shot, behind_a_dynamic_cache, behind_a_protected_buffer];
     for scheme in schemes {
         let mut scene = Scene { name: "collection", scheme, full: true, requests: vec![] };
@@ -193,7 +193,7 @@ fn a_collection_and_its_erase_may_be_cut_at_any_moment() {
 /// A write whose parts are placed apart took along what waited for its page, which its other part wrote anew; both had
 /// the version of the write, and what was moved last won.
 #[test]
-fn parts_of_a_write_that_are_placed_apart_may_be_cut_at_any_moment() {
+fn parts_placed_apart_may_be_cut_at_any_moment() {
     use HostOp::{Flush, Write};
     let mut requests = vec![];
     for round in 0..30 {

@@ -37,8 +37,9 @@ fn attempt(plan: &Plan, bytes: &[u8]) -> Result<String, RestoreError> {
     Ok(plan.save(&device).1)
 }
 
+// Any byte changed or cut off.
 #[test]
-fn a_state_file_with_any_byte_changed_or_cut_off_is_refused_or_does_not_matter() {
+fn damaged_state_file_is_refused_or_harmless() {
     let cases = number("WORDLINE_CASES", 300);
     for seed in [3, 14] {
         let (plan, bytes) = busy(seed);
@@ -95,8 +96,9 @@ fn damage_is_told_by_the_part_that_it_is_in() {
     }
 }
 
+// With the first difference.
 #[test]
-fn a_state_of_another_device_or_scheme_is_refused_by_name_with_what_differs_first() {
+fn state_of_another_device_or_scheme_is_refused_by_name() {
     let (plan, bytes) = busy(3);
     let state = StateFile::open(file_of(&bytes), Checked::Whole).unwrap();
     let mut spec = plan.spec().clone();
@@ -116,7 +118,7 @@ fn a_state_of_another_device_or_scheme_is_refused_by_name_with_what_differs_firs
 }
 
 #[test]
-fn a_state_with_other_fields_is_of_another_build_and_not_misread() {
+fn state_with_other_fields_is_named_as_another_build() {
     let (plan, bytes) = busy(3);
     let about = StateFile::open(file_of(&bytes), Checked::Whole).unwrap().about().clone();
     let write = |about: &About| {

@@ -114,7 +114,7 @@ fn catch(seed: u64, length: u64) -> Result<Vec<Midst>, String> {
 const CASES: u64 = 300;
 
 #[test]
-fn saved_and_restored_at_any_event_a_drive_goes_on_as_if_it_had_run_through() {
+fn drive_restored_at_any_event_continues_unchanged() {
     let (first, cases) = (number("WORDLINE_SEED", 1), number("WORDLINE_CASES", CASES));
     let (mut failures, mut all) = (vec![], vec![]);
     for seed in first..first + cases {
@@ -187,7 +187,7 @@ fn cut_both(seed: u64, media: fn() -> BoxedMedia) -> [usize; 3] {
 }
 
 #[test]
-fn a_restored_drive_comes_back_from_a_power_cut_as_the_one_that_was_saved() {
+fn restored_drive_recovers_from_a_cut_like_the_saved() {
     let mut all = [0; 3];
     for seed in 0..60 {
         let seen = cut_both(seed, if seed % 2 == 0 { metadata } else { bytes });
@@ -204,7 +204,7 @@ fn replays_the_case_that_the_environment_names() {
 }
 
 #[test]
-fn a_drive_that_starts_anew_keeps_what_it_holds_and_counts_from_zero() {
+fn restarted_drive_keeps_data_and_resets_counters() {
     for seed in 0..40 {
         let mut rng = Rng(seed);
         let plan = Plan::new(seed, &mut rng, bytes);

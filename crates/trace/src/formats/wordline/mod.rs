@@ -184,8 +184,9 @@ mod tests {
         content
     }
 
+    // Version 1 has neither, version 2 no streams.
     #[test]
-    fn earlier_versions_are_read_and_have_no_streams_and_the_first_no_hints() {
+    fn earlier_versions_read_without_streams_or_hints() {
         let all = some(MOST as u64 + 40);
         let without = |attributes: fn(Attributes) -> Attributes, records: &[Record]| -> Vec<Record> {
             records.iter().map(|r| Record { attributes: attributes(r.attributes), ..*r }).collect()
@@ -227,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_cut_anywhere_gives_whole_blocks_and_says_that_it_is_truncated() {
+    fn cut_file_gives_whole_blocks_and_says_truncated() {
         let all = some(MOST as u64 + 40);
         let content = written(&all);
         let second = content.windows(4).rposition(|w| w == BLOCK).unwrap();
@@ -247,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn any_byte_that_changed_is_noticed_and_makes_no_request() {
+    fn changed_byte_is_noticed_and_makes_no_request() {
         let all = some(MOST as u64 + 40);
         let content = written(&all);
         let second = content.windows(4).rposition(|w| w == BLOCK).unwrap();
@@ -265,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_block_costs_its_own_requests_and_no_others() {
+    fn damaged_block_costs_only_its_own_requests() {
         let all = some(2 * MOST as u64);
         let mut content = written(&all);
         let first = content.windows(4).position(|w| w == BLOCK).unwrap();

@@ -209,7 +209,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_depth_is_doubled_until_it_fails_and_then_halved_between() {
+    fn depth_doubles_until_failure_then_bisects() {
         let target = LatencyTarget { most: 100, window: 10, percent: 90.0, again: false };
         let mut search = Search::new(target, 64);
         let (mut now, mut depths) = (0, vec![]);

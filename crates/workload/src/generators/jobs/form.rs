@@ -42,7 +42,7 @@ impl Form {
         request
     }
 
-    /// True with a probability of this many per cent.
+    /// True with a probability of this many percent.
     pub fn draws(&mut self, percent: u64) -> bool {
         self.choice.below(100) < percent
     }

@@ -252,9 +252,7 @@ impl JobText {
                     );
                     problems.push(
                         Problem::new(ErrorKind::Option, place(key, value), what)
-                            .allowed(
-                                "section, ignore, or a key of fio, all of which `wordline explain fio` has",
-                            )
+                            .allowed("section, ignore, or a key of fio (`wordline explain fio` lists them)")
                             .hint(did_you_mean(key, known)),
                     );
                 }
@@ -266,7 +264,7 @@ impl JobText {
                 let hint = did_you_mean(key, crate::generators::jobs::keys::names());
                 problems.push(
                     Problem::new(ErrorKind::Option, place("ignore", key), what)
-                        .allowed("keys of fio, all of which `wordline explain fio` has")
+                        .allowed("keys of fio (`wordline explain fio` lists them)")
                         .hint(hint),
                 );
             }

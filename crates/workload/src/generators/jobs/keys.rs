@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn every_key_of_the_text_has_a_name_and_a_sentence_where_it_needs_one() {
+    fn every_key_has_a_name_and_a_sentence_if_needed() {
         for key in job_keys() {
             let is_name = |name: &&str| name.chars().all(|c| c.is_ascii_alphanumeric() || "_-".contains(c));
             assert!(

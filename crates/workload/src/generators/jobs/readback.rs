@@ -37,7 +37,7 @@ impl Readback {
         self.history.len() == 0
     }
 
-    /// Note that a write was drawn. `draws` returns true with a probability of this many per cent.
+    /// Note that a write was drawn. `draws` returns true with a probability of this many percent.
     pub fn note(&mut self, at: u64, bytes: u64, draws: impl FnOnce(u64) -> bool) {
         let Some(rule) = self.rule else { return };
         self.history.push(at, bytes, rule.trims.is_some_and(|t| draws(t.percent)));

@@ -79,7 +79,7 @@ impl<'a> Reading<'a> {
                     let hint = did_you_mean(&line.key, names());
                     reading.problems.push(
                         Problem::new(ErrorKind::Option, &line.place, what)
-                            .allowed("the keys of `wordline explain fio`")
+                            .allowed("the keys that `wordline explain fio` lists")
                             .hint(hint),
                     );
                 }

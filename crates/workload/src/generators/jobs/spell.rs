@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_value_given_holds_for_the_directions_behind_it() {
+    fn last_value_applies_to_the_remaining_directions() {
         let of = |text| by_direction(text, &[0, 0, 0], whole);
         assert_eq!(of("4"), Ok([4, 4, 4]));
         assert_eq!(of("4,8"), Ok([4, 8, 8]));

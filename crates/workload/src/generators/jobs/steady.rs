@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_that_has_settled_ends_the_job_and_one_that_sinks_does_not() {
+    fn settled_rate_ends_the_job_and_a_falling_one_does_not() {
         let rule = Steady { bytes: false, slope: false, limit: 10.0, percent: true, seconds: 5, ramp: 0 };
         assert_eq!(ends_at(rule, |_| 100), Some(5));
         assert_eq!(ends_at(rule, |s| if s < 7 { 100 + 37 * (s % 2) } else { 100 }), Some(11));

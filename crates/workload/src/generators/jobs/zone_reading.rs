@@ -156,7 +156,7 @@ impl Reading<'_> {
         let largest = if kinds.uses(1) { sizes[1].max } else { 0 };
         if largest > rule.capacity {
             let what = format!("requests of {largest} B in a zone of {} B", rule.capacity);
-            self.reject("zonesize", what, "zones, and their zonecapacity, of at least a request");
+            self.reject("zonesize", what, "zonesize and zonecapacity of at least one request");
         }
         if used().any(|s| {
             !s.min.is_multiple_of(LBA_BYTES) || s.split.iter().any(|p| !p.0.is_multiple_of(LBA_BYTES))

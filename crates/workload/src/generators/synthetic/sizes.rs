@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_distribution_is_drawn_by_its_weights_and_prints_as_given() {
+    fn distribution_draws_by_weight_and_prints_as_given() {
         let sizes: Sizes = "4KiB@60/16KiB@40".parse().unwrap();
         assert_eq!(sizes.to_string(), "4KiB@60/16KiB@40");
         let mut random = RandomStream::new(1, "test");

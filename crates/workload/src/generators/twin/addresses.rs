@@ -416,7 +416,7 @@ mod tests {
     }
 
     #[test]
-    fn stable_items_are_written_at_the_same_place_and_sizes_keep_their_law() {
+    fn stable_items_keep_their_place_and_sizes_their_law() {
         let (all, mean, law) = drawn("stable = \"100%\"");
         assert!(all > 0.999, "{all}");
         assert!((mean / law - 1.0).abs() < 0.01, "{mean} {law}");

@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_are_exact_and_without_memory_they_are_chance() {
+    fn counts_are_exact_and_memoryless_without_memory() {
         let all = drawn(&arrivals(None, None));
         assert_eq!(all.iter().filter(|r| r.1 == HostOp::Write).count(), 666_667);
         assert!(all.windows(2).all(|w| w[0].0 <= w[1].0) && all[999_999].0 <= 1000 * SECOND);
@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_vary_and_go_together_as_asked_in_windows_of_every_length() {
+    fn counts_vary_and_correlate_as_asked_in_any_window() {
         let windows = [SECOND / 1000, SECOND / 100, SECOND / 10, SECOND, 10 * SECOND];
         let (reads, writes) = ([2.0, 5.0, 30.0, 200.0, 1200.0], [4.0, 8.0, 12.0, 20.0, 40.0]);
         for together in [0.0, 0.8, -0.2] {
@@ -372,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn an_envelope_much_shorter_than_the_gaps_is_passed_over() {
+    fn envelope_much_shorter_than_the_gaps_is_skipped() {
         let envelope = Envelope { period: SimDuration(3), reads: vec![1.0, 2.0, 0.0], writes: vec![1.0; 3] };
         let mut clock =
             Clock::new(&arrivals(None, Some(envelope)), 10, 1e18, 0.5, RandomStream::new(1, "test"));

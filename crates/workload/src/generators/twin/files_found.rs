@@ -215,7 +215,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_is_found_whose_parts_come_out_of_order_and_among_other_requests() {
+    fn file_is_found_out_of_order_among_other_requests() {
         let mut found = Files::default();
         let mut add = |at: u64, size: u32| found.add(0, at, size, Continued::default());
         for i in 0..40u64 {

@@ -28,7 +28,7 @@ fn problems(errors: &ConfigErrors) -> WorkloadError {
     let all = errors.problems.iter().map(|p| Problem::new(ErrorKind::Option, p.place.to_string(), &*p.text));
     match WorkloadError::of_all(all.collect()) {
         Err(e) => e,
-        Ok(()) => Problem::new(ErrorKind::Option, "twin", "it cannot be read").into(),
+        Ok(()) => Problem::new(ErrorKind::Option, "twin", "cannot be read").into(),
     }
 }
 

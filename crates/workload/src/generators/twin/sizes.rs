@@ -189,7 +189,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_geometric_tail_has_the_mean_that_it_was_solved_for() {
+    fn geometric_tail_has_its_solved_mean() {
         for mean in [2.0, 2.1, 4.7, 36.8, 65.0, 100.0] {
             let q = geometric(mean, 2, 128).unwrap();
             let got = mean_of((2..=128u64).map(|n| (n as f64, libm::pow(q, (n - 2) as f64))));

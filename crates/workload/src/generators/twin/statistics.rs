@@ -475,7 +475,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn updates_of_a_part_of_a_page_are_held_against_all_that_was_written_there() {
+    fn partial_updates_compare_with_all_writes_of_the_page() {
         let mut s = Statistics::new(16 << 10, Depth::Full);
         let mut write = |lba: u64, blocks: u32| s.add(&HostRequest::new(HostOp::Write, lba, blocks));
         write(0, 8); // the first

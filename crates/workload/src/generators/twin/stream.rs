@@ -296,7 +296,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn kinds_come_in_runs_of_the_mean_asked_for_unless_chance_makes_them_longer() {
+    fn kinds_run_as_long_as_asked_or_longer_by_chance() {
         for (write, run) in [(0.5, 4.0), (0.645, 4.0), (0.2, 10.0)] {
             let (to_write, to_read) = changes(write, run);
             assert!((to_write / (to_write + to_read) - write).abs() < 1e-12);
