@@ -11,7 +11,7 @@ pytest.importorskip("matplotlib", reason="needs pip install './lab'")
 from helpers import ROOT
 from wordline import UserError, plotting
 from wordline_lab.gallery import __main__ as gallery
-from wordline_lab.gallery import cut, inks, kept, page, runs
+from wordline_lab.gallery import cut, drawing, inks, kept, page, runs
 
 FOLDER = ROOT / "lab" / "results" / "gallery"
 NAMES = [picture.name for picture in gallery.PICTURES]
@@ -75,6 +75,31 @@ def test_a_lost_flushed_write_is_said_first():
     lost = cut.Cut(acknowledged=4, flushed=2, back=[True, False, True, False], recovery_ms=1.0)
     assert cut._title(lost).startswith("1 of 2 flushed writes are back")
     assert cut._title(lost).endswith("and 1 of 2 that were acknowledged but not flushed")
+
+
+def test_figures_have_as_many_digits_on_either_side_of_one():
+    assert [drawing.number(value, 2) for value in (0.995, 0.996, 1.04, 9.96)] == [
+        "0.99", "1.0", "1.0", "10",
+    ]  # fmt: skip
+    assert drawing.number(0.0) == "0"
+    assert drawing.number(2452.3) == "2,452"
+
+
+def test_names_in_a_hue_can_be_read_on_either_ground():
+    from matplotlib.colors import to_rgb
+
+    for of in (inks.LIGHT, inks.DARK):
+        for hue in (of.baseline, of.winner, of.other, *of.modes.values()):
+            shown = drawing.readable(hue, of.ground)
+            low, high = sorted(
+                sum(
+                    part * (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4)
+                    for part, c in zip((0.2126, 0.7152, 0.0722), to_rgb(colour), strict=True)
+                )
+                for colour in (shown, of.ground)
+            )
+            assert (high + 0.05) / (low + 0.05) >= 4.5, (of.name, hue)
+    assert to_rgb(drawing.readable("#4c3fbf", "#ffffff")) == to_rgb("#4c3fbf")
 
 
 def test_colours_are_those_of_the_pages():

@@ -395,6 +395,11 @@ def test_only_tested_claims_count_as_holding_or_not():
     assert verdicts.verdict(tested) == whole
     model = "the model is the paper's: 1 of 1; calibration: 1 of 1 met"
     assert verdicts.model_verdict(tested) == model
+    # The lead of a page has words for the classes.
+    assert verdicts.verdict(tested, in_words=True) == whole.replace("T2", "orders and signs")
+    assert verdicts.verdict([judged(paper.NotRun("a run"))], in_words=True) == (
+        "no result was put to the test; 1 not run"
+    )
     others = [judged(paper.NotRun("a run")), judged(1.5, full_scale=True)]
     assert verdicts.verdict(tested + others) == (
         whole.replace("hold", "put to the test hold") + "; 1 not run; 1 that only full scale tells"

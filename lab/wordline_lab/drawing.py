@@ -20,7 +20,23 @@ def plain_log(at: Any) -> None:
     at.yaxis.set_minor_formatter(NullFormatter())
 
 
-def legend_above(figure: Any, at: Any) -> None:
-    """Put the legend of one of a figure's axes above them all, where no curve runs."""
-    handles, labels = at.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper right", ncols=len(labels))
+#: What of a picture a telephone shows without scrolling, in inches.
+_FIRST_IN = 3.3
+
+
+def legend_above(figure: Any, at: Any = None, **how: Any) -> None:
+    """Put the legend of one of a figure's axes, or of all, above them where no curve runs.
+
+    It begins at the left and is no wider than a telephone, which shows that part first.
+    """
+    axes = figure.axes if at is None else [at]
+    of: dict[str, Any] = {}
+    for each in axes:
+        handles, labels = each.get_legend_handles_labels()
+        of |= {
+            label: handle for handle, label in zip(handles, labels, strict=True) if label not in of
+        }
+    # A character of this size is about a fifteenth of an inch wide.
+    longest = max(map(len, of), default=1)
+    columns = max(1, min(len(of), int(_FIRST_IN / (0.5 + 0.067 * longest))))
+    figure.legend(of.values(), of.keys(), loc="outside upper left", ncols=columns, **how)

@@ -180,3 +180,14 @@ def test_a_picture_has_its_data_beside_it(tmp_path):
     text = page.body("![A](a.svg)", tmp_path)
     link = re.search(r'<a download="a.csv" href="data:text/csv;charset=utf-8,([^"]*)">', text)
     assert unquote(link[1]) == 'x,y\n1,"2 µs"\n'
+
+
+def test_data_are_held_by_the_page_and_linked_once(tmp_path):
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.csv").write_text("x\n1\n", encoding="utf-8")
+    (tmp_path / "a.svg").write_text("<svg></svg>")
+    text = page.body("![A](a.svg)\n\nData: [a.csv](a.csv)\n\nData: [b.csv](b.csv)\n", tmp_path)
+    assert text.count("download=") == 2
+    assert "a.csv</a>" not in text
+    assert '<a download="b.csv" href="data:text/csv' in text
+    assert page.body("[c.csv](c.csv)", tmp_path) == '<p><a href="c.csv">c.csv</a></p>\n'

@@ -1,12 +1,15 @@
 """The atlas of one workload on one drive."""
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 
 pytest.importorskip("rich", reason="needs pip install '.[atlas]'")
 pytest.importorskip("pyarrow", reason="needs pip install '.[atlas]'")
 
+from helpers import ROOT
 from wordline.atlas import design as designs
 from wordline.atlas import page as pages
 
@@ -50,6 +53,17 @@ def test_an_atlas_of_ones_own(wordline, tmp_path):
     assert 'data-longer="wordline trace loop mine.csv longer.wl --times ' in page
     # Its pages say how the trace was fitted to the drive, without which a command is refused.
     assert found["fit"] == "wrap"
+
+
+def test_parts_of_a_latency_have_the_names_of_other_pages():
+    terms = (ROOT / "crates/report/src/words/figures/terms.txt").read_text()
+    parts = terms.partition("[part of the mean latency]\n")[2].partition("\n\n")[0]
+    of = [line.split(" | ")[:2] for line in parts.splitlines()]
+    script = Path(pages.__file__).with_name("atlas.js").read_text()
+    named = dict(re.findall(r'\["(\w+)", "([^"]+)"\]', script))
+    assert len(of) == 11
+    for name, key in of:
+        assert named[key] == name
 
 
 @pytest.mark.parametrize(

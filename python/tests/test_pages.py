@@ -69,6 +69,7 @@ def made(tmp_path_factory):
         of[name].write_text(text, encoding="utf-8")
 
     keep("run", _wordline.html(reports[:1], []))
+    keep("comparison of twelve", _wordline.html(reports[:12], []))
     keep("comparison of two", _wordline.html(reports[:2], [("pa-ssd", "it is not for this one")]))
     keep("hostile", _wordline.html([hostile(r) for r in compared["reports"][:2]], []))
     replicated = wl.compare(
@@ -188,14 +189,20 @@ def test_sweep_and_lifetime_pages_begin_with_the_decision(made, browser, kind):
 
 
 def test_page_of_many_schemes_is_short_light_and_soon_there(made, browser):
-    page = made["comparison of many"]
-    assert page.stat().st_size <= 1_500_000
-    for width, height, screens in ((1280, 900, 2.3), (375, 800, 4.3)):
-        tab = browser.new_page(viewport={"width": width, "height": height})
-        tab.goto(page.as_uri())
-        tall = tab.evaluate("document.documentElement.scrollHeight")
-        assert tall <= screens * height, f"{tall / height:.2f} screens of {width}x{height}"
-        tab.close()
+    assert made["comparison of many"].stat().st_size <= 1_500_000
+    for kind, desk, telephone in (("of twelve", 2, 4), ("of many", 2.3, 4.3)):
+        for width, height, screens in ((1280, 900, desk), (375, 800, telephone)):
+            tab = browser.new_page(viewport={"width": width, "height": height})
+            tab.goto(made[f"comparison {kind}"].as_uri())
+            tall = tab.evaluate("document.documentElement.scrollHeight")
+            shown = f"{kind}: {tall / height:.2f} screens of {width}x{height}"
+            assert tall <= screens * height, shown
+            tab.close()
+    tab = browser.new_page()
+    tab.goto(made["comparison of many"].as_uri())
+    ready = "performance.getEntriesByType('navigation')[0].domComplete"
+    assert tab.evaluate(ready) <= 1000
+    tab.close()
 
 
 def test_contents_name_sections_by_their_titles(made):
@@ -203,10 +210,64 @@ def test_contents_name_sections_by_their_titles(made):
         text = made[kind].read_text()
         return re.findall(r'<li><a href="#[^"]*">(.*?)</a></li>', text)
 
-    assert listed("trace") == ["Summary", "Footprint", "Arrivals", "Reuse", "Request sizes"]
+    assert listed("trace") == ["Summary", "Requests", "Footprint", "Reuse"]
     assert listed("run")[:4] == ["Decision", "Measures", "Steadiness", "Why it is slow"]
     assert listed("atlas")[:2] == ["Decision", "Every scheme"]
     assert listed("sweep of many")[:2] == ["Decision", "Measures"]
+
+
+def test_a_trace_page_shows_hot_spots_and_curves_that_overlap(made, browser):
+    tab = browser.new_page(color_scheme="dark")
+    tab.goto(made["trace"].as_uri())
+    looks = """() => {
+      const luminance = (e) => {
+        const [r, g, b] = getComputedStyle(e).fill.match(/[0-9.]+/g).map(Number);
+        return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+      };
+      return {
+        heat: [...document.querySelectorAll("path.heat")].map(
+          (e) => [luminance(e), Number(e.getAttribute("fill-opacity"))]),
+        dashes: [...document.querySelectorAll("#lru-hit-curve path.line")].map(
+          (e) => e.getAttribute("stroke-dasharray")),
+      };
+    }"""
+    found = tab.evaluate(looks)
+    # Light ink on a dark ground, and none of it so faint that it is lost.
+    assert found["heat"]
+    assert all(ink > 200 for ink, _ in found["heat"])
+    assert all(part >= 0.2 for _, part in found["heat"])
+    assert len(set(found["dashes"])) == len(found["dashes"]) == 3
+    tab.close()
+
+
+def test_controls_of_an_atlas_without_a_choice_are_grey(made, browser):
+    tab = browser.new_page()
+    tab.goto(made["atlas"].as_uri())
+    for name, shown in (("drive", "fair-tlc"), ("workload", "twin:hm_0:scale=9")):
+        control = tab.locator(f"#atlas-{name}")
+        assert control.is_disabled()
+        assert control.locator("option:checked").inner_text() == shown
+    assert tab.locator("#atlas-load").is_enabled()
+    tab.close()
+
+
+def test_what_an_atlas_shows_is_downloaded_as_csv(made, browser):
+    tab = browser.new_page()
+    tab.goto(made["atlas"].as_uri())
+    with tab.expect_download() as download:
+        tab.locator("#atlas-map-csv").click()
+    lines = Path(download.value.path()).read_text().splitlines()
+    assert lines[0] == "scheme,load,write_mean_times_plain,low_95,high_95,steady_runs,runs"
+    assert len(lines) == 1 + tab.locator(".map .cell").count()
+    # Its runs are not steady, so that there is no picture of gain and cost.
+    assert not tab.locator("#atlas-frontier-csv").is_visible()
+    tab.close()
+    tab = browser.new_page()
+    tab.goto(made["sweep of many"].as_uri())
+    with tab.expect_download() as download:
+        tab.locator("#decision a[download='sweep.csv']").click()
+    assert Path(download.value.path()).read_text().startswith("scheme,")
+    tab.close()
 
 
 def test_a_page_alone_repeats_its_runs(made, tmp_path):

@@ -169,7 +169,9 @@ def body(markdown: str, folder: Path = Path()) -> str:
     text = re.sub(r"<table>.*?</table>", lambda m: _table(m, next(numbers)), text, flags=re.S)
     text = re.sub(r"<pre>(.*?)</pre>", _code, text, flags=re.S)
     pictures = _Pictures(folder)
-    return re.sub(r"(?:<p>)?<img [^>]*>(?:</p>)?", pictures.inline, text)
+    text = re.sub(r"(?:<p>)?<img [^>]*>(?:</p>)?", pictures.inline, text)
+    text = re.sub(r'<p>Data: <a href="([^"/:]+\.csv)">.*?</a></p>\n?', pictures.data_once, text)
+    return re.sub(r'<a href="([^"/:]+\.csv)">', pictures.data_link, text)
 
 
 def _code(match: re.Match[str]) -> str:
@@ -224,12 +226,20 @@ def _table(match: re.Match[str], number: int) -> str:
     return f"<div {box}>\n{table}\n</div>"
 
 
+def _holding(path: Path) -> str:
+    """Return the begin of a link that downloads a file of data from the page itself."""
+    text = quote(path.read_text(encoding="utf-8"))
+    return f'<a download="{html.escape(path.name)}" href="data:text/csv;charset=utf-8,{text}">'
+
+
 class _Pictures:
     """Puts pictures in the place of their names."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.number = 0
+        #: Data that a link below a picture holds.
+        self.held: set[str] = set()
         baseline, schemes = _wordline.colours()
         self.inks = {**_INKS, **{c.lower(): f"--s{i}" for i, c in enumerate([baseline, *schemes])}}
 
@@ -262,12 +272,17 @@ class _Pictures:
         path = self.folder / source.replace(".svg", ".csv")
         if not path.is_file():
             return ""
-        text = quote(path.read_text(encoding="utf-8"))
-        name = html.escape(path.name)
-        return (
-            f'<p class="caption"><a download="{name}" href="data:text/csv;charset=utf-8,{text}">'
-            f"data as CSV</a></p>"
-        )
+        self.held.add(path.name)
+        return f'<p class="caption">{_holding(path)}data as CSV</a></p>'
+
+    def data_once(self, match: re.Match[str]) -> str:
+        """Return a line that links to data; nothing where a picture holds them."""
+        return "" if match[1] in self.held else match[0]
+
+    def data_link(self, match: re.Match[str]) -> str:
+        """Return the begin of a link that holds a file of data, so that the page can be sent."""
+        path = self.folder / match[1]
+        return _holding(path) if path.is_file() else match[0]
 
     @staticmethod
     def _dyed(svg: str, inks: dict[str, str]) -> str:

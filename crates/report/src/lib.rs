@@ -58,8 +58,9 @@ pub use wordline_counters::{EnergyOf, IdleTime};
 pub use words::advice::advice;
 pub use words::command::{class_without_file, quoted, shell_line};
 pub use words::decision::decided;
+pub use words::end::{End, JobEnd, bursts_for, two_digits};
 #[cfg(feature = "schema")]
 pub use words::figures::explanations::report_schema;
 pub use words::figures::explanations::{Explained, every_explained, explainable, explained, glossary};
 pub use words::number::significant;
-pub use words::steadiness::{End, JobEnd, at_least_longer, drive_writes_for_verdict, needed, two_digits};
+pub use words::steadiness::{at_least_longer, drive_writes_for_verdict, needed};

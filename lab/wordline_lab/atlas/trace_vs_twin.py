@@ -164,6 +164,13 @@ def _promised(drive: DriveCells, found: Sequence[Pair]) -> str:
 
 def table(atlas: PublishedAtlas) -> str:
     """Return all pairs as a table of Markdown for each drive."""
+    made = {drive.name: pairs(atlas, drive) for drive in atlas.drives}
+    if not any(pair.is_settled for found in made.values() for pair in found):
+        said = (
+            "No best scheme is known: run longer. Of each pair how many of the runs that decide "
+            "are steady, and Spearman's rank correlation of all schemes' mean write latencies."
+        )
+        return "\n\n".join([said, *(_unsettled(d, made[d.name]) for d in atlas.drives)])
     parts = [
         "Ratios of mean write latency to the plain drive's: the best scheme on each real trace, "
         "the best on its twin under the same conditions, and how the twin's best does on the "
@@ -171,6 +178,10 @@ def table(atlas: PublishedAtlas) -> str:
         "rank correlation over all schemes."
     ]
     for drive in atlas.drives:
+        found = made[drive.name]
+        if not any(pair.is_settled for pair in found):
+            parts.append(_unsettled(drive, found))
+            continue
         rows = [
             f"**{drive.title}**",
             "",
@@ -178,7 +189,7 @@ def table(atlas: PublishedAtlas) -> str:
             "| over the trace's best | rank correlation |",
             "| --- | --- | --- | --- | --- | --- | --- |",
         ]
-        for pair in pairs(atlas, drive):
+        for pair in found:
             cells = [
                 f"`{pair.trace}`",
                 f"`{pair.twin}`, {pair.akin}",
@@ -186,11 +197,30 @@ def table(atlas: PublishedAtlas) -> str:
                 _chosen(pair.of_twin),
                 _ratio(pair.came),
                 "the same" if pair.own.scheme == pair.of_twin.scheme else _ratio(pair.lost),
-                "–" if pair.alike is None else f"{pair.alike:.2f}",  # noqa: RUF001
+                _correlation(pair),
             ]
             rows.append(f"| {' | '.join(cells)} |")
         parts.append("\n".join(rows))
     return "\n\n".join(parts)
+
+
+def _unsettled(drive: DriveCells, found: Sequence[Pair]) -> str:
+    """Return the pairs of a drive none of which can be compared: why, and how alike they are."""
+    rows = [
+        f"**{drive.title}**",
+        "",
+        "| real trace | twin | on the trace | on the twin | rank correlation |",
+        "| --- | --- | --- | --- | --- |",
+    ]
+    for pair in found:
+        named = (f"`{pair.trace}`", f"`{pair.twin}`, {pair.akin}")
+        cells = (*named, str(pair.own.steady), str(pair.of_twin.steady), _correlation(pair))
+        rows.append(f"| {' | '.join(cells)} |")
+    return "\n".join(rows)
+
+
+def _correlation(pair: Pair) -> str:
+    return "–" if pair.alike is None else f"{pair.alike:.2f}"  # noqa: RUF001
 
 
 def _chosen(choice: j.Choice) -> str:

@@ -12,6 +12,8 @@ from typing import Any
 from wordline import plotting
 from wordline_lab.gallery.inks import DARK, LIGHT, Inks
 
+#: What red, green and blue add to luminance, and the least contrast of text, by WCAG 2.
+_LUMINANCE, _CONTRAST = (0.2126, 0.7152, 0.0722), 4.5
 #: Of a slide: 16 to 9, in inches.
 SIZE = (8.0, 4.5)
 
@@ -84,7 +86,8 @@ def framed(picture: Picture, data: Any, inks: Inks) -> Any:
     figure = plt.figure(figsize=SIZE, layout="constrained")
     wide, high = SIZE
     said = textwrap.wrap(picture.title(data), 62)
-    run = textwrap.wrap(picture.below(data), 106)
+    # A number and its per cent stay together.
+    run = textwrap.wrap(picture.below(data).replace(" %", "\u00a0%"), 106)
     at, line = 1 - 0.13 / high, 0.25 / high
     for text in said:
         figure.text(0.17 / wide, at, text, size=14.5, weight="bold", va="top", color=inks.ink)
@@ -107,6 +110,7 @@ def named(
     Each is a position on the y axis, a text and a color; ``gap`` is the least distance, as a share
     of the axis.
     """
+    ground = axes.get_facecolor()
     to_share = axes.transData + axes.transAxes.inverted()
     spots = sorted((to_share.transform((x, y))[1], text, ink) for y, text, ink in names)
     low = -1e9
@@ -122,7 +126,7 @@ def named(
             xycoords=("data", "axes fraction"),
             xytext=(7, 0),
             textcoords="offset points",
-            color=ink,
+            color=readable(ink, ground),
             va="center",
             weight="bold",
             size=10.5,
@@ -131,15 +135,31 @@ def named(
         )
 
 
+def readable(ink: str, ground: Any) -> Any:
+    """Return a hue as text of it can be read on a ground: as dark, or as light, as that takes."""
+    from matplotlib.colors import to_rgb
+
+    def luminance(colour: Any) -> float:
+        parts = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in colour]
+        return sum(part * weight for part, weight in zip(parts, _LUMINANCE, strict=True))
+
+    below = luminance(to_rgb(ground))
+    end = 0.0 if below > 0.18 else 1.0
+    for step in range(20):
+        mixed = [c + (end - c) * step / 20 for c in to_rgb(ink)]
+        low, high = sorted((luminance(mixed), below))
+        if (high + 0.05) / (low + 0.05) >= _CONTRAST:
+            return mixed
+    return (end,) * 3
+
+
 def number(value: float, digits: int = 3) -> str:
     """Return a number with some significant digits, with commas and without an exponent."""
     if value == 0:
         return "0"
-    from math import floor, log10
-
-    places = max(0, digits - 1 - floor(log10(abs(value))))
-    text = f"{value:,.{places}f}"
-    return text
+    # The exponent after rounding: 0.996 to two digits is 1.0, as 1.04 is.
+    exponent = int(f"{value:.{digits - 1}e}".partition("e")[2])
+    return f"{value:,.{max(0, digits - 1 - exponent)}f}"
 
 
 def time(us: float) -> str:

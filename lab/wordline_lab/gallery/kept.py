@@ -88,26 +88,36 @@ def _draw_week(found: dict[str, np.ndarray], figure: Any, inks: Inks) -> None:
         at.plot(days, ms, color=ink, linewidth=0.6, alpha=0.45)
         smooth = np.convolve(ms, np.ones(12) / 12, "valid")
         at.plot(days[6 : 6 + len(smooth)], smooth, color=ink, linestyle=dashes, linewidth=2.4)
-        name = "In-place Switch" if scheme == "IPS" else "Turbo Write (baseline)"
+        name = "In-place Switch" if scheme == "IPS" else "Turbo Write\n(baseline)"
         ends.append((float(smooth[-1]), name, ink))
     at.set(xlabel="days", ylabel="mean write latency, ms", ylim=(0, None), xlim=(0, 7))
-    named(at, ends, 7.0, 0.07)
+    named(at, ends, 7.0, 0.15)
 
 
 # --- A lifetime.
+
+
+#: A drive write of the drive that was worn out, in GB.
+_DRIVE_GB = 512 * 2**20 / 1e9
 
 
 def _life(_: bool) -> dict[str, Any]:
     curves: dict[str, list[tuple[float, float, float]]] = defaultdict(list)
     for row in rows(RESULTS / "lifetime" / "lifetime-write-mean.csv"):
         half = float(row["half_width_95"] or 0)
-        point = (float(row["drive_writes"]), float(row["write_mean_us"]) / 1e3, half / 1e3)
+        point = (
+            float(row["drive_writes"]) * _DRIVE_GB,
+            float(row["write_mean_us"]) / 1e3,
+            half / 1e3,
+        )
         curves[row["scheme"]].append(point)
+    written = rows(RESULTS / "lifetime" / "lifetime-written.csv")
     ends = {
         row["scheme"]: (float(row["total_bytes_written"]) / 1e9, float(row["half_width_95"]) / 1e9)
-        for row in rows(RESULTS / "lifetime" / "lifetime-written.csv")
+        for row in written
     }
-    return {"curves": {s: np.array(p) for s, p in curves.items()}, "ends": ends}
+    slower = [float(row["at_half_the_acceleration"]) / 1e9 for row in written]
+    return {"curves": {s: np.array(p) for s, p in curves.items()}, "ends": ends, "slower": slower}
 
 
 def _life_title(found: dict[str, Any]) -> str:
@@ -126,11 +136,13 @@ def _life_title(found: dict[str, Any]) -> str:
     return f"The drive lasts for {lasts}, and gets up to {number(rises, 2)} times as slow"
 
 
-def _life_below(_: dict[str, Any]) -> str:
+def _life_below(found: dict[str, Any]) -> str:
+    low, high = (number(of(found["slower"])) for of in (min, max))
     return (
-        "Mean write latency until the drive is worn out, and host writes by then, with 95 % "
-        "confidence intervals over 3 seeds: a small RARO drive, half reads, 10 days on the shelf "
-        "after each pass. Data: lab/results/lifetime"
+        "Mean write latency until the first of 3 drives is worn out (X), and the mean host writes "
+        "of all 3, with 95 % confidence intervals: a small RARO drive, half reads, 10 days on the "
+        "shelf after each pass. An erase counts as 20 P/E cycles; "
+        f"as 10, one drive lasts for {low} to {high} GB. Data: lab/results/lifetime"
     )
 
 
@@ -157,9 +169,9 @@ def _draw_life(found: dict[str, Any], figure: Any, inks: Inks) -> None:
         text = f"{scheme}\n{said}{with_interval(total, half_of_total)} GB"
         ends.append((float(ms[-1]), text, ink))
     most = max(points[-1, 0] for points in found["curves"].values())
-    at.set(xlabel="host writes, in drive writes; X: worn out", ylabel="mean write latency, ms")
-    at.set(ylim=(0, None), xlim=(0, most * 1.01))
-    named(at, ends, most, 0.17)
+    at.set(xlabel="host writes, GB", ylabel="mean write latency, ms")
+    at.set(ylim=(0, None), xlim=(0, most * 1.04))
+    named(at, ends, most * 1.04, 0.17)
 
 
 # --- The atlas.
@@ -219,7 +231,7 @@ def _atlas_below(found: dict[str, Any]) -> str:
     return (
         f"Mean write latency over the plain drive's on {found['title']}, means over "
         f"{found['conditions']} conditions and {found['seeds']} seeds, for runs of this length: "
-        f"{steady / runs * 100:.0f} % are steady. Framed: best; grey: within chance. "
+        f"{steady / runs * 100:.0f} % are steady. Framed: best; grey: not significant. "
         "Data: lab/results/atlas/index.html"
     )
 
@@ -300,7 +312,7 @@ def _draw_speed(found: Rows, figure: Any, inks: Inks) -> None:
         at.plot([theirs], [y], "s", color=inks.other, markersize=9)
         at.plot([ours], [y], "o", color=inks.winner, markersize=11)
         at.annotate(
-            f"{float(row['ratio_to_mqsim']):.3g}{TIMES}",
+            f"{float(row['ratio_to_mqsim']):.1f}{TIMES}",
             ((ours * theirs) ** 0.5, y),
             xytext=(0, 5),
             textcoords="offset points",

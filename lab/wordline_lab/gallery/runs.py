@@ -98,6 +98,7 @@ def _draw_cliff(found: dict[str, np.ndarray], figure: Any, inks: Inks) -> None:
         (float(_means(points[edge:], 8)[-1, 1]), "slc-cache", inks.winner),
         (float(base[-1, 1]), "conventional\n(baseline)", inks.baseline),
     ]
+    at.yaxis.set_major_formatter("{x:,.0f}")
     at.set(xlabel="written, GB", ylabel="write throughput, MB/s")
     at.set(xlim=(0, points[-1, 0]), ylim=(0, None))
     named(at, ends, float(points[-1, 0]), 0.09)
@@ -459,9 +460,9 @@ def _sweep_title(found: dict[str, list[tuple[float, float, float]]]) -> str:
     best = min(found, key=lambda s: min(p[1] for p in found[s]))
     pairs = (zip(found[best], points, strict=True) for points in found.values())
     always = all(own[1] <= other[1] for pair in pairs for own, other in pair)
-    end = f"; {best} is the fastest at every size" if always else ""
+    end = f"; {best} has the lowest mean at every size" if always else ""
     return (
-        f"Between {before:.0f} and {after:.0f} MiB of SLC cache {scheme} gets "
+        f"From {before:.0f} to {after:.0f} MiB of SLC cache, {scheme} gets "
         f"{number(drops[scheme, before, after], 2)} times as fast{end}"
     )
 

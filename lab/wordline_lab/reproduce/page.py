@@ -171,7 +171,7 @@ def _html(study: Study, judged: Sequence[Judged], text: str, folder: Path, comma
     return pages.to_html(
         f"# {study.paper.title}\n\n{text}",
         folder,
-        lead=" ".join(headline(study, judged)),
+        lead=" ".join(headline(study, judged, in_words=True)),
         facts=[(what, said) for what, said in facts if said],
         command=command,
     )
@@ -291,11 +291,14 @@ def _whole(study: Study, judged: Sequence[Judged], further: Mapping[str, str]) -
     return [*([figures, *parts] if study.scope.figures else [*parts, figures]), *others]
 
 
-def headline(study: Study, judged: Sequence[Judged], mark: str = "") -> list[str]:
+def headline(
+    study: Study, judged: Sequence[Judged], mark: str = "", *, in_words: bool = False
+) -> list[str]:
     """Say how many results hold, between marks, then the sizes, and how far the model is theirs."""
     if not judged:
         return []
     below = [
         f"{said[0].upper()}{said[1:]}." for said in (sizes(judged), model_verdict(judged)) if said
     ]
-    return [f"{mark}{verdict(judged, read_as(study))}.{mark}", *below]
+    holding = verdict(judged, read_as(study), in_words=in_words)
+    return [f"{mark}{holding[0].upper()}{holding[1:]}.{mark}", *below]

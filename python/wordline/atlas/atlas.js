@@ -104,17 +104,20 @@
   const option = (select, value, text) => { const o = document.createElement("option"); o.value = value; o.textContent = text; select.append(o); };
   const NOT_RUN = " (not run)";
   // A level that was not run together with the others that are chosen is grey, and says so.
+  // With one level there is nothing to choose: the control is grey and shows it.
+  const any = (f) => (A.levels[f].length === 1 ? level(f, A.levels[f][0]) : "any");
   const grey = () => {
     for (const f of FACTORS) for (const o of $(`atlas-${f}`).options) {
       const none = o.value !== "any" && !places(drive(), { [f]: o.value }).length;
       o.disabled = none && o.value !== state[f];
-      o.textContent = (o.value === "any" ? "any" : level(f, o.value)) + (none ? NOT_RUN : "");
+      o.textContent = (o.value === "any" ? any(f) : level(f, o.value)) + (none ? NOT_RUN : "");
     }
   };
   const control = (key, options) => {
     const select = $(`atlas-${key}`);
     for (const [value, text] of options) option(select, value, text);
     select.value = state[key];
+    select.disabled = options.length === 1 || (FACTORS.includes(key) && options.length === 2);
     if (select.value !== state[key]) { select.selectedIndex = 0; state[key] = select.value; }
     select.addEventListener("change", () => { state[key] = select.value; picked = null; show(); });
   };
@@ -128,7 +131,7 @@
 
   // --- The sentence.
   const longer = $("atlas-answer").dataset.longer;
-  const unknown = (label, runs, ps) => `the best scheme by ${label} is not known, since only ${counted(runs).replace(/ steady$/, " are steady")}. ${answered(ps)}${longer && `To find out, run longer: <code>${escape(longer)}</code>`}`;
+  const unknown = (label, runs, ps) => `the best scheme by ${label} is not known, since ${runs.steady ? `only ${runs.steady.toLocaleString("en")}` : "none"} of the ${runs.runs.toLocaleString("en")} runs that it rests on ${runs.steady > 1 ? "are" : "is"} steady. ${answered(ps)}${longer && `To find out, run longer: <code>${escape(longer)}</code>`}`;
   const choice = (set, text, says = "") => `<button type="button" class="nearest" data-set="${escape(JSON.stringify(set))}"${says && ` title="${escape(says)}"`}>${escape(text)}</button>`;
   // Where the whole has no answer, single conditions may have one: buttons that choose them.
   const answered = (ps) => {
@@ -184,6 +187,13 @@
     return text;
   };
 
+  // What a picture shows, as CSV behind the link below it; nothing without rows.
+  const offer = (of, rows) => {
+    const link = $(`atlas-${of}-csv`), field = (text) => (/[",\n]/.test(text) ? `"${String(text).replace(/"/g, '""')}"` : text);
+    link.parentElement.hidden = rows.length < 2;
+    link.href = `data:text/csv;charset=utf-8,${encodeURIComponent(rows.map((row) => row.map(field).join(",")).join("\n"))}%0A`;
+  };
+
   // --- The map.
   // Levels of the load in few words; the whole name is the title of the column.
   const short = (name) => name.replace(/^burst-(small|large)-(\d+)(\w+)$/, "$1 bursts, $2\u00a0$3").replace(/^open-(\d+)$/, "open $1\u00a0%").replace(/^closed$/, "closed loop").replace(/^think$/, "think time");
@@ -208,6 +218,7 @@
     const order = schemes(d).sort((a, b) => (ranked.get(a[0]) ?? 99) - (ranked.get(b[0]) ?? 99));
     const head = cols.map((c) => `<th scope="col" data-level="${escape(c.name)}" title="${escape(c.title)}"><span>${escape(short(c.name))}</span></th>`).join("");
     const listed = order.flatMap(([name, s]) => { const t = tunedOf(d, name); return t ? [[name, s], [t.name, t.s, t]] : [[name, s]]; });
+    const shown = [["scheme", state.columns, `${key}_times_plain`, "low_95", "high_95", "steady_runs", "runs"]];
     const rows = listed.map(([name, s, tuned]) => {
       const cells = cols.map((c, i) => {
         const o = over(c.ps, s, key);
@@ -217,6 +228,8 @@
           const said = why !== undefined ? d.reasons[why] : open ? `not known: ${counted(together(open.rests))}` : "no such requests";
           return `<td class="none" title="${escape(said)}">–</td>`;
         }
+        const all = together(o.rests);
+        shown.push([name, c.name, 2 ** o.log, ...(Number.isFinite(o.half) ? [2 ** (o.log - o.half), 2 ** (o.log + o.half)] : ["", ""]), all.steady, all.runs]);
         const said = (o.few ? `fewer than ${A.fewest_p999} requests` : `${interval(o)}, ${conditions(o.count)}`) + `, ${counted(together(o.rests))}`;
         const open = o.settled ? "" : " open";
         const on = picked && picked.s === s && picked.name === c.name ? " on" : "";
@@ -225,6 +238,7 @@
       return `<tr${name === d.baseline ? ' class="baseline"' : ""}>${heading(name, tuned)}${cells.join("")}</tr>`;
     });
     $("atlas-map").innerHTML = `<thead><tr><th scope="col">scheme</th>${head}</tr></thead><tbody>${rows.join("")}</tbody>`;
+    offer("map", shown);
     for (const b of $("atlas-map").querySelectorAll("button")) {
       b.addEventListener("click", () => { const c = cols[b.dataset.c]; picked = { s: Number(b.dataset.s), name: c.name, title: c.title, ps: c.ps }; map(ps); detail(); });
     }
@@ -246,19 +260,29 @@
     if (device === baseDevice && !fixed) return said(device, own, [baseSpelling, spelling]);
     return said(baseDevice, p.set[baseDevice] || [], [baseSpelling]) + "\n" + said(device, own, [spelling]);
   };
+  // Causes of programs and parts of a latency in the order of other pages, with their names there.
+  const PARTS = [
+    ["host", "host"], ["gc", "GC"], ["migration", "migration"], ["reprogram", "reprogram"], ["pad", "padding"],
+    ["metadata", "mapping table"], ["parity", "parity"], ["admission", "waiting for queue or buffer"],
+    ["map_miss", "mapping table miss"], ["staging", "staging in RAM"], ["behind_host", "waiting for host I/O"],
+    ["behind_gc", "waiting for GC"], ["behind_migration", "waiting for migration"], ["space", "waiting for free space"],
+    ["die", "array"], ["retry", "read retries"], ["bus", "channel bus"], ["link", "host link"],
+  ];
+  const part = (key) => (PARTS.find(([k]) => k === key) || [key, key.replace(/_/g, " ")])[1];
   const bars = (p, s, kind, title, unit) => {
     const d = drive(), base = d.schemes.findIndex((x) => x[0] === d.baseline);
     const of = (i) => (typeof p.cells[i] === "number" ? {} : p.cells[i][4][kind] || {});
-    const names = [...new Set([...Object.keys(of(base)), ...Object.keys(of(s))])];
+    const place = (key) => { const at = PARTS.findIndex(([k]) => k === key); return at < 0 ? PARTS.length : at; };
+    const names = [...new Set([...Object.keys(of(base)), ...Object.keys(of(s))])].sort((a, b) => place(a) - place(b));
     if (!names.length) return "";
     const sum = (o) => Object.values(o).reduce((a, b) => a + b, 0);
     const most = Math.max(sum(of(base)), sum(of(s)), 1e-12);
     const bar = (i, who) => {
       const pieces = names.map((n, k) => [n, of(i)[n] || 0, k]).filter(([, v]) => v > 0)
-        .map(([n, v, k]) => `<span class="piece k-${escape(n)}" style="width:${(100 * v) / most}%" title="${escape(n.replace(/_/g, " "))}: ${amount(v, unit)}"></span>`);
+        .map(([n, v, k]) => `<span class="piece k-${escape(n)}" style="width:${(100 * v) / most}%" title="${escape(part(n))}: ${amount(v, unit)}"></span>`);
       return `<div class="bar-row"><span>${escape(who)}</span><div class="stack">${pieces.join("")}</div><span>${amount(sum(of(i)), unit)}</span></div>`;
     };
-    const key = names.map((n, k) => `<span><span class="swatch k-${escape(n)}"></span>${escape(n.replace(/_/g, " "))}</span>`).join(" ");
+    const key = names.map((n, k) => `<span><span class="swatch k-${escape(n)}"></span>${escape(part(n))}</span>`).join(" ");
     return `<h4>${title}</h4>${bar(base, d.baseline)}${s === base ? "" : bar(s, d.spelled[s][0])}<p class="key">${key}</p>`;
   };
   const detail = () => {
@@ -298,9 +322,14 @@
     return e;
   };
   const ticks = (from, to) => {
-    const all = [];
-    for (let e = Math.floor(from); e <= Math.ceil(to); e++) for (const f of to - from > 4 ? [1] : [1, Math.SQRT2]) { const l = e + Math.log2(f); if (l >= from && l <= to) all.push(l); }
-    return all;
+    // Round ratios: few of a wide range, more of a narrow one.
+    const round = (factors) => {
+      const all = [];
+      for (let e = Math.floor(from / Math.log2(10)); e <= Math.ceil(to / Math.log2(10)); e++) for (const f of factors) { const l = Math.log2(f * 10 ** e); if (l >= from && l <= to) all.push(l); }
+      return all;
+    };
+    const found = [[1], [1, 3], [1, 2, 5], [1, 1.5, 2, 3, 5, 7], Array.from({ length: 90 }, (_, i) => 1 + i / 10)].map(round);
+    return found.find((all) => all.length > 3) || found.at(-1);
   };
   const frontier = (ps) => {
     const box = $("atlas-frontier"), d = drive(), gain = state.measure, cost = state.cost;
@@ -308,8 +337,10 @@
     const found = schemes(d).map(([name, s]) => ({ name, s, y: over(ps, s, gain), x: over(ps, s, cost) })).filter((p) => p.x && p.y && p.x.settled && p.y.settled);
     const left = schemes(d).length - found.length;
     const without = left ? ` ${left} of ${schemes(d).length} schemes are left out: their runs are not steady, or have no such figure.` : "";
+    offer("frontier", []);
     if (found.length < 2) { $("atlas-frontier-list").textContent = `Not known: run longer.${without}`; return; }
     for (const p of found) p.best = !found.some((o) => o !== p && sign(gain) * (o.y.log - p.y.log) <= 0 && sign(cost) * (o.x.log - p.x.log) <= 0 && (o.y.log !== p.y.log || o.x.log !== p.x.log));
+    offer("frontier", [["scheme", `${gain}_times_plain`, `${cost}_times_plain`, "pareto_optimal"], ...found.map((p) => [p.name, 2 ** p.y.log, 2 ** p.x.log, p.best])]);
     // Of a tuned scheme where it goes to from where it stands.
     const moved = found.flatMap((p) => { const t = tunedOf(d, p.name), y = t && over(ps, t.s, gain), x = t && over(ps, t.s, cost); return x && y && x.settled && y.settled ? [{ name: t.name, x, y, from: p }] : []; });
     // As wide as a telephone, so that no text shrinks below 11 px.
@@ -337,17 +368,24 @@
       const c = el("circle", { cx: X(p.x.log), cy: Y(p.y.log), r: 3.5, style: "pointer-events: all; fill: var(--card); stroke: var(--soft)" }, svg);
       el("title", {}, c, `${p.name}: ${measure(gain).label} ${ratio(p.y)}×, ${measure(cost).label} ${ratio(p.x)}×`);
     }
-    for (const p of found.filter((q) => !q.best).concat(front)) {
+    const under = (p) => (p.best ? 2 : p.name === d.baseline ? 1 : 0);
+    for (const p of [...found].sort((a, b) => under(a) - under(b))) {
       const plain = p.name === d.baseline;
-      const c = el("circle", { cx: X(p.x.log), cy: Y(p.y.log), r: p.best || plain ? 5 : 3.5, style: `pointer-events: all; fill: ${plain ? "var(--s0)" : p.best ? "var(--s1)" : "var(--other)"}; opacity: ${p.best || plain ? 1 : 0.55}` }, svg);
+      const c = el("circle", { cx: X(p.x.log), cy: Y(p.y.log), r: p.best || plain ? 5 : 3.5, style: `pointer-events: all; fill: ${plain ? "var(--s0)" : p.best ? "var(--s1)" : "var(--other)"}; opacity: ${p.best || plain ? 1 : 0.8}` }, svg);
       el("title", {}, c, `${p.name}: ${measure(gain).label} ${ratio(p.y)}×, ${measure(cost).label} ${ratio(p.x)}×`);
     }
-    // Names of the frontier, each where no other stands.
+    // Names of the frontier, each where no other stands, that with the largest gain first.
+    front.sort((a, b) => sign(gain) * (a.y.log - b.y.log));
+    const [fastest] = front;
     const taken = [...found, ...moved].map((p) => [X(p.x.log) - 5, Y(p.y.log) - 5, X(p.x.log) + 5, Y(p.y.log) + 5]);
     for (const p of [...front, ...found.filter((q) => q.name === d.baseline && !q.best)]) {
       const w = p.name.length * 6.4 + 4, [x, y] = [X(p.x.log), Y(p.y.log)];
       const spots = [[x + 8, y - 12], [x - 8 - w, y - 12], [x + 8, y + 2], [x - 8 - w, y + 2], [x - w / 2, y - 22], [x - w / 2, y + 10], [x + 12, y - 26], [x - 12 - w, y + 14]];
-      const spot = spots.find(([a, b]) => a > L && a + w < W - 2 && b > 0 && b + 13 < H - B && !taken.some(([c, e, f, g]) => a < f && a + w > c && b < g && b + 13 > e));
+      const inside = spots.filter(([a, b]) => a > L && a + w < W - 2 && b > 0 && b + 13 < H - B);
+      const covers = ([a, b]) => taken.filter(([c, e, f, g]) => a < f && a + w > c && b < g && b + 13 > e).length;
+      // The baseline's name and the best one's stand in any case.
+      const must = p.name === d.baseline || p === fastest;
+      const spot = inside.find((at) => !covers(at)) || (must && inside.sort((one, other) => covers(one) - covers(other))[0]);
       if (!spot) continue;
       taken.push([spot[0], spot[1], spot[0] + w, spot[1] + 13]);
       el("text", { class: "name", x: spot[0] + 2, y: spot[1] + 11 }, svg, p.name);

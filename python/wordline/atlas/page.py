@@ -130,6 +130,12 @@ def _select(key: str, label: str) -> str:
     return f'<label>{html.escape(label)}<select id="atlas-{key}"></select></label>'
 
 
+def _offered(of: str, name: str) -> str:
+    """Return the link to what a picture shows; the script fills it."""
+    link = f'<a id="atlas-{of}-csv" download="{name}.csv" href="#top">data as CSV</a>'
+    return f'<p class="caption" hidden>{link}</p>'
+
+
 def _decision(atlas: Atlas, command: str) -> str:
     """Return the head of the page: conditions to choose, what to take, and gain against cost."""
     controls = "".join(_select(key, label) for key, label in _CONTROLS)
@@ -144,7 +150,8 @@ read.</p></noscript></div>
 <figure class="frontier"><figcaption><h3>Gain and cost</h3></figcaption>
 <div class="controls">{_select("cost", "cost")}</div>
 <div class="plot" id="atlas-frontier"></div>
-<p class="caption" id="atlas-frontier-list"></p></figure>
+<p class="caption" id="atlas-frontier-list"></p>
+{_offered("frontier", "gain-and-cost")}</figure>
 </div>
 """
 
@@ -188,6 +195,7 @@ significant (the 95&nbsp;% interval over the seeds includes 1). Grey and dotted:
 five of the runs are steady, so the ratio depends on their length. A dash: the drive does not
 support the scheme, the workload has no such requests, or a lifetime would rest on runs that are not
 steady.{below}</p>
+{_offered("map", "every-scheme")}
 <div id="atlas-cell" class="cell-detail"></div></div>
 """
 

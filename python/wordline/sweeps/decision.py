@@ -108,5 +108,5 @@ def _row(table: Table, path: str, first: Row, is_known: bool) -> str:
     return (
         f'<tr data-measure="{html.escape(path)}" data-best="{html.escape(", ".join(names))}">'
         f'<th scope="row">{label}{unit}</th><td class="number">{cell(first)}</td>'
-        f'<td class="who">{said}</td></tr>\n'
+        f'<td class="who" style="white-space: normal">{said}</td></tr>\n'
     )

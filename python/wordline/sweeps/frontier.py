@@ -70,6 +70,10 @@ def unbeaten(costs: Iterable[tuple[float, ...]]) -> set[tuple[float, ...]]:
     return {own for own in known if not beaten(own)}
 
 
+#: A linear axis ends at this many times the largest mean, however wide its interval.
+_BEYOND = 2.0
+
+
 def frontier(rows: Sequence[Row], x: Axis, y: Axis) -> list[Row]:
     """Return the rows that no other row equals or beats in both, by increasing x.
 
@@ -155,6 +159,18 @@ def _annotate(
             label.remove()
 
 
+def _fit(at: Any, rows: Sequence[Row], axes: tuple[Axis, Axis], by: tuple[float, float]) -> None:
+    """Keep a linear axis to what its figures reach: an interval may go on beyond the frame."""
+    for axis, size, limits, fit in zip(
+        axes, by, (at.get_xlim, at.get_ylim), (at.set_xlim, at.set_ylim), strict=True
+    ):
+        found = [_figure(row, axis)[0] / size for row in rows]
+        scale = at.get_xscale() if axis is axes[0] else at.get_yscale()
+        low, high = limits()
+        if min(found) >= 0 and scale == "linear":
+            fit(max(low, 0), min(high, _BEYOND * max(found)) if max(found) > 0 else high)
+
+
 def draw(table: Table, axes: tuple[Axis, Axis], path: Path, note: str, winner: Row | None) -> None:
     """Draw all rows, and the frontier as a line; baseline and winner have the pages' colors.
 
@@ -229,6 +245,7 @@ def draw(table: Table, axes: tuple[Axis, Axis], path: Path, note: str, winner: R
             zorder=5,
         )
         at.margins(0.16)
+        _fit(at, rows, (x, y), (x_by, y_by))
         at.set_xlabel(f"{scales[0][0].said()} ({x.way})")
         at.set_ylabel(f"{scales[1][0].said()} ({y.way})")
         at.legend(loc="lower left", bbox_to_anchor=(0, 1.0), borderpad=0.2, labelspacing=0.3)

@@ -23,8 +23,6 @@ def names(paths: Sequence[str]) -> dict[str, str]:
 
 #: With more columns than this, rows and columns are swapped if there are fewer rows.
 _WIDE = 4
-#: Pixels per character and per cell border, for placing tables next to each other.
-_CHARACTER, _EDGES = 7.4, 20
 #: Means that differ by no more than this share are equal.
 _TIE = 0.005
 #: Axes whose values say what they are.
@@ -183,11 +181,8 @@ def tables(table: Table, runs: Mapping[int, str]) -> str:
     varied = [axis for axis in table.axes if len({row.at[axis] for row in table.rows}) > 1]
     if len(varied) == 1 and drawn:
         return _together(table, varied[0], drawn, runs) + below
-    each = [_table(table, path, runs) for path in drawn]
-    least = max((width for _, width in each), default=0)
-    columns = f"grid-template-columns: repeat(auto-fill, minmax(min(100%, {least:.0f}px), 1fr))"
-    shown = "".join(text for text, _ in each)
-    return f'<div class="heats" style="{columns}">\n{shown}</div>\n{below}'
+    shown = "".join(_table(table, path, runs) for path in drawn)
+    return f'<div class="heats">\n{shown}</div>\n{below}'
 
 
 class _Cells:
@@ -201,11 +196,11 @@ class _Cells:
         self.worse = _shade(values, measure(path).better)
         self.what, self.by = scaled(path, values)
 
-    def cell(self, number: int, row: Row | None) -> tuple[str, int]:
-        """Return a cell, and how many characters it shows; a row's number is its place."""
+    def cell(self, number: int, row: Row | None) -> str:
+        """Return a cell; a row's number is its place."""
         figure = row.figures[self.path] if row else None
         if row is None or figure is None:
-            return '<td class="none">–</td>', 1  # noqa: RUF001
+            return '<td class="none">–</td>'  # noqa: RUF001
         mark = "▸ " if row in self.top else ""
         value, spread = figure
         shown = brief((value / self.by, None if spread is None else spread / self.by))
@@ -215,7 +210,7 @@ class _Cells:
             text = f'<a href="{html.escape(self.runs[number])}">{text}</a>'
         kind = ' class="best"' if row in self.top else ""
         shade = f'style="--worse:{self.worse(value):.2f}"'
-        return f"<td{kind} {shade}>{text}</td>", len(mark + shown)
+        return f"<td{kind} {shade}>{text}</td>"
 
 
 def _together(table: Table, axis: str, paths: Sequence[str], runs: Mapping[int, str]) -> str:
@@ -228,7 +223,7 @@ def _together(table: Table, axis: str, paths: Sequence[str], runs: Mapping[int, 
     )
     rows = "".join(
         f'<tr><th scope="row">{html.escape(row.at[axis])}</th>'
-        f"{''.join(column.cell(number, row)[0] for column in columns)}</tr>\n"
+        f"{''.join(column.cell(number, row) for column in columns)}</tr>\n"
         for number, row in enumerate(table.rows)
     )
     over = html.escape(axis_name(axis, table.axes))
@@ -239,8 +234,8 @@ def _together(table: Table, axis: str, paths: Sequence[str], runs: Mapping[int, 
     )
 
 
-def _table(table: Table, path: str, runs: Mapping[int, str]) -> tuple[str, float]:
-    """Return the table of a figure, and its approximate width in pixels."""
+def _table(table: Table, path: str, runs: Mapping[int, str]) -> str:
+    """Return the table of a figure."""
     down, across = _axes(table)
     rows = list(dict.fromkeys(tuple(row.at[axis] for axis in down) for row in table.rows))
     columns = list(dict.fromkeys(tuple(row.at[axis] for axis in across) for row in table.rows))
@@ -254,26 +249,21 @@ def _table(table: Table, path: str, runs: Mapping[int, str]) -> tuple[str, float
         f'<th scope="col" class="number">{html.escape(" · ".join(column)) or "all"}</th>'
         for column in columns
     )
-    lines, longest = [], {column: len(" · ".join(column)) for column in columns}
+    lines = []
     for key, column in itertools.product(rows, columns):
         if column == columns[0]:
             lines.append(f'<tr><th scope="row">{html.escape(" · ".join(key))}</th>')
         number, row = at.get((key, column), (-1, None))
-        text, wide = cells.cell(number, row)
-        longest[column] = max(longest[column], wide)
-        lines.append(text)
+        lines.append(cells.cell(number, row))
         if column == columns[-1]:
             lines.append("</tr>\n")
     over = " · ".join(axis_name(axis, table.axes) for axis in [*down, *across])
-    side = max([len(over), *(len(" · ".join(key)) for key in rows)])
-    width = _CHARACTER * (side + sum(longest.values())) + _EDGES * (1 + len(columns))
-    text = (
+    return (
         f'<div data-measure="{html.escape(path)}"><h3>{name}</h3>\n'
         f'<div class="scroll" tabindex="0" role="region" aria-label="{name}">\n'
         f'<table class="heat"><thead><tr><th scope="col">{html.escape(over)}</th>'
         f"{head}</tr></thead>\n<tbody>\n{''.join(lines)}</tbody></table></div></div>\n"
     )
-    return text, width
 
 
 def _shade(values: Sequence[float], better: str | None) -> Callable[[float], float]:

@@ -103,9 +103,11 @@ def page(
     scatter = pages.body(f"![{about}]({front.picture})", folder) if front else ""
     if front:
         says = "Ringed and joined: the Pareto front (no other combination is better in both)."
+        listed = ' Numbers: <a href="#pareto-front">Pareto front</a>.'
         if len(front.rows) == 1:
-            says = "Ringed: no other combination is better in either."
-        scatter = f'<div>{scatter}<p class="caption">{says}</p></div>'
+            says, listed = "Ringed: no other combination is better in either.", ""
+        data = pages.body("[data as CSV](sweep.csv)", folder).replace("<p>", '<p class="caption">')
+        scatter = f'<div>{scatter}<p class="caption">{says}{listed}</p>{data}</div>'
     lead = f"Varied: {', '.join(table.axes)}; {each}."
     rests = steady.of_reports(report.to_dict() for report in reports.values())
     written = _wordline.page(

@@ -4,7 +4,9 @@
 use crate::commands::figures::duration;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
-use wordline_report::{End, JobEnd, at_least_longer, drive_writes_for_verdict, significant, two_digits};
+use wordline_report::{
+    End, JobEnd, at_least_longer, bursts_for, drive_writes_for_verdict, significant, two_digits,
+};
 use wordline_run::{Filled, RunLength, RunSpec, Setup, compare};
 use wordline_trace::Pacing;
 use wordline_units::grouped;
@@ -80,6 +82,14 @@ fn longer(setup: &Setup, length: RunLength, times: f64) -> String {
     }
     if matches!(setup.workload.pacing(), Pacing::Jobs) && limit.requests.is_none() {
         return End::Jobs(JobEnd::of(&setup.workload.resolved()["jobs"])).later(times);
+    }
+    // What ends with its last burst gets more bursts, not requests.
+    if limit.requests.is_none_or(|most| length.requests < most) {
+        let logical = setup.shape.logical_bytes.max(1);
+        let drives = length.write_bytes as f64 / logical as f64 * times;
+        if let Some(bursts) = bursts_for(&setup.workload.resolved()["parameters"], logical, drives) {
+            return format!("--set workload.bursts={bursts}");
+        }
     }
     let requests = (length.requests as f64 * times).ceil();
     let passes = setup.workload.passes().unwrap_or(1) as f64;

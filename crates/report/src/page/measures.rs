@@ -37,8 +37,8 @@ pub(crate) fn write(out: &mut String, comparison: &Comparison, cast: &Cast) {
 }
 
 fn caption_of(out: &mut String, said: &[String]) {
-    for text in said {
-        let _ = writeln!(out, "<p class=\"caption\">{}</p>", escape(text));
+    if !said.is_empty() {
+        let _ = writeln!(out, "<p class=\"caption\">{}</p>", escape(&said.join(" ")));
     }
 }
 
@@ -46,9 +46,19 @@ fn caption_of(out: &mut String, said: &[String]) {
 fn telling(mut groups: Vec<Group>) -> (Vec<Group>, Vec<String>) {
     let (mut zero, mut same) = (vec![], vec![]);
     for group in &mut groups {
-        let heading = group.title;
+        let heading = group.title.to_lowercase();
+        let labels: Vec<String> = group.rows.iter().map(|row| row.label.clone()).collect();
+        let mut of = String::new();
         group.rows.retain(|row| {
-            let name = format!("{} {}", heading.to_lowercase(), row.label);
+            // Of several parts of one label, each is named by the row that it is a part of.
+            let is_one_of_many = labels.iter().filter(|label| **label == row.label).count() > 1;
+            let name = match row.is_part() && is_one_of_many {
+                true => format!("{heading} {of} {}", row.label),
+                false => format!("{heading} {}", row.label),
+            };
+            if !row.is_part() {
+                of.clone_from(&row.label);
+            }
             let runs = row.values.len();
             if !row.any() {
                 zero.push(name);
@@ -105,6 +115,7 @@ fn explained(out: &mut String, groups: &[Group]) {
 
 fn caption(out: &mut String, comparison: &Comparison, cast: &Cast) {
     let explained = replicas(&comparison.reports);
+    // The head of the page says what ± means.
     if cast.labels.len() > 1 {
         let _ = writeln!(
             out,
@@ -114,9 +125,6 @@ fn caption(out: &mut String, comparison: &Comparison, cast: &Cast) {
             escape(&cast.labels[comparison.baseline_index()]),
             if explained.is_some() { ", or within the confidence interval," } else { "" }
         );
-    }
-    if let Some(text) = explained {
-        let _ = writeln!(out, "<p class=\"caption\">{}</p>", escape(&text));
     }
 }
 

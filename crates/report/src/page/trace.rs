@@ -36,11 +36,10 @@ pub fn trace_html(inspection: &Inspection, profile: &Profile) -> String {
 }
 
 /// The pictures, by heading.
-const SECTIONS: [(&str, &str, &[&str]); 4] = [
+const SECTIONS: [(&str, &str, &[&str]); 3] = [
+    ("Requests", "requests", &["arrivals-over-time", "interarrival-cdf", "request-sizes"]),
     ("Footprint", "touched", &["footprint-over-time", "hot-spots-over-time"]),
-    ("Arrivals", "arrivals", &["arrivals-over-time", "interarrival-cdf"]),
     ("Reuse", "reuse", &["lru-hit-curve", "reuse-distances"]),
-    ("Request sizes", "sizes", &["request-sizes"]),
 ];
 
 fn verdict(i: &Inspection, p: &Profile) -> String {

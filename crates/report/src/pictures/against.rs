@@ -18,6 +18,9 @@ const GAP: f64 = 9.0;
 /// Beyond this many percent a logarithmic scale shows more.
 const LINEAR_MAX: f64 = 40.0;
 
+/// A logarithmic scale begins above this difference, unless a mean is below it.
+const DEEPEST: f64 = -95.0;
+
 /// The figures that are shown, by their paths.
 const SHOWN: [&str; 9] = [
     "latency_us.write.mean",
@@ -77,7 +80,9 @@ pub(crate) fn differences(cast: &Cast) -> Option<Figure> {
         let bound = [1.0, 2.0, 4.0, 10.0, 20.0].into_iter().find(|b| reach <= *b).unwrap_or(LINEAR_MAX);
         Scale { kind: ScaleKind::Linear, min: -bound, max: bound, from: left, to: right }
     } else {
-        let least = all().map(|e| times(e.mean - half(e))).fold(1.0, f64::min);
+        // An interval that goes down to nothing would press all others together: it leaves the plot.
+        let low = |e: &Estimate| Some(e.mean - half(e)).filter(|end| *end > DEEPEST).unwrap_or(e.mean);
+        let least = all().map(|e| times(low(e))).fold(1.0, f64::min);
         let most = all().map(|e| times(e.mean + half(e))).fold(1.0, f64::max);
         Scale::log(least, most, left, right)
     };
@@ -100,6 +105,7 @@ pub(crate) fn differences(cast: &Cast) -> Option<Figure> {
     c.text("note", (WIDTH - 2.0, bottom + 32.0), Anchor::End, &format!("{axis} {base}{log}"));
     let mut csv = Csv::new("scheme,measure,difference_percent,half_width_95_percent");
     let mut y = TOP;
+    let mut cut = false;
     for m in &measures {
         y += GAP / 2.0;
         c.text("tick", (0.0, y + LINE / 2.0 + 4.0), Anchor::Start, &m.label);
@@ -112,14 +118,16 @@ pub(crate) fn differences(cast: &Cast) -> Option<Figure> {
                 c.coloured_text(&class, &ink.colour, at, Anchor::Start, name);
             }
             let (low, high) = (at(e.mean - half(e)), at(e.mean + half(e)));
+            // No bar ends an interval that goes on.
+            let is_cut = !is_linear && times(e.mean - half(e)) < x.min;
+            let end = if is_cut { String::new() } else { format!("M{} {}v7", px(low), px(middle - 3.5)) };
+            cut |= is_cut;
             c.raw(&format!(
-                r#"<path class="line {}" fill="none" stroke="{}" stroke-width="1.6" d="M{} {m}H{}M{} {}v7M{} {}v7"/>"#,
+                r#"<path class="line {}" fill="none" stroke="{}" stroke-width="1.6" d="M{} {m}H{}{end}M{} {}v7"/>"#,
                 ink.class,
                 escape(&ink.colour),
                 px(low),
                 px(high),
-                px(low),
-                px(middle - 3.5),
                 px(high),
                 px(middle - 3.5),
                 m = px(middle),
@@ -157,10 +165,11 @@ pub(crate) fn differences(cast: &Cast) -> Option<Figure> {
     Some(Figure {
         name: "differences".into(),
         title,
-        caption:
+        caption: format!(
             "Mean differences, paired by seed, with 95 % confidence intervals; a difference whose interval \
-                  touches the line is not significant."
-                .to_string(),
+             touches the line is not significant.{}",
+            if cut { " An interval without a bar at its left end continues." } else { "" }
+        ),
         svg,
         csv: csv.0,
     })

@@ -166,7 +166,7 @@ fn apart(cast: &Cast, requests: &Requests, curves: &[Curve]) -> (Canvas, String)
         let (run, panel) = (curve.0, panels.at(k));
         let (x, y) = (latencies(curves, panel.left, panel.right), heights(panel.top, panel.bottom));
         shares(&mut c, &y, &SHARES[..FEW], (panel.left, panel.right), panel.first);
-        for tick in x.ticks(2).iter().filter(|t| t.major) {
+        for tick in x.major_ticks(2) {
             c.line("grid", (tick.at, panel.top), (tick.at, panel.bottom));
             if panel.last {
                 c.text("tick", (tick.at, panel.bottom + 17.0), Anchor::Middle, &latency_tick(tick.value));

@@ -52,7 +52,8 @@ fn picture(cast: &Cast, name: &str, file: String) -> Option<Figure> {
         (!finite.is_empty()).then(|| (run, thin(finite, cast.points)))
     };
     let tracks: Vec<Track> = (0..cast.reports.len()).filter_map(series).collect();
-    if tracks.is_empty() {
+    // What is zero throughout is a line below the measures.
+    if tracks.iter().all(|(_, pairs)| pairs.iter().all(|p| p[1] == 0.0)) {
         return None;
     }
     let many = tracks.len() > TOGETHER;

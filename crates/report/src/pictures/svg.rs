@@ -121,6 +121,12 @@ impl Scale {
         some.find(|ticks| ticks.len() > 1).unwrap_or_else(|| self.ticks(count))
     }
 
+    /// The same, of ticks with a text.
+    pub(crate) fn major_ticks(&self, count: usize) -> Vec<Tick> {
+        let major = |count| self.ticks(count).into_iter().filter(|tick| tick.major).collect::<Vec<_>>();
+        (count..count + 4).map(major).find(|ticks| ticks.len() > 1).unwrap_or_else(|| major(count))
+    }
+
     pub(crate) fn ticks(&self, count: usize) -> Vec<Tick> {
         match self.kind {
             ScaleKind::Linear => {

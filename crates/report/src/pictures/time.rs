@@ -237,7 +237,7 @@ impl Strips<'_> {
         for (i, track) in self.tracks.iter().enumerate() {
             let panel = panels.at(i);
             let y = (self.scale)(panel.bottom, panel.top);
-            for tick in y.ticks(panel.ticks()).iter().filter(|t| t.major) {
+            for tick in y.major_ticks(panel.ticks()) {
                 let class = if tick.value == 0.0 { "axis" } else { "grid" };
                 c.line(class, (panel.left, tick.at), (panel.right, tick.at));
                 if panel.first {
@@ -348,7 +348,7 @@ pub(crate) fn latency(cast: &Cast, series: &LatencySeries) -> Option<Figure> {
             .map(|(x, y)| format!("M{} {}h0", px(x), px(y)))
             .collect();
         c.raw(&format!(
-            r#"<path class="dots {}" fill="none" stroke="{}" stroke-width="2.2" stroke-linecap="round" stroke-opacity="0.4" d="{dots}"/>"#,
+            r#"<path class="dots {}" fill="none" stroke="{}" stroke-width="2.4" stroke-linecap="round" stroke-opacity="0.7" d="{dots}"/>"#,
             ink.class, ink.colour
         ));
         let line = path(track.values.iter().enumerate().map(|(i, v)| point(i, v)));

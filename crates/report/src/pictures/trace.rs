@@ -69,8 +69,7 @@ fn arrivals(p: &Profile) -> Option<Figure> {
     let rate = |counts: &[u64]| counts.iter().map(|n| *n as f64 / p.bin_s).collect::<Vec<f64>>();
     let strips = [(READS, rate(&p.reads)), (WRITES, rate(&p.writes))];
     let strips: Vec<_> = strips.into_iter().filter(|(_, r)| r.iter().any(|v| *v > 0.0)).collect();
-    let most = strips.iter().flat_map(|(_, r)| r).copied().fold(0.0, f64::max);
-    if most <= 0.0 {
+    if strips.is_empty() {
         return None;
     }
     let (x, time) = clock(p.bin_s * p.reads.len() as f64, RIGHT);
@@ -79,6 +78,8 @@ fn arrivals(p: &Profile) -> Option<Figure> {
     c.text("note", (0.0, 12.0), Anchor::Start, "requests/s");
     for (k, (ink, rates)) in strips.iter().enumerate() {
         let top = BOTTOM - height - (strips.len() - 1 - k) as f64 * (height + 28.0);
+        // Of its own: where reads come a hundred times as fast, writes would lie on the axis.
+        let most = rates.iter().copied().fold(0.0, f64::max);
         let y = Scale::from_zero(most, 2, top + height, top);
         for tick in y.ticks(2) {
             c.line(if tick.value == 0.0 { "axis" } else { "grid" }, (LEFT, tick.at), (RIGHT, tick.at));
@@ -97,7 +98,7 @@ fn arrivals(p: &Profile) -> Option<Figure> {
             ink.colour,
             px(LEFT)
         ));
-        c.raw(&stroke(*ink, "1.1", &line));
+        c.raw(&stroke(Ink { dashes: "", ..*ink }, "1.1", &line));
         let class = format!("name {}", ink.class);
         c.coloured_text(&class, ink.colour, (LEFT, top - 7.0), Anchor::Start, ink.name);
         let mean = rates.iter().sum::<f64>() / rates.len() as f64;
@@ -123,6 +124,9 @@ fn arrivals(p: &Profile) -> Option<Figure> {
         })
         .collect();
     let mut caption = format!("Bins of {}.", Quantity::Time.show(p.bin_s));
+    if strips.len() > 1 {
+        caption += " Reads and writes have a scale each.";
+    }
     if !said.is_empty() {
         caption += &format!(
             " The index of dispersion (variance over mean of arrivals) is {}; independent arrivals have 1.",
@@ -170,11 +174,11 @@ fn heat(p: &Profile) -> Option<Figure> {
     let mut c = Canvas::new(WIDTH, BOTTOM + 42.0);
     let says = format!("touched pages in order of address ({})", unit.sign);
     c.text("note", (0.0, 12.0), Anchor::Start, &says);
-    let opacity = |n: usize| 0.1 + 0.9 * (n as f64 / (SHADES - 1) as f64).powi(2);
+    let opacity = |n: usize| 0.22 + 0.78 * n as f64 / (SHADES - 1) as f64;
     for (n, d) in shades.iter().enumerate().filter(|(_, d)| !d.is_empty()) {
         c.raw(&format!(
-            r#"<path class="area-heat" fill="{}" fill-opacity="{:.2}" d="{d}"/>"#,
-            palette::OTHER,
+            r#"<path class="heat" fill="{}" fill-opacity="{:.2}" d="{d}"/>"#,
+            palette::BASELINE,
             opacity(n)
         ));
     }
@@ -189,8 +193,8 @@ fn heat(p: &Profile) -> Option<Figure> {
     c.text("note", (start - 6.0, 29.0), Anchor::End, "page touches  1");
     for n in 0..SHADES {
         c.raw(&format!(
-            r#"<rect fill="{}" fill-opacity="{:.2}" x="{}" y="20" width="12" height="10"/>"#,
-            palette::OTHER,
+            r#"<rect class="heat" fill="{}" fill-opacity="{:.2}" x="{}" y="20" width="12" height="10"/>"#,
+            palette::BASELINE,
             opacity(n),
             px(start + n as f64 * 12.0)
         ));
@@ -208,7 +212,7 @@ fn heat(p: &Profile) -> Option<Figure> {
     Some(Figure {
         name: "hot-spots-over-time".into(),
         title: title.to_string(),
-        caption: "Addresses that are never accessed are left out. Dark bands are pages that are accessed \
+        caption: "Addresses that are never accessed are left out. Strong bands are pages that are accessed \
                   repeatedly, diagonals are scans."
             .to_string(),
         svg: c.finish(title, &data("bars", &[])),
@@ -235,7 +239,8 @@ fn hit_curve(p: &Profile) -> Option<Figure> {
     let kinds: [(Ink, Of); 3] = [(READS, |h| h.reads), (WRITES, |h| h.writes), (ALL, |h| h.all)];
     let right = beside(&["writes"]);
     let x = Scale { to: right, ..size_scale(PAGE, end) };
-    let y = Scale { kind: ScaleKind::Linear, min: 0.0, max: 1.0, from: BOTTOM, to: TOP };
+    let most = curve.iter().flat_map(|h| [h.reads, h.writes, h.all]).flatten().fold(0.01, f64::max);
+    let y = Scale::from_zero(most, 4, BOTTOM, TOP);
     let lines: Vec<Line> = kinds
         .iter()
         .map(|(ink, of)| {
@@ -388,7 +393,9 @@ fn gaps(p: &Profile, inspection: &Inspection) -> Option<Figure> {
     let y = Scale { kind: ScaleKind::Linear, min: 0.0, max: 1.0, from: BOTTOM, to: TOP };
     let mut c = Canvas::new(WIDTH, BOTTOM + 42.0);
     c.text("note", (0.0, 12.0), Anchor::Start, "requests that arrive within (%)");
-    for tick in x.ticks(4) {
+    // Nine lines for each of many decades would be a ground of stripes.
+    let is_wide = last / first > 1e5;
+    for tick in x.ticks(4).into_iter().filter(|tick| tick.major || !is_wide) {
         c.line(if tick.major { "grid" } else { "minor" }, (tick.at, TOP), (tick.at, BOTTOM));
         if tick.major {
             c.text(

@@ -11,17 +11,19 @@ pub(crate) const RIGHT: f64 = WIDTH - 7.0;
 pub(crate) const TOP: f64 = 40.0;
 pub(crate) const BOTTOM: f64 = 250.0;
 
-/// Who is drawn: name, class and colour.
+/// Who is drawn: name, class, colour, and the dashes of a line that may lie on others.
 #[derive(Clone, Copy)]
 pub(crate) struct Ink {
     pub(crate) name: &'static str,
     pub(crate) class: &'static str,
     pub(crate) colour: &'static str,
+    pub(crate) dashes: &'static str,
 }
 
-pub(crate) const READS: Ink = Ink { name: "reads", class: "s6", colour: palette::SCHEMES[5] };
-pub(crate) const WRITES: Ink = Ink { name: "writes", class: "s2", colour: palette::SCHEMES[1] };
-pub(crate) const ALL: Ink = Ink { name: "all", class: "s0", colour: palette::BASELINE };
+pub(crate) const READS: Ink = Ink { name: "reads", class: "s6", colour: palette::SCHEMES[5], dashes: "7 4" };
+pub(crate) const WRITES: Ink =
+    Ink { name: "writes", class: "s2", colour: palette::SCHEMES[1], dashes: "1.5 4" };
+pub(crate) const ALL: Ink = Ink { name: "all", class: "s0", colour: palette::BASELINE, dashes: "" };
 
 /// A line of one plot.
 pub(crate) struct Line {
@@ -71,19 +73,25 @@ pub(crate) fn time_axis(c: &mut Canvas, x: &Scale, unit: Unit, bottom: f64) {
 }
 
 pub(crate) fn stroke(ink: Ink, width: &str, d: &str) -> String {
+    let dashes = match ink.dashes {
+        "" => String::new(),
+        dashes => format!(r#" stroke-dasharray="{dashes}""#),
+    };
     format!(
-        r#"<path class="line {}" fill="none" stroke="{}" stroke-width="{width}" stroke-linejoin="round" stroke-linecap="round" d="{d}"/>"#,
+        r#"<path class="line {}" fill="none" stroke="{}" stroke-width="{width}"{dashes} stroke-linejoin="round" stroke-linecap="round" d="{d}"/>"#,
         ink.class, ink.colour
     )
 }
 
-/// Lines with their names at the right end.
+/// Lines with their names at the right end; a dashed line lies on a solid one, which shows between its dashes.
 pub(crate) fn labelled(c: &mut Canvas, x: &Scale, y: &Scale, lines: &[Line]) {
     let ends: Vec<f64> = lines.iter().map(|l| l.points.last().map_or(BOTTOM, |p| y.at(p.1)) + 4.0).collect();
     let places = spread(&ends, 16.0, TOP + 4.0, BOTTOM);
-    for (line, place) in lines.iter().zip(places) {
+    let (solid, dashed): (Vec<_>, Vec<_>) =
+        lines.iter().zip(places).partition(|(line, _)| line.ink.dashes.is_empty());
+    for (line, place) in solid.into_iter().chain(dashed) {
         let d = path(line.points.iter().map(|(a, b)| Some((x.at(*a), y.at(*b)))));
-        c.raw(&stroke(line.ink, "1.8", &d));
+        c.raw(&stroke(line.ink, "2", &d));
         let class = format!("name {}", line.ink.class);
         c.coloured_text(&class, line.ink.colour, (x.to + 7.0, place), Anchor::Start, line.name);
     }

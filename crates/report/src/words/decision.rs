@@ -110,6 +110,10 @@ pub(crate) fn leading(comparison: &Comparison) -> Leading {
     }
     // What takes no time under any scheme decides nothing.
     found.retain(|(_, _, row)| row.any() || row.quantity != Quantity::Latency || reports.len() == 1);
+    // Erases of a cell mode compare schemes that all have it: with an SLC cache there are fewer of TLC.
+    if reports.iter().any(|r| !r.flash.erases.keys().eq(reports[0].flash.erases.keys())) {
+        found.retain(|(path, _, _)| !path.starts_with("flash.erases."));
+    }
     if let Some(row) = lifetime(reports).filter(|row| reports.len() == 1 || differs(row)) {
         found.push((LIFETIME, row.label.clone(), row));
     }
@@ -126,7 +130,7 @@ pub(crate) fn leading(comparison: &Comparison) -> Leading {
         let row = |path: &&str| found.iter().position(|(p, _, row)| p == path && differs(row));
         wanted.iter().find_map(row)
     };
-    let gain = at(&["latency_us.write.p99", "latency_us.read.p99", "throughput.iops"]);
+    let gain = at(&["latency_us.write.p99", "latency_us.read.p99", "throughput.iops", "waf.total"]);
     let cost = at(&[LIFETIME, "waf.total", "latency_us.read.p99", "throughput.iops"]);
     let tradeoff = gain.zip(cost).filter(|(gain, cost)| gain != cost && reports.len() > 1);
     let ok = eligible(reports);

@@ -4,6 +4,7 @@ pub(crate) mod advice;
 pub(crate) mod command;
 pub(crate) mod conditions;
 pub(crate) mod decision;
+pub(crate) mod end;
 pub(crate) mod facts;
 pub(crate) mod figures;
 pub(crate) mod hints;

@@ -54,6 +54,8 @@ impl Row {
         samples: Vec<Vec<(u64, f64)>>,
     ) -> Row {
         let label = label.to_string();
+        // A sum of nothing is −0, which no table should say.
+        let values = values.into_iter().map(|v| v.map(|v| v + 0.0)).collect();
         Row { label, quantity, better, values, samples, path: "", figure: None, sum_unit: None }
     }
 

@@ -3,10 +3,9 @@
 use crate::schema::report::Report;
 use crate::schema::steady::Reached;
 use crate::words::command::{of_all, shell_line};
+use crate::words::end::{End, bursts_for, end_of, parameters, two_digits};
 use crate::words::number;
 use serde_json::Value;
-use wordline_trace::ByteBound;
-use wordline_units::{Count, SimDuration};
 
 /// Minimum factor by which a run that is too short is extended.
 const LONGER: f64 = 4.0;
@@ -64,6 +63,11 @@ pub(crate) fn stands(reports: &[Report]) -> bool {
 /// A report's runs: its replicas, or itself.
 fn each(report: &Report) -> Vec<&Report> {
     report.replicas.as_ref().map_or(vec![report], |r| r.runs.iter().collect())
+}
+
+/// The same with the report that each belongs to, which alone has the configuration of its replicas.
+fn with_reports(reports: &[Report]) -> impl Iterator<Item = (&Report, &Report)> {
+    reports.iter().flat_map(|report| each(report).into_iter().map(move |run| (report, run)))
 }
 
 /// A run without a verdict does not count as steady.
@@ -130,12 +134,18 @@ fn option(reports: &[Report]) -> Option<(&'static str, String)> {
     if reports.iter().any(|r| end_of(r) != end) {
         return None;
     }
-    let most = |of: fn(&Report) -> f64| reports.iter().flat_map(each).map(of).fold(0.0, f64::max);
+    let most = |of: fn((&Report, &Report)) -> f64| with_reports(reports).map(of).fold(0.0, f64::max);
     match end {
         End::Requests => Some(("--requests", (two_digits(most(requests)) as u64).to_string())),
         End::Trace => {
-            let passes = most(|run| passes(run) * times(run)).ceil() as u64;
+            let passes = most(|(of, run)| passes(run) * times((of, run))).ceil() as u64;
             (passes <= PASSES_MAX).then(|| ("--set", format!("workload.loops={passes}")))
+        }
+        End::Bursts => {
+            let run = reports.first()?;
+            let drives = most(|(of, run)| run.drive_writes().unwrap_or(0.0) * times((of, run)));
+            let bursts = bursts_for(parameters(run)?, run.capacity.logical_bytes, drives)?;
+            Some(("--set", format!("workload.bursts={bursts}")))
         }
         End::Jobs(_) | End::Bound => None,
     }
@@ -144,18 +154,18 @@ fn option(reports: &[Report]) -> Option<(&'static str, String)> {
 /// The number of requests with which each of these runs can have an answer, to two digits: as for `--requests`, per
 /// pass of a trace. `None` if all have one, or are overloaded.
 pub fn needed(reports: &[Report]) -> Option<u64> {
-    let short = reports.iter().flat_map(each).filter(|run| !is_steady(run) && run.overload().is_none());
+    let short = with_reports(reports).filter(|(_, run)| !is_steady(run) && run.overload().is_none());
     short.map(requests).max_by(f64::total_cmp).map(|most| two_digits(most) as u64)
 }
 
 /// The number of requests with which a run can have an answer.
-fn requests(run: &Report) -> f64 {
-    run.host.requests.max(1) as f64 / passes(run) * times(run)
+fn requests((of, run): (&Report, &Report)) -> f64 {
+    run.host.requests.max(1) as f64 / passes(run) * times((of, run))
 }
 
 /// Factor by which a run must be longer for an answer.
-fn times(run: &Report) -> f64 {
-    let initial = run.config["initial"]["spelling"].as_str().unwrap_or_default();
+fn times((of, run): (&Report, &Report)) -> f64 {
+    let initial = of.config["initial"]["spelling"].as_str().unwrap_or_default();
     let target = drive_writes_for_verdict(initial, run.capacity.over_provisioning);
     let written = run.drive_writes().filter(|written| *written > 0.0);
     written.map_or(LONGER, |written| (target / written).max(LONGER))
@@ -180,131 +190,10 @@ fn passes(run: &Report) -> f64 {
     run.workload.details.get("loops").and_then(Value::as_u64).unwrap_or(1).max(1) as f64
 }
 
-/// A number of requests to propose: rounded up to two digits.
-pub fn two_digits(x: f64) -> f64 {
-    let size = 10f64.powf((x.log10().floor() - 1.0).max(0.0));
-    (x / size).ceil() * size
-}
-
-/// What ends a run.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum End {
-    /// A number of requests, which a user can increase.
-    Requests,
-    /// A trace has no more.
-    Trace,
-    /// The jobs of a job file are complete.
-    Jobs(JobEnd),
-    /// A limit of the workload in time or bytes.
-    Bound,
-}
-
-/// What ends the jobs of a file.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum JobEnd {
-    /// Only their time: they continue until it is over, whatever their size.
-    Time,
-    /// All of their data, as none has a time limit.
-    Size,
-    /// Either.
-    Either,
-}
-
-impl JobEnd {
-    /// What ends jobs, as listed in a report's workload.
-    pub fn of(jobs: &Value) -> JobEnd {
-        let none = vec![];
-        let jobs = jobs.as_array().unwrap_or(&none);
-        let has = |job: &Value, key: &str| job["options"].get(key).is_some_and(|v| v != "0");
-        let runtime = |job: &Value| has(job, "runtime");
-        if !jobs.is_empty() && jobs.iter().all(|job| runtime(job) && has(job, "time_based")) {
-            JobEnd::Time
-        } else if !jobs.is_empty() && !jobs.iter().any(runtime) {
-            JobEnd::Size
-        } else {
-            JobEnd::Either
-        }
-    }
-
-    const fn keys(self) -> &'static str {
-        match self {
-            JobEnd::Time => "runtime=",
-            JobEnd::Size => "loops= or size=",
-            JobEnd::Either => "runtime=, loops= or size=",
-        }
-    }
-}
-
-/// The number of requests after which `--requests` or `requests=` stops a job file.
-fn most_of_jobs(run: &Report) -> Option<u64> {
-    let option = || run.command.windows(2).find(|w| w[0] == "--requests").map(|w| w[1].as_str());
-    let text = run.workload.details.get("text").and_then(Value::as_str).unwrap_or_default();
-    let own = || text.rsplit(':').next()?.split(',').find_map(|o| o.strip_prefix("requests="));
-    option().or_else(own)?.parse::<Count>().ok().map(|n| n.0)
-}
-
-fn end_of(run: &Report) -> End {
-    let details = &run.workload.details;
-    let text = |key: &str| details.get(key).and_then(Value::as_str).unwrap_or_default();
-    let bounded = |of: &Value| !of["duration"].is_null() || !of["bytes"].is_null();
-    let bounds = details.get("parameters").map_or(Value::Null, |p| match &p["bounds"] {
-        Value::Null => p.clone(),
-        bounds => bounds.clone(),
-    });
-    let cut = details.get("requests").and_then(Value::as_u64);
-    let has = |key: &str| details.get(key).is_some_and(|value| !value.is_null());
-    // In an open loop a duration ends each pass of a trace by its own times.
-    let is_closed = details.get("pacing").is_some_and(|pacing| pacing.is_object());
-    match text("kind") {
-        "jobs" if most_of_jobs(run).is_some_and(|most| most <= run.host.requests) => End::Requests,
-        "jobs" => End::Jobs(JobEnd::of(details.get("jobs").unwrap_or(&Value::Null))),
-        "trace" if ended_by_bound(run, is_closed) => End::Bound,
-        "trace" if cut.is_some_and(|most| most <= run.host.requests) => End::Requests,
-        "trace" => End::Trace,
-        _ if bounded(&bounds) || has("duration") => End::Bound,
-        _ => End::Requests,
-    }
-}
-
-/// Whether `bytes=`, or in a closed loop `duration=`, ended a run of a trace, and not the trace itself before.
-fn ended_by_bound(run: &Report, is_closed: bool) -> bool {
-    let text = |key: &str| run.workload.details.get(key).and_then(Value::as_str);
-    let moved = run.host.moved();
-    let bytes = if moved.write_bytes > 0 { moved.write_bytes } else { moved.read_bytes };
-    // Requests under way at the end may be missing.
-    let reached = |of: f64, bound: f64| of >= 0.99 * bound;
-    let by_bytes = text("bytes").is_some_and(|bound| {
-        let bound = bound.parse::<ByteBound>().map_or(0, |b| b.of(run.capacity.logical_bytes));
-        reached(bytes as f64, bound as f64)
-    });
-    let by_time = is_closed
-        && text("duration").is_some_and(|bound| {
-            let bound = bound.parse::<SimDuration>().map_or(0.0, |d| d.as_secs());
-            reached(run.simulated_s, bound)
-        });
-    by_bytes || by_time
-}
-
 /// How to extend runs if no option does.
 fn way(reports: &[Report]) -> String {
-    let times = reports.iter().flat_map(each).map(times).fold(LONGER, f64::max);
+    let times = with_reports(reports).map(times).fold(LONGER, f64::max);
     reports.first().map_or(End::Requests, end_of).later(times)
-}
-
-impl End {
-    /// How to extend a run by a factor if no option does.
-    pub fn later(self, times: f64) -> String {
-        let more = number::count(times.ceil() as u64);
-        match self {
-            End::Requests => format!("give each run {more} times its requests"),
-            End::Trace => format!(
-                "repeat the trace {more} times, because it ends before the drive is \
-                                   steady"
-            ),
-            End::Jobs(end) => format!("raise {} of the jobs {more} times", end.keys()),
-            End::Bound => format!("raise duration= or bytes= of the workload {more} times"),
-        }
-    }
 }
 
 #[cfg(test)]
@@ -357,6 +246,29 @@ mod tests {
         assert!(stands(&[run(Reached::Yes, json!({}))]));
         assert!(!stands(&[run(Reached::Yes, json!({})), run(Reached::TooShort, json!({}))]));
         assert!(!stands(&[Report::default()]) && !stands(&[]));
+    }
+
+    /// Replicas carry no configuration: they were once taken to begin on a full drive.
+    #[test]
+    fn replicas_begin_as_their_report_says() {
+        let mut of = run(Reached::TooShort, json!({ "kind": "synthetic" }));
+        of.config = json!({ "initial": { "spelling": "fresh" } });
+        let alone = longer(&[of.clone()]);
+        let replica = Report { config: Value::Null, ..of.clone() };
+        of.replicas = Some(Replicas { runs: vec![replica], figures: Default::default() });
+        assert_eq!(longer(&[of]), alone);
+    }
+
+    /// More requests make no run longer that ends with its last burst.
+    #[test]
+    fn workload_of_bursts_gets_more_of_them() {
+        let of = json!({ "bursts": 6, "burst": "1%", "long": "15%", "bounds": { "requests": 9000 } });
+        let words =
+            longer(&[run(Reached::TooShort, json!({ "kind": "synthetic", "parameters": of }))]).unwrap();
+        assert_eq!(words[words.len() - 2..], ["--set", "workload.bursts=85"]);
+        let of = json!({ "bursts": 6, "burst": "0.00001%", "bounds": { "requests": 9000 } });
+        let short = [run(Reached::TooShort, json!({ "kind": "synthetic", "parameters": of }))];
+        assert!(advice(&short).contains("raise bursts= or burst= of the workload 20 times"));
     }
 
     #[test]

@@ -317,6 +317,20 @@ fn what_schemes_follow_has_a_picture_a_name() {
     assert!(!html(&sample::two()).contains("Scheme metrics"));
 }
 
+/// A plot of nothing but zeros was once drawn, and its mean was called "scheme metrics mean".
+#[test]
+fn metric_that_stays_zero_is_a_line_and_no_picture() {
+    let mut c = sample::metrics(3);
+    for report in &mut c.reports {
+        let zero = report.metrics.get("hit rate").map(|pairs| pairs.iter().map(|p| [p[0], 0.0]).collect());
+        report.metrics.extend(zero.map(|pairs| ("hit rate".to_string(), pairs)));
+    }
+    assert!(figures(&c).iter().all(|f| f.name != "metrics-hit-rate"));
+    let page = visible(&html(&c));
+    let zero = between(&page, "Zero in every run:", "What these figures are");
+    assert!(zero.contains("scheme metrics hit rate mean"), "{zero}");
+}
+
 #[test]
 fn a_picture_without_data_is_left_out() {
     let names = |c: &Comparison| figures(c).into_iter().map(|f| f.name.into_owned()).collect::<Vec<_>>();
@@ -480,6 +494,25 @@ fn a_page_begins_with_what_decides() {
         );
         assert_eq!(page.matches("\" open>").count(), 1, "the first section alone is unfolded");
     }
+}
+
+/// Schemes without an SLC cache once lost to those with one by erases of SLC blocks, which they have none of.
+#[test]
+fn erases_decide_only_where_every_scheme_has_the_mode() {
+    let erases = |c: &Comparison| {
+        let lead = decided(c.clone()).decision.unwrap().lead;
+        lead.iter().filter(|m| m.path.starts_with("flash.erases")).count()
+    };
+    let mut c = sample::two();
+    for report in &mut c.reports {
+        (report.latency_us.write, report.latency_us.read) = (None, None);
+        report.flash.erases = [("tlc".to_string(), 900)].into();
+    }
+    c.reports[1].flash.erases.insert("slc".to_string(), 400);
+    c.reports[1].flash.erases.insert("tlc".to_string(), 500);
+    assert_eq!(erases(&c), 0);
+    c.reports[0].flash.erases.insert("slc".to_string(), 300);
+    assert_eq!(erases(&c), 2);
 }
 
 #[test]

@@ -59,7 +59,7 @@ def _draw_updates(study: Study) -> Any:
     at.set_ylabel("updates in the cache")
     at.set_xticks(x, [r["trace"] for r in rows])
     at.grid(axis="x", visible=False)
-    at.legend(ncols=4, loc="lower center", bbox_to_anchor=(0.5, 1.0))
+    drawing.legend_above(figure, at)
     return figure
 
 

@@ -94,7 +94,7 @@ def _draw_parts(study: Study, group: str, title: str) -> Any:
     low.set_xticks(x, [r["volume"] for r in rows], rotation=30, ha="right")
     for each in (at, low):
         each.grid(axis="x", visible=False)
-    figure.legend(loc="outside right upper")
+    drawing.legend_above(figure)
     return figure
 
 
@@ -137,7 +137,7 @@ def _draw_over_time(study: Study, group: str, x: str, label: str, title: str) ->
     at.set_xlabel(label)
     at.set_ylabel("mean write latency, ms")
     at.set_title(title)
-    at.legend()
+    drawing.legend_above(figure, at)
     return figure
 
 
@@ -186,8 +186,7 @@ def _draw_ratios(
         at.set_ylabel(f"{names[figure_name]}\n/ baseline's")
     axes[0].set_title(title)
     axes[1].set_xticks(places, [row["volume"] for row in rows], rotation=30, ha="right")
-    handles, labels = axes[1].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside right upper")
+    drawing.legend_above(figure, axes[1])
     return figure
 
 
@@ -223,7 +222,7 @@ def _draw_bursts(study: Study) -> Any:
     at.set_xlabel("written in one burst, GiB")
     at.set_ylabel("over the baseline's")
     at.set_title("Simulated as points, closed forms dashed")
-    at.legend(loc="lower left")
+    drawing.legend_above(figure, at)
     return figure
 
 

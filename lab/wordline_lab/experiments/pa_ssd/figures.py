@@ -62,7 +62,7 @@ def _stacks(rows: Rows, title: str) -> Any:
     at.set_ylabel("writes")
     at.grid(axis="x", visible=False)
     at.set_title(title)
-    figure.legend(title="slowest page", loc="outside right upper", reverse=True)
+    drawing.legend_above(figure, title="slowest page")
     return figure
 
 
@@ -94,7 +94,7 @@ def _cdf(study: Study, most_ms: float, title: str) -> Any:
     at.set_xlabel("write latency, ms")
     at.set_ylabel("writes that are over")
     at.set_title(title)
-    at.legend(loc="lower right")
+    drawing.legend_above(figure, at)
     return figure
 
 
@@ -136,7 +136,7 @@ def _draw_chances(study: Study) -> Any:
     at.set_xlabel("pages of a write")
     at.set_ylabel("chance")
     at.set_title("Formulas as lines, the baseline at zero load as points")
-    at.legend(loc="center right")
+    drawing.legend_above(figure, at)
     return figure
 
 
@@ -185,7 +185,7 @@ def _draw_normalized(study: Study, kind: str, printed: dict[str, float]) -> Any:
     at.grid(axis="x", visible=False)
     at.set_ylabel(f"mean {kind} latency / baseline's")
     at.set_title("Workloads from light to heavy, as in the paper")
-    figure.legend(loc="outside right upper")
+    drawing.legend_above(figure)
     return figure
 
 
@@ -212,7 +212,7 @@ def _draw_success(study: Study) -> Any:
     at.grid(axis="x", visible=False)
     at.set_ylabel("parts with the type asked for")
     at.set_title("How often pa-BLAlloc finds a page of the type asked for")
-    figure.legend(loc="outside right upper")
+    drawing.legend_above(figure)
     return figure
 
 
@@ -273,7 +273,7 @@ def _draw_over_time(study: Study, workload: str) -> Any:
         at.set_xlabel(unit)
     left.set_title(f"{workload}: writes over time")
     right.set_title("LSB pages left")
-    figure.legend(loc="outside right upper")
+    drawing.legend_above(figure)
     return figure
 
 
@@ -314,7 +314,7 @@ def _draw_long_term(study: Study) -> Any:
     at.grid(axis="x", visible=False)
     at.set_ylabel("mean write latency / baseline's")
     at.set_title("MSFS again and again")
-    figure.legend(loc="outside right upper")
+    drawing.legend_above(figure)
     return figure
 
 

@@ -90,7 +90,7 @@ def _draw_retries(study: Study, mode: str) -> Any:
     at.set_xlabel("retries of every read")
     at.set_ylabel("bandwidth to that without")
     at.set_title(f"{mode}, 16 KiB")
-    at.legend()
+    drawing.legend_above(figure, at)
     return figure
 
 
@@ -118,7 +118,7 @@ def _draw_pages(study: Study, mode: str) -> Any:
     at.set_ylabel("pages")
     at.set_title(f"{mode}: retries of all pages, cycles over the whole stage (calibrated)")
     at.grid(axis="x", visible=False)
-    at.legend()
+    drawing.legend_above(figure, at)
     return figure
 
 
@@ -216,7 +216,7 @@ def _draw_tlc(study: Study) -> Any:
     at.set_xlabel("TLC pages that take a retry")
     at.set_ylabel("RARO to Hotness")
     at.set_title("young, four threads")
-    at.legend()
+    drawing.legend_above(figure, at)
     return figure
 
 
