@@ -216,7 +216,7 @@ def test_contents_name_sections_by_their_titles(made):
     assert listed("sweep of many")[:2] == ["Decision", "Measures"]
 
 
-def test_a_trace_page_shows_hot_spots_and_curves_that_overlap(made, browser):
+def test_a_trace_page_shows_hot_spots_and_curves(made, browser):
     tab = browser.new_page(color_scheme="dark")
     tab.goto(made["trace"].as_uri())
     looks = """() => {

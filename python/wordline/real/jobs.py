@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-#: Interval of the lines in fio's bandwidth logs, in milliseconds.
-LOG_MS = 250
+#: Interval of the lines in fio's bandwidth logs, in milliseconds; shorter around an idle time.
+LOG_MS, REST_MS = 250, 100
 #: Bytes of a sequential request, and queue depth.
 BLOCK, DEPTH = 128 << 10, 32
 #: Number of reads or writes in a job that measures latency, and in one that tells hits of an L2P
@@ -241,7 +241,7 @@ def _cache() -> list[Job]:
         _logged(
             f"06-rest-{rest}",
             f"SLC cache after {rest} s of rest, drive full",
-            Writes("write", BLOCK, DEPTH, BURST, rest, AFTER),
+            Writes("write", BLOCK, DEPTH, BURST, rest, AFTER, log_ms=REST_MS),
             f"{rest} s, and a quarter of 01-fill",
         )
         for rest in RESTS
@@ -325,7 +325,7 @@ def _half() -> list[Job]:
         _logged(
             "13-half",
             f"SLC cache after {HALF_REST} s of rest, drive half full",
-            Writes("write", BLOCK, DEPTH, HALF, HALF_REST, BURST),
+            Writes("write", BLOCK, DEPTH, HALF, HALF_REST, BURST, log_ms=REST_MS),
             "two thirds of 01-fill",
             erased=True,
         )

@@ -18,9 +18,8 @@ def writes(drive: wl.Drive, wanted: Writes, capacity: int, seed: int) -> tuple[d
     a smaller drive. A line without writes has the rate of the next line with writes. An idle time
     has its own line.
     """
-    step = max(1000, 1_000_000 * wanted.log_ms * capacity // 10**12)
     began = line_began = drive.now_ns
-    written = requests = looks = 0
+    written = requests = 0
     log: list[str] = []
 
     def lines(ends: list[int], done: int) -> None:
@@ -31,6 +30,7 @@ def writes(drive: wl.Drive, wanted: Writes, capacity: int, seed: int) -> tuple[d
 
     for workload, rest_s in wanted.workloads():
         feed = drive.feed(workload, seed=seed)
+        step, looks = max(1000, 1_000_000 * wanted.log_ms * capacity // 10**12), 0
         ends: list[int] = []
         while not feed.is_over or drive.look().outstanding:
             part = feed.measure(until_ns=drive.now_ns + step)

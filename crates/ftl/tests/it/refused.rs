@@ -88,7 +88,7 @@ fn each_illegal_decision_is_refused_with_its_reason() {
     assert_eq!(
         said,
         [
-            "place logical page 1 as it is (its sectors 0b1100 are stored elsewhere, and a page-level map has one entry per page)",
+            "place logical page 1 without its missing sectors (its sectors 0b1100 are stored elsewhere, and a page-level map has one entry per page)",
             "route to Lsb slots (blocks with program rule Sequential have no such slots)",
             "place into a merge buffer (the layout has no merge buffer)",
             "SetQuota(RegionId(9), 1) (unknown region)",
