@@ -15,9 +15,9 @@ ENTRY = 4
 #: A drive whose reads over all of it take longer by less than this share hits its table always.
 SEEN = 0.02
 #: Share of a mean latency that single jobs differ by, in addition to the chance of hits.
-NOISE = 0.002
+NOISE = 0.01
 #: Sum of squared errors, in standard deviations, above which the latencies do not follow hits and
-#: misses; and by which a size may be worse than the best and is not excluded (2 deviations).
+#: misses; and by which a size or a law may be worse than the best and stays (2 deviations).
 MISFIT, NEAR = 20.0, 4.0
 #: Number of sizes tried between the smallest span and the drive.
 SIZES = 2000
@@ -69,10 +69,11 @@ def map_cache(found: Sequence[Lookup]) -> MapCache | None:
     if us[-1] < (1 + SEEN) * us[0]:
         return None
     law = _law(shares, us, reads, held=False)
+    # What an SLC cache holds may fill the smallest span, and more.
     for first in (0, 1):
-        if law is None or law[0] > MISFIT:
-            # What an SLC cache holds may fill the smallest span, and more.
-            law = _law(shares[first:], us[first:], reads[first:], held=True)
+        other = _law(shares[first:], us[first:], reads[first:], held=True)
+        if law is None or (other is not None and other[0] < law[0] - NEAR):
+            law = other
     if law is None or law[0] > MISFIT:
         return None
     _, size, (low, high), hit, cost = law
