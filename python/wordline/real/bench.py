@@ -13,7 +13,7 @@ import numpy as np
 import wordline as wl
 from wordline import toml
 from wordline.quantity import in_bytes
-from wordline.real import logged, measurements
+from wordline.real import measurements, write_log
 from wordline.real.curve import Plateau, plateaus
 from wordline.real.jobs import Writes
 from wordline.real.sheet import scaled, scheme_of
@@ -107,7 +107,7 @@ class Bench:
             drive = wl.Drive(
                 device=path, scheme=self.scheme, set=dict(self.set), seed=self.seed, initial="fresh"
             )
-            _, log = logged.writes(drive, wanted, drive.look().logical_bytes, self.seed)
+            _, log = write_log.write(drive, wanted, drive.look().logical_bytes, self.seed)
             file = Path(folder) / "burst.log"
             file.write_text(log, encoding="utf-8")
             return measurements.fio_log(file)

@@ -12,7 +12,7 @@ from typing import Any
 import wordline as wl
 from wordline import UserError, _wordline
 from wordline.commands import SWEEP, perform, settings, tell
-from wordline.real import logged, on_drive, probed, sheet, show
+from wordline.real import on_drive, probed, sheet, show, write_log
 from wordline.real.jobs import JOBS, Job
 from wordline.real.on_drive import Target
 from wordline.real.result import Tell
@@ -245,7 +245,7 @@ def simulate(
             output = _as_fio(job, _played(drive, job, capacity, seed))
             began, media = 0, 0
         else:
-            output, log = logged.writes(drive, job.writes, capacity, seed)
+            output, log = write_log.write(drive, job.writes, capacity, seed)
             (folder / f"{job.name}_bw.1.log").write_text(log, encoding="utf-8")
         (folder / f"{job.name}.json").write_text(
             json.dumps(output, indent=2) + "\n", encoding="utf-8"
@@ -297,4 +297,4 @@ def _as_fio(job: Job, found: dict[str, Any]) -> dict[str, Any]:
                 },
             },
         }
-    return logged.output([{"jobname": job.section, **ways}])
+    return write_log.output([{"jobname": job.section, **ways}])

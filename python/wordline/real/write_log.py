@@ -11,7 +11,7 @@ from wordline.real.jobs import Writes
 LINES = 1000
 
 
-def writes(drive: wl.Drive, wanted: Writes, capacity: int, seed: int) -> tuple[dict[str, Any], str]:
+def write(drive: wl.Drive, wanted: Writes, capacity: int, seed: int) -> tuple[dict[str, Any], str]:
     """Write to a drive; return output as fio would print it, and a bandwidth log.
 
     A line of the log covers the interval of the job on a drive of 1 TB, and proportionally less on
