@@ -218,6 +218,17 @@ def test_a_layout_that_is_none_is_told(change, message):
         wl.run(scheme=wrong(change=change), **SMALL)
 
 
+def test_a_region_without_blocks_is_refused():
+    class KeepsAll(SlcCachePy):
+        def layout(self, drive):
+            whole = drive.blocks_per_plane[0]
+            regions = [wl.Region("slc", "slc", kept=whole), wl.Region("dense", drive.dense)]
+            return wl.Layout(regions, [wl.Pool(whole)], "dense")
+
+    with pytest.raises(wl.Refused, match="region dense has no block, since other regions keep all"):
+        wl.run(scheme=KeepsAll, **SMALL)
+
+
 @pytest.mark.parametrize(
     ("places", "error", "message"),
     [

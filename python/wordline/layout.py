@@ -106,6 +106,8 @@ class Region:
     moved_in
         How moved logical pages share a flash page: ``packed``, a number (packed through a buffer of
         this many pages), ``alone``, or ``rewritten`` with the other of a pair.
+    kept
+        Blocks per plane of its pool that the other regions leave to it.
     """
 
     name: str
@@ -125,6 +127,7 @@ class Region:
     protected: bool | None = None
     earlier_bits: str = "buffered"
     moved_in: int | str = "packed"
+    kept: int = 0
 
 
 class Overlay(NamedTuple):
@@ -217,8 +220,8 @@ class Layout:
     ) -> Layout:
         """Return an SLC cache, ``slc``, in front of a region ``dense``.
 
-        A cache of fixed size has blocks of its own. A dynamic cache shares blocks: `Scheme.tick` is
-        called every 1024 writes and should return a `SetQuota`.
+        A cache of fixed size has blocks of its own. A dynamic cache shares all but its static ones:
+        `Scheme.tick` is called every 1024 writes and should return a `SetQuota`.
 
         Parameters
         ----------
@@ -250,7 +253,7 @@ class Layout:
         if not dynamic_blocks:
             dense = Region("dense", drive.dense, pool=1)
             return Layout([slc, dense], [Pool(blocks), Pool(whole - blocks)], "dense")
-        slc = replace(slc, blocks=max(cache, least))
+        slc = replace(slc, blocks=max(cache, least), kept=blocks)
         shared = [slc, Region("dense", drive.dense)]
         return Layout(shared, [Pool(whole)], "dense", tick_every_writes=1024)
 

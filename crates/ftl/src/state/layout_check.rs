@@ -1,7 +1,7 @@
 //! Checks whether a layout can be built on a drive, before any part of it is.
 
 use crate::plan::layout::{DriveInfo, Layout};
-use crate::plan::region::{PoolId, Region};
+use crate::plan::region::{PoolId, Region, RegionId};
 use crate::state::demand_map::{self, DemandMap};
 use crate::state::region::PoolState;
 use crate::state::superblocks;
@@ -22,6 +22,7 @@ pub(crate) fn check(drive: &DriveInfo, layout: &Layout) -> Result<(), String> {
         return Err(why);
     }
     check_pools(drive, layout)?;
+    check_kept(layout)?;
     for region in &layout.regions {
         let medium = &drive.geometry.media[layout.pools[region.pool.0 as usize].medium];
         check_modes(drive, region, medium)?;
@@ -49,6 +50,16 @@ fn check_pools(drive: &DriveInfo, layout: &Layout) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// Verify that no region is left without blocks by those that others keep.
+fn check_kept(layout: &Layout) -> Result<(), String> {
+    let at = (0..layout.regions.len()).find(|at| layout.left_to(RegionId(*at as u8)) == 0);
+    let Some(region) = at.map(|at| &layout.regions[at]) else { return Ok(()) };
+    Err(format!(
+        "region {} has no block, since other regions keep all {} per plane of its pool; keep fewer",
+        region.name, layout.pools[region.pool.0 as usize].blocks_per_plane
+    ))
 }
 
 /// Verify that each pool has a writable block in addition to its reserve.

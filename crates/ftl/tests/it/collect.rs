@@ -6,7 +6,7 @@ use wordline_flash::SlotClass;
 use wordline_ftl::drive;
 use wordline_ftl::{
     BlockLife, Cause, Class, Collect, Command, Gather, Grain, Hooks, IdleWork, Move, OpId, OpKind, Place,
-    PlanePick, Route,
+    PlanePick, PoolId, Route,
 };
 use wordline_units::{BlockId, CellMode, DieId, Lpn, PlaneId, Ppn};
 
@@ -302,6 +302,30 @@ fn quotas_bound_what_a_region_takes_and_may_change() {
     b.fill(0..12);
     b.verify();
     assert!(b.ftl.view().taken(A).1 <= 4);
+}
+
+#[test]
+fn kept_blocks_are_left_to_their_region() {
+    // Both regions share a pool of ten blocks; all writes go to the second.
+    let most_with = |kept| {
+        let mut plan = bench::cache().with(|r| (r.pool, r.kept) = (PoolId(0), 0));
+        plan.layout.regions[0].kept = kept;
+        plan.layout.pools.truncate(1);
+        plan.layout.pools[0].blocks_per_plane = 10;
+        plan.host.route = Route::to(B, SlotClass::Next);
+        plan.parts = plan.host;
+        let mut b = Bench::new(plan, &[]);
+        let owned = (0..120).map(|i| {
+            b.fill([i % 16]);
+            b.ftl.owned_blocks(B)
+        });
+        let most = owned.max();
+        b.verify();
+        most
+    };
+    // GC begins at the same distance from what is left.
+    let most: Vec<_> = (0..6).filter_map(most_with).collect();
+    assert_eq!(most, [7, 6, 5, 4, 3, 2]);
 }
 
 #[test]

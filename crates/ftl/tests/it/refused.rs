@@ -5,7 +5,7 @@ use wordline_flash::{ProgramRule, SlotClass};
 use wordline_ftl::drive;
 use wordline_ftl::{
     Collect, Command, Fault, Ftl, Gather, Grain, Hooks, IdleWork, MapKind, Move, MovedIn, Place, PlanePick,
-    RegionId, Route,
+    PoolId, RegionId, Route,
 };
 use wordline_units::{BlockId, CellMode, Lpn, Ppn};
 
@@ -159,8 +159,15 @@ fn layout_that_does_not_fit_is_refused_with_reason() {
         plan
     };
     let packed: Keys = &[("mapping.unit", "1KiB"), ("mapping.packing", "page")];
-    let table: [(Plan, Keys, &str); 13] = [
+    let full = {
+        let mut plan =
+            bench::cache().with(|r| (r.pool, r.kept) = (PoolId(1), if r.name == "S" { 6 } else { 0 }));
+        plan.layout.pools[0].blocks_per_plane = 4;
+        plan
+    };
+    let table: [(Plan, Keys, &str); 14] = [
         (none, &[], "its layout has 0 regions"),
+        (full, &[], "region D has no block, since other regions keep all 6 per plane of its pool"),
         (bench::plan(&[6, 5], one().layout.regions, MapKind::Page), &[], "it needs 11 blocks per plane"),
         (changed(|r| r.mode = CellMode::Qlc), &[], "region D uses QLC mode"),
         (changed(|r| r.rule = ProgramRule::OneShot(3)), &[], "region D programs 3 pages in one operation"),

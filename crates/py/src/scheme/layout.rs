@@ -39,6 +39,7 @@ struct AskedRegion {
     protected: Option<bool>,
     earlier_bits: String,
     moved_in: Either,
+    kept: u32,
 }
 
 /// `wordline.Pool`.
@@ -151,6 +152,7 @@ impl AskedRegion {
             earlier_bits: reread.unwrap_or(earlier),
             partial_victims: self.partial_victims,
             quota: self.blocks.unwrap_or(u32::MAX),
+            kept: self.kept,
             trigger: trigger.unwrap_or(spec.gc.trigger),
             victim: victim.unwrap_or(spec.gc.victim),
             pad_after,
