@@ -16,6 +16,7 @@ import wordline as wl
 from wordline import toml
 from wordline.quantity import in_bytes
 from wordline.real import (
+    closed_network,
     fit,
     jobs,
     judged,
@@ -257,6 +258,16 @@ def test_spans_without_a_law_show_no_l2p_cache() -> None:
     assert found.share.value == pytest.approx(0.3, rel=0.02)
     uneven = zip(shares, (50, 37, 48, 68, 104, 90), strict=True)
     assert map_cache([Lookup(s, float(us), 20_000) for s, us in uneven]) is None
+
+
+def test_busy_units_show_how_many_there_are() -> None:
+    assert closed_network.busy(1, 64) == pytest.approx(1, rel=1e-3)
+    assert closed_network.busy(48, 1) == pytest.approx(1, rel=1e-3)
+    # Constant times keep more units busy than exponential ones, and fewer than there are.
+    for units in (6, 24, 40, 96):
+        working = closed_network.busy(units, 256)
+        assert units * 256 / (units + 255) < working < units
+        assert closed_network.units_of(working, 256) == pytest.approx(units, rel=0.02)
 
 
 @pytest.mark.parametrize("buffer_mb", [8.0, 50.0, 300.0])

@@ -15,6 +15,7 @@ import numpy as np
 
 from wordline import UserError, toml
 from wordline.real import jobs, measurements, rests, show, steady_rows, tables
+from wordline.real.closed_network import units_of
 from wordline.real.curve import Plateau, plateaus
 from wordline.real.map_cache import Lookup, MapCache, map_cache
 from wordline.real.measurements import Drive, Value
@@ -297,9 +298,9 @@ class Probed:
     def units(self) -> Value | None:
         """Return the number of units that sense in parallel; None if not measured.
 
-        With n units of service time s and d outstanding reads, n d / (n + d - 1) units work on
-        average (a closed network of equal stations, with all loads equally likely), and a single
-        read takes s. The greatest depth gives the best estimate, unless the link limits it.
+        By Little's law the rate times the service time of a read is the mean number of busy units,
+        and a single read takes that time. `closed_network` has how many units there are then. The
+        greatest depth gives the best estimate, unless the link limits it.
         """
         alone = self._latency("03-latency", "read")
         for depth in sorted(jobs.DEPTHS, reverse=True):
@@ -310,7 +311,7 @@ class Probed:
             limit = self.entry("02-read", "read")["bw"] / 4 if self.has("02-read") else math.inf
             work = rate * alone / 1e6
             if rate < LINKED * limit and work < FULL * depth:
-                found, off = work * (depth - 1) / (depth - work), AGAIN * depth / (depth - work)
+                found, off = units_of(work, depth), AGAIN * depth / (depth - work)
                 return Value(found, (1 - off) * found, (1 + off) * found, name)
         return None
 
