@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -57,6 +58,16 @@ class Bench:
                 **also,
             )
 
+    @contextmanager
+    def _drive(self, state: str) -> Iterator[wl.Drive]:
+        """Make the drive in an initial state; its device file exists as long as it is used."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "drive.toml"
+            path.write_text(self.text, encoding="utf-8")
+            yield wl.Drive(
+                device=path, scheme=self.scheme, set=dict(self.set), seed=self.seed, initial=state
+            )
+
     def behind(
         self,
         state: str,
@@ -75,12 +86,7 @@ class Bench:
         file = toml.parse(self.text)
         capacity = in_bytes(file["capacity"]["logical"]) / 1e9
         words = "sequential:read=0%,bs=16KiB,qd=256,bytes="
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "drive.toml"
-            path.write_text(self.text, encoding="utf-8")
-            drive = wl.Drive(
-                device=path, scheme=self.scheme, set=dict(self.set), seed=self.seed, initial=state
-            )
+        with self._drive(state) as drive:
             if before_gb:
                 feed = drive.feed(f"{words}{before_gb / capacity:.6f}x", seed=self.seed)
                 while not feed.is_over or drive.look().outstanding:
@@ -101,12 +107,7 @@ class Bench:
 
     def burst(self, wanted: Writes) -> tuple[Any, Any]:
         """Write to an empty drive; return GB and seconds, shape ``(n,)``, of the scaled drive."""
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "drive.toml"
-            path.write_text(self.text, encoding="utf-8")
-            drive = wl.Drive(
-                device=path, scheme=self.scheme, set=dict(self.set), seed=self.seed, initial="fresh"
-            )
+        with self._drive("fresh") as drive, tempfile.TemporaryDirectory() as folder:
             _, log = write_log.write(drive, wanted, drive.look().logical_bytes, self.seed)
             file = Path(folder) / "burst.log"
             file.write_text(log, encoding="utf-8")

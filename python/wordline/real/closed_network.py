@@ -14,16 +14,15 @@ MOST = 4096
 
 @cache
 def busy(units: int, outstanding: int) -> float:
-    """Return the mean number of busy units with so many outstanding reads.
+    """Return the mean number of busy units at a number of outstanding reads.
 
     Each read goes to a unit drawn at random, waits for those before it, and takes one unit of time:
     flash senses in a constant time. No formula is known for such a closed network (of exponential
     times it is n d / (n + d - 1)), so it is simulated, with a seed of its own.
     """
     draw = random.Random(units * 65_537 + outstanding)
-    # When each unit has done what was sent to it, and the ends of the outstanding reads.
+    # When each unit has completed what was sent to it.
     free = [0.0] * units
-    ends: list[float] = []
 
     def send(now: float) -> float:
         at = draw.randrange(units)

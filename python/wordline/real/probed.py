@@ -191,9 +191,9 @@ class Probed:
                 f"05-span-{span}", "read", f"4 KiB read over {span} % of the drive"
             )
         if (cache := self.map_cache) is not None:
-            size, off = cache.share.value, max(cache.share.high - cache.share.value, 0.0)
-            gb = self.capacity / 1e9
-            yield Reading("05-span", "L2P cache covers", "GB", size * gb, off * gb)
+            size, gb = cache.share, self.capacity / 1e9
+            off = size.high - size.value
+            yield Reading("05-span", "L2P cache covers", "GB", size.value * gb, off * gb)
 
     def _of_random(self) -> Iterator[Reading]:
         uniform = self.uniform()
@@ -399,12 +399,13 @@ def drive_of(folder: Path) -> Drive:
 
 def _take_rests(drive: Drive, found: Probed) -> None:
     """Determine delay and rate of recovery, and from them the static part of the cache."""
-    recovered = rests.recovery(found.rests())
+    backs = found.rests()
+    recovered = rests.recovery(backs)
     if recovered is None:
         return
     drive.values["idle_s"], drive.values["idle_mbps"] = after, rate = recovered
     wrote = jobs.AFTER * found.capacity / 1e9
-    static = rests.static_of_full(found.rests(), after.value, rate.value, wrote)
+    static = rests.static_of_full(backs, after.value, rate.value, wrote)
     if static is not None:
         drive.values["static_gb"] = static
     back = found._behind("13-half", jobs.HALF)

@@ -40,11 +40,10 @@ def write_buffer(gb: Any, seconds: Any) -> Value | None:
     rate, held = (float(x) for x in np.polyfit(seconds[tail], gb[tail], 1))
     # How far the lines lie from the growth at one rate, and what one line of the beginning holds.
     off = float(np.abs(gb[tail] - rate * seconds[tail] - held).max())
-    line = float(np.diff(gb[~tail]).max())
-    if held < LINES * max(line, off):
+    off = max(off, float(np.diff(gb[~tail]).max()))
+    if held < LINES * off:
         return None
-    line = max(line, off)
-    return Value(1e9 * held, 1e9 * (held - line), 1e9 * (held + line), "14-buffer")
+    return Value(1e9 * held, 1e9 * (held - off), 1e9 * (held + off), "14-buffer")
 
 
 def put(text: Sheet, drive: Drive, seed: int) -> None:
