@@ -18,7 +18,7 @@ impl World {
             list(queues),
             list(waiting),
             self.pending.timers,
-            self.ftl.leftovers()
+            self.ftl.inspect().leftovers()
         )
     }
 
@@ -26,14 +26,15 @@ impl World {
     fn told_op(&self, id: OpId) -> String {
         let op = self.ftl.op(id);
         let g = &self.drive.geometry;
-        let parts: Vec<String> = self.ftl.parts_of(id).map(|part| format!("page {}", part.lpn)).collect();
+        let parts: Vec<String> =
+            self.ftl.operation(id).parts().map(|part| format!("page {}", part.lpn)).collect();
         let bound = self.pending.current.contains(&Some(id)) || op.kind != OpKind::Program;
         let at = if bound && op.ppn != Ppn::NONE {
             format!(" at block {} slot {}", g.block_of(op.ppn), g.slot_of(op.ppn))
         } else {
             String::new()
         };
-        let from = self.ftl.source_of(id).map_or(String::new(), |b| format!(" from block {b}"));
+        let from = self.ftl.operation(id).source().map_or(String::new(), |b| format!(" from block {b}"));
         format!(
             "{} ({:?}, {:?}) of {}{at}{from} in plane {}",
             op.kind.key(),

@@ -301,7 +301,7 @@ impl World {
         if request.0 != HostOp::Read || self.ftl.op(id).kind != OpKind::Read {
             return;
         }
-        let (ppn, lpn) = (self.ftl.op(id).ppn, self.ftl.page_of_op(id));
+        let (ppn, lpn) = (self.ftl.op(id).ppn, self.ftl.operation(id).lpn());
         let found = self.ftl.media().as_deref().map_or(0, |media| media.version(ppn, lpn));
         let asked = self.pending.asked.iter().find(|asked| u64::from(asked.number) == request.1);
         if let Some(asked) = asked.filter(|asked| asked.expected != found) {
@@ -403,7 +403,7 @@ impl Driver for World {
         }
         self.ftl.submit(request, number, data);
         match request.op {
-            HostOp::Write => self.pending.newest[lpn] = self.ftl.newest_version(),
+            HostOp::Write => self.pending.newest[lpn] = self.ftl.inspect().newest_version(),
             HostOp::Trim => self.pending.newest[lpn] = 0,
             _ => {}
         }

@@ -2,12 +2,15 @@
 //! nor queue: it is called at a time ([`Ftl::at`]).
 
 use crate::file::saved::{Saved, saved};
+use crate::inspect::check::check;
+use crate::inspect::{Broken, Inspect, Operation};
 use crate::media::boxed::{BoxedMedia, OtherMedia};
 use crate::media::error::MediaError;
 use crate::media::seam::Media;
 use crate::plan::decision::Move;
 use crate::plan::layout::{DriveInfo, Hooks, Layout, Refusal};
 use crate::plan::map_kind::MapKind;
+use crate::plan::span::{Located, Places};
 use crate::scheme::Scheme;
 use crate::state::addressing::Addressing;
 use crate::state::counters::Counters;
@@ -30,7 +33,7 @@ use crate::view::View;
 use std::collections::VecDeque;
 use std::fmt;
 use wordline_device::Ack;
-use wordline_units::{DieId, SimDuration, SimTime};
+use wordline_units::{DieId, Lpn, SectorMask, SimDuration, SimTime};
 
 /// The translation layer.
 pub struct Ftl {
@@ -250,6 +253,40 @@ impl Ftl {
     /// The state of the drive, as a scheme sees it.
     pub fn view(&self) -> View<'_> {
         View::of(&self.state)
+    }
+
+    /// The drive, read-only, for reports and checks.
+    pub fn inspect(&self) -> Inspect<'_> {
+        Inspect {
+            state: &self.state,
+            layout: &self.layout,
+            requests: &self.requests,
+            merge_buffer: &self.merge_buffer,
+            moves: &self.moves,
+            ack: self.ack,
+        }
+    }
+
+    /// What an operation works on.
+    pub fn operation(&self, id: OpId) -> Operation<'_> {
+        Operation::new(&self.state, id, self.array.has_windows)
+    }
+
+    /// Recount what the tables state: valid sectors by block, the map against its inverse, free and owned blocks, open
+    /// slots, victims.
+    ///
+    /// # Errors
+    /// The first violated invariant.
+    pub fn check(&mut self) -> Result<(), Broken> {
+        check(&mut self.state)
+    }
+
+    /// The places of the sectors of a logical page; sectors that were never written are omitted.
+    pub fn locate(&mut self, lpn: Lpn) -> Vec<Located> {
+        let mut located = Places::new();
+        let all = SectorMask::first(self.state.geometry.sectors_per_unit);
+        self.state.map.resolve(lpn, all, &mut located);
+        located.to_vec()
     }
 
     /// Whether a job holds a die, so that only its own operations run there.

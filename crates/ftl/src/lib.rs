@@ -17,6 +17,7 @@ mod flow;
 mod ftl;
 mod image;
 mod initial;
+pub mod inspect;
 mod map;
 mod media;
 mod plan;
@@ -27,9 +28,7 @@ mod view;
 pub use file::saved::{Loader, Memory, Saved, Saver};
 pub use file::state_file::{About, Checked, Label, StateError, StateFile};
 pub use flow::begin::contents::Spread;
-pub use flow::inspect::blocks::{BlockLife, BlockStatus};
-pub use flow::inspect::check::Broken;
-pub use flow::inspect::contents::newest_page_of;
+pub use flow::host::read::newest_page_of;
 pub use flow::power::power_loss_image::{PowerLossImage, Protected, ProtectedWrite, Worn};
 pub use flow::program::bind::Binding;
 pub use ftl::Ftl;
@@ -38,6 +37,7 @@ pub use initial::initial::{Initial, InitialError, Order};
 pub use initial::steady_types::{
     Begun, Contents, Known, Law, Regime, Settling, SteadyError, UNTOUCHED, Updates,
 };
+pub use inspect::{BlockLife, BlockStatus, Broken, Inspect, Operation};
 pub use media::boxed::{BoxedMedia, OtherMedia};
 pub use media::bytes::Bytes;
 pub use media::error::MediaError;

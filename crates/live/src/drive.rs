@@ -14,7 +14,7 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
-use wordline_ftl::{BoxedMedia, Checked, HostData, Label, Metadata, StateFile, newest_page_of};
+use wordline_ftl::{BoxedMedia, Checked, HostData, Label, Metadata, Protected, StateFile, newest_page_of};
 use wordline_run::{Filled, RunSpec, Setup, unnamed};
 use wordline_sim::{Completion, Device, NoProbe, PoweredOff};
 #[cfg(test)]
@@ -203,7 +203,7 @@ impl Drive {
     /// After a cut: drop the trims from the journal that the cut has undone.
     pub(crate) fn forget_undone_trims(&mut self) {
         if let Some(device) = &mut self.device {
-            let trims = device.ftl.trims_in_ram();
+            let trims = device.ftl.inspect().trims_in_ram();
             if let Ok(flash) = device.ftl.media_mut::<Flash>() {
                 flash.set_trims(trims);
             }
@@ -271,7 +271,7 @@ impl Drive {
         let mut drive = Drive::over(run, over)?;
         let Some(device) = drive.device.take() else { return Ok(drive) };
         let Found { media, writes, trims, wear, now, damaged } = taken(folder.find(Sizes::of(&device.ftl))?);
-        let protected = device.ftl.protected(writes, trims);
+        let protected = Protected { writes, trims, stale_map: device.ftl.inspect().map_pages().collect() };
         let mut off = device.power_cut();
         off.image = off.image.found(media, protected, wear);
         off.at = now;

@@ -38,7 +38,7 @@ fn begin<P: Probe>(setup: &Setup, spelling: &str, device: &mut Device<P>) -> Res
         None => Some(setup.device.host.queue_depth),
         Some(Pacing::Open { .. }) => None,
     };
-    let fill = device.ftl.fill_short_of_collection(Fraction::percent(90)).map(filled_spelling);
+    let fill = device.ftl.inspect().fill_short_of_collection(Fraction::percent(90)).map(filled_spelling);
     let law = match setup.workload.updates(setup.shape, setup.spec.seed)? {
         Writes::Law(law) => Some(Law {
             class_of: law.class_of,

@@ -136,7 +136,7 @@ pub(crate) fn perform<P: Probe>(
     device.drain().map_err(|e| fault(setup, spelling, e.to_string()))?;
     let rested = Outcome::of(&ended, device);
     report.after_last_request = Some(after_last_request(&rested, &before, device.now()));
-    report.host.unplaced_bytes = device.ftl.unplaced_bytes();
+    report.host.unplaced_bytes = device.ftl.inspect().unplaced_bytes();
     report.result_hash = device.metrics.result_hash(&device.ftl.counters().integers());
     // Last: it reads every page of the map, which then takes more memory than the run needed.
     if setup.spec.check {

@@ -145,8 +145,8 @@ impl SteppedDrive {
             json!({
                 "name": region.name,
                 "mode": region.mode.key(),
-                "blocks": ftl.owned_blocks(id),
-                "free_share": ftl.free_share(id),
+                "blocks": ftl.inspect().owned_blocks(id),
+                "free_share": ftl.inspect().free_share(id),
                 "erases": counted.counts.erases,
                 "programmed_bytes": by_cause(&counted.program_bytes),
                 "reads": by_cause(&counted.reads),
@@ -162,7 +162,7 @@ impl SteppedDrive {
             "scheme": self.spelling,
             "logical_bytes": self.setup.device.logical_bytes(),
             "live_bytes": live * sector,
-            "usable_bytes": ftl.usable_bytes().0,
+            "usable_bytes": ftl.inspect().usable_bytes().0,
             "regions": regions.collect::<Vec<Value>>(),
         })
     }
@@ -172,9 +172,9 @@ impl SteppedDrive {
         let (ftl, geometry) = (&self.device.ftl, &self.setup.geometry);
         let view = ftl.view();
         let mut found = Blocks::default();
-        for (i, (_, erases)) in ftl.wear().enumerate() {
+        for (i, (_, erases)) in ftl.inspect().wear().enumerate() {
             let block = BlockId(i as u32);
-            let status = ftl.block_status(block);
+            let status = ftl.inspect().block_status(block);
             found.numbers[0].push(i as i64);
             found.numbers[1].push(geometry.plane_of(block).0 as i64);
             found.numbers[2].push((view.live_sectors(block) as u64 * geometry.sector) as i64);

@@ -152,9 +152,9 @@ impl<P: Probe> Device<P> {
     /// End the device at this condition, too, and not only when a write finds no space. `logical_bytes` is the host
     /// capacity. Returns the bytes that the device must still hold, and those that it can hold.
     pub fn live_until(&mut self, end: EndOfLife, logical_bytes: u64) -> (u64, u64) {
-        let (built, left) = self.ftl.lasting_bytes();
+        let (built, left) = self.ftl.inspect().lasting_bytes();
         let least_bytes = end.least_bytes(built, logical_bytes);
-        self.life = Watch::new(end, least_bytes, left, self.ftl.lost_blocks().1);
+        self.life = Watch::new(end, least_bytes, left, self.ftl.inspect().lost_blocks().1);
         (least_bytes, left)
     }
 
@@ -165,9 +165,9 @@ impl<P: Probe> Device<P> {
 
     /// The end condition that the device has reached, if any.
     pub fn ended_by(&mut self) -> Option<EndOfLife> {
-        let (retired, unread) = (self.ftl.lost_blocks().1, self.metrics.uncorrectable);
-        let end = self.life.ended_by(retired, unread, || self.ftl.lasting_bytes().1);
-        end.or_else(|| self.ftl.worn_out().map(|_| EndOfLife::OutOfSpace))
+        let (retired, unread) = (self.ftl.inspect().lost_blocks().1, self.metrics.uncorrectable);
+        let end = self.life.ended_by(retired, unread, || self.ftl.inspect().lasting_bytes().1);
+        end.or_else(|| self.ftl.inspect().worn_out().map(|_| EndOfLife::OutOfSpace))
     }
 
     /// The device's time.

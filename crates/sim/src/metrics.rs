@@ -366,8 +366,8 @@ impl Metrics {
             latency_ns: [0, 1].map(|kind: usize| self.latency[kind].sum()),
             programmed: counters.programmed_bytes(),
             host_page_bytes: counters.host.write_page_bytes,
-            erased: ftl.erased_bytes(),
-            free_blocks: ftl.erased_blocks(),
+            erased: ftl.inspect().erased_bytes(),
+            free_blocks: ftl.inspect().erased_blocks(),
         }
     }
 

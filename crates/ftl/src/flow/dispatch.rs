@@ -27,7 +27,7 @@ impl Ftl {
     /// Admit a request that [`Self::validate`] has accepted and that arrived at `request.arrival`. `data` are the bytes
     /// of a write, if the media store data. A worn-out drive accepts no writes.
     pub fn submit(&mut self, request: HostRequest, number: u64, data: HostData<'_>) -> RequestId {
-        if request.op == HostOp::Write && self.worn_out().is_some() {
+        if request.op == HostOp::Write && self.state.wear.over.is_some() {
             return self.refuse_worn_out(request, number);
         }
         self.scan_for_old();

@@ -48,5 +48,6 @@ pub(crate) mod trim;
 pub(crate) mod victim;
 pub(crate) mod wear;
 pub(crate) mod without_effect;
+pub(crate) mod wordline;
 pub(crate) mod write_buffer;
 pub(crate) mod write_pace;

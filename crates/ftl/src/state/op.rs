@@ -440,6 +440,12 @@ impl Ops {
         op.rank(self.order) << 56 | self.sequence
     }
 
+    /// The operations of a chain, from its first on.
+    #[inline]
+    pub fn chain(&self, lead: OpId) -> impl Iterator<Item = OpId> + '_ {
+        std::iter::successors(Some(lead), |id| Some(self[*id].chain).filter(|next| !next.is_none()))
+    }
+
     /// The operations that have not ended.
     pub fn alive(&self) -> Vec<OpId> {
         let mut alive = vec![true; self.ops.len()];

@@ -8,8 +8,9 @@ use crate::state::program_buffer::{PlaneProgramBuffer, WriteStream};
 use crate::state::victim::VictimIndex;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
-use wordline_flash::{BlockShape, SlotClass};
-use wordline_units::BlockId;
+use std::ops::Range;
+use wordline_flash::{BlockShape, Geometry, SlotClass};
+use wordline_units::{BlockId, PlaneId};
 
 /// The erased blocks of a pool, by plane of its medium.
 #[derive(Clone)]
@@ -26,6 +27,19 @@ pub(crate) struct PoolState {
     pub order: FreeOrder,
     /// Number of planes of a superblock; 1 without superblocks.
     pub planes_per_superblock: u32,
+}
+
+impl PoolState {
+    /// The planes of its medium.
+    pub fn planes(&self) -> impl Iterator<Item = PlaneId> + use<> {
+        (self.first_plane..self.first_plane + self.free.len() as u32).map(PlaneId)
+    }
+
+    /// Its blocks in a plane, lost ones too.
+    pub fn blocks_in(&self, geometry: &Geometry, plane: PlaneId) -> Range<u32> {
+        let first = geometry.blocks_of(plane).start + self.offset;
+        first..first + self.blocks_per_plane
+    }
 }
 
 impl Saved for PoolState {

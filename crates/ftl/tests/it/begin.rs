@@ -14,7 +14,8 @@ fn begun(plan: Plan, initial: &Initial) -> Bench {
 }
 
 fn lives(b: &Bench) -> [usize; 3] {
-    let all: Vec<BlockLife> = (0..10).map(|block| b.ftl.block_status(BlockId(block)).life).collect();
+    let all: Vec<BlockLife> =
+        (0..10).map(|block| b.ftl.inspect().block_status(BlockId(block)).life).collect();
     [BlockLife::Erased, BlockLife::Open, BlockLife::Full]
         .map(|life| all.iter().filter(|other| **other == life).count())
 }
@@ -31,7 +32,7 @@ fn data_of_before_lie_as_the_initial_state_says() {
     ];
     for (initial, expected, mapped) in table {
         let b = begun(bench::one(CellMode::Slc), &initial);
-        assert_eq!((lives(&b), b.ftl.mapped()), (expected, mapped), "{initial:?}");
+        assert_eq!((lives(&b), b.ftl.inspect().mapped()), (expected, mapped), "{initial:?}");
     }
 }
 
@@ -47,9 +48,9 @@ fn a_drive_that_holds_data_goes_on_like_any() {
     };
     for plan in [bench::one(CellMode::Slc), bench::one(CellMode::Mlc), bench::one_shot(), bench::sectors()] {
         let mut b = begun(plan, &initial);
-        assert!(b.ftl.wear().all(|(_, cycles)| (10..=15).contains(&cycles)));
-        assert!(b.ftl.life_used().is_some_and(|(mean, most)| mean > 0.0 && most <= 0.015));
-        assert_eq!(b.ftl.programmed().count(), 10 - lives(&b)[0]);
+        assert!(b.ftl.inspect().wear().all(|(_, cycles)| (10..=15).contains(&cycles)));
+        assert!(b.ftl.inspect().life_used().is_some_and(|(mean, most)| mean > 0.0 && most <= 0.015));
+        assert_eq!(b.ftl.inspect().programmed().count(), 10 - lives(&b)[0]);
         // What the base holds reads as zeros, which the truth knows as blank.
         b.verify();
         b.fill((0..60).map(|i| i * 7 % 16));
@@ -65,7 +66,7 @@ fn a_drive_that_holds_data_goes_on_like_any() {
 fn sectors_that_pages_lack_are_not_there() {
     let lacking = vec![(Lpn(2), SectorMask(0b0110))];
     let mut b = begun(bench::sectors(), &Initial { lacking, ..Initial::holding(Mapped::First(4)) });
-    assert_eq!(b.ftl.mapped(), 14);
+    assert_eq!(b.ftl.inspect().mapped(), 14);
     assert_eq!(b.ftl.locate(Lpn(2)).iter().map(|at| at.mask.0).sum::<u32>(), 0b1001);
 }
 
@@ -94,7 +95,7 @@ fn steady_drive_was_written_until_waf_settled() {
     let begun = b.ftl.precondition_steady(&all, Updates::Law(&law(64)), OPEN_LOOP, 3).unwrap();
     assert!(begun.waf >= 1.0 && begun.sampled_pages == 64, "{begun:?}");
     b.check();
-    assert_eq!(b.ftl.mapped(), 64);
+    assert_eq!(b.ftl.inspect().mapped(), 64);
     b.fill((0..40).map(|i| i * 3 % 64));
     b.verify();
     let mut b = Bench::new(bench::one(CellMode::Slc), &larger);
@@ -164,10 +165,10 @@ fn what_cannot_be_steady_is_refused_with_its_reason() {
 fn counts_begin_anew_and_the_drive_stays() {
     let mut b = begun(bench::one(CellMode::Slc), &Initial::fresh());
     b.fill(0..16);
-    let mapped = b.ftl.mapped();
+    let mapped = b.ftl.inspect().mapped();
     b.ftl.start_anew();
     assert_eq!(b.ftl.counters().integers().iter().sum::<u64>(), 0);
-    assert_eq!(b.ftl.mapped(), mapped);
+    assert_eq!(b.ftl.inspect().mapped(), mapped);
     b.now = wordline_units::SimTime(0);
     b.verify();
 }

@@ -312,7 +312,7 @@ fn page_rewritten_in_the_buffer_is_programmed_once() {
     let flush = b.flush();
     b.run();
     assert!(b.has_ended(flush));
-    assert_eq!(b.ftl.unplaced_bytes(), 0);
+    assert_eq!(b.ftl.inspect().unplaced_bytes(), 0);
     b.verify();
 }
 
@@ -322,7 +322,7 @@ fn what_the_buffer_has_answered_outlives_a_cut() {
     (0..6).for_each(|page| _ = b.write(page, 0, 4));
     b.write(2, 1, 2);
     b.run();
-    assert_eq!(b.ftl.buffer_bytes(), 8 * 2048);
+    assert_eq!(b.ftl.inspect().buffer_bytes(), 8 * 2048);
     let mut b = b.cut_with(&[], |image| assert_eq!(image.protected_pages().count(), 6));
     b.verify();
 }

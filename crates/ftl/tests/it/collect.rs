@@ -22,7 +22,9 @@ fn by_order() -> Plan {
 }
 
 fn blocks(b: &Bench, life: BlockLife) -> usize {
-    (0..b.drive.geometry.blocks).filter(|block| b.ftl.block_status(BlockId(*block)).life == life).count()
+    (0..b.drive.geometry.blocks)
+        .filter(|block| b.ftl.inspect().block_status(BlockId(*block)).life == life)
+        .count()
 }
 
 fn place(b: &mut Bench, page: u32) -> Ppn {
@@ -88,7 +90,7 @@ fn gc_reads_every_valid_page_once_and_no_other() {
     let reads: Vec<Cause> = b.log.iter().filter(|op| op.kind == OpKind::Read).map(|op| op.cause).collect();
     assert_eq!(reads, [Cause::Gc; 2]);
     assert_eq!(b.ftl.counters().collected_units, 2);
-    assert_eq!(b.ftl.block_status(BlockId(0)).life, BlockLife::Erased);
+    assert_eq!(b.ftl.inspect().block_status(BlockId(0)).life, BlockLife::Erased);
     assert_eq!(b.ftl.view().erases(BlockId(0)), 1);
     b.verify();
 }
@@ -106,7 +108,7 @@ fn a_page_that_dies_before_its_turn_is_never_read() {
     b.settle();
     let reads = b.log.iter().filter(|op| op.kind == OpKind::Read).count();
     assert_eq!((reads, b.ftl.counters().collected_units), (2, 2));
-    assert_eq!(b.ftl.block_status(BlockId(0)).life, BlockLife::Erased);
+    assert_eq!(b.ftl.inspect().block_status(BlockId(0)).life, BlockLife::Erased);
     b.verify();
 }
 
@@ -168,7 +170,7 @@ fn a_block_is_not_erased_while_it_is_read() {
     b.kept = vec![slow];
     b.perform(read);
     b.settle();
-    assert_eq!(b.ftl.block_status(victim).life, BlockLife::Emptied);
+    assert_eq!(b.ftl.inspect().block_status(victim).life, BlockLife::Emptied);
     assert_eq!(b.ftl.view().live_sectors(victim), 0);
     assert!(b.log.iter().all(|op| op.kind != OpKind::Erase));
     b.kept.clear();
@@ -211,7 +213,7 @@ fn gc_that_holds_its_die_lets_earlier_reads_first() {
     assert!(b.ftl.is_held(DieId(0)));
     b.settle();
     assert!(b.has_ended(read));
-    assert_eq!(b.ftl.block_status(BlockId(0)).life, BlockLife::Erased);
+    assert_eq!(b.ftl.inspect().block_status(BlockId(0)).life, BlockLife::Erased);
     b.verify();
 }
 
@@ -296,7 +298,7 @@ fn quotas_bound_what_a_region_takes_and_may_change() {
     let mut b = Bench::new(bench::cache().ticking(), &[]);
     b.orders().tick.push(Command::SetQuota(A, 1));
     b.fill(0..12);
-    assert!(b.ftl.owned_blocks(A) <= 1);
+    assert!(b.ftl.inspect().owned_blocks(A) <= 1);
     b.verify();
     b.orders().tick.push(Command::SetSlotQuota(A, 2));
     b.fill(0..12);
@@ -317,7 +319,7 @@ fn kept_blocks_are_left_to_their_region() {
         let mut b = Bench::new(plan, &[]);
         let owned = (0..120).map(|i| {
             b.fill([i % 16]);
-            b.ftl.owned_blocks(B)
+            b.ftl.inspect().owned_blocks(B)
         });
         let most = owned.max();
         b.verify();

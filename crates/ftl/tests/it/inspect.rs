@@ -18,7 +18,7 @@ fn a_scheme_sees_what_the_drive_holds() {
     b.fill(0..6);
     let view = b.ftl.view();
     assert_eq!((view.taken(A), view.taken(B)), ((2, 6), (0, 0)));
-    assert_eq!((view.owned(A, P), view.owned(B, P), b.ftl.owned_blocks(A)), (2, 0, 2));
+    assert_eq!((view.owned(A, P), view.owned(B, P), b.ftl.inspect().owned_blocks(A)), (2, 0, 2));
     assert_eq!(view.frontier(A, P, NEXT), Some(BlockId(1)));
     assert_eq!(view.last_frontier(A, P), None);
     assert_eq!(view.full_blocks(A, P).collect::<Vec<_>>(), [BlockId(0)]);
@@ -31,7 +31,7 @@ fn a_scheme_sees_what_the_drive_holds() {
     assert_eq!(view.owner(view.locate(Lpn(0)).unwrap()), (P, A));
     assert_eq!((view.mean_erases(A), view.life_used(BlockId(0)), view.collecting(A, P)), (0.0, 0.0, None));
     assert_eq!((view.free_pages(A), view.free_buffer_pages()), ([0; 4], None));
-    assert_eq!(view.usable_bytes(), b.ftl.usable_bytes().0);
+    assert_eq!(view.usable_bytes(), b.ftl.inspect().usable_bytes().0);
     // A scheme that has a part of the layout calls regions by its own numbers.
     let own = view.named(&[B]);
     assert_eq!((own.owned(RegionId(0), P), own.owner(view.locate(Lpn(0)).unwrap()).1), (0, RegionId::OTHER));
@@ -65,42 +65,50 @@ fn an_operation_says_what_it_is_about() {
     b.ftl.idle(DieId(0));
     drive::settle(&mut b);
     let read = b.queued(OpKind::Read, Cause::Gc).unwrap();
-    let collecting = b.ftl.collecting_of(read).unwrap();
+    let collecting = b.ftl.operation(read).collecting().unwrap();
     assert_eq!((collecting.block, collecting.reason), (BlockId(0), Reason::Idleness));
     assert!(b.ftl.entry_of(read).is_idle_work() && b.ftl.idle_jobs(DieId(0)) == 1);
-    assert_eq!((b.ftl.slots_of(read), b.ftl.region_of(read), b.ftl.transfer_sectors(read)), (1, A, 4));
-    assert_eq!(b.ftl.source_of(read), None);
+    assert_eq!(
+        (b.ftl.operation(read).slots(), b.ftl.operation(read).region(), b.ftl.transfer_sectors(read)),
+        (1, A, 4)
+    );
+    assert_eq!(b.ftl.operation(read).source(), None);
     b.perform(read);
     let copy = b.queued(OpKind::Program, Cause::Gc).unwrap();
-    assert_eq!(b.ftl.source_of(copy), Some(BlockId(0)));
-    assert_eq!(b.ftl.collecting_of(copy).unwrap().block, BlockId(0));
+    assert_eq!(b.ftl.operation(copy).source(), Some(BlockId(0)));
+    assert_eq!(b.ftl.operation(copy).collecting().unwrap().block, BlockId(0));
     b.begin(copy);
-    assert_eq!((b.ftl.data_bytes(copy), b.ftl.page_of(copy).0), (2048, CellMode::Slc));
+    assert_eq!((b.ftl.operation(copy).data_bytes(), b.ftl.operation(copy).page().0), (2048, CellMode::Slc));
     b.end(copy);
-    assert_eq!(b.ftl.block_status(BlockId(0)).life, BlockLife::Emptied);
-    assert_eq!(b.ftl.block_status(BlockId(1)).live_tenths, 10);
-    assert!(b.ftl.leftovers().contains("block: BlockId(0)"));
+    assert_eq!(b.ftl.inspect().block_status(BlockId(0)).life, BlockLife::Emptied);
+    assert_eq!(b.ftl.inspect().block_status(BlockId(1)).live_tenths, 10);
+    assert!(b.ftl.inspect().leftovers().contains("block: BlockId(0)"));
     b.verify();
 }
 
 #[test]
 fn sizes_and_shares_are_those_of_the_layout() {
     let leaves = Bench::new(bench::cache().with(|r| r.evicts_to_other_pool = r.name == "S"), &[]);
-    assert_eq!(leaves.ftl.lasting_bytes().0, 6 * 12 * 2048);
+    assert_eq!(leaves.ftl.inspect().lasting_bytes().0, 6 * 12 * 2048);
     let mut b = Bench::new(bench::cache(), &[]);
-    assert_eq!(b.ftl.lasting_bytes().0, (4 * 4 + 6 * 12) * 2048);
-    let (map, all) = b.ftl.table_bytes();
-    assert!(map > 0 && all > map && b.ftl.map_tables().is_empty() && b.ftl.buffer_bytes() == 0);
-    let free = b.ftl.free_share(A);
+    assert_eq!(b.ftl.inspect().lasting_bytes().0, (4 * 4 + 6 * 12) * 2048);
+    let (map, all) = b.ftl.inspect().table_bytes();
+    assert!(
+        map > 0
+            && all > map
+            && b.ftl.inspect().map_tables().is_empty()
+            && b.ftl.inspect().buffer_bytes() == 0
+    );
+    let free = b.ftl.inspect().free_share(A);
     let mut rng = bench::Rng(4);
     b.fill((0..60).map(|_| rng.below(16)));
-    assert!(b.ftl.free_share(A) < free);
+    assert!(b.ftl.inspect().free_share(A) < free);
     let erases = b.ftl.counters().erases;
-    assert_eq!(b.ftl.erased_bytes(), (erases[0] * 4 + erases[2] * 12) * 2048);
+    assert_eq!(b.ftl.inspect().erased_bytes(), (erases[0] * 4 + erases[2] * 12) * 2048);
     assert_eq!(b.ftl.counters().program_bytes(Cause::Host), 60 * 2048);
     assert!(b.ftl.counters().programmed_bytes() > 60 * 2048);
     // An overlay names the page of each sector of its slots, extents say which sectors a page has.
-    let tables = |plan| Bench::new(plan, &[]).ftl.map_tables();
+    let tables = |plan| Bench::new(plan, &[]).ftl.inspect().map_tables();
     let (overlay, extent) = (tables(bench::overlay()), tables(bench::extent()));
     assert_eq!((overlay[0].name, overlay[0].entries), ("SMT", 64));
     assert_eq!((extent[0].name, extent[0].entries, extent[0].entry_bits), ("extents", 16, 6));
@@ -160,7 +168,7 @@ fn full_buffer_on_a_full_drive_fails_flushes_and_writes() {
     b.run();
     let outcome = |b: &Bench, number| b.ended.iter().find(|e| e.number == number).unwrap().outcome;
     assert_eq!(outcome(&b, flush), Outcome::OutOfSpace);
-    assert!(b.ftl.unplaced_bytes() > 0);
+    assert!(b.ftl.inspect().unplaced_bytes() > 0);
     let held_up: Vec<u64> = (0..3).map(|page| b.write(page, 0, 4)).collect();
     b.run();
     assert!(held_up.iter().any(|write| outcome(&b, *write) == Outcome::OutOfSpace));

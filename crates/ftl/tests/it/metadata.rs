@@ -47,7 +47,7 @@ fn map_miss_reads_first_and_eviction_programs() {
     b.run();
     assert_eq!(metadata(&b), (1, 2));
     b.verify();
-    assert_eq!(b.ftl.own_pages().len(), b.ftl.trim_log().len() + 4);
+    assert_eq!(b.ftl.inspect().own_pages().len(), b.ftl.inspect().trim_log().len() + 4);
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn unwritten_map_is_programmed_after_a_power_cut() {
     let mut b = with_map_on_flash(&[]);
     b.fill([0, 600, 1200]);
     // The last of them is in the cache alone.
-    let of_third = |b: &mut Bench| !b.ftl.locate(Lpn(b.ftl.trim_log().end + 2)).is_empty();
+    let of_third = |b: &mut Bench| !b.ftl.locate(Lpn(b.ftl.inspect().trim_log().end + 2)).is_empty();
     assert!(!of_third(&mut b));
     let now = (b.now, metadata(&b).1);
     let mut b = b.cut_without_reading();
@@ -133,7 +133,7 @@ fn the_trim_log_is_collected_like_any_page() {
     (3..9).for_each(|page| _ = b.trim(page, 0, 4));
     b.flush();
     b.run();
-    let log = b.ftl.trim_log().start;
+    let log = b.ftl.inspect().trim_log().start;
     let first = b.ftl.locate(Lpn(log));
     let mut rng = Rng(3);
     b.fill((0..90).map(|_| [0, 1, 2, 9, 10, 11, 12, 13, 14, 15][rng.below(10) as usize]));

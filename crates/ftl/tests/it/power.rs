@@ -25,10 +25,10 @@ fn recovered_map_is_the_committed_one() {
             b.run();
         }
         let before = places(&mut b);
-        let wear: Vec<_> = b.ftl.wear().collect();
+        let wear: Vec<_> = b.ftl.inspect().wear().collect();
         let mut b = b.cut();
         assert_eq!(places(&mut b), before);
-        assert_eq!(b.ftl.wear().collect::<Vec<_>>(), wear);
+        assert_eq!(b.ftl.inspect().wear().collect::<Vec<_>>(), wear);
         b.verify();
         b.fill((0..40).map(|i| i * 3 % 16));
         b.verify();

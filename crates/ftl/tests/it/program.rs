@@ -95,7 +95,7 @@ fn a_trim_is_newer_than_the_programs_that_it_meets() {
     b.trim(0, 0, 4);
     b.run();
     assert!(b.ftl.locate(Lpn(0)).is_empty());
-    assert_eq!((b.ftl.counters().born_invalid, b.ftl.mapped()), (1, 0));
+    assert_eq!((b.ftl.counters().born_invalid, b.ftl.inspect().mapped()), (1, 0));
     // Half a page is not forgotten by a map of pages.
     b.fill([0]);
     b.trim(0, 0, 3);
@@ -118,7 +118,7 @@ fn under_a_map_of_sectors_each_has_a_place_of_its_own() {
     assert_eq!(b.ftl.locate(Lpn(0)).len(), 2);
     assert_eq!(b.ftl.counters().regions[0].reads[Cause::Rmw as usize], 0);
     b.trim(0, 2, 2);
-    assert_eq!(b.ftl.mapped(), 2);
+    assert_eq!(b.ftl.inspect().mapped(), 2);
     b.verify();
     let older = b.write(0, 0, 2);
     let newer = b.write(0, 1, 2);

@@ -51,7 +51,7 @@ fn cache_in_blocks_of_its_own_adds_no_room_for_data() {
 fn fitting_state_collects_with_its_first_blocks() {
     for percent in [50, 90, 100] {
         let mut b = Bench::new(bench::one(CellMode::Slc), &[]);
-        let (share, valid) = b.ftl.fill_short_of_collection(Fraction::percent(percent)).unwrap();
+        let (share, valid) = b.ftl.inspect().fill_short_of_collection(Fraction::percent(percent)).unwrap();
         let pages = share.of(b.ftl.logical_lbas() / 4) as u32;
         assert!(percent < 100 || pages == 16, "{share}");
         b.ftl.precondition(&Initial { valid, ..Initial::holding(Mapped::First(pages)) }, 1).unwrap();

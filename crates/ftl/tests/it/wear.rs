@@ -40,7 +40,7 @@ fn block_read_too_often_or_too_old_is_rewritten() {
         b.run();
     }
     assert_eq!(refreshed(&b, Due::Reads), 1);
-    assert!(b.ftl.wear().any(|(_, erases)| erases == 1));
+    assert!(b.ftl.inspect().wear().any(|(_, erases)| erases == 1));
     b.verify();
 
     let mut b = one(&[&ERRORS[..], &[("errors.refresh", "24h")]].concat());
@@ -70,17 +70,17 @@ fn worn_blocks_retire_and_the_drive_stays_readable() {
             b.check();
         }
     }
-    assert!(b.ftl.worn_out().is_some() && b.ftl.changes_capacity());
+    assert!(b.ftl.inspect().worn_out().is_some() && b.ftl.inspect().changes_capacity());
     assert_eq!(b.ended.last().unwrap().outcome, Outcome::WornOut);
-    let (_, retired) = b.ftl.lost_blocks();
+    let (_, retired) = b.ftl.inspect().lost_blocks();
     assert!(retired > 0);
     let lost = u64::from(retired) * 4 * 2048;
-    assert_eq!(b.ftl.lasting_bytes().0 - b.ftl.lasting_bytes().1, lost);
-    assert_eq!(b.ftl.usable_bytes().0, 10 * 4 * 2048 - lost);
-    assert!(b.ftl.wear().all(|(_, erases)| erases <= 6));
+    assert_eq!(b.ftl.inspect().lasting_bytes().0 - b.ftl.inspect().lasting_bytes().1, lost);
+    assert_eq!(b.ftl.inspect().usable_bytes().0, 10 * 4 * 2048 - lost);
+    assert!(b.ftl.inspect().wear().all(|(_, erases)| erases <= 6));
     b.verify();
     let mut b = b.cut();
-    assert_eq!(b.ftl.lost_blocks().1, retired);
+    assert_eq!(b.ftl.inspect().lost_blocks().1, retired);
     b.verify();
 }
 
@@ -88,11 +88,11 @@ fn worn_blocks_retire_and_the_drive_stays_readable() {
 fn factory_bad_blocks_are_never_used() {
     let mut b = one(&[("wear.bad_blocks", "20%")]);
     b.ftl.precondition(&wordline_ftl::Initial::fresh(), 5).unwrap();
-    let (bad, _) = b.ftl.lost_blocks();
+    let (bad, _) = b.ftl.inspect().lost_blocks();
     assert!(bad > 0);
     b.fill((0..60).map(|i| i * 7 % 16));
     b.verify();
-    assert_eq!(b.ftl.lost_blocks(), (bad, 0));
+    assert_eq!(b.ftl.inspect().lost_blocks(), (bad, 0));
 }
 
 #[test]
@@ -102,8 +102,8 @@ fn data_at_rest_leave_a_block_that_they_keep_young() {
         b.fill(0..16);
         b.fill((0..400).map(|i| 12 + i % 4));
         b.verify();
-        let erases: Vec<u32> = b.ftl.wear().map(|(_, erases)| erases).collect();
-        (erases.iter().max().unwrap() - erases.iter().min().unwrap(), b.ftl.lost_counts().levelled)
+        let erases: Vec<u32> = b.ftl.inspect().wear().map(|(_, erases)| erases).collect();
+        (erases.iter().max().unwrap() - erases.iter().min().unwrap(), b.ftl.inspect().lost_counts().levelled)
     };
     let ((without, none), (with, levelled)) = (spread("off"), spread("4"));
     assert!(none == 0 && levelled > 0);

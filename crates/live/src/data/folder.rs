@@ -454,8 +454,9 @@ impl Folder {
         if self.writes.len() + self.trims.len() < self.look_at {
             return (vec![], vec![]);
         }
-        let writes = self.writes.iter().filter(|id| !ftl.is_in_ram(Lpn(of_row_id(**id).0)));
-        let trims = self.trims.iter().filter(|entry| !ftl.is_in_ram(ftl.page_of_trim(**entry)));
+        let writes = self.writes.iter().filter(|id| !ftl.inspect().is_in_ram(Lpn(of_row_id(**id).0)));
+        let trims =
+            self.trims.iter().filter(|entry| !ftl.inspect().is_in_ram(ftl.inspect().page_of_trim(**entry)));
         (writes.copied().collect(), trims.copied().collect())
     }
 

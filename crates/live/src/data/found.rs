@@ -54,7 +54,7 @@ pub(crate) struct Sizes {
 
 impl Sizes {
     pub(crate) fn of(ftl: &Ftl) -> Sizes {
-        let (view, pages) = (ftl.view(), ftl.end_of_pages());
+        let (view, pages) = (ftl.view(), ftl.inspect().own_pages().end);
         let geometry = view.geometry();
         Sizes {
             blocks: geometry.blocks,

@@ -88,13 +88,15 @@ fn to_collect(report: &Report, run: &Outcome) -> Option<String> {
     let begins_filled =
         setup.from_state.is_some() || !matches!(setup.initial.filled, Filled::Fresh | Filled::Preload(_));
     let share = if report.host.asked().read_requests > 0 { Fraction::ONE } else { FILL };
-    let fill =
-        ftl.fill_short_of_collection(share).filter(|_| !begins_filled && ftl.layout().is_at_rest(region));
+    let fill = ftl
+        .inspect()
+        .fill_short_of_collection(share)
+        .filter(|_| !begins_filled && ftl.layout().is_at_rest(region));
     if let Some(fill) = fill {
         let state = filled_spelling(fill);
         return Some(format!("--initial {state} starts with few free blocks."));
     }
-    let left = ftl.bytes_to_collection(region).filter(|left| most.1 > 0 && *left > 0)?;
+    let left = ftl.inspect().bytes_to_collection(region).filter(|left| most.1 > 0 && *left > 0)?;
     let enough = enough(report, run, (most.1 + left) as f64 / most.1 as f64);
     let work = if ftl.layout().is_at_rest(region) { "GC" } else { "migration or GC" };
     Some(format!("region {name} has room for {} more before {work} starts{enough}.", bytes(left)))
@@ -125,7 +127,7 @@ fn unmapped(run: &Outcome, share: String) -> String {
         Filled::Preload(Touched::AtAll) | Filled::Steady(_) | Filled::Windows(_) => None,
         Filled::Share(Fraction::ONE) => None,
         Filled::Share(_) => {
-            let full = run.device.ftl.fill_short_of_collection(Fraction::ONE);
+            let full = run.device.ftl.inspect().fill_short_of_collection(Fraction::ONE);
             full.map(|(share, valid)| InitialSpec {
                 filled: Filled::Share(share),
                 valid,

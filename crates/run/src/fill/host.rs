@@ -17,7 +17,7 @@ pub(crate) fn host(run: &Outcome, c: &Counters) -> Host {
         counts: m.requests.figures(),
         pages: c.host.figures(),
         trim_bytes: m.requests.trimmed(),
-        unplaced_bytes: run.device.ftl.unplaced_bytes(),
+        unplaced_bytes: run.device.ftl.inspect().unplaced_bytes(),
     }
 }
 

@@ -56,7 +56,7 @@ pub(crate) fn plane_erases(ftl: &Ftl) -> Vec<u64> {
     let view = ftl.view();
     let geometry = view.geometry();
     let mut sums = vec![0; geometry.planes as usize];
-    for (block, (_, erases)) in (0..).map(BlockId).zip(ftl.wear()) {
+    for (block, (_, erases)) in (0..).map(BlockId).zip(ftl.inspect().wear()) {
         sums[geometry.plane_of(block).index()] += u64::from(erases);
     }
     sums

@@ -111,7 +111,7 @@ pub(crate) fn timeline(m: &Metrics, ftl: &Ftl) -> Timeline {
             .collect(),
         free_blocks: bins.iter().map(|b| Some(b.free?.share)).collect(),
         free_pages: types.iter().map(|page| (page.key().to_string(), free(*page))).collect(),
-        usable_bytes: if ftl.changes_capacity() {
+        usable_bytes: if ftl.inspect().changes_capacity() {
             bins.iter().map(|b| Some(b.free?.usable_bytes)).collect()
         } else {
             vec![]

@@ -11,7 +11,7 @@ pub(crate) fn out_of_reach(run: &Outcome) -> Vec<OutOfReach> {
     let layout = ftl.layout();
     let began =
         if setup.from_state.is_some() { 0 } else { setup.state.mapped.count() as u64 * setup.device.unit.0 };
-    let data = began.max(ftl.live_bytes());
+    let data = began.max(ftl.inspect().live_bytes());
     // Parity takes as much of what is in use as of all.
     let (physical, holds) = (setup.device.physical_bytes(), setup.device.data_bytes());
     let taken = (data as u128 * physical as u128 / holds.max(1) as u128) as u64;

@@ -59,7 +59,7 @@ pub(crate) fn report(run: &Outcome) -> Report {
         utilisation: utilisation(run),
         conditions: Some(conditions(run)),
         out_of_reach: out_of_reach(run),
-        life_used: ftl.life_used().map(|(mean, max)| LifeUsed { mean, max }),
+        life_used: ftl.inspect().life_used().map(|(mean, max)| LifeUsed { mean, max }),
         lost_blocks: lost_blocks(run),
         lifetime: lifetime(run, counters, simulated_s),
         metrics: scheme_metrics(run),
@@ -103,7 +103,7 @@ fn conditions(run: &Outcome) -> Conditions {
     let (setup, ftl) = (run.setup, run.device.ftl);
     let (logical, layout) = (setup.device.logical_bytes(), ftl.layout());
     let flash = CellMode::ALL.into_iter().zip(layout.flash_bytes(&setup.geometry));
-    let tables: u64 = ftl.map_tables().iter().map(|t| t.bytes()).sum();
+    let tables: u64 = ftl.inspect().map_tables().iter().map(|t| t.bytes()).sum();
     Conditions {
         capacity_bytes: logical,
         flash_bytes: flash.filter(|(_, n)| *n > 0).map(|(m, n)| (m.key().to_string(), n)).collect(),
@@ -111,7 +111,7 @@ fn conditions(run: &Outcome) -> Conditions {
             - 1.0,
         ram_bytes: setup.device.dram.map_bytes(logical / setup.device.unit.0, setup.device.unit)
             + tables
-            + ftl.buffer_bytes()
+            + ftl.inspect().buffer_bytes()
             + setup.device.dram.read_cache.0,
         initial: match &setup.from_state {
             Some(from) => format!("saved state {}", from.path()),
@@ -133,10 +133,10 @@ fn scheme_metrics(run: &Outcome) -> BTreeMap<String, Vec<[f64; 2]>> {
 }
 
 fn memory(run: &Outcome) -> Memory {
-    let (map_bytes, engine_bytes) = run.device.ftl.table_bytes();
-    let mapped = run.device.ftl.mapped();
+    let (map_bytes, engine_bytes) = run.device.ftl.inspect().table_bytes();
+    let mapped = run.device.ftl.inspect().mapped();
     let each = (mapped > 0).then(|| map_bytes as f64 / mapped as f64);
-    let tables = run.device.ftl.map_tables().into_iter().map(|t| MapTable {
+    let tables = run.device.ftl.inspect().map_tables().into_iter().map(|t| MapTable {
         name: t.name.to_string(),
         entries: t.entries,
         entry_bits: t.entry_bits,

@@ -13,12 +13,16 @@ pub(crate) fn holdings(ftl: &Ftl) -> Holdings {
     let caches = ftl.layout().regions.iter().any(|r| r.mode != CellMode::Slc);
     let mut slc_sectors = 0;
     for block in (0..view.geometry().blocks).map(BlockId) {
-        if caches && ftl.block_status(block).mode == CellMode::Slc {
+        if caches && ftl.inspect().block_status(block).mode == CellMode::Slc {
             slc_sectors += u64::from(view.live_sectors(block));
         }
     }
     let slc_bytes = slc_sectors * view.geometry().sector;
-    Holdings { free_blocks: ftl.erased_blocks(), slc_bytes, buffered_bytes: ftl.unplaced_bytes() }
+    Holdings {
+        free_blocks: ftl.inspect().erased_blocks(),
+        slc_bytes,
+        buffered_bytes: ftl.inspect().unplaced_bytes(),
+    }
 }
 
 /// Work of a drive from the last completion, with the counters `before`, until it is idle, with the counters

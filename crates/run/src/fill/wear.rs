@@ -22,7 +22,7 @@ pub(crate) fn capacity(run: &Outcome) -> Capacity {
         let blocks = if alone {
             medium.topology.planes() as u64 * pool.blocks_per_plane.min(r.quota) as u64
         } else {
-            ftl.owned_blocks(wordline_ftl::RegionId(i as u8))
+            ftl.inspect().owned_blocks(wordline_ftl::RegionId(i as u8))
         };
         RegionCapacity {
             name: r.name.to_string(),
@@ -36,9 +36,9 @@ pub(crate) fn capacity(run: &Outcome) -> Capacity {
         physical_bytes: physical,
         over_provisioning: physical as f64 / logical.max(1) as f64 - 1.0,
         regions: regions.collect(),
-        live_bytes: ftl.mapped() * granule,
-        changing: ftl.changes_capacity().then(|| {
-            let (usable_bytes, least_usable_bytes) = ftl.usable_bytes();
+        live_bytes: ftl.inspect().mapped() * granule,
+        changing: ftl.inspect().changes_capacity().then(|| {
+            let (usable_bytes, least_usable_bytes) = ftl.inspect().usable_bytes();
             let counts = ftl.counters().capacity.figures();
             ChangingCapacity { usable_bytes, least_usable_bytes, counts }
         }),
@@ -55,7 +55,7 @@ pub(crate) fn wear(run: &Outcome) -> BTreeMap<String, Wear> {
         min: u64,
     }
     let mut sums = [Sum { blocks: 0, cycles: 0, squares: 0, max: 0, min: u64::MAX }; 4];
-    for (mode, erases) in run.device.ftl.wear() {
+    for (mode, erases) in run.device.ftl.inspect().wear() {
         let (s, n) = (&mut sums[mode.index()], erases as u64);
         s.blocks += 1;
         s.cycles += n;
@@ -84,7 +84,7 @@ pub(crate) fn wear_histogram(run: &Outcome) -> BTreeMap<String, WearHistogram> {
         .map(|(mode, of)| {
             let width = (of.max - of.min + 1).div_ceil(WEAR_CLASSES_MAX);
             let mut blocks = vec![0; ((of.max - of.min) / width + 1) as usize];
-            for (_, erases) in run.device.ftl.wear().filter(|(m, _)| m.key() == mode) {
+            for (_, erases) in run.device.ftl.inspect().wear().filter(|(m, _)| m.key() == mode) {
                 blocks[((erases as u64 - of.min) / width) as usize] += 1;
             }
             (mode, WearHistogram { from: of.min, width, blocks })
@@ -105,7 +105,7 @@ pub(crate) fn lost_blocks(run: &Outcome) -> Option<LostBlocks> {
         return None;
     }
     let each = wear.acceleration as f64;
-    let worn_out = ftl.worn_out().map(|at| {
+    let worn_out = ftl.inspect().worn_out().map(|at| {
         let (at_s, written) =
             (at.since(run.first_arrival).as_secs(), run.device.metrics.requests.moved()[1] as f64 * each);
         WornOut {
@@ -117,7 +117,7 @@ pub(crate) fn lost_blocks(run: &Outcome) -> Option<LostBlocks> {
     });
     Some(LostBlocks {
         blocks: run.setup.geometry.blocks as u64,
-        counts: ftl.lost_counts().figures(),
+        counts: ftl.inspect().lost_counts().figures(),
         acceleration: wear.acceleration as u64,
         worn_out,
     })

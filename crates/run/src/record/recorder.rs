@@ -349,7 +349,7 @@ fn log_header(setup: &Setup, scheme: &str, ftl: &Ftl) -> Value {
 /// slots in each, and pages by bit under rules that distinguish bits.
 fn runs(ftl: &Ftl) -> Vec<Value> {
     let mut runs: Vec<(u32, u32, RegionId, [u32; 4], bool)> = vec![];
-    for (block, region, pages, direct) in ftl.programmed() {
+    for (block, region, pages, direct) in ftl.inspect().programmed() {
         match runs.last_mut() {
             Some(r) if r.0 + r.1 == block.0 && (r.2, r.3, r.4) == (region, pages, direct) => r.1 += 1,
             _ => runs.push((block.0, 1, region, pages, direct)),

@@ -169,7 +169,7 @@ impl Case {
         go(&mut device, self.requests);
         let seconds = begin.elapsed().as_secs_f64();
         let after = device.ftl.counters();
-        let (map, _) = device.ftl.table_bytes();
+        let (map, _) = device.ftl.inspect().table_bytes();
         let host = after.host.write_page_bytes - before.host.write_page_bytes;
         Cost {
             seconds,
@@ -177,7 +177,7 @@ impl Case {
             requests: self.requests,
             flash_ops: after.flash_ops() - before.flash_ops(),
             write_amplification: (after.programmed_bytes() - before.programmed_bytes()) as f64 / host as f64,
-            bytes_per_page: map as f64 / device.ftl.mapped() as f64,
+            bytes_per_page: map as f64 / device.ftl.inspect().mapped() as f64,
             resident_bytes: resident().zip(resident_before).map(|(a, b)| a.saturating_sub(b)),
             hash: device.metrics.result_hash(&after.integers()),
         }

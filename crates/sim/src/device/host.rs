@@ -76,9 +76,9 @@ impl<P: Probe> Device<P> {
     pub(crate) fn sample(&mut self) {
         let home = self.ftl.layout().home;
         let free = Free {
-            share: self.ftl.free_share(home),
+            share: self.ftl.inspect().free_share(home),
             pages: self.ftl.view().free_pages(home),
-            usable_bytes: self.ftl.usable_bytes().0,
+            usable_bytes: self.ftl.inspect().usable_bytes().0,
         };
         let (arrays, buses) =
             (self.arrays.used(self.clock.now()).sum(), self.buses.used(self.clock.now()).sum());
@@ -94,7 +94,7 @@ impl<P: Probe> Device<P> {
         let cells = map_rows(&self.geometry)
             .into_iter()
             .flat_map(|row| row.blocks())
-            .map(|b| self.ftl.block_status(b));
+            .map(|b| self.ftl.inspect().block_status(b));
         self.metrics.add_frame(Frame { at: self.clock.now(), cells: cells.collect() });
     }
 
@@ -143,7 +143,9 @@ impl<P: Probe> Device<P> {
             let op = self.ftl.op(id);
             let idle = &mut self.metrics.idle;
             match op.kind {
-                OpKind::Program => idle.program_bytes[op.cause() as usize] += self.ftl.data_bytes(id),
+                OpKind::Program => {
+                    idle.program_bytes[op.cause() as usize] += self.ftl.operation(id).data_bytes()
+                }
                 OpKind::Erase => idle.erases += 1,
                 OpKind::Read => {}
             }

@@ -202,7 +202,7 @@ impl<P: Probe> Device<P> {
             return Err(DeviceError::Stuck {
                 outstanding: self.outstanding(),
                 now: self.clock.now(),
-                left: self.ftl.leftovers(),
+                left: self.ftl.inspect().leftovers(),
             });
         }
         self.no_fault()?;

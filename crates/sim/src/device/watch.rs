@@ -7,32 +7,32 @@ use wordline_units::{ChannelId, PlaneId, SimTime};
 
 /// An operation begins at a place; a sector has this many bytes.
 pub(crate) fn begin<P: Probe>(probe: &mut P, ftl: &Ftl, id: OpId, place: Place, sector: u64) {
-    let (mode, page) = ftl.page_of(id);
+    let (mode, page) = ftl.operation(id).page();
     let op = ftl.op(id);
     let begin = Begin {
         op: op.number(),
         kind: op.kind,
         cause: op.cause(),
-        region: ftl.region_of(id),
+        region: ftl.operation(id).region(),
         channel: ChannelId(place.channel),
         die: place.die,
         plane: op.plane,
         ppn: op.ppn,
-        slots: ftl.slots_of(id),
+        slots: ftl.operation(id).slots(),
         mode,
         page,
         bytes: ftl.transfer_sectors(id) as u64 * sector,
-        from: ftl.source_of(id),
-        empties: ftl.collecting_of(id),
+        from: ftl.operation(id).source(),
+        empties: ftl.operation(id).collecting(),
     };
-    probe.begin(&begin, ftl.parts_of(id));
+    probe.begin(&begin, ftl.operation(id).parts());
 }
 
 /// An operation is queued.
 pub(crate) fn queued<P: Probe>(probe: &mut P, ftl: &Ftl, id: OpId, at: SimTime) {
     let op = ftl.op(id);
     let (op, class, plane) = (op.number(), op.class(), op.plane);
-    probe.moment(Moment::Queued { op, class, plane, empties: ftl.collecting_of(id), at });
+    probe.moment(Moment::Queued { op, class, plane, empties: ftl.operation(id).collecting(), at });
 }
 
 /// An operation has its array for a time.
@@ -43,7 +43,7 @@ pub(crate) fn array<P: Probe>(
     place: Place,
     (start, end): (SimTime, SimTime),
 ) {
-    let (mode, page) = ftl.page_of(id);
+    let (mode, page) = ftl.operation(id).page();
     let op = ftl.op(id);
     probe.event(Event::Array {
         op: op.number(),

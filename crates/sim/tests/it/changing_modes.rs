@@ -39,11 +39,11 @@ fn read<P: Probe>(d: &mut Device<P>, page: u64) -> Completion {
 fn mode_of<P: Probe>(d: &mut Device<P>, page: u32) -> CellMode {
     let at = d.ftl.locate(Lpn(page))[0].ppn;
     let block = d.ftl.view().geometry().block_of(at);
-    d.ftl.wear().nth(block.index()).unwrap().0
+    d.ftl.inspect().wear().nth(block.index()).unwrap().0
 }
 
 fn usable<P: Probe>(d: &Device<P>) -> u64 {
-    d.ftl.usable_bytes().0 / MIB
+    d.ftl.inspect().usable_bytes().0 / MIB
 }
 
 fn retries(c: &Completion) -> u64 {
@@ -85,7 +85,7 @@ fn hot_page_of_many_retries_moves_to_slc() {
         d.ftl.check().unwrap();
     }
     // From four bits to three and to one, a block each.
-    assert_eq!(d.ftl.usable_bytes(), ((64 * 16 - 4 - 12) * MIB, (64 * 16 - 4 - 12) * MIB));
+    assert_eq!(d.ftl.inspect().usable_bytes(), ((64 * 16 - 4 - 12) * MIB, (64 * 16 - 4 - 12) * MIB));
     assert_eq!(retries(&read(&mut d, few)), 0);
 }
 
@@ -141,7 +141,7 @@ fn hot_tlc_page_that_takes_a_retry_moves_to_slc() {
             assert_eq!(mode_of(&mut d, 9), mode, "{heat}, after read {i}");
         }
         // What TLC and QLC held is stale; the blocks are theirs until they are erased.
-        assert_eq!(d.ftl.owned_blocks(wordline_ftl::RegionId(1)), 1);
+        assert_eq!(d.ftl.inspect().owned_blocks(wordline_ftl::RegionId(1)), 1);
         d.ftl.check().unwrap();
     }
 }
@@ -227,7 +227,7 @@ fn no_conversion_takes_what_the_host_may_store() {
         (0..2).for_each(|_| _ = read(&mut d, page));
     }
     assert!(d.ftl.counters().capacity.conversions_refused > 0);
-    let least = d.ftl.usable_bytes().1;
+    let least = d.ftl.inspect().usable_bytes().1;
     assert!(least >= spec.logical_bytes(), "{least}");
     // All of it is written anew twice, and every write finds a place.
     for page in (0..2 * pages).map(|p| p * 7919 % pages) {
@@ -265,7 +265,7 @@ fn capacity_returns_with_blocks_whose_data_are_gone() {
     }
     d.drain().unwrap();
     assert_eq!(usable(&d), shrunk + 4 * 12, "the full ones are QLC again");
-    assert_eq!(d.ftl.usable_bytes().1 / MIB, shrunk);
+    assert_eq!(d.ftl.inspect().usable_bytes().1 / MIB, shrunk);
     d.ftl.check().unwrap();
 }
 
@@ -388,7 +388,7 @@ fn drive_short_of_capacity_reclaims_during_gc() {
 fn each_erase_takes_of_a_life_what_its_mode_endures() {
     let spec = spec(16, "512MiB", &[]);
     let mut d = full(&spec, "conventional", 250, Log::default());
-    let (mean, most) = d.ftl.life_used().unwrap();
+    let (mean, most) = d.ftl.inspect().life_used().unwrap();
     // To a part in a million: a life is counted in 2^28 parts.
     assert!((mean - 0.25).abs() < 1e-6 && (most - 0.25).abs() < 1e-6, "{mean} {most}");
     let pages = spec.logical_bytes() / spec.unit.0;
@@ -398,6 +398,6 @@ fn each_erase_takes_of_a_life_what_its_mode_endures() {
     }
     d.drain().unwrap();
     let erases: u64 = d.ftl.counters().erases.iter().sum();
-    let (mean, _) = d.ftl.life_used().unwrap();
+    let (mean, _) = d.ftl.inspect().life_used().unwrap();
     assert!(erases > 0 && (mean - 0.25 - erases as f64 / 64.0 / 1000.0).abs() < 1e-6, "{mean} {erases}");
 }

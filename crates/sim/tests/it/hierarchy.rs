@@ -35,13 +35,13 @@ fn write(device: &mut Device<NoProbe>, page: u64, from: u64, sectors: u64) {
 #[test]
 fn the_sector_tables_are_of_the_papers_size() {
     // Section IV-C: 262,144 items of 5.5 bytes are 1.375 MB, and Sector needs twice as much.
-    let hierarchy = device("hierarchy").ftl.map_tables();
+    let hierarchy = device("hierarchy").ftl.inspect().map_tables();
     assert_eq!((hierarchy[0].entries, hierarchy[0].entry_bits), (262_144, 44));
     assert_eq!(hierarchy[0].bytes(), 11 << 17);
-    let sector = device("sector").ftl.map_tables();
+    let sector = device("sector").ftl.inspect().map_tables();
     assert_eq!((sector[0].entries, sector[0].entry_bits), (524_288, 44));
     assert_eq!(sector[0].bytes(), 2 * hierarchy[0].bytes());
-    assert!(device("slc-cache").ftl.map_tables().is_empty());
+    assert!(device("slc-cache").ftl.inspect().map_tables().is_empty());
 }
 
 /// The shares of L2 at the ends of windows, when in each seven requests `whole` write a page and the others a

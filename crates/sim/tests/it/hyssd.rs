@@ -86,7 +86,7 @@ fn superior_medium_meets_its_target_from_the_start() {
     }
     device.drain().unwrap();
     device.ftl.check().unwrap();
-    assert_eq!(device.ftl.mapped(), all as u64);
+    assert_eq!(device.ftl.inspect().mapped(), all as u64);
     let counters = device.ftl.counters();
     assert!(counters.regions[1].program_bytes[Cause::Migrate as usize] > 0);
     assert!(counters.regions.iter().all(|r| r.counts.erases > 0 && r.ops.copy_backs > 0), "{counters:?}");
@@ -142,7 +142,7 @@ fn destage_rewrites_a_tlc_page_with_its_shared_unit() {
     assert!(with > 50 && without > 5, "{with} with another unit, {without} without");
     assert_eq!(device.ftl.counters().regions[1].reads[Cause::Rmw as usize], u64::from(with));
     // No page of TLC holds one unit twice, and none is lost.
-    assert_eq!(device.ftl.mapped(), all as u64);
+    assert_eq!(device.ftl.inspect().mapped(), all as u64);
     let wide = [("medium.tlc.page".to_string(), "16KiB".to_string())];
     let wide = wordline_device::find("hyssd-st").unwrap().spec(&wide).unwrap();
     assert!(begun(&wide, "hyssd:static,tlc_unit=rmw", 0).err().unwrap().contains("requires two per page"));
@@ -180,7 +180,7 @@ fn no_u_from_5_to_98_percent_locks_the_drive_up() {
             }
             device.drain().unwrap_or_else(|e| panic!("{scheme}: {e}"));
             device.ftl.check().unwrap();
-            assert!(device.ftl.is_quiet(), "{scheme}: {}", device.ftl.leftovers());
+            assert!(device.ftl.inspect().is_quiet(), "{scheme}: {}", device.ftl.inspect().leftovers());
             // One in, one out: the superior medium holds what u gives it.
             let held = in_superior(&device, all) as u64;
             assert!(held <= superior, "{scheme}: {held} pages, and u gives {superior}");

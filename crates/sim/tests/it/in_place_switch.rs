@@ -290,9 +290,9 @@ fn traditional_cache_reprograms_and_ends_empty() {
         ask(&mut d, HostOp::Write, 2 * i, 1);
     }
     let (w, t) = (wordline_ftl::RegionId(0), wordline_ftl::RegionId(1));
-    assert!(d.ftl.owned_blocks(t) >= 4, "the windows alone do not hold this");
+    assert!(d.ftl.inspect().owned_blocks(t) >= 4, "the windows alone do not hold this");
     wait(&mut d, 10_000.0);
-    assert_eq!(d.ftl.owned_blocks(t), 1, "all of its full blocks are reclaimed in idle time");
+    assert_eq!(d.ftl.inspect().owned_blocks(t), 1, "all of its full blocks are reclaimed in idle time");
     let c = &d.ftl.counters().regions;
     assert!(c[0].reprogrammed.pages[Cause::Migrate as usize] > 0, "step 3.1");
     let direct = c[0].program_pages[Cause::Migrate as usize]
@@ -302,7 +302,7 @@ fn traditional_cache_reprograms_and_ends_empty() {
     assert_eq!(c[0].reads[Cause::Gc as usize], 0, "nothing is stale, so nothing is collected");
     assert!(d.ftl.view().frontier(w, wordline_units::PlaneId(0), SlotClass::Slc).is_some());
     d.drain().unwrap();
-    assert_eq!(d.ftl.owned_blocks(t), 0, "the end of a run empties it");
+    assert_eq!(d.ftl.inspect().owned_blocks(t), 0, "the end of a run empties it");
     d.ftl.check().unwrap();
 }
 
@@ -440,7 +440,7 @@ fn old_data_fill_first_windows_or_ordinary_blocks() {
     d.ftl.check().unwrap();
     let w = wordline_ftl::RegionId(0);
     let mut seen = [0; 33];
-    for (block, _, bits, _) in d.ftl.programmed() {
+    for (block, _, bits, _) in d.ftl.inspect().programmed() {
         let pages: u32 = bits.iter().sum();
         assert_eq!(pages % 12, 0, "{block:?} has a window in part");
         seen[pages as usize / 12] += 1;
@@ -461,7 +461,7 @@ fn old_data_fill_first_windows_or_ordinary_blocks() {
     let mut d = die("turbo-write", blocks, 8);
     d.ftl.precondition(&initial, 5).unwrap();
     d.ftl.check().unwrap();
-    assert_eq!(d.ftl.mapped(), live as u64);
+    assert_eq!(d.ftl.inspect().mapped(), live as u64);
     let dense: Vec<u32> = (0..2 * blocks).map(|b| d.ftl.view().live_sectors(BlockId(b))).collect();
     assert!(dense.iter().filter(|n| **n == 268).count() as u32 > live / 300, "70 % of 384 pages: {dense:?}");
 

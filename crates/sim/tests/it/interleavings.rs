@@ -160,7 +160,7 @@ impl Stage {
             done.push(c);
         }
         assert!(done.iter().all(|c| c.outcome == Outcome::Done), "{what}");
-        assert!(self.device.ftl.is_quiet(), "{what}: {}", self.device.ftl.leftovers());
+        assert!(self.device.ftl.inspect().is_quiet(), "{what}: {}", self.device.ftl.inspect().leftovers());
         self.device.ftl.check().unwrap_or_else(|e| panic!("{what}: {e}"));
         for (number, expected) in &self.expected {
             let c =

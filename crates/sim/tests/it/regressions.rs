@@ -65,7 +65,7 @@ fn drain_finishes_the_group_a_collection_ended_with() {
             d.submit(write(i * 37 % pages, SimTime(0)), SimTime(0)).unwrap();
         }
         d.drain().unwrap();
-        assert!(d.ftl.is_quiet(), "after {writes} writes {} are left", d.ftl.leftovers());
+        assert!(d.ftl.inspect().is_quiet(), "after {writes} writes {} are left", d.ftl.inspect().leftovers());
         d.ftl.check().unwrap();
     }
 }
@@ -143,7 +143,11 @@ fn gc_reads_on_while_a_move_waits_in_its_buffer() {
             d.submit(HostRequest::new(HostOp::Read, 0, pages as u32 * 4).at(at), at).unwrap();
         }
         d.advance_to(d.now() + SimDuration(1_000_000_000)).unwrap();
-        assert!(d.ftl.is_quiet(), "seed {seed}: after a second {} are left", d.ftl.leftovers());
+        assert!(
+            d.ftl.inspect().is_quiet(),
+            "seed {seed}: after a second {} are left",
+            d.ftl.inspect().leftovers()
+        );
     }
 }
 
@@ -276,7 +280,7 @@ fn full_buffered_drive_keeps_acknowledged_data() {
         }
     }
     assert!(refused > 0, "the drive never was full");
-    assert_eq!(d.ftl.unplaced_bytes(), 3 * 2048, "the buffer is full of what has no place");
+    assert_eq!(d.ftl.inspect().unplaced_bytes(), 3 * 2048, "the buffer is full of what has no place");
     let agrees = |d: &mut Device<NoProbe>, stamps: &[u8]| {
         for (page, stamp) in stamps.iter().enumerate() {
             let now = d.now();
@@ -291,7 +295,7 @@ fn full_buffered_drive_keeps_acknowledged_data() {
     d.submit(HostRequest::new(HostOp::Flush, 0, 0).at(now), now).unwrap();
     assert_eq!(outcomes(&mut d)[0].1, Outcome::OutOfSpace);
     d.drain().unwrap();
-    assert_eq!(d.ftl.unplaced_bytes(), 3 * 2048);
+    assert_eq!(d.ftl.inspect().unplaced_bytes(), 3 * 2048);
     // With room again, what waited comes to flash, and a flush is one.
     let now = d.now();
     let half = pages / 2;
@@ -301,7 +305,7 @@ fn full_buffered_drive_keeps_acknowledged_data() {
     let now = d.now();
     d.submit(HostRequest::new(HostOp::Flush, 0, 0).at(now), now).unwrap();
     assert_eq!(outcomes(&mut d)[0].1, Outcome::Done);
-    assert_eq!(d.ftl.unplaced_bytes(), 0);
+    assert_eq!(d.ftl.inspect().unplaced_bytes(), 0);
     agrees(&mut d, &stamps);
     d.ftl.check().unwrap();
 }

@@ -181,7 +181,7 @@ fn initial_states_keep_invariants_or_do_not_fit() {
             let mut d = device(&tiny, "conventional:program=sequential", 3);
             d.ftl.precondition(&initial, 11).unwrap();
             d.ftl.check().unwrap();
-            assert_eq!(d.ftl.mapped(), initial.mapped.count() as u64);
+            assert_eq!(d.ftl.inspect().mapped(), initial.mapped.count() as u64);
             let writes = (0..units as u64 * 3).map(|i| {
                 Ok::<_, std::convert::Infallible>(HostRequest::new(
                     HostOp::Write,

@@ -43,7 +43,7 @@ fn ends(d: &mut Device<NoProbe>, pages: &[u64]) -> Vec<u64> {
 /// The lives of the blocks at each position of the planes of a group.
 fn groups(d: &Device<NoProbe>, g: &Geometry, planes: std::ops::Range<u32>) -> Vec<BTreeSet<BlockLife>> {
     let starts: Vec<u32> = planes.map(|p| g.blocks_of(PlaneId(p)).start).collect();
-    let life = |b: u32| d.ftl.block_status(BlockId(b)).life;
+    let life = |b: u32| d.ftl.inspect().block_status(BlockId(b)).life;
     (0..g.media[0].blocks_per_plane).map(|at| starts.iter().map(|s| life(s + at)).collect()).collect()
 }
 

@@ -50,7 +50,7 @@ fn data_moved_between_media_read_back() {
     device.drain().unwrap();
     while device.poll().is_some() {}
     device.ftl.check().unwrap();
-    assert!(device.ftl.is_quiet(), "{}", device.ftl.leftovers());
+    assert!(device.ftl.inspect().is_quiet(), "{}", device.ftl.inspect().leftovers());
     let now = device.now();
     let blocks = (model.len() as u64 * per_sector) as u32;
     device.submit(HostRequest::new(HostOp::Read, 0, blocks).at(now), now).unwrap();

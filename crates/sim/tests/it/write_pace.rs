@@ -91,7 +91,7 @@ fn saturated(pace_below: &str, class: &str) -> (f64, Vec<u64>, f64) {
     let (begin, mut latencies, mut free) = (d.now(), vec![], 0);
     saturate(&mut d, 50_000..80_000, &mut |d, c| {
         latencies.push(latency(&c));
-        free += d.ftl.erased_blocks();
+        free += d.ftl.inspect().erased_blocks();
     });
     latencies.sort_unstable();
     let seconds = d.now().since(begin).0 as f64 / 1e9;

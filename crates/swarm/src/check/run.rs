@@ -126,8 +126,8 @@ impl<'a> Run<'a> {
         }
         // On a full drive, garbage collection may wait for space that never comes.
         let waits = !self.host.case.drive.roomy && self.device.outstanding() == 0;
-        if !waits && (self.device.outstanding() > 0 || !self.device.ftl.is_quiet()) {
-            return Err(format!("{} are left", self.device.ftl.leftovers()));
+        if !waits && (self.device.outstanding() > 0 || !self.device.ftl.inspect().is_quiet()) {
+            return Err(format!("{} are left", self.device.ftl.inspect().leftovers()));
         }
         Ok(())
     }
@@ -148,11 +148,11 @@ impl<'a> Run<'a> {
             ));
         }
         let held = self.host.model.mapped(self.device.ftl.layout().map.is_by_page());
-        let settled = self.host.model.failed.is_empty() && self.device.ftl.is_quiet();
-        if settled && self.device.ftl.mapped() != held {
+        let settled = self.host.model.failed.is_empty() && self.device.ftl.inspect().is_quiet();
+        if settled && self.device.ftl.inspect().mapped() != held {
             return Err(format!(
                 "{} logical pages are mapped, but the host wrote {held}",
-                self.device.ftl.mapped()
+                self.device.ftl.inspect().mapped()
             ));
         }
         Ok(())

@@ -9,7 +9,7 @@ use wordline_units::{BlockId, HostOp, HostRequest, Lpn, Ppn, SectorMask, SimTime
 
 impl Run {
     fn places(&mut self) -> Vec<Vec<Located>> {
-        let end = self.device.ftl.own_pages().end;
+        let end = self.device.ftl.inspect().own_pages().end;
         (0..end).map(|lpn| self.device.ftl.locate(Lpn(lpn))).collect()
     }
 
@@ -21,7 +21,7 @@ impl Run {
     pub fn cut(mut self) -> Result<Run, String> {
         self.collect(self.device.now())?;
         let committed = self.places();
-        let wear: Vec<_> = self.device.ftl.wear().map(|(_, erases)| erases).collect();
+        let wear: Vec<_> = self.device.ftl.inspect().wear().map(|(_, erases)| erases).collect();
         let mut off = self.device.power_cut();
         let (at, protected) = (off.at, off.image.protected_pages().collect::<HashSet<Lpn>>());
         let metadata = off.image.media.metadata().ok_or("the media keep no metadata")?;
@@ -52,7 +52,7 @@ impl Run {
         }
         self.under_way.clear();
         self.expected.clear();
-        let found_wear: Vec<_> = self.device.ftl.wear().map(|(_, erases)| erases).collect();
+        let found_wear: Vec<_> = self.device.ftl.inspect().wear().map(|(_, erases)| erases).collect();
         if wear != found_wear {
             return self.error("erase counts differ".into());
         }
@@ -73,7 +73,7 @@ impl Run {
     ) -> Result<(), String> {
         let geometry = self.spec.geometry().map_err(|e| e.to_string())?;
         let recovered = self.places();
-        let logical = self.device.ftl.trim_log().start;
+        let logical = self.device.ftl.inspect().trim_log().start;
         let safe = self.device.ftl.layout().regions.iter().any(|r| r.protected);
         for lpn in (0..committed.len() as u32).map(Lpn) {
             let (was, is) = (&committed[lpn.0 as usize], &recovered[lpn.0 as usize]);

@@ -202,8 +202,8 @@ impl Run {
             return self.error(e.to_string());
         }
         self.collect(SimTime::NEVER)?;
-        if self.device.outstanding() > 0 || !self.device.ftl.is_quiet() {
-            return self.error(format!("{} are left", self.device.ftl.leftovers()));
+        if self.device.outstanding() > 0 || !self.device.ftl.inspect().is_quiet() {
+            return self.error(format!("{} are left", self.device.ftl.inspect().leftovers()));
         }
         if let Err(e) = self.device.ftl.check() {
             return self.error(e.to_string());

@@ -64,7 +64,7 @@ impl Ftl {
     /// then open blocks.
     fn contents_of(&mut self, plane: PlaneId, law: &Law, sample: &Sample) -> PlaneBlocks {
         let home = self.state.home;
-        let blocks = self.blocks_of(home, plane);
+        let blocks = self.state.pool_of(home).blocks_in(&self.state.geometry, plane);
         let ages = self.state.at(home, plane).victims.ages();
         let age = |block: &u32| ages.get((block - blocks.start) as usize).copied().unwrap_or(0);
         let order = |block: &u32| match self.state.blocks[*block as usize].phase {

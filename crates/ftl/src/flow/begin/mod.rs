@@ -1,6 +1,5 @@
 //! Initial states of a drive.
 
 pub(crate) mod contents;
-pub(crate) mod fit;
 pub(crate) mod precondition;
 pub(crate) mod steady;

@@ -5,6 +5,7 @@ use crate::ftl::Ftl;
 use crate::image::base::{BaseImage, Mapped, PlaneBase, Ranks};
 use crate::image::permutation::Permutation;
 use crate::initial::initial::{Initial, InitialError, Order, stream};
+use crate::inspect::fit::fillable;
 use crate::media::found::BlockHeader;
 use crate::plan::region::{PoolId, RegionId};
 use crate::state::aging::cost_of_erase;
@@ -76,8 +77,8 @@ impl Ftl {
             if least == 0 && more == 0 {
                 continue;
             }
-            for plane in self.planes_of(region) {
-                for block in self.blocks_of(region, plane) {
+            for plane in self.state.pool_of(region).planes() {
+                for block in self.state.pool_of(region).blocks_in(&self.state.geometry, plane) {
                     let drawn = stream(seed, "ftl", "cycles", block as u64) % (more as u64 + 1);
                     let cycles = least.saturating_add(drawn as u32);
                     let cost = cost_of_erase(self.state.endurance(BlockId(block), mode));
@@ -104,7 +105,8 @@ impl Ftl {
         let home = self.state.home;
         for (block, programmed, live) in placed {
             let plane = self.state.geometry.plane_of(block);
-            let at_home = self.state.reaches(home, plane) && self.blocks_of(home, plane).contains(&block.0);
+            let at_home = self.state.reaches(home, plane)
+                && self.state.pool_of(home).blocks_in(&self.state.geometry, plane).contains(&block.0);
             let region = match self.layout.second_home {
                 Some((second_home, _)) if !at_home => second_home,
                 _ => home,
@@ -113,14 +115,6 @@ impl Ftl {
                 self.adopt_block(region, block, programmed, live);
             }
         }
-    }
-
-    /// Blocks of a plane that initial data may fill: all but the GC reserve and one block for the first
-    /// write.
-    pub(crate) fn fillable(&self, region: RegionId, plane: PlaneId) -> u32 {
-        let pool = self.state.pool_of(region);
-        let lost = self.state.lost_in(self.state.regions[region.index()].region.pool, plane);
-        pool.blocks_per_plane.saturating_sub(pool.reserve + 1 + lost)
     }
 
     /// The image of a drive with a second home region, which holds its share of the pages.
@@ -167,14 +161,14 @@ impl Ftl {
             self.state.stripe_of(home),
             mapped,
             behind,
-            |plane| self.blocks_of(home, plane).start,
+            |plane| self.state.pool_of(home).blocks_in(&self.state.geometry, plane).start,
             |plane, pages| {
                 let count = pages.count;
                 let ranks = Ranks::Keyed(match key {
                     Some(k) => Permutation::keyed(count, k ^ (plane.0 as u64) << 32),
                     None => Permutation::identity(count),
                 });
-                let available = self.fillable(home, plane);
+                let available = fillable(&self.state, home, plane);
                 let aged = aged.min(available);
                 let apart = if initial.data_apart { aged } else { 0 };
                 let needed = count.div_ceil(per_block) + apart;
@@ -259,7 +253,7 @@ impl Ftl {
         // Every region of the pool has yet to open a block, and none is full that collection could take.
         let pool = self.state.regions[region.index()].region.pool;
         let regions = self.state.regions.iter().filter(|r| r.region.pool == pool).count() as u32;
-        for plane in self.planes_of(region).collect::<Vec<_>>() {
+        for plane in self.state.pool_of(region).planes().collect::<Vec<_>>() {
             let all = self.state.total_blocks(region) as u64 * pages as u64;
             let mut used = self.state.owned(region, plane) as u64 * pages as u64;
             while used < share.of(all)

@@ -140,7 +140,7 @@ impl Ftl {
             stripe.clone(),
             &initial.mapped,
             &(0..0),
-            |plane| self.blocks_of(home, plane).start,
+            |plane| self.state.pool_of(home).blocks_in(&self.state.geometry, plane).start,
             |_, _| planes.next().unwrap_or_else(|| (PlaneBase::default(), Ranks::listed(vec![]))),
         );
         drop(planes);

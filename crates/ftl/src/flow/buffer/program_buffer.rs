@@ -32,7 +32,7 @@ impl Ftl {
         }
         let host = self.state.ops[lead].owner.is_host();
         let packs = || self.state.regions[region.index()].packs_host;
-        let leaves_room = || self.chain_of(lead).nth(units as usize - 1).is_none();
+        let leaves_room = || self.state.ops.chain(lead).nth(units as usize - 1).is_none();
         if !host && self.packs_sectors() {
             self.add_sectors(region, lead);
         } else if units == 1 || host && !(packs() && leaves_room()) {
@@ -136,8 +136,12 @@ impl Ftl {
         let stream = WriteStream::of(&self.state.ops[lead]);
         let all = self.state.geometry.sectors_per_unit as u8;
         self.enter_program_buffer(region, lead);
-        let parts: Vec<(Lpn, u32)> =
-            self.chain_of(lead).map(|p| (self.state.ops[p].lpn, self.state.ops[p].mask.count())).collect();
+        let parts: Vec<(Lpn, u32)> = self
+            .state
+            .ops
+            .chain(lead)
+            .map(|p| (self.state.ops[p].lpn, self.state.ops[p].mask.count()))
+            .collect();
         let sectors = parts.iter().map(|(_, sectors)| sectors).sum::<u32>() as u8;
         let buffer = &self.state.at(region, plane).program_buffers[stream as usize];
         let (waiting, has_room) = (buffer.page, buffer.page_slots + sectors <= all);
@@ -214,7 +218,7 @@ impl Ftl {
             self.enter_program_buffer(region, lead);
         }
         let waits_on = self.state.regions[region.index()].waits_on(stream);
-        let came = if waits_on { self.chain_of(lead).count() as u16 } else { 0 };
+        let came = if waits_on { self.state.ops.chain(lead).count() as u16 } else { 0 };
         self.state.incomplete_units += u64::from(came);
         let buffer = self.program_buffer(region, plane, stream);
         let (group, page) = (buffer.group, buffer.group_pages);
@@ -352,7 +356,7 @@ impl Ftl {
         let buffer = &self.state.at(region, plane).program_buffers[stream as usize];
         let is_move = |part| matches!(self.state.ops[part].owner, Owner::Move(_));
         let mut leads = [buffer.page, buffer.group].into_iter().filter(|lead| !lead.is_none());
-        leads.any(|lead| self.chain_of(lead).any(is_move))
+        leads.any(|lead| self.state.ops.chain(lead).any(is_move))
     }
 
     /// Start the time limit of a group that waits for other data.
@@ -379,7 +383,7 @@ impl Ftl {
     fn is_any_waited_for(&self, leads: [OpId; 2]) -> bool {
         let mut leads = leads.into_iter().filter(|lead| !lead.is_none());
         !matches!(self.ack, Ack::Buffer(_))
-            || leads.any(|lead| self.chain_of(lead).any(|part| self.is_waited_for(part)))
+            || leads.any(|lead| self.state.ops.chain(lead).any(|part| self.is_waited_for(part)))
     }
 
     /// Groups without a time limit may take half of a full write buffer: beyond that the fullest groups are padded, so

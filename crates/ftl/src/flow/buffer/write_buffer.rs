@@ -70,12 +70,12 @@ impl Ftl {
                 && op.version >= self.state.staging.committed(op.stage)
                 && !self.is_waited_for(id)
         };
-        !self.state.draining && self.chain_of(lead).all(waits)
+        !self.state.draining && self.state.ops.chain(lead).all(waits)
     }
 
     /// Add a program at the end of the buffer's queue.
     fn enqueue(&mut self, lead: OpId) {
-        let parts: Vec<OpId> = self.chain_of(lead).collect();
+        let parts: Vec<OpId> = self.state.ops.chain(lead).collect();
         let Some(b) = &mut self.write_buffer else { return };
         b.turn += 1;
         b.programs.insert(b.turn, lead);
@@ -93,7 +93,7 @@ impl Ftl {
     /// A program waits no more.
     fn leave(&mut self, turn: u64) -> Option<OpId> {
         let lead = self.write_buffer.as_mut()?.programs.remove(&turn)?;
-        let stages: Vec<u32> = self.chain_of(lead).map(|part| self.state.ops[part].stage).collect();
+        let stages: Vec<u32> = self.state.ops.chain(lead).map(|part| self.state.ops[part].stage).collect();
         let b = self.write_buffer.as_mut()?;
         b.waiting -= stages.len() as u64;
         for stage in stages {
@@ -137,7 +137,7 @@ impl Ftl {
     /// Ask the scheme to place a program, and issue it once the moves that must come first are done.
     fn place_and_send(&mut self, lead: OpId) -> Next {
         let tag = self.write_buffer.as_mut().and_then(|b| b.tags.remove(&lead.0)).unwrap_or_default();
-        let parts: Vec<OpId> = self.chain_of(lead).collect();
+        let parts: Vec<OpId> = self.state.ops.chain(lead).collect();
         let spans: Vec<Span> = parts.iter().map(|part| self.state.ops[*part].span()).collect();
         let home = self.state.stripe.plane(spans[0].lpn);
         let parcel = Parcel { origin: Origin::Host(tag), spans: &spans, home };

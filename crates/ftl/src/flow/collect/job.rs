@@ -61,7 +61,7 @@ impl Ftl {
         if together.any(|p| self.state.at(region, p).job.is_some()) {
             return Err(Some(WithoutEffect::CollectAlreadyUnderWay));
         }
-        if self.worn_out().is_some() {
+        if self.state.wear.over.is_some() {
             return Err(None);
         }
         let Some(victim) = block.or_else(|| self.state.best_victim(region, plane)) else {

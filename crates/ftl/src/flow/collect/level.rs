@@ -2,19 +2,19 @@
 //! callers see it.
 
 use crate::ftl::Ftl;
+use crate::inspect::pending::describe_room;
 use crate::plan::region::PoolId;
 use crate::state::job::GcReason;
 use crate::state::op::{Op, Owner};
 use crate::state::request::Outcome;
-use wordline_counters::LostCounts;
-use wordline_units::{BlockId, PlaneId, SimTime};
+use wordline_units::{BlockId, PlaneId};
 
 impl Ftl {
     /// A host write has no place and none can be freed: the drive is full or worn out.
     pub(crate) fn no_place(&mut self) -> Outcome {
         if self.state.wear.lost.retired == 0 {
             if self.out.first_full().is_none() {
-                let how_full = format!("at {} ns: {}", self.state.now.0, self.describe_room());
+                let how_full = format!("at {} ns: {}", self.state.now.0, describe_room(&self.state));
                 self.out.note_full(how_full);
             }
             return Outcome::OutOfSpace;
@@ -28,24 +28,9 @@ impl Ftl {
         self.out.first_full()
     }
 
-    /// When the drive wore out, if it did: it accepts no more writes and can still be read.
-    pub fn worn_out(&self) -> Option<SimTime> {
-        self.state.wear.over
-    }
-
     /// Retire a block at its next erase, whatever its remaining endurance.
     pub fn condemn(&mut self, block: BlockId) {
         self.state.wear.condemned.insert(block);
-    }
-
-    /// Number of initially bad blocks, and of blocks retired since.
-    pub fn lost_blocks(&self) -> (u32, u32) {
-        (self.state.wear.lost.bad, self.state.wear.lost.retired)
-    }
-
-    /// Like it, with the number of blocks whose data static wear leveling moved.
-    pub fn lost_counts(&self) -> &LostCounts {
-        &self.state.wear.lost
     }
 
     /// Whether a program moves data at rest for static wear leveling.

@@ -15,8 +15,8 @@ impl Ftl {
             if together == 1 {
                 continue;
             }
-            for plane in self.planes_of(region).step_by(together) {
-                for block in self.blocks_of(region, plane).map(BlockId) {
+            for plane in self.state.pool_of(region).planes().step_by(together) {
+                for block in self.state.pool_of(region).blocks_in(&self.state.geometry, plane).map(BlockId) {
                     self.state.complete_superblock(region, plane, block);
                 }
             }

@@ -1,6 +1,7 @@
 //! Host reads: sectors in RAM are served from there, the rest by the map.
 
 use crate::ftl::Ftl;
+use crate::media::error::MediaError;
 use crate::media::page::PageData;
 use crate::plan::decision::ReadSeen;
 use crate::plan::layout::Hooks;
@@ -264,7 +265,7 @@ impl Ftl {
         let op = &self.state.ops[id];
         let mode = self.state.blocks[self.state.geometry.block_of(op.ppn).index()].mode();
         let retries = op.retries.count;
-        for part in self.chain_of(id) {
+        for part in self.state.ops.chain(id) {
             let Op { lpn, ppn, mask, .. } = self.state.ops[part];
             seen.push((ReadSeen { lpn, ppn, mode, retries }, mask.and(all)));
         }
@@ -278,4 +279,20 @@ impl Ftl {
             part = next;
         }
     }
+}
+
+/// The newest bytes of a sector, as a host read would return them now, within their page; none if it was never written.
+///
+/// # Errors
+/// When the media cannot read them.
+pub fn newest_page_of(ftl: &mut Ftl, lpn: Lpn, sector: u32) -> Result<PageData, MediaError> {
+    let mask = SectorMask::span(sector, sector + 1);
+    if let Some(stage) = ftl.state.staging.find(lpn)
+        && ftl.state.staging.mask(lpn).covers(mask)
+    {
+        return Ok(ftl.store.staged(stage));
+    }
+    let mut located = Places::new();
+    ftl.state.map.resolve(lpn, mask, &mut located);
+    located.first().map_or(Ok(PageData::default()), |at| ftl.store.read(at.ppn, lpn))
 }

@@ -15,7 +15,7 @@ impl Ftl {
         if !self.enabled_hooks.contains(Hooks::IDLE)
             || self.idle_jobs.of(die) > 0
             || self.is_kept_from_idle_work(die)
-            || self.worn_out().is_some()
+            || self.state.wear.over.is_some()
         {
             return false;
         }

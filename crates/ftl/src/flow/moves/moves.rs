@@ -49,7 +49,7 @@ impl Ftl {
             self.illegal(format!("move to region {}", region.0), "unknown region".into());
             return None;
         }
-        if self.worn_out().is_some() && waits.is_none() {
+        if self.state.wear.over.is_some() && waits.is_none() {
             return None;
         }
         if self.state.has_full_buffer(region) {

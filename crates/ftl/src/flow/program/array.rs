@@ -4,6 +4,7 @@ use crate::ftl::Ftl;
 use crate::plan::region::RegionId;
 use crate::state::op::{Op, OpId};
 use crate::state::times::ArrayTime;
+use crate::state::wordline::{page_number, wordline_of};
 use wordline_counters::OpKind;
 use wordline_flash::SlotClass;
 use wordline_units::SimDuration;
@@ -35,11 +36,9 @@ impl Ftl {
     #[inline]
     pub(crate) fn sense(&mut self, id: OpId) -> u8 {
         let op = &self.state.ops[id];
-        let (mode, bit) = self.wordline_of(op);
+        let (mode, bit) = wordline_of(&self.state, self.array.has_windows, op);
         let block = self.state.geometry.block_of(op.ppn);
-        let units = self.state.geometry.units_per_page(self.state.geometry.medium_index(op.plane));
-        let slot = self.state.geometry.slot_of(op.ppn);
-        let page = if units == 1 { slot } else { slot / units };
+        let page = page_number(&self.state.geometry, op);
         let retries = self.state.sense(block, page, mode, bit);
         self.state.ops[id].retries = retries;
         retries.count
@@ -70,7 +69,7 @@ impl Ftl {
     #[inline(always)]
     fn array_time(&self, id: OpId) -> SimDuration {
         let op = &self.state.ops[id];
-        let (mode, bit) = self.wordline_of(op);
+        let (mode, bit) = wordline_of(&self.state, self.array.has_windows, op);
         let times = self.array.of(self.state.geometry.medium_index(op.plane), mode);
         SimDuration(match op.kind {
             OpKind::Erase => times.erase,
@@ -93,11 +92,13 @@ impl Ftl {
     /// their blocks, except for erases.
     pub fn are_alike(&self, one: OpId, other: OpId) -> bool {
         let (a, b) = (&self.state.ops[one], &self.state.ops[other]);
+        let mode = |op: &Op| wordline_of(&self.state, self.array.has_windows, op).0;
+        let page = |op: &Op| page_number(&self.state.geometry, op);
         a.kind == b.kind
             && a.copies == b.copies
-            && self.wordline_of(a).0 == self.wordline_of(b).0
+            && mode(a) == mode(b)
             && self.array_time(one) == self.array_time(other)
-            && (self.array.pairs_any || a.kind == OpKind::Erase || self.page_number(a) == self.page_number(b))
+            && (self.array.pairs_any || a.kind == OpKind::Erase || page(a) == page(b))
     }
 
     /// Whether a program belongs to a window that is written wordline by wordline, whose bits are in RAM.
@@ -118,17 +119,12 @@ impl Ftl {
         }
     }
 
-    /// Bytes of data in a program, without padding.
-    pub fn data_bytes(&self, id: OpId) -> u64 {
-        self.parts_of(id).map(|p| p.sectors as u64 * self.state.geometry.sector).sum()
-    }
-
     /// Energy of an operation, by cause.
     #[inline(never)]
     pub(crate) fn count_energy(&mut self, id: OpId) {
         let op = &self.state.ops[id];
         let medium = self.state.geometry.medium_of(op.plane);
-        let (mode, bit) = self.wordline_of(op);
+        let (mode, bit) = wordline_of(&self.state, self.array.has_windows, op);
         let Some((byte, array)) = medium.energy.as_ref().and_then(|e| Some((e.byte, e.modes[mode.index()]?)))
         else {
             return;

@@ -35,7 +35,7 @@ impl Ftl {
     pub(crate) fn find_space(&mut self, id: OpId) -> Blocked {
         // A program into the same pool might wait for the very block that the move pins.
         let mere = |op: &Op| op.owner == Owner::Move(OpId::NONE) && !self.leaves_its_pool(op);
-        if self.chain_of(id).all(|p| mere(&self.state.ops[p])) {
+        if self.state.ops.chain(id).all(|p| mere(&self.state.ops[p])) {
             self.abandon_moves(id);
             return Blocked::Dropped;
         }
@@ -143,7 +143,7 @@ impl Ftl {
     fn plane_with_room(&self, id: OpId) -> Option<PlaneId> {
         let op = &self.state.ops[id];
         op.route.targets().find_map(|target| {
-            let takes = self.planes_of(target.region);
+            let takes = self.state.pool_of(target.region).planes();
             let takes = takes.filter(|p| *p != op.plane && self.state.has_room(target, *p, Claim::Data));
             let takes = takes.filter(|p| !self.refuses_conversion(id, target, *p));
             takes.max_by_key(|p| self.state.spare_slots(target.region, *p))
@@ -154,7 +154,7 @@ impl Ftl {
     fn plane_that_collects(&mut self, id: OpId) -> Option<PlaneId> {
         let (here, route) = (self.state.ops[id].plane, self.state.ops[id].route);
         for region in route.targets().map(|target| target.region) {
-            for plane in self.planes_of(region).filter(|plane| *plane != here) {
+            for plane in self.state.pool_of(region).planes().filter(|plane| *plane != here) {
                 let before = self.out.asked();
                 self.collect_for(region, plane);
                 if self.out.asked() > before {
@@ -270,7 +270,7 @@ impl Ftl {
     pub(crate) fn can_fail(&self, id: OpId, what: GiveUp) -> bool {
         if what == GiveUp::Moves {
             let stays = |part| matches!(self.state.ops[part].owner, Owner::Move(_) | Owner::Parity);
-            return self.chain_of(id).all(stays);
+            return self.state.ops.chain(id).all(stays);
         }
         match self.state.ops[id].owner {
             Owner::Request(_) | Owner::Answered => !self.ack.answers_from_ram(),

@@ -7,6 +7,7 @@ use crate::plan::span::Dead;
 use crate::state::block::Phase;
 use crate::state::op::{Op, OpId, Owner};
 use crate::state::request::{Effect, Fault, Outcome};
+use crate::state::wordline::wordline_of;
 use wordline_counters::Cause;
 use wordline_device::Recheck;
 use wordline_flash::SlotClass;
@@ -40,7 +41,8 @@ impl Ftl {
     /// Cost of its errors for a read, and for the request that waits for it.
     #[inline(never)]
     fn count_errors(&mut self, id: OpId, mode: CellMode) {
-        let mode = if self.array.has_windows { self.page_of(id).0 } else { mode };
+        let mode =
+            if self.array.has_windows { wordline_of(&self.state, true, &self.state.ops[id]).0 } else { mode };
         let op = &self.state.ops[id];
         if let Some(errors) = &mut self.state.counters.errors {
             errors.count(op.cause, mode, op.retries.count.into(), op.retries.failed);
@@ -88,7 +90,7 @@ impl Ftl {
 
     /// A request is as slow as the slowest page type that it gets.
     fn note_bit(&mut self, lead: OpId) {
-        let bit = self.page_of(lead).1 as u8 + 1;
+        let bit = wordline_of(&self.state, self.array.has_windows, &self.state.ops[lead]).1 as u8 + 1;
         let mut part = lead;
         while !part.is_none() {
             let op = &self.state.ops[part];
@@ -238,7 +240,7 @@ impl Ftl {
         let counters = &self.state.counters;
         let come = counters.program_bytes(Cause::Host) + counters.host_requests.iter().sum::<u64>();
         let Some(erases) = self.progress.erased(come) else { return };
-        let (time, left) = (self.state.now, self.leftovers());
+        let (time, left) = (self.state.now, self.inspect().leftovers());
         self.out.fail(|| Fault::NoProgress { erases, time, left });
     }
 

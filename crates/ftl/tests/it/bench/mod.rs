@@ -237,7 +237,7 @@ impl Bench {
         let time = self.ftl.begin_on_array(id).all;
         let op = self.ftl.op(id);
         let (kind, cause) = (op.kind, op.cause());
-        let parts = self.ftl.parts_of(id).collect();
+        let parts = self.ftl.operation(id).parts().collect();
         self.log.push(Begun { kind, cause, parts, time });
     }
 
@@ -294,7 +294,7 @@ impl Bench {
         let mut steps = 0;
         while self.step() {
             steps += 1;
-            assert!(steps < 100_000, "operations come without end: {}", self.ftl.leftovers());
+            assert!(steps < 100_000, "operations come without end: {}", self.ftl.inspect().leftovers());
         }
         assert_eq!(self.ftl.fault(), None);
     }
@@ -311,7 +311,7 @@ impl Bench {
             rings += 1;
             assert!(rings < 1_000, "timers ring without end: {:?}, {}", self.timers, self.state());
         }
-        assert!(self.outstanding() == 0 || !self.kept.is_empty(), "{}", self.ftl.leftovers());
+        assert!(self.outstanding() == 0 || !self.kept.is_empty(), "{}", self.ftl.inspect().leftovers());
     }
 
     /// What is left, in words.
@@ -319,7 +319,7 @@ impl Bench {
         let told = |ids: &[OpId]| ids.iter().map(|id| format!("{:?}", self.ftl.op(*id))).collect::<Vec<_>>();
         let waiting: Vec<OpId> = self.waiting.programs().collect();
         let (queue, waiting) = (told(&self.queue), told(&waiting));
-        format!("{}, queue {queue:?}, waiting {waiting:?}", self.ftl.leftovers())
+        format!("{}, queue {queue:?}, waiting {waiting:?}", self.ftl.inspect().leftovers())
     }
 
     /// The first timer is due. Returns whether there was one.
@@ -352,7 +352,7 @@ impl Bench {
         self.run();
         drive::drain(self);
         self.run();
-        assert!(self.ftl.is_quiet(), "{}", self.ftl.leftovers());
+        assert!(self.ftl.inspect().is_quiet(), "{}", self.ftl.inspect().leftovers());
         self.check();
     }
 

@@ -35,7 +35,7 @@ fn flush_programs_only_trims_since_the_last_one() {
     assert_eq!(ask(&mut d, HostOp::Flush, 0, 0), program);
     assert_eq!(logged(&d), 2_048);
     assert_eq!(ask(&mut d, HostOp::Flush, 0, 0), SimDuration(0));
-    assert_eq!((logged(&d), d.ftl.mapped()), (2_048, 0));
+    assert_eq!((logged(&d), d.ftl.inspect().mapped()), (2_048, 0));
     d.ftl.check().unwrap();
 }
 

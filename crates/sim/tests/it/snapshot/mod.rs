@@ -34,7 +34,7 @@ fn bytes() -> BoxedMedia {
 }
 
 fn midst(device: &Device<NoProbe>, dies: u32) -> Midst {
-    let said = device.ftl.leftovers();
+    let said = device.ftl.inspect().leftovers();
     Midst {
         operations: !said.starts_with("0 operations"),
         staged: !said.contains(" 0 staged"),
@@ -223,12 +223,12 @@ fn restarted_drive_keeps_data_and_resets_counters() {
             ended.pop().unwrap().3
         };
         let before = read(&mut device);
-        let wear: Vec<_> = device.ftl.wear().collect();
+        let wear: Vec<_> = device.ftl.inspect().wear().collect();
         device.start_anew().unwrap_or_else(|e| panic!("{e}"));
         assert_eq!((device.now(), device.submitted(), device.outstanding()), (SimTime(0), 0, 0));
         assert_eq!(device.ftl.counters(), plan.build().ftl.counters());
         assert_eq!(device.metrics.requests.ended, [0; 4]);
-        assert_eq!(device.ftl.wear().collect::<Vec<_>>(), wear);
+        assert_eq!(device.ftl.inspect().wear().collect::<Vec<_>>(), wear);
         device.ftl.check().unwrap();
 
         // Saved and restored, it is the same drive anew.

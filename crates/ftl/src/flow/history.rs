@@ -7,9 +7,8 @@
 use crate::ftl::Ftl;
 use crate::plan::region::FreeOrder;
 use crate::state::block::Phase;
-use crate::state::op::OpId;
 use crate::state::request::Timer;
-use wordline_units::{Lpn, PlaneId, SimTime};
+use wordline_units::{PlaneId, SimTime};
 
 /// Where the least worn block is opened first, how many more erases than the least worn of its plane count: beyond that
 /// blocks are alike.
@@ -57,16 +56,6 @@ impl Ftl {
         }
         let gone = self.state.ops.capacity();
         self.store.forget_history(gone);
-    }
-
-    /// The version of the newest request that changed data.
-    pub fn newest_version(&self) -> u64 {
-        self.requests.version()
-    }
-
-    /// The page that an operation reads or writes; for a program of several pages the first.
-    pub fn page_of_op(&self, id: OpId) -> Lpn {
-        self.state.ops[id].lpn
     }
 
     fn number_versions(&mut self, others: &mut [&mut u64]) {
