@@ -32,11 +32,11 @@ counters! {
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct DelayCounts {
     /// Requests that waited.
-    pub requests: u64,
+    requests: u64,
     /// Total duration.
-    pub sum: Nanoseconds,
+    sum: Nanoseconds,
     /// The longest wait.
-    pub longest: Nanoseconds,
+    longest: Nanoseconds,
 }
 
 /// The figures of a report.
@@ -61,6 +61,16 @@ impl DelayCounts {
             self.sum += wait;
             self.longest = self.longest.max(Nanoseconds(wait.0));
         }
+    }
+
+    /// Requests that waited.
+    pub fn requests(&self) -> u64 {
+        self.requests
+    }
+
+    /// The longest wait.
+    pub fn longest(&self) -> SimDuration {
+        SimDuration(self.longest.0)
     }
 
     fn figures(&self) -> Delays {

@@ -5,8 +5,8 @@ use crate::media::Versions;
 use serde::{Deserialize, Serialize};
 use wordline_ftl::drive::{self, Driver, Waiting};
 use wordline_ftl::{
-    Binding, Class, Ftl, HostData, MapKind, OpId, OpKind, Outcome, QueueEntry, RequestId, Saved, Saver,
-    Scheme, StateFile, Timer, saved_fields,
+    Binding, Class, Ftl, HostData, Loader, MapKind, OpId, OpKind, Outcome, QueueEntry, RequestId, Saved,
+    Saver, Scheme, StateFile, Timer, saved_fields,
 };
 use wordline_units::{HostOp, HostRequest, Lpn, PlaneId, Ppn, SimTime};
 
@@ -362,7 +362,7 @@ impl World {
     pub fn unpack(&mut self, bytes: Vec<u8>) -> Result<(), String> {
         self.wrong = None;
         let state = StateFile::packed(bytes);
-        self.load(&mut state.loader()).map_err(|e| e.to_string())
+        self.load(&mut Loader::of(&state)).map_err(|e| e.to_string())
     }
 }
 

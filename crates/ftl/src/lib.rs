@@ -49,7 +49,7 @@ pub use plan::decision::{
     Answer, ChannelSet, Collect, Command, Gather, Grain, IdleWork, Move, Need, Origin, Parcel, Place,
     PlanePick, ReadSeen, Route, Tag, Target,
 };
-pub use plan::flash::OutOfReach;
+pub use plan::flash::{FlashUse, OutOfReach};
 pub use plan::layout::{Answers, DriveInfo, Hooks, IdleHold, Join, Layout, Refusal};
 pub use plan::map_kind::{MapKind, MapTable, RegionSet};
 pub use plan::region::{EarlierBits, FreeOrder, MovedIn, Pool, PoolId, Region, RegionId};

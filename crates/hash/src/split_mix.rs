@@ -19,9 +19,21 @@ pub const fn splitmix(x: u64) -> u64 {
 
 /// The stream, by its state: a sum, so that a draw is a function of the start and its number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct SplitMix64(pub u64);
+pub struct SplitMix64(u64);
 
 impl SplitMix64 {
+    /// The stream from a state.
+    #[inline]
+    pub const fn new(state: u64) -> SplitMix64 {
+        SplitMix64(state)
+    }
+
+    /// The state, from which the stream goes on.
+    #[inline]
+    pub const fn state(&self) -> u64 {
+        self.0
+    }
+
     /// 64 random bits.
     #[inline]
     pub const fn bits(&mut self) -> u64 {

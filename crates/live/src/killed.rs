@@ -138,7 +138,7 @@ struct Load {
 impl Load {
     /// A drive with garbage collection: the rest of it has been written at random.
     fn new(run: &RunSpec, is_cut: bool, seed: u64) -> Load {
-        let mut rng = SplitMix64(seed);
+        let mut rng = SplitMix64::new(seed);
         let mut served = Served::begin(run, tempfile::tempdir().unwrap());
         let pages = served.drive.setup().device.logical_bytes() / SECTOR / PAGE;
         let mut under_way = 0;
@@ -239,7 +239,7 @@ fn kill_the_recovery(
 fn kill_after_commits(drive: (&str, &str, &str), is_cut: bool, commits: u64, seed: u64) -> u64 {
     let run = run(drive);
     let mut load = Load::new(&run, is_cut, seed);
-    let (mut kills, mut again) = (commits, SplitMix64(seed));
+    let (mut kills, mut again) = (commits, SplitMix64::new(seed));
     for commit in 1..=commits {
         (0..=SKIPPED).for_each(|_| load.go_on());
         let found = Served::begin(&run, load.served.kill()).read();

@@ -68,12 +68,16 @@ pub(crate) fn told<T>(failed: &Failed, result: Result<T, RunError>) -> PyResult<
 
 /// Callbacks into Python between requests; an exception in them ends the run.
 pub(crate) struct Watcher {
-    pub(crate) callback: Option<Py<PyAny>>,
-    pub(crate) raised: Option<PyErr>,
-    pub(crate) failed: Arc<Failed>,
+    callback: Option<Py<PyAny>>,
+    raised: Option<PyErr>,
+    failed: Arc<Failed>,
 }
 
 impl Watcher {
+    pub(crate) fn new(callback: Option<Py<PyAny>>, failed: Arc<Failed>) -> Watcher {
+        Watcher { callback, raised: None, failed }
+    }
+
     pub(crate) fn see(&mut self, p: Progress) -> ControlFlow<()> {
         self.call((p.run as u64, p.completed, p.now.0 as f64 / 1e9))
     }

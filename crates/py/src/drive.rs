@@ -8,7 +8,7 @@ use crate::signal::apart;
 use pyo3::prelude::*;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use wordline_report::Report;
-use wordline_run::{Blocks, Feed, Numbers, OfRequests, RunError, SteppedDrive, Words};
+use wordline_run::{Blocks, Feed, Numbers, OfRequests, RunError, SteppedDrive};
 use wordline_sim::Completion;
 use wordline_units::{HostOp, HostRequest, Opt, SimTime};
 
@@ -106,7 +106,7 @@ impl Stepped {
     ) -> PyResult<(String, Stepped)> {
         let scheme = self.scheme();
         let (spec, _) = asked.spec(py, &scheme)?;
-        let mut watcher = Watcher { callback: progress, raised: None, failed: Arc::clone(&self.failed) };
+        let mut watcher = Watcher::new(progress, Arc::clone(&self.failed));
         let done = apart(py, || self.drive().play(&spec, &mut |p| watcher.see(p)))?;
         let (report, after) = watcher.judge(done)?;
         Ok((report.to_json().map_err(wrong)?, Stepped::over(after, &self.failed)))
@@ -192,14 +192,15 @@ pub(crate) fn requests(
 ) -> PyResult<Columns> {
     let report = Report::from_json(report).map_err(wrong)?;
     let (registry, failed) = with_classes(py, &classes)?;
-    let mut watcher = Watcher { callback: progress, raised: None, failed };
+    let mut watcher = Watcher::new(progress, failed);
     let done = apart(py, || {
         wordline_run::requests(&report, &columns, workload, &registry, &mut |p| watcher.see(p))
     })?;
-    Columns::new(watcher.judge(done)?.columns.into_iter().map(|(name, column)| {
+    Columns::new(watcher.judge(done)?.into_columns().into_iter().map(|(name, column)| {
         let column = match column {
             OfRequests::Numbers(_, all) => Column::Whole(all),
-            OfRequests::Words(_, Words { keys, words }) => {
+            OfRequests::Words(_, words) => {
+                let (keys, words) = words.into_parts();
                 Column::Keys(keys, words.into_iter().map(str::to_string).collect())
             }
         };

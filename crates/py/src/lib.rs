@@ -42,7 +42,7 @@ fn compare(
         return Err(wrong("schemes is empty; pass at least one scheme"));
     };
     let (spec, failed) = asked.spec(py, first)?;
-    let mut watcher = Watcher { callback: progress, raised: None, failed };
+    let mut watcher = Watcher::new(progress, failed);
     let result = apart(py, || {
         let setup = Setup::resolve(&spec)?;
         wordline_run::compare(&setup, &schemes, threads, &mut |p| watcher.see(p))
@@ -61,7 +61,7 @@ fn record(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let ((spec, failed), files) = (asked.spec(py, scheme)?, files.files()?);
-    let mut watcher = Watcher { callback: progress, raised: None, failed };
+    let mut watcher = Watcher::new(progress, failed);
     let result = apart(py, || {
         let setup = Setup::resolve(&spec)?;
         let recording = Recording::open(&files)?;
@@ -112,7 +112,7 @@ fn rerun(
     let report = Report::from_json(report).map_err(wrong)?;
     let (registry, failed) = scheme::with_classes(py, &classes)?;
     let executor = executor::executor(py, &classes, &failed)?;
-    let mut watcher = Watcher { callback: progress, raised: None, failed };
+    let mut watcher = Watcher::new(progress, failed);
     let result = apart(py, || {
         let with = (&registry, executor);
         wordline_run::rerun_with(&report, workload, with, threads, &mut |p| watcher.see(p))
@@ -157,7 +157,7 @@ fn why(
 ) -> PyResult<String> {
     let report = Report::from_json(report).map_err(wrong)?;
     let asked = asked.asked()?;
-    let mut watcher = Watcher { callback: progress, raised: None, failed: Arc::default() };
+    let mut watcher = Watcher::new(progress, Arc::default());
     let result = apart(py, || wordline_run::why(&report, &asked, workload, &mut |p| watcher.see(p)))?;
     serde_json::to_string(&watcher.judge(result)?).map_err(wrong)
 }

@@ -53,7 +53,7 @@ pub(crate) fn lifetime(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let (spec, failed) = spec(py, asked, schemes, life, threads)?;
-    let watcher = Mutex::new(Watcher { callback: progress, raised: None, failed });
+    let watcher = Mutex::new(Watcher::new(progress, failed));
     let result = apart(py, || {
         wordline_run::lifetime(&spec, &|p| {
             let mut watcher = watcher.lock().unwrap_or_else(PoisonError::into_inner);

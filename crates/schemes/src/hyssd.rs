@@ -136,8 +136,8 @@ enum Policy {
 
 /// State of HySSD other than the layout.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Memorised {
-    pub(crate) classifier: Classifier,
+struct Memorised {
+    classifier: Classifier,
     /// Whether the contents of S were scanned.
     has_stock: bool,
     /// Pages that S shall hold.
@@ -183,7 +183,7 @@ pub struct Hyssd {
     age: u32,
     idle_after: SimDuration,
     /// The rest is set by `layout`.
-    pub(crate) model: Option<Hybrid>,
+    model: Option<Hybrid>,
     /// B.
     capacity: u32,
     /// Bytes of S and of T.
@@ -192,7 +192,7 @@ pub struct Hyssd {
     targets: [u32; 2],
     /// The most pages that a plane of S holds and can still be collected.
     most_in_plane: u64,
-    pub(crate) known: Memorised,
+    known: Memorised,
 }
 
 impl Hyssd {
@@ -230,6 +230,20 @@ impl Hyssd {
     /// Pages of S at a utilization.
     fn pages(&self, u: f64) -> u32 {
         (u * self.capacity as f64) as u32
+    }
+
+    /// The model of costs, once the drive is laid out.
+    pub(crate) fn model(&self) -> Option<Hybrid> {
+        self.model
+    }
+
+    /// What is known of the workload.
+    pub(crate) fn classifier(&self) -> &Classifier {
+        &self.known.classifier
+    }
+
+    pub(crate) fn classifier_mut(&mut self) -> &mut Classifier {
+        &mut self.known.classifier
     }
 
     fn utilisation(&self) -> f64 {
@@ -313,7 +327,7 @@ impl Hyssd {
     fn analyse(&mut self, view: &View) {
         let Some(model) = self.model.filter(|_| self.policy != Policy::Static) else { return };
         let c = &mut self.known.classifier;
-        let (h_w, h_r, io_w) = (c.writes.hit_rates(), c.reads.hit_rates(), c.io_w());
+        let ((h_w, h_r), io_w) = (c.hit_rates(), c.io_w());
         c.age();
         let mix = |u: f64| Mix { h_w: h_w.at(u), h_r: h_r.at(u), io_w };
         let Some((least_cost, _)) = model.least_cost(self.grid(), mix) else { return }; // (4)

@@ -11,10 +11,10 @@ use wordline_ftl::{DriveInfo, Refusal, Scheme};
 #[derive(Debug)]
 pub struct Model {
     /// Costs as the paper counts them: over all blocks.
-    pub hybrid: Hybrid,
+    hybrid: Hybrid,
     /// The same over the blocks that can hold data during GC: without the reserve and open blocks. This is
     /// what a device does.
-    pub effective: Hybrid,
+    effective: Hybrid,
     scheme: Hyssd,
 }
 
@@ -26,7 +26,7 @@ impl Model {
     pub fn new(spelling: &str, drive: &DriveInfo) -> Result<Model, ModelError> {
         let mut scheme = made(&entry(), spelling, Hyssd::from_parameters)?;
         scheme.layout(drive)?;
-        let Some(hybrid) = scheme.model else { return Err(ModelError::Nothing) };
+        let Some(hybrid) = scheme.model() else { return Err(ModelError::Nothing) };
         let Pair { fast, dense } = Pair::of(drive).map_err(|_| ModelError::Nothing)?;
         // Of every plane the block in reserve, and the one just opened.
         let [s, t] = [fast, dense].map(|half| (2 * half.row()) as f64);
@@ -36,20 +36,25 @@ impl Model {
         Ok(Model { hybrid, effective, scheme })
     }
 
+    /// Costs as the paper counts them: over all blocks.
+    pub fn hybrid(&self) -> &Hybrid {
+        &self.hybrid
+    }
+
     /// A logical page is written.
     pub fn write(&mut self, page: u32) {
-        self.scheme.known.classifier.write(page, 0);
+        self.scheme.classifier_mut().write(page, 0);
     }
 
     /// A logical page is read.
     pub fn read(&mut self, page: u32) {
-        self.scheme.known.classifier.read(page);
+        self.scheme.classifier_mut().read(page);
     }
 
     /// The predictions for the pages written and read so far, at each utilization that the drive supports.
     pub fn points(&self) -> Vec<ModelPoint> {
-        let c = &self.scheme.known.classifier;
-        let (writes, reads, io_w) = (c.writes.hit_rates(), c.reads.hit_rates(), c.io_w());
+        let c = self.scheme.classifier();
+        let ((writes, reads), io_w) = (c.hit_rates(), c.io_w());
         let point = |u: f64| {
             let mix = Mix { h_w: writes.at(u), h_r: reads.at(u), io_w };
             // The same data over fewer pages.
@@ -70,7 +75,7 @@ impl Model {
 
     /// IO_W of the pages written and read so far.
     pub fn io_w(&self) -> f64 {
-        self.scheme.known.classifier.io_w()
+        self.scheme.classifier().io_w()
     }
 }
 

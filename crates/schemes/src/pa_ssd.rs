@@ -181,6 +181,6 @@ impl Scheme for PaSsd {
     }
 
     fn memory(&mut self) -> Option<&mut dyn Memory> {
-        Some(&mut self.types.memory)
+        Some(self.types.memory())
     }
 }

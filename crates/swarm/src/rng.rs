@@ -10,9 +10,9 @@ pub struct Rng(pub u64);
 impl Rng {
     /// A number below `n`, which must not be 0.
     pub fn below(&mut self, n: u64) -> u64 {
-        let mut stream = SplitMix64(self.0);
+        let mut stream = SplitMix64::new(self.0);
         let bits = stream.bits();
-        self.0 = stream.0;
+        self.0 = stream.state();
         bits % n
     }
 

@@ -154,7 +154,7 @@ impl Fault {
     }
 
     fn damage(self, interval: &Interval, image: &Image) -> Option<Damage> {
-        let mut random = SplitMix64(self.seed);
+        let mut random = SplitMix64::new(self.seed);
         let cache = interval.cache();
         let size = cache.rules().sector;
         let before = interval.durable();

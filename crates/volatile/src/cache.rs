@@ -235,7 +235,7 @@ impl Cache {
 
     /// Draw what a cut loses.
     pub fn draw(&self, loss: PowerLoss, seed: u64) -> Lost {
-        let mut random = SplitMix64(seed);
+        let mut random = SplitMix64::new(seed);
         let mut order: Vec<&Write> = self.writes.values().collect();
         order.sort_by_key(|write| (write.acknowledged.unwrap_or(u64::MAX), write.request.id));
         let acknowledged = order.iter().filter(|write| write.acknowledged.is_some()).count();

@@ -157,7 +157,7 @@ enum Draw {
 /// or torn. This applies to all requests of the interval, or to those before a point after which everything is lost. In one state
 /// of four, a single request is torn, and all or nothing behind it survives.
 fn drawn(interval: &Interval, number: u64, seed: u64) -> Lost {
-    let mut random = SplitMix64(seed ^ (interval.at() as u64) << 32 ^ number);
+    let mut random = SplitMix64::new(seed ^ (interval.at() as u64) << 32 ^ number);
     let survives = [u64::MAX / 10, u64::MAX / 2, u64::MAX / 10 * 9][(number % 3) as usize];
     let (is_whole, is_early) = (number / 3 % 2 == 1, number / 6 % 2 == 1);
     let draw = match (number / 12 % 4, is_whole) {
@@ -194,7 +194,7 @@ pub fn broken_states(interval: &Interval, kinds: Vec<Broken>, seed: u64) -> impl
     let at = interval.at();
     (0u64..).map(move |number| {
         let kind = kinds[(number % kinds.len().max(1) as u64) as usize];
-        let seed = SplitMix64(seed ^ (at as u64) << 32 ^ number).bits() >> 40;
+        let seed = SplitMix64::new(seed ^ (at as u64) << 32 ^ number).bits() >> 40;
         State { at, fault: Some(Fault::new(kind, seed)), ..State::default() }
     })
 }

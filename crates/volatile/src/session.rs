@@ -104,7 +104,7 @@ pub struct SessionFaults {
 impl SessionFaults {
     /// A fault that occurs in `rate` of 10,000 requests of its kind, drawn by a seed.
     pub fn new(kind: SessionFault, rate: u64, seed: u64) -> SessionFaults {
-        SessionFaults { kind, rate, random: SplitMix64(seed) }
+        SessionFaults { kind, rate, random: SplitMix64::new(seed) }
     }
 
     /// The fault of a request, if it has one.

@@ -198,6 +198,11 @@ pub struct Loader<'a> {
 }
 
 impl Loader<'_> {
+    /// Read a state, into what has been newly built.
+    pub fn of(state: &StateFile) -> Loader<'_> {
+        Loader { state, at: state.fields.start, table: 0 }
+    }
+
     /// Verify that the following fields are those that were saved.
     ///
     /// # Errors
@@ -232,8 +237,11 @@ impl Loader<'_> {
         if self.state.apart { Ok(()) } else { part.load(self) }
     }
 
-    /// See that the scheme divides the drive as it did, by the number of its layout.
-    pub(crate) fn divided_as(&self, fingerprint: u64) -> Result<(), StateError> {
+    /// Verify that the scheme divides the drive as it did, by [`Layout::fingerprint`](crate::Layout::fingerprint).
+    ///
+    /// # Errors
+    /// When it does not.
+    pub fn divided_as(&self, fingerprint: u64) -> Result<(), StateError> {
         if fingerprint == self.state.about.layout { Ok(()) } else { Err(self.other("layout")) }
     }
 
@@ -325,11 +333,4 @@ pub(crate) fn sorted_set<T: Serialize + Ord, H: BuildHasher, S: Serializer>(
     let mut values: Vec<&T> = set.iter().collect();
     values.sort_unstable();
     serializer.collect_seq(values)
-}
-
-impl StateFile {
-    /// Read it into the newly built scheme.
-    pub fn loader(&self) -> Loader<'_> {
-        Loader { state: self, at: self.fields.start, table: 0 }
-    }
 }

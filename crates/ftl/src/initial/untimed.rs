@@ -16,7 +16,7 @@ pub(crate) struct Draws(SplitMix64);
 
 impl Draws {
     pub fn new(seed: u64) -> Draws {
-        Draws(SplitMix64(seed))
+        Draws(SplitMix64::new(seed))
     }
 
     #[inline]

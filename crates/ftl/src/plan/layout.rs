@@ -1,7 +1,5 @@
 //! The layout of a scheme, its inputs, and refusals.
 
-use crate::file::saved::Loader;
-use crate::file::state_file::StateError;
 use crate::plan::map_kind::MapKind;
 use crate::plan::region::{MovedIn, Pool, PoolId, Region, RegionId};
 use thiserror::Error;
@@ -159,6 +157,66 @@ impl Layout {
         Some(format!("it decides {what} for each write to region {}", region.name))
     }
 
+    /// Whether a region's blocks hold data at rest.
+    pub fn is_at_rest(&self, region: RegionId) -> bool {
+        self.rests_in(self.region(region).pool)
+    }
+
+    pub(crate) fn region(&self, region: RegionId) -> &Region {
+        &self.regions[region.index()]
+    }
+
+    pub(crate) fn is_home(&self, region: RegionId) -> bool {
+        region == self.home || self.second_home.is_some_and(|(second, _)| second == region)
+    }
+
+    /// Whether a region leaves blocks to data at rest as the drive fills up: a share of its own is less then, too.
+    pub(crate) fn shrinks(&self, region: RegionId) -> bool {
+        let shares = self.region(region).pool == self.region(self.home).pool;
+        self.tick_every_writes > 0 && shares && !self.is_home(region)
+    }
+
+    /// Maximum number of blocks per plane that a region can own. A scheme that adjusts its quotas gives the home region
+    /// what it needs.
+    pub(crate) fn most_blocks(&self, region: RegionId) -> u32 {
+        let adjusted = self.is_home(region) && self.tick_every_writes > 0;
+        let quota = if adjusted { u32::MAX } else { self.region(region).quota };
+        self.left_to(region).min(quota).max(1)
+    }
+
+    pub(crate) fn pool_ids(&self) -> impl Iterator<Item = PoolId> + use<> {
+        (0..self.pools.len() as u8).map(PoolId)
+    }
+
+    /// Blocks per plane of a region's pool that no other region keeps.
+    pub(crate) fn left_to(&self, region: RegionId) -> u32 {
+        let pool = self.region(region).pool;
+        let others = self.regions.iter().enumerate().filter(|(at, _)| *at != region.index());
+        let kept = others.filter(|(_, r)| r.pool == pool).map(|(_, r)| r.kept).sum();
+        self.pools[pool.0 as usize].blocks_per_plane.saturating_sub(kept)
+    }
+
+    /// Whether a pool holds data at rest.
+    pub(crate) fn rests_in(&self, pool: PoolId) -> bool {
+        let home = self.region(self.home);
+        let second = self.second_home.is_some_and(|(region, _)| self.region(region).pool == pool);
+        home.pool == pool || second || self.densest_in(pool).bits() >= home.mode.bits()
+    }
+
+    /// A number that tells layouts apart. It is part of state files, and so uses the names of the fields when the
+    /// format was defined.
+    pub fn fingerprint(&self) -> u64 {
+        const NAMES_IN_FILES: [(&str, &str); 4] = [
+            (", idle_rate: Rate { bytes: 0, nanoseconds: 0 }", ""),
+            ("second_home: ", "outpost: "),
+            ("enabled_hooks: ", "asks: "),
+            ("evicts_to_other_pool: ", "leaves_pool: "),
+        ];
+        let text =
+            NAMES_IN_FILES.iter().fold(format!("{self:?}"), |text, (now, then)| text.replace(now, then));
+        XxHash3_64::oneshot(text.as_bytes())
+    }
+
     /// Regions of a pool with GC within it, each of which reserves an erased block of each plane for that.
     pub(crate) fn collecting_within(&self, pool: PoolId) -> u32 {
         self.regions.iter().filter(|r| r.pool == pool && !r.evicts_to_other_pool).count() as u32
@@ -198,30 +256,4 @@ pub struct Refusal {
     pub device: String,
     /// The reason, and a remedy.
     pub reason: String,
-}
-
-impl Layout {
-    /// A number that tells layouts apart. It is part of state files, and so uses the names of the fields when the
-    /// format was defined.
-    pub fn fingerprint(&self) -> u64 {
-        const NAMES_IN_FILES: [(&str, &str); 4] = [
-            (", idle_rate: Rate { bytes: 0, nanoseconds: 0 }", ""),
-            ("second_home: ", "outpost: "),
-            ("enabled_hooks: ", "asks: "),
-            ("evicts_to_other_pool: ", "leaves_pool: "),
-        ];
-        let text =
-            NAMES_IN_FILES.iter().fold(format!("{self:?}"), |text, (now, then)| text.replace(now, then));
-        XxHash3_64::oneshot(text.as_bytes())
-    }
-}
-
-impl Loader<'_> {
-    /// Verify that the scheme divides the drive as before.
-    ///
-    /// # Errors
-    /// When it does not.
-    pub fn layout(&self, layout: &Layout) -> Result<(), StateError> {
-        self.divided_as(layout.fingerprint())
-    }
 }

@@ -1,5 +1,6 @@
 //! Checks whether a layout can be built on a drive, before any part of it is.
 
+use crate::plan::flash::FlashUse;
 use crate::plan::layout::{DriveInfo, Layout};
 use crate::plan::region::{PoolId, Region, RegionId};
 use crate::state::demand_map::{self, DemandMap};
@@ -90,7 +91,7 @@ pub(crate) fn check_reserves(pools: &[PoolState], wear: &Wear) -> Result<(), Str
 /// What it holds, and the capacity that would do.
 fn check_capacity(drive: &DriveInfo, layout: &Layout) -> Result<(), String> {
     let (spec, geometry, unit) = (drive.spec, drive.geometry, drive.geometry.unit);
-    let holds = layout.data_bytes(spec, geometry);
+    let holds = FlashUse::new(layout, geometry).data_bytes(spec);
     let capacity = drive.logical_pages as u64 * unit;
     if capacity <= holds {
         return Ok(());

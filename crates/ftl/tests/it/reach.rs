@@ -2,7 +2,7 @@
 
 use crate::bench::{self, Bench, drive};
 use wordline_device::Trigger;
-use wordline_ftl::{Initial, InitialError, Mapped, RegionId};
+use wordline_ftl::{FlashUse, Initial, InitialError, Mapped, RegionId};
 use wordline_units::{CellMode, Fraction};
 
 const PAGE: u64 = 2048;
@@ -13,10 +13,10 @@ fn free_share_within_reach_is_what_the_data_leave() {
     let (layout, geometry) = (b.ftl.layout(), &b.drive.geometry);
     let home = RegionId(0);
     // Ten blocks of four pages.
-    assert_eq!(layout.reachable_free_share(geometry, home, 0), 1.0);
-    assert_eq!(layout.reachable_free_share(geometry, home, 16 * PAGE), 0.6);
-    assert_eq!(layout.reachable_free_share(geometry, home, 17 * PAGE), 0.5);
-    assert_eq!(layout.resting_bytes(geometry), 40 * PAGE);
+    assert_eq!(FlashUse::new(&layout, geometry).reachable_free_share(home, 0), 1.0);
+    assert_eq!(FlashUse::new(&layout, geometry).reachable_free_share(home, 16 * PAGE), 0.6);
+    assert_eq!(FlashUse::new(&layout, geometry).reachable_free_share(home, 17 * PAGE), 0.5);
+    assert_eq!(FlashUse::new(&layout, geometry).resting_bytes(), 40 * PAGE);
 }
 
 #[test]
@@ -32,7 +32,7 @@ fn trigger_is_out_of_reach_once_data_need_its_blocks() {
         let share = Fraction::percent(percent);
         let trigger = if slots { Trigger::FreeSlots(share) } else { Trigger::FreeBlocks(share) };
         let b = Bench::new(bench::one(CellMode::Slc).with(|r| r.trigger = trigger), &[]);
-        let found = b.ftl.layout().triggers_out_of_reach(&b.drive.geometry, live * PAGE);
+        let found = FlashUse::new(b.ftl.layout(), &b.drive.geometry).triggers_out_of_reach(live * PAGE);
         assert_eq!(!found.is_empty(), missed, "{trigger} beside {live} pages: {found:?}");
     }
 }
@@ -41,9 +41,10 @@ fn trigger_is_out_of_reach_once_data_need_its_blocks() {
 fn cache_in_blocks_of_its_own_adds_no_room_for_data() {
     let b = Bench::new(bench::cache(), &[]);
     let (layout, geometry) = (b.ftl.layout(), &b.drive.geometry);
-    let flash = layout.flash_bytes(geometry);
+    let flash = FlashUse::new(&layout, geometry).flash_bytes();
     assert!(
-        flash[CellMode::Slc.index()] > 0 && flash[CellMode::Tlc.index()] == layout.resting_bytes(geometry)
+        flash[CellMode::Slc.index()] > 0
+            && flash[CellMode::Tlc.index()] == FlashUse::new(&layout, geometry).resting_bytes()
     );
 }
 

@@ -5,7 +5,7 @@ use crate::orders::{CASES, do_something, live_through};
 use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
 use std::sync::atomic::{AtomicU32, Ordering};
-use wordline_ftl::{About, Checked, Saved, Saver, StateError, StateFile};
+use wordline_ftl::{About, Checked, Loader, Saved, Saver, StateError, StateFile};
 
 /// An empty file that goes with the last who has it open.
 fn file() -> File {
@@ -40,8 +40,8 @@ fn back(b: &Bench, file: File, checked: Checked) -> Result<wordline_ftl::Ftl, St
     let state = StateFile::open(file, checked)?;
     assert_eq!((state.about().now, state.about().scheme.as_str()), (b.now, "told"));
     let mut ftl = b.fresh();
-    let mut from = state.loader();
-    from.layout(ftl.layout())?;
+    let mut from = Loader::of(&state);
+    from.divided_as(ftl.layout().fingerprint())?;
     ftl.load(&mut from)?;
     from.finish()?;
     ftl.at(b.now);

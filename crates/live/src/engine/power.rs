@@ -31,7 +31,7 @@ impl Engine {
             CutWhen::AfterWrites(n) => (Due::Writes(n.max(1)), seed),
             CutWhen::AfterFlushes(n) => (Due::Flushes(n.max(1)), seed),
             CutWhen::Drawn { seed: drawn, within } => {
-                let after = SplitMix64(drawn).bits() % within.max(1);
+                let after = SplitMix64::new(drawn).bits() % within.max(1);
                 (
                     Due::At(SimTime(
                         self.power.time(Instant::now(), self.drive.now()).0.saturating_add(after),

@@ -81,7 +81,7 @@ impl FromStr for InitialSpec {
     type Err = Message;
 
     fn from_str(text: &str) -> Result<InitialSpec, Message> {
-        let mut spec = InitialSpec {
+        let mut spec = Reading(InitialSpec {
             filled: Filled::Fresh,
             order: Order::Random,
             valid: Fraction::ONE,
@@ -92,7 +92,7 @@ impl FromStr for InitialSpec {
             cycles: [0; 4],
             more_cycles: [0; 4],
             retention: SimDuration::ZERO,
-        };
+        });
         let mut seen: Vec<&str> = vec![];
         for part in text.split('+').map(str::trim) {
             let (name, rest) = part.split_once(':').unwrap_or((part, ""));
@@ -110,6 +110,7 @@ impl FromStr for InitialSpec {
             seen.push(group);
             spec.take(name, rest).map_err(wrong)?;
         }
+        let Reading(spec) = spec;
         let aged = spec.aged_invalid > Fraction::ZERO || spec.aged_blocks > Fraction::ZERO;
         if aged && matches!(spec.filled, Filled::Steady(_) | Filled::Windows(_)) {
             let name = if matches!(spec.filled, Filled::Steady(_)) { "steady" } else { "aged_windows" };
@@ -141,12 +142,26 @@ impl InitialSpec {
         }
     }
 
+    /// The modes of worn blocks, with their cycles as spelled.
+    pub(crate) fn worn(&self) -> impl Iterator<Item = (CellMode, String)> {
+        CellMode::ALL.into_iter().filter_map(|mode| {
+            let (least, more) = (self.cycles[mode.index()], self.more_cycles[mode.index()]);
+            let spelt = if more == 0 { least.to_string() } else { format!("{least}..{}", least + more) };
+            (least + more > 0).then_some((mode, spelt))
+        })
+    }
+}
+
+/// A state as far as its spelling was read.
+struct Reading(InitialSpec);
+
+impl Reading {
     fn take(&mut self, name: &str, rest: &str) -> Result<(), String> {
         match name {
             "fresh" if !rest.is_empty() => return Err("fresh takes no value".into()),
-            "fresh" => self.filled = Filled::Fresh,
+            "fresh" => self.0.filled = Filled::Fresh,
             "preload" => {
-                self.filled = Filled::Preload(match rest {
+                self.0.filled = Filled::Preload(match rest {
                     "" => Touched::AtAll,
                     "read-first" => Touched::ReadFirst,
                     "sectors" => Touched::Sectors,
@@ -160,13 +175,13 @@ impl InitialSpec {
                 });
             }
             "fill" => self.fill(rest)?,
-            "steady" if rest.is_empty() => self.filled = Filled::Steady(Fraction::ONE),
-            "steady" => self.filled = Filled::Steady(share(rest)?),
+            "steady" if rest.is_empty() => self.0.filled = Filled::Steady(Fraction::ONE),
+            "steady" => self.0.filled = Filled::Steady(share(rest)?),
             "aged_windows" => self.windows(rest)?,
-            "aged_invalid" => self.aged_invalid = share(rest)?,
+            "aged_invalid" => self.0.aged_invalid = share(rest)?,
             "aged_blocks" => self.blocks(rest)?,
             "pe" => self.cycles(rest)?,
-            "retention" => self.retention = retention(rest)?,
+            "retention" => self.0.retention = retention(rest)?,
             other => {
                 let hint = closest(other, PARTS).map_or(String::new(), |c| format!("; did you mean {c:?}?"));
                 return Err(format!("{other:?} is not an initial state{hint}"));
@@ -177,13 +192,13 @@ impl InitialSpec {
 
     fn fill(&mut self, rest: &str) -> Result<(), String> {
         let mut parts = rest.split(',').map(str::trim);
-        self.filled = Filled::Share(share(parts.next().unwrap_or_default())?);
+        self.0.filled = Filled::Share(share(parts.next().unwrap_or_default())?);
         for part in parts {
             match part.split_once('=') {
-                Some(("order", "seq")) => self.order = Order::Sequential,
-                Some(("order", "random")) => self.order = Order::Random,
+                Some(("order", "seq")) => self.0.order = Order::Sequential,
+                Some(("order", "random")) => self.0.order = Order::Random,
                 Some(("order", other)) => return Err(format!("order: {other:?} is not seq or random")),
-                Some(("valid", text)) => self.valid = valid(text)?,
+                Some(("valid", text)) => self.0.valid = valid(text)?,
                 _ => return Err(format!("{part:?} is not order=seq|random or valid=SHARE")),
             }
         }
@@ -201,30 +216,21 @@ impl InitialSpec {
                 _ => return Err(format!("{part:?} is not SHARE, valid=SHARE or own=SHARE, once")),
             }
         }
-        self.filled = Filled::Windows(most.unwrap_or(Fraction::percent(75)));
-        self.valid = live.unwrap_or(Fraction::percent(70));
-        self.own = own.unwrap_or(Fraction::ONE);
+        self.0.filled = Filled::Windows(most.unwrap_or(Fraction::percent(75)));
+        self.0.valid = live.unwrap_or(Fraction::percent(70));
+        self.0.own = own.unwrap_or(Fraction::ONE);
         Ok(())
     }
 
     fn blocks(&mut self, rest: &str) -> Result<(), String> {
         let (part, data) = rest.split_once(',').unwrap_or((rest, "data=spread"));
-        self.aged_blocks = share(part.trim())?;
-        self.data_apart = match data.trim().strip_prefix("data=") {
+        self.0.aged_blocks = share(part.trim())?;
+        self.0.data_apart = match data.trim().strip_prefix("data=") {
             Some("spread") => false,
             Some("apart") => true,
             _ => return Err(format!("{:?} is not data=spread or data=apart", data.trim())),
         };
         Ok(())
-    }
-
-    /// The modes of worn blocks, with their cycles as spelled.
-    pub(crate) fn worn(&self) -> impl Iterator<Item = (CellMode, String)> {
-        CellMode::ALL.into_iter().filter_map(|mode| {
-            let (least, more) = (self.cycles[mode.index()], self.more_cycles[mode.index()]);
-            let spelt = if more == 0 { least.to_string() } else { format!("{least}..{}", least + more) };
-            (least + more > 0).then_some((mode, spelt))
-        })
     }
 
     fn cycles(&mut self, rest: &str) -> Result<(), String> {
@@ -240,8 +246,8 @@ impl InitialSpec {
             };
             let (least, most) = count.split_once("..").unwrap_or((count, count));
             let (least, most) = (whole(least)?, whole(most)?);
-            self.cycles[mode.index()] = least;
-            self.more_cycles[mode.index()] =
+            self.0.cycles[mode.index()] = least;
+            self.0.more_cycles[mode.index()] =
                 most.checked_sub(least).ok_or(format!("{count:?} is not an ascending range of cycles"))?;
         }
         Ok(())

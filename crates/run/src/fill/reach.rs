@@ -2,6 +2,7 @@
 
 use crate::fill::outcome::Outcome;
 use wordline_device::Trigger;
+use wordline_ftl::FlashUse;
 use wordline_report::OutOfReach;
 use wordline_units::Fraction;
 
@@ -15,7 +16,7 @@ pub(crate) fn out_of_reach(run: &Outcome) -> Vec<OutOfReach> {
     // Parity takes as much of what is in use as of all.
     let (physical, holds) = (setup.device.physical_bytes(), setup.device.data_bytes());
     let taken = (data as u128 * physical as u128 / holds.max(1) as u128) as u64;
-    let found = layout.triggers_out_of_reach(&setup.geometry, taken).into_iter();
+    let found = FlashUse::new(layout, &setup.geometry).triggers_out_of_reach(taken).into_iter();
     let written = found.filter(|limit| {
         ftl.counters().regions[limit.region.0 as usize].program_pages.iter().sum::<u64>() > 0
     });

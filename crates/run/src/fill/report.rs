@@ -15,7 +15,7 @@ use crate::fill::wear::{capacity, lifetime, lost_blocks, wear, wear_histogram};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
-use wordline_ftl::Counters;
+use wordline_ftl::{Counters, FlashUse};
 use wordline_report::{
     Balance, Conditions, DeviceInfo, LatencyCdf, LatencyParts, LifeUsed, MapTable, Memory, REPORT_SCHEMA,
     Report, SchemeInfo, Speed, WorkloadInfo,
@@ -102,12 +102,13 @@ pub(crate) fn workload(name: &str, resolved: Value) -> WorkloadInfo {
 fn conditions(run: &Outcome) -> Conditions {
     let (setup, ftl) = (run.setup, run.device.ftl);
     let (logical, layout) = (setup.device.logical_bytes(), ftl.layout());
-    let flash = CellMode::ALL.into_iter().zip(layout.flash_bytes(&setup.geometry));
+    let flash = CellMode::ALL.into_iter().zip(FlashUse::new(&layout, &setup.geometry).flash_bytes());
     let tables: u64 = ftl.inspect().map_tables().iter().map(|t| t.bytes()).sum();
     Conditions {
         capacity_bytes: logical,
         flash_bytes: flash.filter(|(_, n)| *n > 0).map(|(m, n)| (m.key().to_string(), n)).collect(),
-        over_provisioning: layout.data_bytes(&setup.device, &setup.geometry) as f64 / logical.max(1) as f64
+        over_provisioning: FlashUse::new(layout, &setup.geometry).data_bytes(&setup.device) as f64
+            / logical.max(1) as f64
             - 1.0,
         ram_bytes: setup.device.dram.map_bytes(logical / setup.device.unit.0, setup.device.unit)
             + tables

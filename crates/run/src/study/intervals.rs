@@ -5,13 +5,33 @@ use wordline_units::SimTime;
 
 /// Consecutive intervals of a request's time.
 pub(crate) struct Intervals {
-    pub stretches: Vec<Stretch>,
-    pub at: SimTime,
+    stretches: Vec<Stretch>,
+    at: SimTime,
     /// The operation that waits or works.
-    pub op: Option<u64>,
+    op: Option<u64>,
 }
 
 impl Intervals {
+    /// None yet, from an instant on.
+    pub fn from(at: SimTime) -> Intervals {
+        Intervals { stretches: vec![], at, op: None }
+    }
+
+    /// The end of the last one.
+    pub fn at(&self) -> SimTime {
+        self.at
+    }
+
+    /// From now on this operation waits or works; or none is known.
+    pub fn follow(&mut self, op: Option<u64>) {
+        self.op = op;
+    }
+
+    /// All of them.
+    pub fn into_stretches(self) -> Vec<Stretch> {
+        self.stretches
+    }
+
     /// A stretch until an instant, behind other work.
     pub fn until(&mut self, to: SimTime, spent: Spent, behind: Vec<Work>) {
         self.beside(to, spent, behind, vec![]);

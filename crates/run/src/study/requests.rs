@@ -65,12 +65,17 @@ impl Numbers {
 #[derive(Clone, Debug, Default)]
 pub struct Words {
     /// For each row a place among the words.
-    pub keys: Vec<u8>,
+    keys: Vec<u8>,
     /// The words, each once.
-    pub words: Vec<&'static str>,
+    words: Vec<&'static str>,
 }
 
 impl Words {
+    /// For each row a place among the words, and the words, each once.
+    pub fn into_parts(self) -> (Vec<u8>, Vec<&'static str>) {
+        (self.keys, self.words)
+    }
+
     fn push(&mut self, word: &'static str) {
         let place = self.words.iter().position(|known| *known == word).unwrap_or_else(|| {
             self.words.push(word);
@@ -94,7 +99,7 @@ pub enum OfRequests {
 #[derive(Clone, Debug)]
 pub struct Requests {
     /// The columns by name.
-    pub columns: Vec<(String, OfRequests)>,
+    columns: Vec<(String, OfRequests)>,
 }
 
 impl Requests {
@@ -127,6 +132,11 @@ impl Requests {
             columns.push((name.clone(), column));
         }
         Ok(Requests { columns })
+    }
+
+    /// The columns by name.
+    pub fn into_columns(self) -> Vec<(String, OfRequests)> {
+        self.columns
     }
 
     /// One more.

@@ -15,7 +15,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::rc::Rc;
 use wordline_ftl::{Cause, Collecting, LatencyPart, OpKind, Part};
-use wordline_report::{Beside, Busy, Emptied, LastPiece, Report, Spent, Story, Work};
+use wordline_report::{Beside, Busy, Emptied, LastPiece, Report, Spent, Story, WhySummary, Work};
 use wordline_sim::{Begin, Completion, Event, Moment, Probe};
 use wordline_units::{HostOp, Lpn, SimTime};
 
@@ -66,13 +66,13 @@ pub(crate) struct Watcher {
     told: HashMap<u64, Story>,
     slowest: BTreeMap<(u64, Reverse<u64>), Story>,
     most: usize,
-    pub(crate) sums: Vec<Sums>,
+    sums: Vec<Sums>,
     /// Lower bound of the slowest latencies.
-    pub(crate) floor: u64,
+    floor: u64,
     op: Option<HostOp>,
-    pub(crate) told_all: Rc<Cell<bool>>,
+    told_all: Rc<Cell<bool>>,
     /// Names and modes.
-    pub(crate) regions: Vec<(String, String)>,
+    regions: Vec<(String, String)>,
     slot_shift: u32,
     lbas_per_page: u64,
     channels: Vec<u32>,
@@ -120,6 +120,26 @@ impl Watcher {
             decided: HashMap::new(),
             last_plane: 0,
         }
+    }
+
+    /// Explain only requests at least as slow as `floor`, in nanoseconds, and sum causes up.
+    pub(crate) fn with(self, floor: u64, sums: Vec<Sums>) -> Watcher {
+        Watcher { floor, sums, ..self }
+    }
+
+    /// The regions of the drive are named so: name and mode.
+    pub(crate) fn name_regions(&mut self, regions: Vec<(String, String)>) {
+        self.regions = regions;
+    }
+
+    /// Whether all requests that were asked about have been explained, as it changes.
+    pub(crate) fn has_told_all(&self) -> Rc<Cell<bool>> {
+        self.told_all.clone()
+    }
+
+    /// Causes summed up.
+    pub(crate) fn summaries(&self) -> Vec<WhySummary> {
+        self.sums.iter().filter(|sums| !sums.is_empty()).map(Sums::summary).collect()
     }
 
     /// The explanations in the requested order.
@@ -225,10 +245,10 @@ impl Watcher {
         let mapped = after(admitted, LatencyPart::MapMiss);
         let launched = after(mapped, LatencyPart::Staging);
         let over = SimTime(c.at.0 - c.parts[LatencyPart::Link]);
-        let mut to = Intervals { stretches: vec![], at: c.request.arrival, op: None };
+        let mut to = Intervals::from(c.request.arrival);
         let let_in = came.unwrap_or(admitted).min(admitted);
-        to.beside(let_in, Spent::QueueFull, vec![], self.meanwhile(to.at, let_in));
-        to.beside(admitted, Spent::BufferFull, vec![], self.meanwhile(to.at, admitted));
+        to.beside(let_in, Spent::QueueFull, vec![], self.meanwhile(to.at(), let_in));
+        to.beside(admitted, Spent::BufferFull, vec![], self.meanwhile(to.at(), admitted));
         to.until(mapped, Spent::MapMiss, self.map_reads(mapped));
         let last = self
             .decided
@@ -249,13 +269,13 @@ impl Watcher {
                     self.went(&mut to, last);
                 } else {
                     let behind = vec![self.while_planes_had(last)];
-                    to.beside(over, Spent::InRam, behind, self.meanwhile(to.at, over));
+                    to.beside(over, Spent::InRam, behind, self.meanwhile(to.at(), over));
                 }
             }
         }
         to.until(over, Spent::InRam, vec![]);
         to.until(c.at, Spent::Link, vec![]);
-        story.stretches = to.stretches;
+        story.stretches = to.into_stretches();
         story
     }
 
@@ -295,10 +315,10 @@ impl Watcher {
 
     /// The path of an operation from its plane's queue to its end.
     fn went(&self, to: &mut Intervals, seen: &Seen) {
-        to.op = Some(seen.begin.op);
+        to.follow(Some(seen.begin.op));
         self.waited(to, seen);
         self.worked(to, seen);
-        to.op = None;
+        to.follow(None);
     }
 
     /// From queueing of an operation to its start in the plane.
@@ -306,26 +326,26 @@ impl Watcher {
         let plane = last.begin.plane.index();
         let looked = last.blocked.unwrap_or(last.began);
         let others = || self.planes[plane].iter().filter(|seen| seen.begin.op != last.begin.op);
-        while to.at < looked {
+        while to.at() < looked {
             // What has the plane now, and all that follows without a gap.
-            let mut end = to.at;
+            let mut end = to.at();
             let mut behind = vec![];
-            for seen in others().filter(|seen| seen.overlaps(to.at, looked)) {
+            for seen in others().filter(|seen| seen.overlaps(to.at(), looked)) {
                 if seen.began <= end {
                     end = end.max(seen.ended.min(looked));
                     behind.push(self.while_planes_had(seen));
                 }
             }
-            if end > to.at {
+            if end > to.at() {
                 to.until(end, Spent::PlaneBusy, behind);
                 continue;
             }
-            let next = others().filter(|seen| seen.began > to.at).map(|seen| seen.began).min();
+            let next = others().filter(|seen| seen.began > to.at()).map(|seen| seen.began).min();
             let until = next.unwrap_or(looked).min(looked);
             self.resource(to, last, last.begin.kind == OpKind::Program, until);
         }
         let space: Vec<Work> = others()
-            .filter(|seen| seen.overlaps(to.at, last.began) && seen.begin.empties.is_some())
+            .filter(|seen| seen.overlaps(to.at(), last.began) && seen.begin.empties.is_some())
             .map(|seen| self.while_planes_had(seen))
             .collect();
         to.until(last.began, Spent::NoSpace, space);
@@ -341,7 +361,7 @@ impl Watcher {
 
     /// An operation waits for its array or bus.
     fn resource(&self, to: &mut Intervals, last: &Seen, bus: bool, until: SimTime) {
-        if until <= to.at {
+        if until <= to.at() {
             return;
         }
         let plane = last.begin.plane.index();
@@ -352,7 +372,7 @@ impl Watcher {
         let mut behind: Vec<Work> = vec![];
         for other in (0..self.planes.len()).filter(|other| shares(*other)) {
             for seen in self.planes[other].iter().filter(|seen| seen.begin.op != last.begin.op) {
-                let uses = seen.uses.iter().filter(|u| u.is_bus == bus && u.start < until && u.end > to.at);
+                let uses = seen.uses.iter().filter(|u| u.is_bus == bus && u.start < until && u.end > to.at());
                 let had = if bus { "bus" } else { "array" };
                 behind.extend(uses.map(|u| self.work(seen, had, (u.start, u.end))));
             }

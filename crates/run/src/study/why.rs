@@ -57,17 +57,19 @@ fn watched(
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<(Vec<Story>, Vec<WhySummary>), RunError> {
     let spelling = setup.scheme(scheme)?;
-    let mut watcher = Watcher::new(setup, asked);
     let kinds =
         [HostOp::Read, HostOp::Write].into_iter().filter(|op| asked.op.is_none_or(|asked| asked == *op));
-    watcher.floor = kinds.map(|op| floor(report, op, asked.slowest as u64)).max().unwrap_or_default();
-    if let (Some(summed), true) = (asked.summed, asked.numbers.is_empty()) {
-        watcher.sums = Sums::of(summed, asked.op, report)?;
-    }
+    let floor = kinds.map(|op| floor(report, op, asked.slowest as u64)).max().unwrap_or_default();
+    let sums = match asked.summed {
+        Some(summed) if asked.numbers.is_empty() => Sums::of(summed, asked.op, report)?,
+        _ => vec![],
+    };
+    let watcher = Watcher::new(setup, asked).with(floor, sums);
     let (mut device, start) = ready(setup, &spelling, watcher)?;
     let regions = device.ftl.layout().regions.iter();
-    device.probe.regions = regions.map(|r| (r.name.to_string(), r.mode.key().to_string())).collect();
-    let told = device.probe.told_all.clone();
+    let regions = regions.map(|r| (r.name.to_string(), r.mode.key().to_string())).collect();
+    device.probe.name_regions(regions);
+    let told = device.probe.has_told_all();
     let done = perform(setup, &spelling, 0, (&mut device, start), Instant::now(), &mut |p| {
         if told.get() { ControlFlow::Break(()) } else { progress(p) }
     });
@@ -80,6 +82,5 @@ fn watched(
         Ok(_) => {}
     }
     let stories = device.probe.stories(asked, report)?;
-    let sums = device.probe.sums.iter().filter(|sums| !sums.is_empty());
-    Ok((stories, sums.map(Sums::summary).collect()))
+    Ok((stories, device.probe.summaries()))
 }

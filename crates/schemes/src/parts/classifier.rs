@@ -30,7 +30,7 @@ impl ReuseDistances {
     }
 
     /// The share that an order cut off at each of this many parts of the capacity would have found.
-    pub fn hit_rates(&self) -> HitRates {
+    fn hit_rates(&self) -> HitRates {
         let mut sum = 0.0;
         let mut below = vec![0.0];
         for n in &self.found {
@@ -67,8 +67,8 @@ pub(crate) struct Classifier {
     written_in: Vec<u32>,
     /// B: pages that the superior medium could hold.
     capacity: u32,
-    pub writes: ReuseDistances,
-    pub reads: ReuseDistances,
+    writes: ReuseDistances,
+    reads: ReuseDistances,
 }
 
 impl Classifier {
@@ -136,6 +136,11 @@ impl Classifier {
     /// The period in which a page was written last; 0 for those that never were.
     pub fn written_in(&self, page: u32) -> u32 {
         self.written_in[page as usize]
+    }
+
+    /// H_w and H_r of each size that the superior medium's share could have.
+    pub fn hit_rates(&self) -> (HitRates, HitRates) {
+        (self.writes.hit_rates(), self.reads.hit_rates())
     }
 
     /// IO_W: the share of writes among all page accesses.

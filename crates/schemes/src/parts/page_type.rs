@@ -125,13 +125,18 @@ pub(crate) struct PageTypes {
     region: RegionId,
     /// Bits a cell of the region holds.
     bits: u8,
-    pub memory: Memory,
+    memory: Memory,
 }
 
 impl PageTypes {
     pub fn new(settings: Settings, region: RegionId, bits: u8) -> PageTypes {
         let memory = Memory { turn: 0, random: Pcg64Mcg::new(1) };
         PageTypes { settings, region, bits, memory }
+    }
+
+    /// What they remember, for a saved state.
+    pub fn memory(&mut self) -> &mut Memory {
+        &mut self.memory
     }
 
     pub fn seed(&mut self, seed: u64) {

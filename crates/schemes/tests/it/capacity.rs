@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use wordline_device::{DeviceSpec, builtin};
 use wordline_flash::Geometry;
-use wordline_ftl::{DriveInfo, Ftl, Layout};
+use wordline_ftl::{DriveInfo, FlashUse, Ftl, Layout};
 use wordline_schemes::{all, build};
 use wordline_units::CellMode;
 
@@ -23,11 +23,16 @@ fn every_layout_on_a_shipped_drive_holds_its_capacity() {
         let geometry = spec.geometry().unwrap();
         for entry in all() {
             let Ok(layout) = laid_out(&spec, &geometry, &entry.name) else { continue };
-            let (holds, capacity) = (layout.resting_bytes(&geometry), spec.logical_bytes());
+            let (holds, capacity) = (FlashUse::new(&layout, &geometry).resting_bytes(), spec.logical_bytes());
             assert!(holds > capacity, "{} on {}: {holds} bytes for {capacity}", entry.name, device.name);
             // No scheme leaves a denser mode unused unless a parameter says so.
             let densest = geometry.media.iter().map(|m| m.densest()).max_by_key(|m| m.bits()).unwrap();
-            assert!(layout.flash_bytes(&geometry)[densest.index()] > 0, "{} on {}", entry.name, device.name);
+            assert!(
+                FlashUse::new(&layout, &geometry).flash_bytes()[densest.index()] > 0,
+                "{} on {}",
+                entry.name,
+                device.name
+            );
         }
     }
 }
@@ -37,7 +42,7 @@ fn layout_below_capacity_is_refused_with_figures() {
     let spec = wordline_device::find("fair-qlc").unwrap().spec(&[]).unwrap();
     let geometry = spec.geometry().unwrap();
     let qlc = laid_out(&spec, &geometry, "ips").unwrap();
-    assert_eq!(qlc.flash_bytes(&geometry)[CellMode::Qlc.index()], 1344 << 20);
+    assert_eq!(FlashUse::new(&qlc, &geometry).flash_bytes()[CellMode::Qlc.index()], 1344 << 20);
     for (scheme, mode) in
         [("ips:mode=tlc", "TLC"), ("pa-ssd:mode=tlc", "TLC"), ("conventional:mode=slc", "SLC")]
     {
@@ -63,11 +68,17 @@ fn full_drive_misses_the_triggers_of_two_papers() {
         let geometry = spec.geometry().unwrap();
         for entry in all() {
             let Ok(layout) = laid_out(&spec, &geometry, &entry.name) else { continue };
-            for limit in layout.triggers_out_of_reach(&geometry, spec.logical_bytes()) {
+            for limit in FlashUse::new(&layout, &geometry).triggers_out_of_reach(spec.logical_bytes()) {
                 assert!(limit.reachable < 0.5, "{limit:?}");
                 missed.entry(device.name).or_default().insert(limit.trigger.to_string());
             }
-            assert_eq!(layout.triggers_out_of_reach(&geometry, 0), [], "{} on {}", entry.name, device.name);
+            assert_eq!(
+                FlashUse::new(&layout, &geometry).triggers_out_of_reach(0),
+                [],
+                "{} on {}",
+                entry.name,
+                device.name
+            );
         }
     }
     let told: Vec<(&str, Vec<String>)> =

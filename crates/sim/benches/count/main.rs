@@ -196,8 +196,13 @@ impl Case {
             let valid = Fraction::percent(live);
             drive.ftl.precondition(&Initial { valid, ..all }, 1).expect("initial state");
         }
-        let mut host =
-            Host { pages, lbas: spec.unit.0 / 512, next: 0, random: SplitMix64(29), one_in: self.one_in };
+        let mut host = Host {
+            pages,
+            lbas: spec.unit.0 / 512,
+            next: 0,
+            random: SplitMix64::new(29),
+            one_in: self.one_in,
+        };
         let (warm_up, work) = ((self.warm_up)(&mut host), (self.work)(&mut host));
         go(&mut drive, &warm_up, self.queue_depth);
         let before = drive.ftl.counters().clone();

@@ -12,7 +12,8 @@ use thiserror::Error;
 use wordline_device::to_toml;
 use wordline_flash::Geometry;
 use wordline_ftl::{
-    About, BoxedMedia, Checked, Label, MediaError, Refusal, Saved, Saver, Scheme, StateError, StateFile,
+    About, BoxedMedia, Checked, Label, Loader, MediaError, Refusal, Saved, Saver, Scheme, StateError,
+    StateFile,
 };
 use wordline_units::SimTime;
 
@@ -137,8 +138,8 @@ impl<P: Probe> Device<P> {
     ) -> Result<Device<P>, RestoreError> {
         state.is_of(label)?;
         let mut device = Device::over(label.device, geometry, scheme, probe, media)?;
-        let mut from = state.loader();
-        from.layout(device.ftl.layout())?;
+        let mut from = Loader::of(state);
+        from.divided_as(device.ftl.layout().fingerprint())?;
         Saved::load(&mut device, &mut from)?;
         from.finish()?;
         Ok(device)

@@ -211,8 +211,8 @@ fn write_waits_for_a_block_reclaim_or_one_idle_page() {
     let reclaim = 128.0 * (3000.0 + 20.0 + BUS) + 10_000.0;
     assert!(held > 0.9 * reclaim && held < 1.05 * reclaim, "{held} of {reclaim}");
     let i = &d.metrics.idle;
-    assert_eq!((i.periods, i.delays.requests, i.erases), (1, 1, 1));
-    assert!(((held - i.delays.longest.0 as f64 / 1e3) - 512.0).abs() < 20.0, "{held} {i:?}");
+    assert_eq!((i.periods, i.delays.requests(), i.erases), (1, 1, 1));
+    assert!(((held - i.delays.longest().0 as f64 / 1e3) - 512.0).abs() < 20.0, "{held} {i:?}");
     assert_eq!(i.program_bytes[Cause::Migrate as usize], 128 * 4096);
 
     // Under ips-agc it waits for a page at most.
@@ -223,11 +223,11 @@ fn write_waits_for_a_block_reclaim_or_one_idle_page() {
         }
     }
     wait(&mut d, 101.0);
-    let before = d.metrics.idle.delays.requests;
+    let before = d.metrics.idle.delays.requests();
     let took = ask(&mut d, HostOp::Write, 4, 1);
-    assert_eq!(d.metrics.idle.delays.requests, before + 1, "it came in the middle of a page");
+    assert_eq!(d.metrics.idle.delays.requests(), before + 1, "it came in the middle of a page");
     assert!(took < 3_200.0 + 3_100.0, "{took}");
-    assert!(d.metrics.idle.delays.longest.0 < 3_200_000, "{:?}", d.metrics.idle);
+    assert!(d.metrics.idle.delays.longest().0 < 3_200_000, "{:?}", d.metrics.idle);
 }
 
 #[test]

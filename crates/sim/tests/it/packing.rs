@@ -73,7 +73,7 @@ fn victim_is_sensed_once_per_page_and_packed_again() {
     let mut d = one(&FOUR);
     let units = d.ftl.view().logical_pages() as u64;
     d.ftl.precondition(&Initial::holding(Mapped::First(units as u32)), 7).unwrap();
-    let mut random = SplitMix64(11);
+    let mut random = SplitMix64::new(11);
     let places: Vec<u64> = (0..3 * units).map(|_| random.bits() % units).collect();
     let requests = places.iter().map(|unit| HostRequest::new(HostOp::Write, unit * 8, 8));
     drive(
@@ -109,7 +109,7 @@ fn amplification(keys: &[(&str, &str)]) -> f64 {
     let mut d = one(&[&drive_of[..], keys].concat());
     let units = d.ftl.view().logical_pages() as u64;
     d.ftl.precondition(&Initial::holding(Mapped::First(units as u32)), 7).unwrap();
-    let mut random = SplitMix64(5);
+    let mut random = SplitMix64::new(5);
     let mut write = |count: u64| {
         let places: Vec<u64> = (0..count).map(|_| random.bits() % units).collect();
         let requests = places.iter().map(|unit| HostRequest::new(HostOp::Write, unit * 8, 8));

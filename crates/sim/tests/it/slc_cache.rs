@@ -154,7 +154,7 @@ fn migration_without_rate_is_full_speed() {
         let mut d = drive(cache, &Initial::fresh());
         write(&mut d, 0..all / PAGE);
         rest(&mut d, 400);
-        assert_eq!(d.metrics.idle.delays.requests, 0);
+        assert_eq!(d.metrics.idle.delays.requests(), 0);
         let left = cached(&d);
         d.drain().unwrap();
         (left, all - cached(&d))

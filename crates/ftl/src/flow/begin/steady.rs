@@ -17,6 +17,7 @@ use crate::initial::sample::{Sample, dealt, shuffled};
 use crate::initial::steady_types::{Begun, Contents, Known, Law, PlaneBlocks, Regime, SteadyError, Updates};
 use crate::initial::untimed::{Shape, UntimedPlane};
 use crate::initial::windows::Windows;
+use crate::plan::flash::FlashUse;
 use crate::plan::flash::fewest_blocks;
 use crate::plan::layout::Hooks;
 use crate::plan::map_kind::MapKind;
@@ -163,7 +164,9 @@ impl Ftl {
         let (home, geometry) = (self.state.home, &self.state.geometry);
         let data = pages.iter().map(|p| u64::from(p.count)).max().unwrap_or(0);
         let live = data * self.state.stripe.planes().len() as u64 * geometry.unit;
-        let Some(limit) = self.layout.trigger_out_of_reach(geometry, home, live) else { return Ok(()) };
+        let Some(limit) = FlashUse::new(&self.layout, geometry).trigger_out_of_reach(home, live) else {
+            return Ok(());
+        };
         let (asked, total) = (self.state.held_back(home) + 1, self.state.total_blocks(home));
         // The number is whole, apart from rounding.
         let reachable = (limit.reachable * f64::from(total) + 1e-6) as u32;
