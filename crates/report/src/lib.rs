@@ -37,7 +37,8 @@ pub use schema::jobs::{JobActivity, JobRequests, LATENCY_BOUNDS_NS, PERCENTILES,
 pub use schema::lifetime::{
     ACCELERATION_TOLERANCE, AgedLatency, LIFETIME_SCHEMA, Life, LifePhase, Lifetimes, SchemeLife,
 };
-pub use schema::overload::Overload;
+pub use schema::overload::{Overload, overload};
+pub use schema::replicas::replicas;
 pub use schema::report::Replicas;
 pub use schema::report::{
     DeviceInfo, Host, Latencies, Latency, LatencyParts, MapTable, Memory, REPORT_SCHEMA, Report, SchemeInfo,
@@ -62,5 +63,7 @@ pub use words::end::{End, JobEnd, bursts_for, two_digits};
 #[cfg(feature = "schema")]
 pub use words::figures::explanations::report_schema;
 pub use words::figures::explanations::{Explained, every_explained, explainable, explained, glossary};
+pub use words::lifetime::{agrees, deviations};
 pub use words::number::significant;
 pub use words::steadiness::{at_least_longer, drive_writes_for_verdict, needed};
+pub use words::verdict::{command_of, verdict_of};

@@ -13,6 +13,7 @@ use crate::words::facts::facts;
 use crate::words::hints::hints;
 use crate::words::names::device_label;
 use crate::words::phrases::Said;
+use crate::words::verdict::command_of;
 use crate::words::verdict::headline;
 use crate::words::{number, reach, rows, steady};
 
@@ -38,17 +39,17 @@ pub fn html(comparison: &Comparison) -> String {
     let cast = Cast::new(comparison, (2 * POINTS / runs.max(1)).clamp(40, POINTS));
     let leading = leading(comparison);
     let mut page = Page::begin(&title(comparison, &cast));
-    page.header(comparison, &cast);
-    page.text.push_str("<main>\n");
+    header(&mut page, comparison, &cast);
+    page.html().push_str("<main>\n");
     let limits = reach::sentences(&comparison.reports, &cast.labels);
     page.notes("Limits", "", &limits.into_iter().map(|said| ("warn", said)).collect::<Vec<_>>());
     decision::write(&mut page, comparison, &cast, &leading);
     page.contents("Decision");
     if runs > 0 {
         page.section("Measures", "measures", &findings::measures(&rows::groups(&comparison.reports)));
-        measures::write(&mut page.text, comparison, &cast);
+        measures::write(page.html(), comparison, &cast);
         page.end_section();
-        page.trust(comparison, &cast);
+        trust(&mut page, comparison, &cast);
     }
     for section in Section::ALL {
         let figures = section.telling(&cast);
@@ -56,17 +57,17 @@ pub fn html(comparison: &Comparison) -> String {
             page.section(section.title(), section.id(), &findings::of(section, &cast));
             page.figures(&figures);
             if section == Section::Why {
-                page.ask_why(&cast);
+                ask_why(&mut page, &cast);
             }
             page.end_section();
         }
     }
     jobs::write(&mut page, comparison, &cast);
-    page.schemes(comparison, &cast);
+    schemes(&mut page, comparison, &cast);
     config::write(&mut page, comparison, &cast);
-    page.again(comparison, &cast);
-    page.not_modelled();
-    page.text.push_str("</main>\n");
+    again(&mut page, comparison, &cast);
+    not_modelled(&mut page);
+    page.html().push_str("</main>\n");
     page.end(&["Read with care: <a href=\"#not-modelled\">what is not modelled</a>".to_string()])
 }
 
@@ -84,120 +85,115 @@ fn title(comparison: &Comparison, cast: &Cast) -> String {
     }
 }
 
-impl Page {
-    fn header(&mut self, comparison: &Comparison, cast: &Cast) {
-        let facts = facts(&comparison.reports);
-        let facts = facts.into_iter().map(|(what, value)| (what.to_string(), value)).collect();
-        let (title, lead) = (title(comparison, cast), headline(comparison));
-        self.open_heading(&Heading { title, lead, facts, command: None });
-        self.text.push_str("</header>\n");
-    }
+fn header(page: &mut Page, comparison: &Comparison, cast: &Cast) {
+    let facts = facts(&comparison.reports);
+    let facts = facts.into_iter().map(|(what, value)| (what.to_string(), value)).collect();
+    let (title, lead) = (title(comparison, cast), headline(comparison));
+    page.open_heading(&Heading { title, lead, facts, command: None });
+    page.html().push_str("</header>\n");
+}
 
-    /// The schemes of the runs, and which of them the device does not admit.
-    fn schemes(&mut self, comparison: &Comparison, cast: &Cast) {
-        if cast.labels.len() < 2 && comparison.refused.is_empty() {
-            return;
-        }
-        let refused = match comparison.refused.len() {
-            0 => String::new(),
-            n => format!(", {n} not on this device"),
+/// The schemes of the runs, and which of them the device does not admit.
+fn schemes(page: &mut Page, comparison: &Comparison, cast: &Cast) {
+    if cast.labels.len() < 2 && comparison.refused.is_empty() {
+        return;
+    }
+    let refused = match comparison.refused.len() {
+        0 => String::new(),
+        n => format!(", {n} not on this device"),
+    };
+    page.section("Schemes", "schemes", &format!("{} compared{refused}.", cast.labels.len()));
+    page.html().push_str("<ul class=\"cast\">\n");
+    for i in 0..cast.labels.len() {
+        let role = if i == comparison.baseline_index() { "<small>baseline</small>" } else { "" };
+        page.push(format_args!(
+            "<li><b>{}</b>{role} <span>{}</span></li>\n",
+            named(cast, i),
+            escape(&comparison.reports[i].scheme.title)
+        ));
+    }
+    page.html().push_str("</ul>\n");
+    measures::refused(page.html(), comparison);
+    page.end_section();
+}
+
+/// Whether the figures can be trusted: steadiness, conditions, hints.
+fn trust(page: &mut Page, comparison: &Comparison, cast: &Cast) {
+    page.section("Steadiness and conditions", "steadiness", &findings::trust(comparison));
+    states(page, comparison, cast);
+    let hints: Vec<_> = hints(&comparison.reports).into_iter().map(|said| ("warn", said)).collect();
+    page.notes("Hints", "", &hints);
+    conditions::write(page.html(), comparison, cast);
+    page.end_section();
+}
+
+/// The command that explains the slowest requests.
+fn ask_why(page: &mut Page, cast: &Cast) {
+    let scheme = match cast.labels.len() {
+        1 => String::new(),
+        _ => format!(" --scheme {}", quoted(&cast.reports[cast.winner.unwrap_or(cast.baseline)].scheme.name)),
+    };
+    let command = format!("wordline why report.html{scheme} --slowest 0.1%");
+    page.command("What the slowest requests waited for:", &command);
+}
+
+/// The command, versions and hashes.
+fn again(page: &mut Page, comparison: &Comparison, cast: &Cast) {
+    let hash = comparison.reports.first().map_or("", |r| r.result_hash.as_str());
+    let short: String = hash.chars().take(12).collect();
+    let finding = if cast.labels.len() == 1 {
+        format!("Result {short}.")
+    } else {
+        "The command, and a hash of each result.".to_string()
+    };
+    let head = ["scheme", "seed", "result", "version", "simulated"];
+    let runs = cast.labels.iter().zip(&comparison.reports);
+    let rows: Vec<_> = runs.flat_map(|(label, report)| results(label, report)).collect();
+    page.reproduce(&finding, &command_of(comparison).unwrap_or_default(), ("Results", &head), &rows);
+    // A page alone is enough to repeat its runs. JSON of finite numbers cannot fail.
+    if let Ok(json) = comparison.carried() {
+        page.push(format_args!("{DATA}{}</script>\n", json.replace('<', "\\u003c")));
+        page.command("Repeat these runs from this page:", "wordline rerun report.html");
+    }
+    page.end_section();
+}
+
+/// Whether runs are steady, how their drives started, and how well twins match their traces.
+fn states(page: &mut Page, comparison: &Comparison, cast: &Cast) {
+    let (reports, labels) = (&comparison.reports, &cast.labels);
+    let capital = |said: Said, before: &str| Said { text: format!("{before}{}", said.text), ..said };
+    let mut notes: Vec<(&str, Said)> = Vec::new();
+    for said in steady::sentences(reports, labels) {
+        let class = match said.text.as_str() {
+            text if text.starts_with("not") => "no",
+            text if text.starts_with("steady") => "yes",
+            _ => "info",
         };
-        self.section("Schemes", "schemes", &format!("{} compared{refused}.", cast.labels.len()));
-        self.text.push_str("<ul class=\"cast\">\n");
-        for i in 0..cast.labels.len() {
-            let role = if i == comparison.baseline_index() { "<small>baseline</small>" } else { "" };
-            self.push(format_args!(
-                "<li><b>{}</b>{role} <span>{}</span></li>\n",
-                named(cast, i),
-                escape(&comparison.reports[i].scheme.title)
-            ));
-        }
-        self.text.push_str("</ul>\n");
-        measures::refused(&mut self.text, comparison);
-        self.end_section();
-    }
-
-    /// Whether the figures can be trusted: steadiness, conditions, hints.
-    fn trust(&mut self, comparison: &Comparison, cast: &Cast) {
-        self.section("Steadiness and conditions", "steadiness", &findings::trust(comparison));
-        self.states(comparison, cast);
-        let hints: Vec<_> = hints(&comparison.reports).into_iter().map(|said| ("warn", said)).collect();
-        self.notes("Hints", "", &hints);
-        conditions::write(&mut self.text, comparison, cast);
-        self.end_section();
-    }
-
-    /// The command that explains the slowest requests.
-    fn ask_why(&mut self, cast: &Cast) {
-        let scheme = match cast.labels.len() {
-            1 => String::new(),
-            _ => format!(
-                " --scheme {}",
-                quoted(&cast.reports[cast.winner.unwrap_or(cast.baseline)].scheme.name)
-            ),
-        };
-        let command = format!("wordline why report.html{scheme} --slowest 0.1%");
-        self.command("What the slowest requests waited for:", &command);
-    }
-
-    /// The command, versions and hashes.
-    fn again(&mut self, comparison: &Comparison, cast: &Cast) {
-        let hash = comparison.reports.first().map_or("", |r| r.result_hash.as_str());
-        let short: String = hash.chars().take(12).collect();
-        let finding = if cast.labels.len() == 1 {
-            format!("Result {short}.")
+        let alone = if said.who.is_empty() {
+            if reports.len() > 1 { "All runs: " } else { "The run is " }
         } else {
-            "The command, and a hash of each result.".to_string()
+            ""
         };
-        let head = ["scheme", "seed", "result", "version", "simulated"];
-        let runs = cast.labels.iter().zip(&comparison.reports);
-        let rows: Vec<_> = runs.flat_map(|(label, report)| results(label, report)).collect();
-        self.reproduce(&finding, &comparison.command().unwrap_or_default(), ("Results", &head), &rows);
-        // A page alone is enough to repeat its runs. JSON of finite numbers cannot fail.
-        if let Ok(json) = comparison.carried() {
-            self.push(format_args!("{DATA}{}</script>\n", json.replace('<', "\\u003c")));
-            self.command("Repeat these runs from this page:", "wordline rerun report.html");
-        }
-        self.end_section();
+        notes.push((class, capital(said, alone)));
     }
+    for said in crate::words::steady_start::sentences(reports, labels) {
+        let alone = if said.who.is_empty() { "The drive was " } else { "" };
+        notes.push(("info", capital(said, alone)));
+    }
+    for text in crate::words::twins::sentences(reports, labels) {
+        notes.push(("info", Said { who: vec![], text: format!("On the twin, {text}") }));
+    }
+    page.notes("Steady state", "plain", &notes);
+}
 
-    /// Whether runs are steady, how their drives started, and how well twins match their traces.
-    fn states(&mut self, comparison: &Comparison, cast: &Cast) {
-        let (reports, labels) = (&comparison.reports, &cast.labels);
-        let capital = |said: Said, before: &str| Said { text: format!("{before}{}", said.text), ..said };
-        let mut notes: Vec<(&str, Said)> = Vec::new();
-        for said in steady::sentences(reports, labels) {
-            let class = match said.text.as_str() {
-                text if text.starts_with("not") => "no",
-                text if text.starts_with("steady") => "yes",
-                _ => "info",
-            };
-            let alone = if said.who.is_empty() {
-                if reports.len() > 1 { "All runs: " } else { "The run is " }
-            } else {
-                ""
-            };
-            notes.push((class, capital(said, alone)));
-        }
-        for said in crate::words::steady_start::sentences(reports, labels) {
-            let alone = if said.who.is_empty() { "The drive was " } else { "" };
-            notes.push(("info", capital(said, alone)));
-        }
-        for text in crate::words::twins::sentences(reports, labels) {
-            notes.push(("info", Said { who: vec![], text: format!("On the twin, {text}") }));
-        }
-        self.notes("Steady state", "plain", &notes);
-    }
-
-    /// The page of what is not modeled.
-    fn not_modelled(&mut self) {
-        let finding = "What a real drive does and this model does not.";
-        self.section("What is not modelled", "not-modelled", finding);
-        self.text.push_str("<div class=\"prose\">\n");
-        pulldown_cmark::html::push_html(&mut self.text, pulldown_cmark::Parser::new(NOT_MODELLED));
-        self.text.push_str("</div>\n");
-        self.end_section();
-    }
+/// The page of what is not modeled.
+fn not_modelled(page: &mut Page) {
+    let finding = "What a real drive does and this model does not.";
+    page.section("What is not modelled", "not-modelled", finding);
+    page.html().push_str("<div class=\"prose\">\n");
+    pulldown_cmark::html::push_html(page.html(), pulldown_cmark::Parser::new(NOT_MODELLED));
+    page.html().push_str("</div>\n");
+    page.end_section();
 }
 
 /// Seed and hash of a run, or of each of its replicas.

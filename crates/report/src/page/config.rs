@@ -33,7 +33,7 @@ pub(crate) fn write(page: &mut Page, comparison: &Comparison, cast: &Cast) {
         (_, n) => format!("{n} of {} keys differ.", keys.len()),
     };
     page.section("Configuration", "configuration", &finding);
-    let out = &mut page.text;
+    let out = page.html();
     if differing.clone().next().is_some() {
         out.push_str("<p class=\"caption\">Differences between the runs:</p>\n");
         table(out, "config", "Configuration differences", |out| {

@@ -11,6 +11,7 @@ use crate::schema::lifetime::Lifetimes;
 use crate::words::decision::{LIFETIME, Leading, leading_of_lives};
 use crate::words::hints::are_few;
 use crate::words::labels::{eligible, replicas};
+use crate::words::lifetime::is_known;
 use crate::words::row::Row;
 use crate::words::steadiness::{Settled, short_advice, stands};
 use std::fmt::Write;
@@ -23,20 +24,20 @@ pub(crate) fn write(page: &mut Page, comparison: &Comparison, cast: &Cast, leadi
     if leading.rows.is_empty() {
         return;
     }
-    page.text.push_str("<div id=\"decision\">\n<h2 class=\"away\">Decision</h2>\n<div>\n");
-    measures(&mut page.text, &cast.roles(), leading, &eligible(&comparison.reports));
+    page.html().push_str("<div id=\"decision\">\n<h2 class=\"away\">Decision</h2>\n<div>\n");
+    measures(page.html(), &cast.roles(), leading, &eligible(&comparison.reports));
     let _ = writeln!(
-        page.text,
+        page.html(),
         "<p class=\"caption\" id=\"certainty\">{}</p>",
         prose(&(certainty(comparison, cast, leading) + extrapolated(comparison, leading)))
     );
-    page.text.push_str("</div>\n");
+    page.html().push_str("</div>\n");
     let beside = match tradeoff(&cast.roles(), leading) {
         Some(figure) => Some(figure),
         None => Section::Latency.figures(cast).into_iter().next(),
     };
     page.figures(beside.as_slice());
-    page.text.push_str("</div>\n");
+    page.html().push_str("</div>\n");
 }
 
 /// Write the same for lifetimes. If no two measures differ, the figures `or` take the place of the trade-off.
@@ -48,19 +49,19 @@ pub(crate) fn write_of_lives(page: &mut Page, lifetimes: &Lifetimes, or: &[Figur
     let inks = inks(&own, 0, leading.winner);
     let roles =
         Roles { labels: &labels, inks: &inks, baseline: 0, winner: leading.winner, first: "lasts longest" };
-    page.text.push_str("<div id=\"decision\">\n<h2 class=\"away\">Decision</h2>\n<div>\n");
+    page.html().push_str("<div id=\"decision\">\n<h2 class=\"away\">Decision</h2>\n<div>\n");
     // No value is marked as best if the lifetimes are not known.
-    let known = vec![lifetimes.is_known(); labels.len()];
-    measures(&mut page.text, &roles, &leading, &known);
+    let known = vec![is_known(lifetimes); labels.len()];
+    measures(page.html(), &roles, &leading, &known);
     let lives = lifetimes.schemes.iter().map(|s| s.lives.len()).max().unwrap_or(0);
     let said = match lives {
         0 | 1 => "One seed, so no confidence intervals; --replicas 3 gives them.".to_string(),
         n => format!("Means of {n} seeds ± half-width of the 95 % confidence interval (Student's t)."),
     };
-    let _ = writeln!(page.text, "<p class=\"caption\" id=\"certainty\">{}</p>\n</div>", prose(&said));
+    let _ = writeln!(page.html(), "<p class=\"caption\" id=\"certainty\">{}</p>\n</div>", prose(&said));
     let scatter = tradeoff(&roles, &leading);
     page.figures(scatter.as_ref().map_or(or, std::slice::from_ref));
-    page.text.push_str("</div>\n");
+    page.html().push_str("</div>\n");
     scatter.is_none()
 }
 

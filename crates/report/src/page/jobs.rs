@@ -64,7 +64,7 @@ fn table(
         return;
     }
     page.section(title, id, "");
-    let out = &mut page.text;
+    let out = page.html();
     for (run, report) in comparison.reports.iter().enumerate() {
         let _ = writeln!(out, "<p class=\"caption\">{}</p>", named(cast, run));
         let askers = askers(report);

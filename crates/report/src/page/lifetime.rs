@@ -6,6 +6,7 @@ use crate::pictures::lifetime::lifetime_figures;
 use crate::pictures::svg::escape;
 use crate::schema::estimate::Estimate;
 use crate::schema::lifetime::{Life, Lifetimes, SchemeLife};
+use crate::words::lifetime as text;
 use crate::words::lifetime::FIGURES;
 use crate::words::number::{self, Quantity, Unit};
 use crate::words::phrases::Said;
@@ -15,16 +16,16 @@ use std::fmt::Write;
 pub fn lifetime_html(lifetimes: &Lifetimes) -> String {
     let title = format!("{} to wear-out", lifetimes.device.name);
     let mut page = Page::begin(&title);
-    let facts = lifetimes.facts().into_iter().map(|(what, value)| (what.to_string(), value)).collect();
-    page.open_heading(&Heading { title, lead: lifetimes.verdict(), facts, ..Heading::default() });
-    page.text.push_str("</header>\n<main>\n");
+    let facts = text::facts(lifetimes).into_iter().map(|(what, value)| (what.to_string(), value)).collect();
+    page.open_heading(&Heading { title, lead: text::verdict(lifetimes), facts, ..Heading::default() });
+    page.html().push_str("</header>\n<main>\n");
     let figures = lifetime_figures(lifetimes);
     let (first, others) = figures.split_at(1.min(figures.len()));
     let is_shown = decision::write_of_lives(&mut page, lifetimes, first);
     page.contents("Decision");
     page.section("Measures", "measures", "Every measure of every scheme, and why its lifetime runs ended.");
-    measures(&mut page.text, lifetimes);
-    let notes: Vec<(&str, Said)> = (lifetimes.checks().into_iter())
+    measures(page.html(), lifetimes);
+    let notes: Vec<(&str, Said)> = (text::checks(lifetimes).into_iter())
         .map(|said| (if said.text.contains(" NOT ") { "no" } else { "yes" }, said))
         .collect();
     page.notes("Acceleration", "plain", &notes);
@@ -46,7 +47,7 @@ pub fn lifetime_html(lifetimes: &Lifetimes) -> String {
         page.end_section();
     }
     again(&mut page, lifetimes);
-    page.text.push_str("</main>\n");
+    page.html().push_str("</main>\n");
     page.end(&[format!("Wordline {}", escape(&lifetimes.version))])
 }
 
@@ -76,7 +77,7 @@ fn measures(out: &mut String, lifetimes: &Lifetimes) {
     let columns: Vec<_> = FIGURES
         .iter()
         .map(|(name, quantity, of)| {
-            let values: Vec<_> = lifetimes.schemes.iter().map(|s| s.estimate(*of)).collect();
+            let values: Vec<_> = lifetimes.schemes.iter().map(|s| text::estimate(s, *of)).collect();
             let unit = quantity.unit_for(values.iter().flatten().map(|e| e.mean));
             (name, quantity, unit, values)
         })
@@ -110,7 +111,7 @@ fn measures(out: &mut String, lifetimes: &Lifetimes) {
             }
             out.push_str("<tr><th scope=\"row\">ended as</th>");
             for s in &lifetimes.schemes {
-                let _ = write!(out, "<td class=\"words\">{}</td>", escape(&s.endings()));
+                let _ = write!(out, "<td class=\"words\">{}</td>", escape(&text::endings(s)));
             }
             out.push_str("</tr>\n</tbody>\n");
         });
@@ -128,7 +129,7 @@ fn measures(out: &mut String, lifetimes: &Lifetimes) {
             for (_, quantity, unit, values) in &columns {
                 let _ = write!(out, "<td>{}</td>", cell(values[i], quantity, *unit));
             }
-            let _ = writeln!(out, "<td class=\"words\">{}</td></tr>", escape(&s.endings()));
+            let _ = writeln!(out, "<td class=\"words\">{}</td></tr>", escape(&text::endings(s)));
         }
         out.push_str("</tbody>\n");
     });

@@ -44,7 +44,7 @@ pub fn page(heading: &Heading, body: &str, footer: &[String]) -> String {
 
 /// A page under construction.
 pub(crate) struct Page {
-    pub(crate) text: String,
+    text: String,
     /// The id of each section, and its name in the table of contents.
     contents: Vec<(String, String)>,
     /// Where to insert the table of contents, and its name for the head of the page.
@@ -71,6 +71,11 @@ impl Page {
             STYLE
         ));
         page
+    }
+
+    /// Where its HTML goes.
+    pub(crate) fn html(&mut self) -> &mut String {
+        &mut self.text
     }
 
     pub(crate) fn push(&mut self, args: std::fmt::Arguments) {

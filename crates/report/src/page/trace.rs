@@ -14,7 +14,7 @@ pub fn trace_html(inspection: &Inspection, profile: &Profile) -> String {
     let facts = facts(inspection).into_iter().map(|(what, value)| (what.to_string(), value)).collect();
     let (title, lead) = (name.to_string(), verdict(inspection, profile));
     page.open_heading(&Heading { title, lead, facts, ..Heading::default() });
-    page.text.push_str("</header>\n<main>\n");
+    page.html().push_str("</header>\n<main>\n");
     page.contents("Summary");
     let refused = |text: &String| ("warn", Said { who: vec![], text: format!("A run rejects it: {text}") });
     page.notes("Faults", "", &inspection.refusals.iter().map(refused).collect::<Vec<_>>());
@@ -27,7 +27,7 @@ pub fn trace_html(inspection: &Inspection, profile: &Profile) -> String {
             page.end_section();
         }
     }
-    page.text.push_str("</main>\n");
+    page.html().push_str("</main>\n");
     page.end(&[
         format!("{}, SHA-256 <code>{}</code>", escape(&inspection.file), escape(&inspection.sha256)),
         format!("{}: {}", escape(&inspection.format), escape(&inspection.reason)),

@@ -171,7 +171,7 @@ pub(crate) fn differences(cast: &Cast) -> Option<Figure> {
             if cut { " An interval without a bar at its left end continues." } else { "" }
         ),
         svg,
-        csv: csv.0,
+        csv: csv.into_text(),
     })
 }
 

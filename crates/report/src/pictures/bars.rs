@@ -389,7 +389,7 @@ fn draw(cast: &Cast, mut chart: Chart) -> Option<Figure> {
         title: chart.title.to_string(),
         caption,
         svg: c.finish(chart.title, &data("bars", &[])),
-        csv: csv.0,
+        csv: csv.into_text(),
     })
 }
 

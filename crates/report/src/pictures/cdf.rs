@@ -93,7 +93,7 @@ pub(crate) fn latency(cast: &Cast, requests: &Requests) -> Option<Figure> {
         ),
         svg: c.finish(&title, &facts),
         title,
-        csv: csv.0,
+        csv: csv.into_text(),
     })
 }
 
@@ -130,7 +130,7 @@ fn together(cast: &Cast, requests: &Requests, curves: &[Curve]) -> (Canvas, Stri
     let mut c = Canvas::new(WIDTH, 0.0);
     let top = legend(&mut c, cast.named(), &shown, 0.0) + 26.0;
     let bottom = top + PLOT;
-    c.height = bottom + 42.0;
+    c.end_at(bottom + 42.0);
     let (x, y) = (latencies(curves, LEFT, RIGHT), heights(top, bottom));
     c.text(
         "note",

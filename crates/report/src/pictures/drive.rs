@@ -81,7 +81,7 @@ pub(crate) fn busy(cast: &Cast) -> Option<Figure> {
         ),
         svg: c.finish(&title, &data("bars", &[])),
         title,
-        csv: csv.0,
+        csv: csv.into_text(),
     })
 }
 
@@ -160,7 +160,7 @@ fn wear_of(cast: &Cast, mode: &str, name: &'static str) -> Option<Figure> {
         caption: "Blocks by number of P/E cycles; the narrower, the more even the wear.".to_string(),
         svg: c.finish(&title, &data("bars", &[])),
         title,
-        csv: csv.0,
+        csv: csv.into_text(),
     })
 }
 
@@ -266,7 +266,7 @@ pub(crate) fn blocks(cast: &Cast) -> Option<Figure> {
              has.{sampled} The slider selects the time; it starts at the end of the run."
         ),
         svg: c.finish("Blocks over time", &data("blocks", &[])),
-        csv: csv.0,
+        csv: csv.into_text(),
     })
 }
 

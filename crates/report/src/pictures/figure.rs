@@ -102,7 +102,7 @@ fn cells(line: &str) -> Vec<String> {
 }
 
 /// Rows of CSV under one header.
-pub(crate) struct Csv(pub(crate) String);
+pub(crate) struct Csv(String);
 
 impl Csv {
     pub(crate) fn new(header: &str) -> Csv {
@@ -116,6 +116,10 @@ impl Csv {
             names.chain(numbers.iter().map(|n| n.map_or(String::new(), digits))).collect();
         self.0.push_str(&fields.join(","));
         self.0.push('\n');
+    }
+
+    pub(crate) fn into_text(self) -> String {
+        self.0
     }
 }
 
@@ -176,6 +180,6 @@ mod tests {
     fn a_name_stays_one_field() {
         let mut csv = Csv::new("scheme,x");
         csv.row(&["a,\"b\""], &[Some(1.5), None, Some(f64::NAN)]);
-        assert_eq!(csv.0, "scheme,x\n\"a,\"\"b\"\"\",1.5,,\n");
+        assert_eq!(csv.into_text(), "scheme,x\n\"a,\"\"b\"\"\",1.5,,\n");
     }
 }

@@ -8,6 +8,7 @@ use crate::pictures::svg::{Anchor, Canvas, Scale, ScaleKind, drawn, footnote, pa
 use crate::pictures::tradeoff::capital;
 use crate::schema::estimate::Estimate;
 use crate::schema::lifetime::{LifePhase, Lifetimes, SchemeLife};
+use crate::words::lifetime as text;
 use crate::words::number::{self, Quantity};
 use std::fmt::Write;
 
@@ -117,8 +118,8 @@ const AGING: [Aging; 9] = [
 pub fn lifetime_figures(lifetimes: &Lifetimes) -> Vec<Figure> {
     let mut figures = vec![totals(lifetimes)];
     figures.extend(AGING.iter().filter_map(|aging| over_life(lifetimes, aging)));
-    let doubts = lifetimes.schemes.iter().filter(|s| s.agrees() == Some(false)).count();
-    let mut says = format!("one erase counts as {}", lifetimes.cycles());
+    let doubts = lifetimes.schemes.iter().filter(|s| text::agrees(s) == Some(false)).count();
+    let mut says = format!("one erase counts as {}", text::cycles_of(lifetimes));
     if doubts > 0 {
         let _ =
             write!(says, "; at half of that {doubts} of {} are more than 5 % off", lifetimes.schemes.len());
@@ -136,7 +137,7 @@ pub fn lifetime_figures(lifetimes: &Lifetimes) -> Vec<Figure> {
 
 fn inks(lifetimes: &Lifetimes) -> Vec<Ink> {
     let own: Vec<_> = lifetimes.schemes.iter().map(|s| s.scheme.colour.as_deref()).collect();
-    cast::inks(&own, 0, lifetimes.winner())
+    cast::inks(&own, 0, text::winner(lifetimes))
 }
 
 /// What the host can write, a bar a scheme.
@@ -145,7 +146,7 @@ fn totals(lifetimes: &Lifetimes) -> Figure {
     let estimates: Vec<Estimate> = lifetimes
         .schemes
         .iter()
-        .map(|s| s.estimate(|l| Some(l.total_bytes_written)).unwrap_or_default())
+        .map(|s| text::estimate(s, |l| Some(l.total_bytes_written)).unwrap_or_default())
         .collect();
     let end = |e: &Estimate| e.mean + e.half_width_95.unwrap_or(0.0);
     let most = estimates.iter().map(end).fold(0.0, f64::max);
@@ -202,7 +203,7 @@ fn totals(lifetimes: &Lifetimes) -> Figure {
         title: title.to_string(),
         caption: shown(lifetimes),
         svg: c.finish(title, &data("bars", &[])),
-        csv: csv.0,
+        csv: csv.into_text(),
     }
 }
 
@@ -271,7 +272,7 @@ fn over_life(lifetimes: &Lifetimes, aging: &Aging) -> Option<Figure> {
         vec![(Panel::alone((LEFT, RIGHT), (top, top + 180.0)), runs)]
     };
     let bottom = plots.iter().map(|(p, _)| p.bottom).fold(0.0, f64::max);
-    c.height = bottom + 42.0;
+    c.end_at(bottom + 42.0);
     for (panel, runs) in &plots {
         let x = Scale::from_zero(end, 5, panel.left, panel.right);
         let x = Scale { max: end, ..x };
@@ -309,7 +310,7 @@ fn over_life(lifetimes: &Lifetimes, aging: &Aging) -> Option<Figure> {
             )
         },
         svg: c.finish(aging.title, &data("lifetime", &[])),
-        csv: csv.0,
+        csv: csv.into_text(),
     })
 }
 

@@ -72,7 +72,7 @@ fn picture(cast: &Cast, name: &str, file: String) -> Option<Figure> {
         title: name.to_string(),
         caption: format!("As recorded by the scheme: each value holds until the next.{grey}"),
         svg: c.finish(name, &facts),
-        csv: csv.0,
+        csv: csv.into_text(),
     })
 }
 
@@ -169,7 +169,7 @@ fn together(cast: &Cast, name: &str, tracks: &[Track]) -> (Canvas, String) {
     let under = legend(&mut c, cast.named(), &shown, 0.0);
     let top = above(&mut c, name, under) + 10.0;
     let panel = Panel::alone((left(tracks), RIGHT), (top, top + 180.0));
-    c.height = panel.bottom + FOOT;
+    c.end_at(panel.bottom + FOOT);
     let (x, y) = scales(tracks, &panel);
     frame(&mut c, &panel, (&x, &y));
     for (k, track) in tracks.iter().enumerate() {
@@ -195,7 +195,7 @@ fn apart(cast: &Cast, name: &str, tracks: &[Track]) -> (Canvas, String) {
     let top = above(&mut c, name, 0.0) + 4.0;
     let panels = Panels::new(&cast.labels, &shown, &[], (top, left(tracks)));
     let (_, bottom) = panels.span();
-    c.height = bottom + FOOT;
+    c.end_at(bottom + FOOT);
     let baseline = tracks.iter().find(|(run, _)| *run == cast.baseline);
     for (k, track) in tracks.iter().enumerate() {
         let (run, pairs) = track;

@@ -207,14 +207,19 @@ pub(crate) enum Anchor {
 
 /// A picture while it is drawn. Colors go by class with the light value beside it.
 pub(crate) struct Canvas {
-    pub width: f64,
-    pub height: f64,
+    width: f64,
+    height: f64,
     body: String,
 }
 
 impl Canvas {
     pub(crate) fn new(width: f64, height: f64) -> Canvas {
         Canvas { width, height, body: String::with_capacity(8192) }
+    }
+
+    /// It ends here, and not where it was begun to.
+    pub(crate) fn end_at(&mut self, height: f64) {
+        self.height = height;
     }
 
     /// A straight line of class `axis`, `grid` or `mark`.

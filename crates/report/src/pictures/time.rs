@@ -315,7 +315,7 @@ pub(crate) fn throughput(cast: &Cast, rate: &Rate) -> Option<Figure> {
         title: rate.title.to_string(),
         caption: "All panels share one scale.".to_string(),
         svg: c.finish(rate.title, &facts),
-        csv: csv.0,
+        csv: csv.into_text(),
     })
 }
 
@@ -364,7 +364,7 @@ pub(crate) fn latency(cast: &Cast, series: &LatencySeries) -> Option<Figure> {
             unplotted(cast, &timeless)
         ),
         svg: c.finish(series.title, &facts),
-        csv: csv.0,
+        csv: csv.into_text(),
     })
 }
 
@@ -400,7 +400,7 @@ pub(crate) fn overlaid(cast: &Cast, slow: &Slow) -> Option<Figure> {
             slow.caption.to_string()
         },
         svg: c.finish(slow.title, &facts),
-        csv: csv.0,
+        csv: csv.into_text(),
     })
 }
 
@@ -411,7 +411,7 @@ fn together(cast: &Cast, slow: &Slow, tracks: &[Track], most: f64) -> (Canvas, S
     let mut c = Canvas::new(WIDTH, 0.0);
     let top = legend(&mut c, cast.named(), &shown, 0.0) + 30.0;
     let bottom = top + 180.0;
-    c.height = bottom + FOOT;
+    c.end_at(bottom + FOOT);
     let y = Scale::from_zero(most, 4, bottom, top);
     c.text("note", (0.0, top - 13.0), Anchor::Start, slow.axis);
     for tick in y.ticks(4) {

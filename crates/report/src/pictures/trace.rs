@@ -61,7 +61,7 @@ fn footprint(p: &Profile) -> Option<Figure> {
                   accesses no new pages."
             .to_string(),
         svg: c.finish(title, &data("bars", &[])),
-        csv: csv.0,
+        csv: csv.into_text(),
     })
 }
 
@@ -139,7 +139,7 @@ fn arrivals(p: &Profile) -> Option<Figure> {
         title: title.to_string(),
         caption,
         svg: c.finish(title, &data("bars", &[])),
-        csv: csv.0,
+        csv: csv.into_text(),
     })
 }
 
@@ -216,7 +216,7 @@ fn heat(p: &Profile) -> Option<Figure> {
                   repeatedly, diagonals are scans."
             .to_string(),
         svg: c.finish(title, &data("bars", &[])),
-        csv: csv.0,
+        csv: csv.into_text(),
     })
 }
 
@@ -279,7 +279,7 @@ fn hit_curve(p: &Profile) -> Option<Figure> {
             sampled(p)
         ),
         svg: c.finish(title, &data("bars", &[])),
-        csv: csv.0,
+        csv: csv.into_text(),
     })
 }
 
@@ -340,7 +340,7 @@ fn distances(p: &Profile) -> Option<Figure> {
             sampled(p)
         ),
         svg: c.finish(title, &data("bars", &[])),
-        csv: csv.0,
+        csv: csv.into_text(),
     })
 }
 
@@ -369,7 +369,7 @@ fn sizes(inspection: &Inspection) -> Option<Figure> {
             mean(inspection.mean_write_kib)
         ),
         svg: c.finish(title, &data("bars", &[])),
-        csv: csv.0,
+        csv: csv.into_text(),
     })
 }
 
@@ -426,6 +426,6 @@ fn gaps(p: &Profile, inspection: &Inspection) -> Option<Figure> {
             Quantity::Time.show(inspection.largest_gap_s)
         ),
         svg: c.finish(title, &data("bars", &[])),
-        csv: csv.0,
+        csv: csv.into_text(),
     })
 }

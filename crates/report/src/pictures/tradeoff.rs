@@ -71,7 +71,7 @@ pub(crate) fn tradeoff(roles: &Roles, leading: &Leading) -> Option<Figure> {
         caption: caption(roles, leading),
         svg: c.finish(&title, &data("bars", &[])),
         title,
-        csv: csv.0,
+        csv: csv.into_text(),
     })
 }
 

@@ -148,7 +148,7 @@ fn sizes(panels: &[TwinPanel]) -> Figure {
         title: title.to_string(),
         caption: "Synthetic twins, not the traces themselves.".to_string(),
         svg: c.finish(title, &data("twins", &[])),
-        csv: csv.0,
+        csv: csv.into_text(),
     }
 }
 
@@ -192,7 +192,7 @@ fn hits(panels: &[TwinPanel]) -> Figure {
         title: title.to_string(),
         caption: "Synthetic twins, not the traces themselves.".to_string(),
         svg: c.finish(title, &data("twins", &[])),
-        csv: csv.0,
+        csv: csv.into_text(),
     }
 }
 
@@ -238,6 +238,6 @@ fn arrivals(panels: &[TwinPanel]) -> Figure {
         title: title.to_string(),
         caption: "Synthetic twins, not the traces themselves.".to_string(),
         svg: c.finish(title, &data("twins", &[])),
-        csv: csv.0,
+        csv: csv.into_text(),
     }
 }

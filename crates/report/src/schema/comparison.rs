@@ -3,8 +3,8 @@
 
 use crate::schema::decision::Decision;
 use crate::schema::estimate::Estimate;
-use crate::schema::replicas::differences_percent;
-use crate::schema::report::{Replicas, Report};
+use crate::schema::replicas::{self, differences_percent};
+use crate::schema::report::Report;
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -87,7 +87,7 @@ impl Comparison {
         };
         let carried = |r: &Report| {
             let replicas = r.replicas.as_ref();
-            let replicas = replicas.map(|all| Replicas::new(all.runs.iter().map(brief).collect()));
+            let replicas = replicas.map(|all| replicas::replicas(all.runs.iter().map(brief).collect()));
             Report { replicas, ..brief(r) }
         };
         let reports: Vec<Report> = self.reports.iter().map(carried).collect();

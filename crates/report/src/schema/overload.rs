@@ -12,14 +12,12 @@ pub struct Overload {
     pub admitted: u64,
 }
 
-impl Report {
-    /// More outstanding requests on average than the drive admits: most of the latency is then waiting for
-    /// admission. `None` for a closed loop, or where the drive kept up.
-    pub fn overload(&self) -> Option<Overload> {
-        let admitted = self.config.pointer("/pacing/open/queue_depth")?.as_u64()?;
-        let kinds = [self.latency_us.read, self.latency_us.write];
-        let sum_us: f64 = kinds.into_iter().flatten().map(|l| l.mean * l.count as f64).sum();
-        let under_way = sum_us / 1e6 / self.simulated_s.max(1e-9);
-        (under_way > admitted as f64).then_some(Overload { under_way, admitted })
-    }
+/// More outstanding requests on average than the drive admits: most of the latency is then waiting for
+/// admission. `None` for a closed loop, or where the drive kept up.
+pub fn overload(report: &Report) -> Option<Overload> {
+    let admitted = report.config.pointer("/pacing/open/queue_depth")?.as_u64()?;
+    let kinds = [report.latency_us.read, report.latency_us.write];
+    let sum_us: f64 = kinds.into_iter().flatten().map(|l| l.mean * l.count as f64).sum();
+    let under_way = sum_us / 1e6 / report.simulated_s.max(1e-9);
+    (under_way > admitted as f64).then_some(Overload { under_way, admitted })
 }

@@ -10,42 +10,20 @@ use crate::schema::report::{Replicas, Report};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-impl Replicas {
-    /// From the reports of the replicas, in the order of their seeds.
-    pub fn new(runs: Vec<Report>) -> Replicas {
-        let mut replicas = Replicas { runs, figures: BTreeMap::new() };
-        if replicas.are_identical() {
-            return replicas;
-        }
-        let each: Vec<BTreeMap<String, f64>> = replicas.runs.iter().map(figures).collect();
-        for path in each.first().map_or(vec![], |f| f.keys().collect()) {
-            let values: Option<Vec<f64>> = each.iter().map(|f| f.get(path).copied()).collect();
-            if let Some(estimate) = values.and_then(|v| Estimate::of(&v)) {
-                replicas.figures.insert(path.clone(), estimate);
-            }
-        }
-        replicas
+/// The replicas of a run, from their reports in the order of their seeds.
+pub fn replicas(runs: Vec<Report>) -> Replicas {
+    let mut replicas = Replicas { runs, figures: BTreeMap::new() };
+    if replicas.are_identical() {
+        return replicas;
     }
-
-    /// Whether all replicas have the same result, so that it does not depend on the seed.
-    pub fn are_identical(&self) -> bool {
-        self.runs.windows(2).all(|w| w[0].result_hash == w[1].result_hash)
-    }
-}
-
-impl Report {
-    /// The part of a report that replicas keep.
-    pub fn in_brief(&self) -> Report {
-        Report {
-            config: Value::Null,
-            command: vec![],
-            hints: vec![],
-            latency_cdf: Default::default(),
-            timeline: Default::default(),
-            replicas: None,
-            ..self.clone()
+    let each: Vec<BTreeMap<String, f64>> = replicas.runs.iter().map(figures).collect();
+    for path in each.first().map_or(vec![], |f| f.keys().collect()) {
+        let values: Option<Vec<f64>> = each.iter().map(|f| f.get(path).copied()).collect();
+        if let Some(estimate) = values.and_then(|v| Estimate::of(&v)) {
+            replicas.figures.insert(path.clone(), estimate);
         }
     }
+    replicas
 }
 
 /// The value of each replica with its seed; empty if there are no differing replicas, or if one lacks the

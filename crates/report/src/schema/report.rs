@@ -169,6 +169,19 @@ impl Report {
         self.steady_state.as_ref()?.after.as_ref()
     }
 
+    /// The part of a report that replicas keep.
+    pub fn in_brief(&self) -> Report {
+        Report {
+            config: Value::Null,
+            command: vec![],
+            hints: vec![],
+            latency_cdf: Default::default(),
+            timeline: Default::default(),
+            replicas: None,
+            ..self.clone()
+        }
+    }
+
     /// All that is part of the result.
     fn result(&self) -> Report {
         let mut result = Report { command: vec![], speed: Speed::default(), ..self.clone() };
@@ -434,4 +447,11 @@ pub struct Replicas {
     /// Mean, standard deviation and interval of every figure that all replicas have, by its path in the report:
     /// `latency_us.write.mean`, `waf.total`. Empty if all replicas have the same result.
     pub figures: BTreeMap<String, Estimate>,
+}
+
+impl Replicas {
+    /// Whether all replicas have the same result, so that it does not depend on the seed.
+    pub fn are_identical(&self) -> bool {
+        self.runs.windows(2).all(|w| w[0].result_hash == w[1].result_hash)
+    }
 }

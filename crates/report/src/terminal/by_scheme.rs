@@ -20,7 +20,7 @@ fn head(row: &Row, heading: &str) -> Vec<String> {
 
 /// More schemes than columns fit: one line per scheme, in as many tables as the measures need.
 pub(crate) fn transposed(page: &mut Page, labels: &[String], groups: &[Group], eligible: &[bool]) {
-    let names: Vec<Vec<String>> = labels.iter().map(|l| broken(l, page.width / 3)).collect();
+    let names: Vec<Vec<String>> = labels.iter().map(|l| broken(l, page.width() / 3)).collect();
     let stub = names.iter().flatten().map(|l| l.width()).max().unwrap_or(0);
     let rows = groups.iter().flat_map(|group| group.rows.iter().map(|row| (row, group.title)));
     let shown: Vec<Measure> = rows
@@ -32,7 +32,7 @@ pub(crate) fn transposed(page: &mut Page, labels: &[String], groups: &[Group], e
         let mut width = stub;
         let fits = rest.iter().take_while(|measure| {
             width += measure.width();
-            width <= page.width
+            width <= page.width()
         });
         let (these, others) = rest.split_at(fits.count().max(1));
         by_scheme(page, (stub, &names), these, eligible);
@@ -92,7 +92,7 @@ fn by_scheme(page: &mut Page, (stub, names): (usize, &[Vec<String>]), shown: &[M
         let mut line = Line::default();
         line.pad_to(stub);
         for measure in shown {
-            let start = line.width;
+            let start = line.width();
             line.right(&text(measure), start + measure.value_width(), look);
             line.pad_to(start + measure.width());
         }
@@ -113,11 +113,11 @@ fn by_scheme(page: &mut Page, (stub, names): (usize, &[Vec<String>]), shown: &[M
         let mut line = Line::of(last, Look::Plain);
         line.pad_to(stub);
         for measure in shown {
-            let start = line.width;
+            let start = line.width();
             let best = measure.row.best(eligible)[i];
             let look = if best { Look::Best } else { Look::Plain };
             line.right(&measure.values[i], start + measure.value_width(), look);
-            line.add(if best && !page.colour { "*" } else { " " }, Look::Plain);
+            line.add(if best && !page.has_colors() { "*" } else { " " }, Look::Plain);
             line.right(&measure.differences[i], start + measure.width(), Look::Dim);
         }
         page.push(line);

@@ -74,22 +74,22 @@ impl Columns {
                 line.pad_to(self.stub + 1 + self.unit);
                 let (texts, best) = (row.spread_texts(), row.best(eligible));
                 for (i, c) in self.columns.iter().enumerate() {
-                    let end = line.width + c.width(ratios);
+                    let end = line.width() + c.width(ratios);
                     let (whole, rest) = split(&texts[i].0);
                     let look = match (best[i], row.is_part()) {
                         (true, _) => Look::Best,
                         (false, true) => Look::Dim,
                         (false, false) => Look::Plain,
                     };
-                    line.pad_to(line.width + 2 + c.whole - whole.width());
+                    line.pad_to(line.width() + 2 + c.whole - whole.width());
                     line.add(&format!("{whole}{rest}"), look);
-                    line.pad_to(line.width + c.rest - rest.width());
-                    let spread_end = line.width + c.spread_width();
+                    line.pad_to(line.width() + c.rest - rest.width());
+                    let spread_end = line.width() + c.spread_width();
                     if !texts[i].1.is_empty() {
                         line.add(&format!(" ± {}", texts[i].1), Look::Dim);
                     }
                     line.pad_to(spread_end);
-                    line.add(if best[i] && !page.colour { "*" } else { " " }, Look::Plain);
+                    line.add(if best[i] && !page.has_colors() { "*" } else { " " }, Look::Plain);
                     if let (Ratios::Show, Some(ratio)) = (ratios, ratio_text(row, i)) {
                         line.right(&ratio, end, Look::Dim);
                     }
@@ -111,7 +111,7 @@ impl Columns {
             let mut line = Line::default();
             line.pad_to(self.stub + 1 + self.unit);
             for (c, name) in self.columns.iter().zip(&names) {
-                let (start, all) = (line.width, c.width(ratios));
+                let (start, all) = (line.width(), c.width(ratios));
                 let widest = name.iter().map(|n| n.width()).max().unwrap_or(0);
                 let value_end = start + 2 + c.whole + c.rest + c.spread_width();
                 let end = if start + 2 + widest <= value_end { value_end } else { start + all };

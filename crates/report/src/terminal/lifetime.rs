@@ -1,8 +1,9 @@
 //! Lifetimes as a terminal shows them: a row per scheme, and how the drive ages under each.
 
-use crate::schema::lifetime::{Life, LifePhase, Lifetimes, SchemeLife};
+use crate::schema::lifetime::{Life, LifePhase, Lifetimes};
 use crate::terminal::sentences::again;
 use crate::terminal::text::{Look, Page, TerminalStyle};
+use crate::words::lifetime as text;
 use crate::words::lifetime::FIGURES;
 use crate::words::number::{self, Quantity, Unit};
 use unicode_width::UnicodeWidthStr;
@@ -19,15 +20,15 @@ impl Column {
 /// Lifetime under each scheme, the check at half the acceleration, and aging.
 pub fn lifetime_table(lifetimes: &Lifetimes, style: TerminalStyle) -> String {
     let mut page = Page::new(style);
-    page.wrap("", &lifetimes.verdict(), Look::Bold);
+    page.wrap("", &text::verdict(lifetimes), Look::Bold);
     let facts: Vec<String> =
-        lifetimes.facts().into_iter().map(|(what, value)| format!("{what} {value}")).collect();
+        text::facts(lifetimes).into_iter().map(|(what, value)| format!("{what} {value}")).collect();
     page.wrap("", &facts.join(" · "), Look::Dim);
     page.blank();
     let mut names = vec!["scheme".to_string()];
     names.extend(lifetimes.schemes.iter().map(|s| s.scheme.name.clone()));
     let columns = FIGURES.iter().filter_map(|(name, quantity, of)| {
-        let values: Vec<_> = lifetimes.schemes.iter().map(|s| s.estimate(*of)).collect();
+        let values: Vec<_> = lifetimes.schemes.iter().map(|s| text::estimate(s, *of)).collect();
         if values.iter().flatten().all(|e| e.mean == 0.0) {
             return None;
         }
@@ -43,7 +44,7 @@ pub fn lifetime_table(lifetimes: &Lifetimes, style: TerminalStyle) -> String {
         Some(Column(column))
     });
     let mut endings = vec!["ended as".to_string()];
-    endings.extend(lifetimes.schemes.iter().map(SchemeLife::endings));
+    endings.extend(lifetimes.schemes.iter().map(text::endings));
     let columns = columns.chain(std::iter::once(Column(endings)));
     write(&mut page, Column(names), columns.collect());
     if lifetimes.schemes.iter().any(|s| s.lives.len() > 1) {
@@ -63,7 +64,7 @@ pub fn lifetime_table(lifetimes: &Lifetimes, style: TerminalStyle) -> String {
         ages(&mut page, life, &units);
     }
     page.blank();
-    let checks = lifetimes.checks();
+    let checks = text::checks(lifetimes);
     if checks.is_empty() && !lifetimes.stopped {
         page.wrap("check ", "one erase counts as one cycle: nothing to check.", Look::Plain);
     }

@@ -12,7 +12,7 @@ use unicode_width::UnicodeWidthStr;
 pub(crate) fn again(page: &mut Page, command: Option<Vec<String>>) {
     let Some(words) = command.filter(|words| !words.is_empty()) else { return };
     page.blank();
-    for line in shell_lines(&words, page.width) {
+    for line in shell_lines(&words, page.width()) {
         page.verbatim(&line);
     }
     if let Some(says) = words.iter().find_map(|word| class_without_file(word)) {

@@ -11,6 +11,7 @@ use crate::words::figures::figure::Section;
 use crate::words::figures::table::SECTIONS;
 use crate::words::labels::{eligible, intervals, labels, replicas};
 use crate::words::row::Group;
+use crate::words::verdict::command_of;
 use crate::words::verdict::headline;
 use crate::words::{decision, rows};
 
@@ -84,11 +85,11 @@ pub fn table(comparison: &Comparison, shown: &Rows, style: TerminalStyle) -> Str
     let ratios = if reports.len() == 1 { Ratios::Hide } else { Ratios::Show };
     let mark = if style.colour { "Green" } else { "*" };
     let mut explained = replicas(reports);
-    let key = if columns.width(ratios) <= page.width {
+    let key = if columns.width(ratios) <= page.width() {
         columns.draw(&mut page, &groups, &eligible(reports), ratios);
         let sign = if explained.is_some() { "%" } else { "×" };
         format!("{mark} is the best of its row; {sign} is against {}.", labels[0])
-    } else if columns.width(Ratios::Hide) <= page.width {
+    } else if columns.width(Ratios::Hide) <= page.width() {
         columns.draw(&mut page, &groups, &eligible(reports), Ratios::Hide);
         explained = intervals(reports).map(|text| text + "; differences need a wider terminal, or --out.");
         format!("{mark} is the best of its row.")
@@ -118,6 +119,6 @@ pub fn table(comparison: &Comparison, shown: &Rows, style: TerminalStyle) -> Str
     steadiness(&mut page, reports, &labels);
     advice(&mut page, reports);
     refusals(&mut page, &comparison.refused);
-    again(&mut page, comparison.command());
+    again(&mut page, command_of(comparison));
     page.finish()
 }

@@ -53,7 +53,7 @@ pub(crate) enum Look {
 #[derive(Default)]
 pub(crate) struct Line {
     segments: Vec<(String, Look)>,
-    pub(crate) width: usize,
+    width: usize,
 }
 
 impl Line {
@@ -61,6 +61,11 @@ impl Line {
         let mut line = Line::default();
         line.add(text, look);
         line
+    }
+
+    /// Columns of text so far.
+    pub(crate) fn width(&self) -> usize {
+        self.width
     }
 
     pub(crate) fn add(&mut self, text: &str, look: Look) {
@@ -86,13 +91,18 @@ impl Line {
 
 pub(crate) struct Page {
     text: String,
-    pub(crate) colour: bool,
-    pub(crate) width: usize,
+    colour: bool,
+    width: usize,
 }
 
 impl Page {
     pub(crate) fn new(style: TerminalStyle) -> Page {
         Page { text: String::new(), colour: style.colour, width: style.width.max(40) }
+    }
+
+    /// Whether it has colors.
+    pub(crate) fn has_colors(&self) -> bool {
+        self.colour
     }
 
     /// Columns of text.

@@ -120,7 +120,7 @@ fn spent(s: &Story, stretch: &Stretch) -> String {
     let read = pieces.clone().find(|piece| Some(piece.work.op) == stretch.op && piece.work.kind == "read");
     match stretch.spent {
         Spent::QueueFull => match &s.let_in_beside {
-            Some(beside) => format!("waiting for the drive, whose queue was full: {}", beside.words()),
+            Some(beside) => format!("waiting for the drive, whose queue was full: {}", outstanding(beside)),
             None => "waiting for the drive, which had its maximum of outstanding requests".into(),
         },
         Spent::BufferFull => buffer_full(s.op == "write").into(),
@@ -230,20 +230,18 @@ fn meanwhile(stretch: &Stretch) -> Option<String> {
     (!told.is_empty()).then(|| format!("meanwhile the planes were busy with {}", told.join(", ")))
 }
 
-impl Beside {
-    fn words(&self) -> String {
-        let kinds = [("read", "reads"), ("write", "writes"), ("trim", "trims"), ("flush", "flushes")];
-        let of = |(kind, several): (&str, &str)| match self.requests.get(kind)? {
-            0 => None,
-            1 => Some(format!("1 {kind}")),
-            n => Some(format!("{} {several}", number::count(*n))),
-        };
-        let kinds: Vec<String> = kinds.into_iter().filter_map(of).collect();
-        let since = instant(self.oldest_since_ns);
-        format!(
-            "{} were outstanding when it was admitted; the oldest, request {}, since {since}",
-            kinds.join(", "),
-            self.oldest
-        )
-    }
+fn outstanding(beside: &Beside) -> String {
+    let kinds = [("read", "reads"), ("write", "writes"), ("trim", "trims"), ("flush", "flushes")];
+    let of = |(kind, several): (&str, &str)| match beside.requests.get(kind)? {
+        0 => None,
+        1 => Some(format!("1 {kind}")),
+        n => Some(format!("{} {several}", number::count(*n))),
+    };
+    let kinds: Vec<String> = kinds.into_iter().filter_map(of).collect();
+    let since = instant(beside.oldest_since_ns);
+    format!(
+        "{} were outstanding when it was admitted; the oldest, request {}, since {since}",
+        kinds.join(", "),
+        beside.oldest
+    )
 }

@@ -47,17 +47,22 @@ pub(crate) fn summary_text(out: &mut String, s: &WhySummary) {
         time(s.over_ns)
     );
     if let Some(cause) = s.causes.first() {
-        let _ = writeln!(out, "  cause: {} ({:.0} % of their time)", cause.words(&s.op), cause.share * 100.0);
+        let _ = writeln!(
+            out,
+            "  cause: {} ({:.0} % of their time)",
+            cause_in_words(cause, &s.op),
+            cause.share * 100.0
+        );
     }
     if let Some(cause) = s.causes.get(1).filter(|cause| cause.share >= LEAST_CAUSE) {
-        let _ = writeln!(out, "  then:  {} ({:.0} %)", cause.words(&s.op), cause.share * 100.0);
+        let _ = writeln!(out, "  then:  {} ({:.0} %)", cause_in_words(cause, &s.op), cause.share * 100.0);
     }
     if let Some(way) = s.ways.first().filter(|way| way.slowest >= LEAST) {
         let _ = writeln!(
             out,
             "  spent: {:.0} % {} (all {ops}: {:.0} %)",
             way.slowest * 100.0,
-            way.words(&s.op),
+            way_in_words(way, &s.op),
             way.all * 100.0
         );
     }
@@ -88,7 +93,7 @@ pub(crate) fn shares_text(out: &mut String, s: &WhySummary) {
             let _ = writeln!(out, "    {what:<48}{:>12}{:>12}", percent(slowest), percent(all));
         }
     };
-    s.ways.iter().for_each(|way| row(out, &way.words(&s.op), way.slowest, way.all));
+    s.ways.iter().for_each(|way| row(out, &way_in_words(way, &s.op), way.slowest, way.all));
     let _ = writeln!(out, "  latency by part");
     s.parts.iter().for_each(|p| row(out, &latency_part(&p.part), p.slowest, p.all));
     if s.looked_at < s.of {
@@ -97,49 +102,40 @@ pub(crate) fn shares_text(out: &mut String, s: &WhySummary) {
     }
 }
 
-impl RootCause {
-    /// The cause as a noun, with its region, victims and pace.
-    fn words(&self, op: &str) -> String {
-        let region =
-            if self.region.is_empty() { String::new() } else { format!(" of region {}", self.region) };
-        let plane = self.plane.map_or(String::new(), |plane| format!(" in plane {plane}"));
-        let mode =
-            if self.mode.is_empty() { String::new() } else { format!(" ({})", mode_title(&self.mode)) };
-        let valid = self
-            .valid
-            .map_or(String::new(), |valid| format!(", whose victims are {:.0} % valid", valid * 100.0));
-        let since = self.short_since_ns.filter(|ns| *ns > 0);
-        let since =
-            since.map_or(String::new(), |ns| format!(" since {}", Quantity::Time.show(ns as f64 / 1e9)));
-        match self.cause.as_str() {
-            "gc" => format!("GC{region}{plane}{valid}"),
-            "migrate" if self.valid.is_some() => {
-                let pace = self
-                    .bytes_per_s
-                    .map_or(String::new(), |rate| format!(" at {} MB/s", number::significant(rate / 1e6)));
-                let cache = if self.mode == "slc" { "SLC cache" } else { "source" };
-                format!(
-                    "{cache} (region {}) short of free blocks{since}, migration{pace}{plane}",
-                    self.region
-                )
-            }
-            "migrate" => format!("migration to region {}{mode}{plane}", self.region),
-            "host" => format!("other host requests{}{mode}{plane}", region.replace(" of ", " in ")),
-            "rmw" => format!("read-modify-write reads{region}{plane}"),
-            "metadata" => format!("mapping table on flash{plane}"),
-            "refresh" => format!("data refresh{region}{plane}"),
-            "levelling" => format!("wear leveling{region}{plane}"),
-            "own" => {
-                let work =
-                    if op == "read" { "array read and transfer" } else { "array program and transfer" };
-                format!("their own {work}{}{mode}", region.replace(" of ", " in "))
-            }
-            "group" => format!("waiting for the other pages of a program{region}{mode}"),
-            "link" => "the host link".into(),
-            "pad" => format!("padding{region}{plane}"),
-            "parity" => format!("parity{region}{plane}"),
-            _ => "cause not observed".into(),
+/// The cause as a noun, with its region, victims and pace.
+fn cause_in_words(cause: &RootCause, op: &str) -> String {
+    let region = if cause.region.is_empty() { String::new() } else { format!(" of region {}", cause.region) };
+    let plane = cause.plane.map_or(String::new(), |plane| format!(" in plane {plane}"));
+    let mode = if cause.mode.is_empty() { String::new() } else { format!(" ({})", mode_title(&cause.mode)) };
+    let valid = cause
+        .valid
+        .map_or(String::new(), |valid| format!(", whose victims are {:.0} % valid", valid * 100.0));
+    let since = cause.short_since_ns.filter(|ns| *ns > 0);
+    let since = since.map_or(String::new(), |ns| format!(" since {}", Quantity::Time.show(ns as f64 / 1e9)));
+    match cause.cause.as_str() {
+        "gc" => format!("GC{region}{plane}{valid}"),
+        "migrate" if cause.valid.is_some() => {
+            let pace = cause
+                .bytes_per_s
+                .map_or(String::new(), |rate| format!(" at {} MB/s", number::significant(rate / 1e6)));
+            let cache = if cause.mode == "slc" { "SLC cache" } else { "source" };
+            format!("{cache} (region {}) short of free blocks{since}, migration{pace}{plane}", cause.region)
         }
+        "migrate" => format!("migration to region {}{mode}{plane}", cause.region),
+        "host" => format!("other host requests{}{mode}{plane}", region.replace(" of ", " in ")),
+        "rmw" => format!("read-modify-write reads{region}{plane}"),
+        "metadata" => format!("mapping table on flash{plane}"),
+        "refresh" => format!("data refresh{region}{plane}"),
+        "levelling" => format!("wear leveling{region}{plane}"),
+        "own" => {
+            let work = if op == "read" { "array read and transfer" } else { "array program and transfer" };
+            format!("their own {work}{}{mode}", region.replace(" of ", " in "))
+        }
+        "group" => format!("waiting for the other pages of a program{region}{mode}"),
+        "link" => "the host link".into(),
+        "pad" => format!("padding{region}{plane}"),
+        "parity" => format!("parity{region}{plane}"),
+        _ => "cause not observed".into(),
     }
 }
 
@@ -155,23 +151,21 @@ pub(crate) const fn buffer_full(is_write: bool) -> &'static str {
     }
 }
 
-impl WayShare {
-    fn words(&self, op: &str) -> String {
-        let cause = self.cause.as_deref().unwrap_or_default();
-        match self.way.as_str() {
-            "behind" => {
-                format!("behind {}s {}", self.kind.as_deref().unwrap_or("operation"), of(cause))
-            }
-            "queue_full" => "waiting for the drive, whose queue was full".into(),
-            "buffer_full" => buffer_full(op == "write").into(),
-            "map_miss" => "mapping table miss".into(),
-            "in_ram" => "staging in RAM, for other pages or requests".into(),
-            "no_space" => "waiting for free space".into(),
-            "array" => "array read or program".into(),
-            "bus" => "on the channel bus".into(),
-            "link" => "on the host link".into(),
-            _ => "waiting, cause not observed".into(),
+fn way_in_words(share: &WayShare, op: &str) -> String {
+    let cause = share.cause.as_deref().unwrap_or_default();
+    match share.way.as_str() {
+        "behind" => {
+            format!("behind {}s {}", share.kind.as_deref().unwrap_or("operation"), of(cause))
         }
+        "queue_full" => "waiting for the drive, whose queue was full".into(),
+        "buffer_full" => buffer_full(op == "write").into(),
+        "map_miss" => "mapping table miss".into(),
+        "in_ram" => "staging in RAM, for other pages or requests".into(),
+        "no_space" => "waiting for free space".into(),
+        "array" => "array read or program".into(),
+        "bus" => "on the channel bus".into(),
+        "link" => "on the host link".into(),
+        _ => "waiting, cause not observed".into(),
     }
 }
 
@@ -187,7 +181,7 @@ mod tests {
             ..Default::default()
         };
         let gc = RootCause { plane: Some(3), valid: Some(0.94), ..of("gc", "D") };
-        assert_eq!(gc.words("write"), "GC of region D in plane 3, whose victims are 94 % valid");
+        assert_eq!(cause_in_words(&gc, "write"), "GC of region D in plane 3, whose victims are 94 % valid");
         let cache = RootCause {
             valid: Some(0.5),
             short_since_ns: Some(7_000_000_000),
@@ -195,10 +189,10 @@ mod tests {
             mode: "slc".into(),
             ..of("migrate", "S")
         };
-        let told = cache.words("write").replace(number::NO_BREAK, " ");
+        let told = cause_in_words(&cache, "write").replace(number::NO_BREAK, " ");
         assert_eq!(told, "SLC cache (region S) short of free blocks since 7.00 s, migration at 88.0 MB/s");
         let own = RootCause { mode: "qlc".into(), ..of("own", "D") };
-        assert_eq!(own.words("read"), "their own array read and transfer in region D (QLC)");
+        assert_eq!(cause_in_words(&own, "read"), "their own array read and transfer in region D (QLC)");
     }
 
     #[test]
@@ -221,10 +215,11 @@ mod tests {
     #[test]
     fn only_writes_wait_for_room_in_the_buffer() {
         let way = WayShare { way: "buffer_full".into(), ..Default::default() };
-        assert_eq!(way.words("write"), "waiting for space in the write buffer");
+        assert_eq!(way_in_words(&way, "write"), "waiting for space in the write buffer");
         for op in ["read", "trim", "flush"] {
             assert!(
-                way.words(op).starts_with("queued behind writes that wait for space in the write buffer"),
+                way_in_words(&way, op)
+                    .starts_with("queued behind writes that wait for space in the write buffer"),
                 "{op}"
             );
         }

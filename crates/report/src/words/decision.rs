@@ -3,12 +3,15 @@
 use crate::schema::comparison::Comparison;
 use crate::schema::decision::{Decision, Measure, Tradeoff};
 use crate::schema::lifetime::{Life, Lifetimes};
+use crate::schema::overload::overload;
 use crate::schema::report::Report;
 use crate::words::figures::figure::Better;
 use crate::words::labels::eligible;
+use crate::words::lifetime;
 use crate::words::number::Quantity;
 use crate::words::row::{Group, Row};
 use crate::words::rows;
+use crate::words::verdict::verdict_of;
 use crate::words::verdict::winner;
 
 /// Maximum number of measures that a person can weigh.
@@ -17,7 +20,7 @@ const MOST: usize = 10;
 /// The decisive rows of these runs: figures marked so in the table of figures, without latencies of an overloaded
 /// drive, which measure the length of the run. Besides latencies and WAF, only rows that differ between runs.
 pub(crate) fn decisive(mut groups: Vec<Group>, reports: &[Report]) -> Vec<Group> {
-    let overloaded = reports.iter().any(|report| report.overload().is_some());
+    let overloaded = reports.iter().any(|report| overload(report).is_some());
     let mut left = MOST;
     let mut decides = |row: &Row| {
         let is_said = row.figure.is_some_and(|figure| figure.decides)
@@ -176,7 +179,7 @@ pub(crate) fn leading_of_lives(lifetimes: &Lifetimes) -> Leading {
     let frontier = tradeoff.map_or(vec![], |(gain, cost)| frontier(&found[gain], &found[cost], &ok));
     Leading {
         rows: found.into_iter().map(|row| (row.label.clone(), row)).collect(),
-        winner: lifetimes.winner(),
+        winner: lifetime::winner(lifetimes),
         tradeoff,
         frontier,
     }
@@ -226,7 +229,7 @@ pub(crate) fn decision(comparison: &Comparison) -> Decision {
     let lead: Vec<Measure> =
         leading.rows.iter().map(|(name, row)| measure(name.clone(), row, &may_be_best)).collect();
     Decision {
-        verdict: comparison.verdict(),
+        verdict: verdict_of(comparison),
         measures: measures
             .map(|(title, row)| measure(format!("{title}: {}", row.label), row, &may_be_best))
             .collect(),

@@ -1,6 +1,7 @@
 //! A row of a comparison: one measure of every run, its better direction, and the best values.
 
 use crate::schema::estimate::Estimate;
+use crate::schema::overload::overload;
 use crate::schema::replicas;
 use crate::schema::report::Report;
 use crate::words::figures::figure::{Better, Figure};
@@ -42,7 +43,7 @@ impl Row {
         let values = reports.iter().map(|r| replicas::mean(r, &value).filter(|v| v.is_finite())).collect();
         let samples = reports.iter().map(|r| replicas::samples(r, &value)).collect();
         // Under overload a latency says how long the run was: none is better than another.
-        let measures_queues = quantity == Quantity::Latency && reports.iter().any(|r| r.overload().is_some());
+        let measures_queues = quantity == Quantity::Latency && reports.iter().any(|r| overload(r).is_some());
         let better = if measures_queues { Better::Neither } else { better };
         Row::with(label, (quantity, better), values, samples)
     }

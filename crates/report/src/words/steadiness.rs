@@ -1,5 +1,6 @@
 //! How many of the runs behind an answer are steady, and the command for a longer run.
 
+use crate::schema::overload::overload;
 use crate::schema::report::Report;
 use crate::schema::steady::Reached;
 use crate::words::command::{of_all, shell_line};
@@ -78,7 +79,7 @@ fn is_steady(run: &Report) -> bool {
 /// Whether no longer run would be steady: all runs that are not are overloaded, so that their latency grows with
 /// their length.
 fn only_overload(reports: &[Report]) -> bool {
-    reports.iter().flat_map(each).all(|run| is_steady(run) || run.overload().is_some())
+    reports.iter().flat_map(each).all(|run| is_steady(run) || overload(run).is_some())
 }
 
 /// Advice if not all runs are steady; empty if they are, or if a longer run would not be steady either.
@@ -100,7 +101,7 @@ pub(crate) fn short_advice(reports: &[Report]) -> Option<String> {
     }
     let all = match reports {
         [_] => "",
-        _ if reports.iter().any(|r| r.overload().is_some()) => "in the runs without overload, ",
+        _ if reports.iter().any(|r| overload(r).is_some()) => "in the runs without overload, ",
         _ => "in all runs, ",
     };
     Some(match longer(reports).and(option(reports)) {
@@ -154,7 +155,7 @@ fn option(reports: &[Report]) -> Option<(&'static str, String)> {
 /// The number of requests with which each of these runs can have an answer, to two digits: as for `--requests`, per
 /// pass of a trace. `None` if all have one, or are overloaded.
 pub fn needed(reports: &[Report]) -> Option<u64> {
-    let short = with_reports(reports).filter(|(_, run)| !is_steady(run) && run.overload().is_none());
+    let short = with_reports(reports).filter(|(_, run)| !is_steady(run) && overload(run).is_none());
     short.map(requests).max_by(f64::total_cmp).map(|most| two_digits(most) as u64)
 }
 
@@ -334,7 +335,7 @@ mod tests {
         full.simulated_s = 1.0;
         full.latency_us.write =
             Some(crate::schema::report::Latency { mean: 1e6, count: 9, ..Default::default() });
-        assert!(full.overload().is_some());
+        assert!(overload(&full).is_some());
         assert_eq!((short_advice(&[full.clone()]), advice(&[full.clone()])), (None, String::new()));
         assert_eq!(needed(&[full.clone()]), None);
         let mixed = [full, run(Reached::No, trace)];

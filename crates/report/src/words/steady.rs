@@ -1,6 +1,7 @@
 //! Text about steady state: whether runs are steady, since when, or why not.
 
 use crate::schema::estimate::Estimate;
+use crate::schema::overload::overload;
 use crate::schema::report::Report;
 use crate::schema::steady::{Reached, SteadyFrom, SteadyState};
 use crate::words::number::{self, Quantity};
@@ -35,7 +36,7 @@ pub(crate) fn sentence(report: &Report) -> Option<String> {
         let end = if count > 1 { ")" } else { "" };
         let why = &states[at].why;
         // A longer run of an overloaded drive only has a longer queue.
-        let remedy = if report.overload().is_some() { "the drive is overloaded" } else { "run longer" };
+        let remedy = if overload(report).is_some() { "the drive is overloaded" } else { "run longer" };
         return Some(match states[at].reached {
             Reached::No => unbroken(&format!("not steady{who}: {why}{end}; {remedy}.")),
             _ => unbroken(&format!("too short to tell{who}: {why}{end}.")),

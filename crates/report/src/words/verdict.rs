@@ -1,6 +1,7 @@
 //! The verdict of a comparison in a sentence.
 
 use crate::schema::comparison::Comparison;
+use crate::schema::overload::overload;
 use crate::schema::replicas::mean;
 use crate::schema::report::{Latency, Report};
 use crate::words::figures::figure::Better;
@@ -29,7 +30,7 @@ fn verdict(reports: &[Report], baseline: usize) -> Result<String, String> {
             number::count(base.host.requests)
         ));
     }
-    let overloaded: Vec<usize> = (0..reports.len()).filter(|i| reports[*i].overload().is_some()).collect();
+    let overloaded: Vec<usize> = (0..reports.len()).filter(|i| overload(&reports[*i]).is_some()).collect();
     if !overloaded.is_empty() {
         return Ok(under_overload(reports, &labels, baseline, &overloaded));
     }
@@ -161,7 +162,7 @@ pub(crate) fn winner(reports: &[Report], baseline: usize) -> Option<usize> {
     if reports.len() < 2 || !ok[baseline] || !steadiness::stands(reports) {
         return None;
     }
-    let row = if reports.iter().any(|r| r.overload().is_some()) {
+    let row = if reports.iter().any(|r| overload(r).is_some()) {
         Row::new("", Quantity::Iops, Better::Higher, reports, |r| Some(r.throughput.iops))
     } else {
         let [mean, ..] = measures(reports);
@@ -263,7 +264,7 @@ fn middle_and_tail(r: &Report, pick: Pick) -> Option<(f64, f64)> {
 fn alone(r: &Report, label: &str) -> Result<String, String> {
     let mut parts = Vec::new();
     let kinds: [(&str, Pick); 2] = [("writes", |r| r.latency_us.write), ("reads", |r| r.latency_us.read)];
-    if let Some(overload) = r.overload() {
+    if let Some(overload) = overload(r) {
         parts.push(format!(
             "overload: requests arrive faster than the drive completes them ({} outstanding on average, {} \
              admitted), so latency grows with the length of the run; throughput is {} requests/s",
@@ -272,7 +273,7 @@ fn alone(r: &Report, label: &str) -> Result<String, String> {
             number::significant(r.throughput.iops)
         ));
     }
-    for (what, pick) in kinds.into_iter().filter(|_| r.overload().is_none()) {
+    for (what, pick) in kinds.into_iter().filter(|_| overload(r).is_none()) {
         if let Some((p50, p999)) = middle_and_tail(r, pick) {
             parts.push(format!(
                 "{what} take {} at the median and {} at p99.9",
@@ -308,16 +309,14 @@ pub(crate) fn headline(comparison: &Comparison) -> String {
     text.replace(number::NO_BREAK, " ")
 }
 
-impl Comparison {
-    /// The verdict in a few sentences; if the runs are too short, the command for longer ones.
-    pub fn verdict(&self) -> String {
-        let advice = || format!(" {}", steadiness::advice(&self.reports));
-        let said = verdict(&self.reports, self.baseline_index());
-        said.unwrap_or_else(|text| text + &advice()).trim_end().replace(number::NO_BREAK, " ")
-    }
+/// The verdict in a few sentences; if the runs are too short, the command for longer ones.
+pub fn verdict_of(comparison: &Comparison) -> String {
+    let advice = || format!(" {}", steadiness::advice(&comparison.reports));
+    let said = verdict(&comparison.reports, comparison.baseline_index());
+    said.unwrap_or_else(|text| text + &advice()).trim_end().replace(number::NO_BREAK, " ")
+}
 
-    /// The words of the command that reproduces all of it; none if the runs differ in more than the scheme.
-    pub fn command(&self) -> Option<Vec<String>> {
-        command::of_all(&self.reports)
-    }
+/// The words of the command that reproduces all of it; none if the runs differ in more than the scheme.
+pub fn command_of(comparison: &Comparison) -> Option<Vec<String>> {
+    command::of_all(&comparison.reports)
 }

@@ -444,7 +444,7 @@ pub fn replicated() -> Comparison {
     for (scheme, r) in reports.iter_mut().enumerate() {
         r.steady_state = Some(settled(scheme == 0));
         let runs = (0..8).map(|i| replica(r, scheme as u64, i)).collect();
-        r.replicas = Some(Replicas::new(runs));
+        r.replicas = Some(replicas(runs));
     }
     Comparison::new(reports)
 }
@@ -453,7 +453,7 @@ pub fn replicated() -> Comparison {
 pub fn replicas_alike() -> Comparison {
     let mut reports = two().reports;
     for r in &mut reports {
-        r.replicas = Some(Replicas::new((0..3).map(|i| Report { seed: 1 + i, ..r.in_brief() }).collect()));
+        r.replicas = Some(replicas((0..3).map(|i| Report { seed: 1 + i, ..r.in_brief() }).collect()));
     }
     Comparison::new(reports)
 }

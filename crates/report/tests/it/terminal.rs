@@ -2,7 +2,7 @@
 
 use crate::sample;
 use unicode_width::UnicodeWidthStr;
-use wordline_report::{Comparison, Estimate, Lifetime, Rows, TerminalStyle, summary};
+use wordline_report::{Comparison, Estimate, Lifetime, Rows, TerminalStyle, summary, verdict_of};
 
 /// All rows, which most tests are about.
 fn table(comparison: &Comparison, style: TerminalStyle) -> String {
@@ -314,16 +314,16 @@ fn nothing_is_concluded_from_latencies_under_overload() {
         r.config["pacing"] = serde_json::json!({ "open": { "queue_depth": 1 } });
         r.latency_us.write.as_mut().unwrap().mean = 9e6;
     }
-    let said = c.verdict();
+    let said = verdict_of(&c);
     assert!(said.starts_with("The drive is overloaded under every scheme"), "{said}");
     assert!(said.contains("requests/s against") && !said.contains("lowest"), "{said}");
     let text = table(&c, plain(80));
     assert!(!row(&text, "Write latency", "p50").contains(['*', '×']), "{text}");
     assert!(row(&text, "Write amplification", "WAF").contains('×'), "{text}");
     c.reports[1].latency_us.write.as_mut().unwrap().mean = 1.0;
-    let said = c.verdict();
+    let said = verdict_of(&c);
     assert!(said.starts_with("The drive is overloaded under conventional:"), "{said}");
-    let alone = Comparison::new(vec![c.reports[0].clone()]).verdict();
+    let alone = verdict_of(&Comparison::new(vec![c.reports[0].clone()]));
     assert!(
         alone.contains("admitted), so latency grows with the length of the run; throughput is"),
         "{alone}"

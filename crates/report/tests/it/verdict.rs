@@ -1,19 +1,20 @@
 //! The headline: does it name what decides, and does it rest on steady runs?
 
 use crate::sample;
+use wordline_report::verdict_of;
 use wordline_report::{Reached, decided};
 
 #[test]
 fn headline_names_the_measure_that_decides() {
     assert_eq!(
-        sample::steady(sample::two()).verdict(),
+        verdict_of(&sample::steady(sample::two())),
         "Of 2 schemes, slc-cache has the lowest mean write latency: 2.08 ms against 2.46 ms of conventional (0.85×; \
          p50 0.41×, p99.9 1.19×). slc-cache: read latency mean 1.26×, p50 0.75×, p99.9 1.59×; WAF 2.33 against 1.28 \
          (1.82×). conventional has the lowest p99.9 write latency. 2 of 2 runs steady."
     );
-    let of_four = sample::steady(sample::four()).verdict();
+    let of_four = verdict_of(&sample::steady(sample::four()));
     assert!(of_four.starts_with("Of 4 schemes, hierarchy has the lowest mean write latency:"), "{of_four}");
-    assert!(sample::steady(sample::with_failures()).verdict().contains("failed requests"));
+    assert!(verdict_of(&sample::steady(sample::with_failures())).contains("failed requests"));
 }
 
 /// The median of another scheme may be lower than that of the one with the lowest mean; the headline says so.
@@ -28,7 +29,7 @@ fn headline_names_who_leads_at_other_points() {
     set(0, 40_200.0, 36_900.0, 119_000.0);
     set(1, 10_900.0, 3_870.0, 79_600.0);
     set(2, 9_760.0, 7_220.0, 42_900.0);
-    let said = c.verdict();
+    let said = verdict_of(&c);
     assert!(
         said.starts_with(
             "Of 3 schemes, hierarchy has the lowest mean write latency: 9.76 ms against 40.2 ms of conventional \
@@ -45,7 +46,7 @@ fn headline_names_who_leads_at_other_points() {
 fn headline_of_unsteady_runs_is_not_known() {
     let mut c = sample::steady(sample::two());
     c.reports[1].steady_state.as_mut().unwrap().reached = Reached::TooShort;
-    let said = c.verdict();
+    let said = verdict_of(&c);
     assert!(
         said.starts_with(
             "The fastest of 2 schemes is not known: 1 of 2 runs steady. Run longer: wordline compare --device \
@@ -58,7 +59,7 @@ fn headline_of_unsteady_runs_is_not_known() {
         let mut alone = sample::steady(sample::two());
         alone.reports.truncate(1);
         alone.reports[0].steady_state.as_mut().unwrap().reached = reached;
-        alone.verdict()
+        verdict_of(&alone)
     };
     let said = alone(Reached::Yes);
     assert!(
@@ -82,7 +83,7 @@ fn headline_calls_no_insignificant_difference_a_lead() {
         let mean = replicas.runs[i].latency_us.write.unwrap().mean;
         run.latency_us.write.as_mut().unwrap().mean = mean * if i % 2 == 0 { 1.02 } else { 0.97 };
     }
-    let said = c.verdict();
+    let said = verdict_of(&c);
     assert!(said.starts_with("Both schemes have the same mean write latency:"), "{said}");
     assert!(said.ends_with("16 of 16 runs steady."), "{said}");
 }
@@ -95,7 +96,7 @@ fn headline_of_writes_that_take_no_time_is_of_reads() {
         let write = report.latency_us.write.as_mut().unwrap();
         (write.mean, write.p50, write.p99, write.p999, write.max) = (0.0, 0.0, 0.0, 0.0, 0.0);
     }
-    let said = c.verdict();
+    let said = verdict_of(&c);
     assert!(
         said.starts_with(
             "Writes complete in 0 µs under every scheme. Of 2 schemes, conventional has the lowest mean read latency. "

@@ -6,7 +6,7 @@ use crate::fill::outcome::Outcome;
 use serde_json::Value;
 use wordline_device::{Ack, GcClass, Packing, ProgramBuffer};
 use wordline_ftl::{Cause, RegionCounters, RegionId};
-use wordline_report::Report;
+use wordline_report::{Report, overload};
 use wordline_trace::Touched;
 use wordline_units::{Fraction, grouped};
 
@@ -194,7 +194,7 @@ fn could_pack(run: &Outcome) -> bool {
 
 /// An overloaded open loop, and the rate that the drive sustains.
 fn saturated(report: &Report, run: &Outcome) -> Vec<String> {
-    let Some(overload) = report.overload() else { return vec![] };
+    let Some(overload) = overload(report) else { return vec![] };
     let details = &report.workload.details;
     let served = report.host.completed as f64 / report.simulated_s.max(1e-9);
     let slower = (served * 0.7).floor();

@@ -10,7 +10,7 @@ use crate::study::threads::join;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
-use wordline_report::{Comparison, RefusedScheme, Replicas, Report};
+use wordline_report::{Comparison, RefusedScheme, Report, replicas};
 use wordline_sim::{Device, NoProbe};
 use wordline_units::{Message, Opt};
 
@@ -174,7 +174,7 @@ fn replicated(spec: &RunSpec, first: Report, others: impl Iterator<Item = Report
         return first;
     }
     let in_brief = std::iter::once(first.in_brief()).chain(others.map(|other| other.in_brief()));
-    let replicas = Some(Replicas::new(in_brief.collect()));
+    let replicas = Some(replicas(in_brief.collect()));
     Report { command: spec.with_scheme(&first.scheme.name).command(), replicas, ..first }
 }
 
