@@ -22,7 +22,7 @@ mod stepping;
 mod study;
 
 pub use ask::initial::{Filled, InitialSpec};
-pub use ask::length::RunLength;
+pub use ask::length::{RunLength, run_length, verdict_bytes};
 pub use ask::report_path::{report_file, report_text};
 pub use ask::saved::{Snapshot, unnamed};
 pub use ask::setup::{Setup, device};

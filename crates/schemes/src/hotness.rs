@@ -31,7 +31,8 @@
 use crate::parameters::Parameters;
 use crate::parts::layout;
 use crate::parts::read_class::Class;
-use crate::parts::read_heat::{self, ByReadHeat, X, Y};
+use crate::parts::read_class::{X, Y};
+use crate::parts::read_heat::{self, ByReadHeat};
 use crate::registry::Entry;
 use wordline_ftl::{
     Collect, DriveInfo, IdleWork, Layout, Memory, Move, Need, Parcel, Place, ReadSeen, Refusal, Scheme, Tag,
@@ -104,6 +105,6 @@ impl Scheme for Hotness {
     }
 
     fn memory(&mut self) -> Option<&mut dyn Memory> {
-        Some(&mut self.heat.learnt)
+        Some(self.heat.memory())
     }
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use wordline_report::{
     End, JobEnd, at_least_longer, bursts_for, drive_writes_for_verdict, significant, two_digits,
 };
-use wordline_run::{Filled, RunLength, RunSpec, Setup, compare};
+use wordline_run::{Filled, RunLength, RunSpec, Setup, compare, run_length, verdict_bytes};
 use wordline_trace::Pacing;
 use wordline_units::grouped;
 
@@ -24,7 +24,7 @@ const STEADY_MAX: u64 = 16 << 30;
 pub(crate) fn forecast(setup: &Setup, scheme: &str, threads: usize) -> String {
     let runs = setup.spec.replicas as usize;
     let times = if runs > 1 { format!("{runs} runs of ") } else { String::new() };
-    let Some(length) = setup.length() else {
+    let Some(length) = run_length(setup) else {
         return format!("run: {times}number of requests, drive writes and time are not known before the run");
     };
     let about = if length.is_exact { "" } else { "about " };
@@ -53,7 +53,7 @@ fn verdict(setup: &Setup, length: RunLength, writes: f64) -> String {
     if length.write_bytes == 0 {
         return "nothing is written, so no write amplification is measured".to_string();
     }
-    let needed = setup.verdict_bytes();
+    let needed = verdict_bytes(setup);
     if length.write_bytes >= needed {
         return "may be long enough for a steady-state verdict".to_string();
     }

@@ -4,7 +4,7 @@
 use std::io::Write;
 use std::ops::ControlFlow;
 use wordline_report::Report;
-use wordline_run::{RunSpec, Setup, run};
+use wordline_run::{RunSpec, Setup, run, run_length, verdict_bytes};
 
 /// A quarter of the small drive with all of its dies, for latencies of runs that begin steady.
 const SHALLOW: &[(&str, &str)] = &[("medium.flash.wordlines_per_block", "32"), ("capacity.logical", "2GiB")];
@@ -353,7 +353,7 @@ fn urgent_queue_waits_less_than_rotating_and_low_ones() {
 fn length_of_run_is_known_beforehand() {
     let length = |workload: &str, requests| {
         let spec = RunSpec { requests, ..RunSpec::new("fair-tlc", "conventional", workload) };
-        Setup::resolve(&spec).unwrap().length()
+        run_length(&Setup::resolve(&spec).unwrap())
     };
     let near = |a: u64, b: u64| (a as f64 / b as f64 - 1.0).abs() < 0.01;
     let page = 16 << 10;
@@ -375,7 +375,7 @@ fn length_of_run_is_known_beforehand() {
             ..RunSpec::new("fair-tlc", "conventional", "uniform:read=0%,bs=16KiB,requests=9")
         };
         let setup = Setup::resolve(&spec).unwrap();
-        (setup.verdict_bytes(), setup.device.logical_bytes(), setup.device.physical_bytes())
+        (verdict_bytes(&setup), setup.device.logical_bytes(), setup.device.physical_bytes())
     };
     let (fresh, logical, physical) = bytes("fresh");
     assert!(fresh > physical && fresh > logical / 10);

@@ -3,6 +3,24 @@
 
 use crate::parameters::{Parameter, Parameters};
 use serde::{Deserialize, Serialize};
+use wordline_ftl::RegionId;
+use wordline_units::CellMode;
+
+/// QLC, where data rest.
+pub(crate) const Z: RegionId = RegionId(0);
+/// TLC.
+pub(crate) const Y: RegionId = RegionId(1);
+/// SLC.
+pub(crate) const X: RegionId = RegionId(2);
+
+/// The bits of a region's cells, and the heat from which on a page belongs there.
+pub(crate) fn made_for(region: RegionId) -> (CellMode, Class) {
+    match region {
+        X => (CellMode::Slc, Class::Hot),
+        Y => (CellMode::Tlc, Class::Warm),
+        _ => (CellMode::Qlc, Class::Cold),
+    }
+}
 
 pub(crate) const WARM: Parameter = Parameter::new("warm", "4", "number of reads that make a page warm");
 pub(crate) const HOT: Parameter =

@@ -3,22 +3,16 @@
 
 use crate::parameters::{Parameter, Parameters};
 use crate::parts::layout;
-use crate::parts::read_class::{self, Class, Classes, Reads};
+use crate::parts::read_class::{self, Class, Classes, Reads, X, Y, Z, made_for};
+use crate::parts::reclaim::{self, Known};
 use crate::parts::reclaim_memory::{self, Reclaim};
 use serde::{Deserialize, Serialize};
 use wordline_flash::SlotClass;
 use wordline_ftl::{
-    Collect, DriveInfo, FreeOrder, Gather, Hooks, IdleHold, Layout, MapKind, Move, Need, Origin, Parcel,
-    Place, PlanePick, Pool, PoolId, ReadSeen, Refusal, Region, RegionId, Route, View,
+    Collect, DriveInfo, FreeOrder, Gather, Grain, Hooks, IdleHold, IdleWork, Layout, MapKind, Move, Need,
+    Origin, Parcel, Place, PlanePick, Pool, PoolId, ReadSeen, Refusal, Region, RegionId, Route, View,
 };
-use wordline_units::{BlockId, CellMode, Lpn, PlaneId, Ppn, Rate, SimDuration};
-
-/// QLC, where data rest.
-pub(crate) const Z: RegionId = RegionId(0);
-/// TLC.
-pub(crate) const Y: RegionId = RegionId(1);
-/// SLC.
-pub(crate) const X: RegionId = RegionId(2);
+use wordline_units::{BlockId, CellMode, HostRequest, Lpn, PlaneId, Ppn, Rate, SimDuration, SimTime};
 
 /// The modes of the regions, by their numbers.
 const MODES: [(&str, CellMode); 3] = [("Z", CellMode::Qlc), ("Y", CellMode::Tlc), ("X", CellMode::Slc)];
@@ -68,7 +62,7 @@ pub(crate) struct Learnt {
     erases: Vec<u32>,
     /// Pages since these counts were last halved.
     reads: u64,
-    pub reclaim: reclaim_memory::Memory,
+    reclaim: reclaim_memory::Memory,
 }
 
 /// Three modes of one pool, and the read counts of their data.
@@ -76,10 +70,10 @@ pub(crate) struct Learnt {
 pub(crate) struct ByReadHeat {
     heat: Heat,
     classes: Classes,
-    pub decay: Option<u64>,
+    decay: Option<u64>,
     idle_after: SimDuration,
-    pub reclaim: Option<Reclaim>,
-    pub learnt: Learnt,
+    reclaim: Option<Reclaim>,
+    learnt: Learnt,
     /// Wordlines of a block, and slots of a page, set by `layout`.
     wordlines: u32,
     units_per_page: u32,
@@ -190,7 +184,7 @@ impl ByReadHeat {
     }
 
     pub fn class(&self, lpn: Lpn, view: &View) -> Class {
-        let read = self.learnt.reclaim.reads;
+        let read = self.learnt.reclaim.pages_read();
         self.counted(lpn, view).map_or(Class::Cold, |at| self.learnt.of.class(at, read, &self.classes))
     }
 
@@ -210,8 +204,8 @@ impl ByReadHeat {
         if halve {
             self.learnt.reads = 0;
         }
-        let class = self.learnt.of.read(counted, self.learnt.reclaim.reads, halve, &self.classes);
-        self.learnt.reclaim.reads += 1;
+        let class = self.learnt.of.read(counted, self.learnt.reclaim.pages_read(), halve, &self.classes);
+        self.learnt.reclaim.read();
         class
     }
 
@@ -279,5 +273,68 @@ impl ByReadHeat {
         // Of equals the densest.
         let best = [X, Y, Z].into_iter().filter_map(gain).max_by_key(|(gain, _)| *gain);
         best.map(|(_, region)| Collect { region, block: None })
+    }
+
+    /// What it has learnt, for a saved state.
+    pub fn memory(&mut self) -> &mut Learnt {
+        &mut self.learnt
+    }
+
+    /// The host writes.
+    pub fn admit(&mut self, write: &HostRequest, now: SimTime) {
+        self.learnt.reclaim.write(write.bytes(), now);
+    }
+
+    /// Whether a page has a reason to stay in its mode.
+    fn belongs(&self, lpn: Lpn, region: RegionId, view: &View) -> bool {
+        self.class(lpn, view) >= made_for(region).1
+    }
+
+    /// Whether the free capacity is too small to wait for idle time.
+    fn is_pressed(&self, view: &View) -> bool {
+        self.reclaim.is_some_and(|r| {
+            let stored = view.mapped() * r.unit;
+            view.usable_bytes().saturating_sub(stored) < r.below.of(stored)
+        })
+    }
+
+    /// Whether the host is unlikely to need the free space before a block is reclaimed.
+    fn has_time(&self, view: &View) -> bool {
+        let unit = self.reclaim.map_or(0, |r| r.unit);
+        self.learnt.reclaim.demand(view.now) < (view.free_slots_in(Z) * unit) as f64
+    }
+
+    /// The block of a plane whose reclaim gains most.
+    fn coldest(&self, plane: PlaneId, view: &View, may: impl Fn(BlockId) -> bool) -> Option<Collect> {
+        let belongs = |lpn, region| self.belongs(lpn, region, view);
+        reclaim::coldest(plane, view, &Known { belongs, reads_of: |lpn| self.reads_of(lpn, view) }, may)
+    }
+
+    /// Work for an idle die: the next page of the block that it reclaims in this idle time.
+    pub fn idle(&mut self, plane: PlaneId, view: &View) -> Option<IdleWork> {
+        if view.draining() {
+            return None;
+        }
+        let under_way = [X, Y].into_iter().find_map(|region| {
+            view.collecting(region, plane).map(|block| Collect { region, block: Some(block) })
+        });
+        if let Some(collect) = under_way {
+            return Some(IdleWork::Collect(collect, Grain::Page));
+        }
+        let die = view.geometry().die_of(plane);
+        if self.learnt.reclaim.has_given(die) || self.is_short(plane, view) {
+            return None;
+        }
+        let full = [X, Y].into_iter().flat_map(|region| view.full_blocks(region, plane));
+        self.learnt.reclaim.look(full, view);
+        let pressed = self.is_pressed(view);
+        if !pressed && !self.has_time(view) {
+            return None;
+        }
+        // What came lately has not had the time to show whether it stays hot.
+        let (memory, rest) = (&self.learnt.reclaim, self.decay.unwrap_or(reclaim_memory::DECAY) / 2);
+        let collect = self.coldest(plane, view, |b| pressed || memory.has_rested(b, rest))?;
+        self.learnt.reclaim.give(die);
+        Some(IdleWork::Collect(collect, Grain::Page))
     }
 }

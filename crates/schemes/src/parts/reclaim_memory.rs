@@ -3,7 +3,8 @@
 use crate::parameters::{Parameter, Parameters};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use wordline_units::{Fraction, SimTime};
+use wordline_ftl::View;
+use wordline_units::{BlockId, DieId, Fraction, SimTime};
 
 pub(crate) const RECLAIM: Parameter =
     Parameter::new("reclaim", "off", "on or off: convert blocks with cold data back to QLC in idle time");
@@ -41,15 +42,15 @@ impl Reclaim {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Memory {
     /// Host writes and pages read so far; the same idle time lasts while neither changes.
-    pub writes: u64,
-    pub reads: u64,
+    writes: u64,
+    reads: u64,
     /// Bytes that the host would write within the horizon, as it was when it last wrote.
-    pub demand: f64,
-    pub wrote: SimTime,
+    demand: f64,
+    wrote: SimTime,
     /// Both together when a die last gave a block back.
-    pub given: BTreeMap<u32, u64>,
+    given: BTreeMap<u32, u64>,
     /// Erase counts of full blocks, and pages read when they were first found full.
-    pub full: BTreeMap<u32, (u32, u64)>,
+    full: BTreeMap<u32, (u32, u64)>,
 }
 
 impl Memory {
@@ -57,5 +58,48 @@ impl Memory {
     /// mean of its rate, times the horizon.
     pub fn demand(&self, now: SimTime) -> f64 {
         self.demand * libm::exp(-(now.since(self.wrote).0 as f64) / HORIZON)
+    }
+
+    /// The host writes so many bytes.
+    pub fn write(&mut self, bytes: u64, now: SimTime) {
+        self.writes += 1;
+        self.demand = self.demand(now) + bytes as f64;
+        self.wrote = now;
+    }
+
+    /// The host has read a page.
+    pub fn read(&mut self) {
+        self.reads += 1;
+    }
+
+    /// Pages that the host has read.
+    pub fn pages_read(&self) -> u64 {
+        self.reads
+    }
+
+    /// Note which of these blocks are full, and since how many reads.
+    pub fn look(&mut self, blocks: impl Iterator<Item = BlockId>, view: &View) {
+        for block in blocks {
+            let found = (view.erases(block), self.reads);
+            let known = self.full.entry(block.0).or_insert(found);
+            if known.0 != found.0 {
+                *known = found;
+            }
+        }
+    }
+
+    /// Whether a block has been full for so many reads.
+    pub fn has_rested(&self, block: BlockId, reads: u64) -> bool {
+        self.full.get(&block.0).is_some_and(|(_, at)| self.reads - at >= reads)
+    }
+
+    /// Whether a die has given a block back in this idle time.
+    pub fn has_given(&self, die: DieId) -> bool {
+        self.given.get(&die.0) == Some(&(self.writes + self.reads))
+    }
+
+    /// A die gives a block back.
+    pub fn give(&mut self, die: DieId) {
+        self.given.insert(die.0, self.writes + self.reads);
     }
 }
