@@ -84,7 +84,7 @@ impl Ftl {
     #[inline(always)]
     pub(crate) fn begin_ending(&mut self, id: OpId) {
         if let Some(map) = &mut self.state.demand {
-            map.ending = map.came.remove(&id.0).unwrap_or(SimTime(0));
+            map.begin_ending(id);
         }
     }
 
@@ -92,7 +92,7 @@ impl Ftl {
     #[inline(always)]
     pub(crate) fn set_ending(&mut self, came: SimTime) {
         if let Some(map) = &mut self.state.demand {
-            map.ending = came;
+            map.set_ending(came);
         }
     }
 }

@@ -77,7 +77,7 @@ impl Ftl {
         self.state.staging.forget_history(&mut *note);
         self.store.each_version(note);
         if let Some(buffer) = &mut self.write_buffer {
-            buffer.newest.values_mut().for_each(note);
+            buffer.each_version(note);
         }
     }
 

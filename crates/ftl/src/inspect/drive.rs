@@ -191,8 +191,8 @@ impl<'a> Inspect<'a> {
         if !self.ack.answers_from_ram() {
             return 0;
         }
-        let hosts = self.state.staging.iter().filter(|s| !self.state.is_metadata(s.lpn));
-        hosts.map(|s| s.mask.count() as u64).sum::<u64>() * self.state.geometry.sector
+        let hosts = self.state.staging.iter().filter(|s| !self.state.is_metadata(s.lpn()));
+        hosts.map(|s| s.mask().count() as u64).sum::<u64>() * self.state.geometry.sector
     }
 
     /// Logical pages (page map) or sectors (sector map) that hold data.
@@ -244,9 +244,8 @@ impl<'a> Inspect<'a> {
     pub fn is_in_ram(self, lpn: Lpn) -> bool {
         let all = SectorMask::first(self.state.geometry.sectors_per_unit);
         let trims = &self.state.trims;
-        let is_unlogged = |entry| trims.unlogged.contains_key(&entry);
         self.state.staging.find(lpn).is_some()
-            || !trims.unlogged.is_empty() && trims.entries(lpn, all).any(is_unlogged)
+            || trims.has_unlogged() && trims.entries(lpn, all).any(|entry| trims.is_unlogged(entry))
     }
 
     /// Trims that only RAM holds: entries of the trim log, and their versions.

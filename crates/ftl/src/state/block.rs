@@ -59,8 +59,8 @@ pub(crate) struct Block {
     pub state: BlockState,
     pub phase: Phase,
     pub region: u8,
-    /// Bits of a cell; 0 for a block never opened, which has no region either.
-    bits: u8,
+    /// Bits of a cell ([`bits_of`]); 0 for a block never opened, which has no region either.
+    pub bits: u8,
     /// Up to half a cache line: plain data have no gaps.
     rest: [u8; 1],
 }
@@ -91,10 +91,11 @@ impl Block {
     pub fn mode(&self) -> CellMode {
         CellMode::ALL[(self.bits as usize).saturating_sub(1) & 3]
     }
+}
 
-    pub fn set_mode(&mut self, mode: CellMode) {
-        self.bits = mode.bits() as u8;
-    }
+/// A cell mode as a block has it.
+pub(crate) fn bits_of(mode: CellMode) -> u8 {
+    mode.bits() as u8
 }
 
 /// The erased blocks of a plane of a pool in the order in which they are opened. Those that were never

@@ -115,16 +115,6 @@ impl Counters {
         }
     }
 
-    /// Live units are moved out of a block that is collected, or rewritten.
-    pub(crate) fn count_collected(&mut self, units: u64, refreshes: bool) {
-        let counts = if refreshes && self.errors.is_some() {
-            &mut self.refreshed_units
-        } else {
-            &mut self.collected_units
-        };
-        *counts += units;
-    }
-
     /// Every count as one list, for the result hash.
     pub fn integers(&self) -> Vec<u64> {
         let mut all = vec![];
@@ -204,4 +194,10 @@ impl Counters {
             .map(|r| r.reads.iter().sum::<u64>() + r.program_pages.iter().sum::<u64>() + r.counts.erases)
             .sum()
     }
+}
+
+/// Live units are moved out of a block that is collected, or rewritten.
+pub(crate) fn count_collected(counters: &mut Counters, units: u64, refreshes: bool) {
+    let refreshes = refreshes && counters.errors.is_some();
+    *(if refreshes { &mut counters.refreshed_units } else { &mut counters.collected_units }) += units;
 }

@@ -48,6 +48,17 @@ pub(crate) enum Waiting {
     Request(RequestId),
 }
 
+/// Where the entry of a logical page is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Found {
+    /// In the cache.
+    InCache,
+    /// In a map page that is being read.
+    Loading,
+    /// In this map page, which must be brought.
+    Missing(u32),
+}
+
 /// Whether a cached map page differs from flash.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) enum Dirty {
@@ -59,33 +70,33 @@ pub(crate) enum Dirty {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct DemandMap {
     /// The first map page, behind all other pages.
-    pub first: u32,
+    first: u32,
     /// Map pages, and entries in each.
-    pub pages: u32,
+    pages: u32,
     entries: u32,
-    pub cached: Cache,
+    cached: Cache,
     /// Map pages that are being read, with their waiters, in order.
-    pub loading: BTreeMap<u32, Vec<Waiting>>,
+    loading: BTreeMap<u32, Vec<Waiting>>,
     /// Changes that wait for their map page.
-    pub journal: Journal,
+    journal: Journal,
     /// The map page last requested to shorten the journal.
-    pub asked: u32,
+    asked: u32,
     /// Map pages that flash lacks as a whole: no place was found for them, or a power cut has lost their changes.
-    pub owed: BTreeSet<u32>,
+    owed: BTreeSet<u32>,
     /// The map pages that have a copy on flash, and their number.
     on_flash: Vec<bool>,
     mapped: u32,
     /// Arrival of the map page for which an operation had to wait, by operation.
     #[serde(serialize_with = "sorted")]
-    pub came: FxHashMap<u32, SimTime>,
+    came: FxHashMap<u32, SimTime>,
     /// The same for the operation that ends now.
-    pub ending: SimTime,
+    ending: SimTime,
 }
 
 /// Map pages by their last use.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(into = "SavedCache", from = "SavedCache")]
-pub(crate) struct Cache(pub LruCache<u32, Dirty, FxBuildHasher>);
+pub(crate) struct Cache(LruCache<u32, Dirty, FxBuildHasher>);
 
 /// Its size, and its pages from the least recently used on.
 #[derive(Clone, Serialize, Deserialize)]
@@ -109,6 +120,97 @@ impl DemandMap {
     /// Number of map pages that RAM can hold; none if the whole map is in RAM.
     pub fn size(dram: &Dram, unit: Bytes) -> Option<NonZeroUsize> {
         NonZeroUsize::new((dram.map_cache.0 / unit.0.max(1)) as usize)
+    }
+
+    /// Look up the entry of a logical page, whose map page is used by that.
+    pub fn find(&mut self, lpn: Lpn) -> Found {
+        let page = self.page_of(lpn);
+        if self.cached.0.get(&page).is_some() {
+            Found::InCache
+        } else if self.loading.contains_key(&page) {
+            Found::Loading
+        } else {
+            Found::Missing(page)
+        }
+    }
+
+    /// The page of the drive that a map page is.
+    pub fn lpn(&self, page: u32) -> Lpn {
+        Lpn(self.first + page)
+    }
+
+    /// The map page that a page of the drive is, if it is one.
+    pub fn number(&self, lpn: Lpn) -> Option<u32> {
+        lpn.0.checked_sub(self.first)
+    }
+
+    /// A map page is read from flash, and is not asked for again to shorten the journal.
+    pub fn begin_read(&mut self, page: u32) {
+        self.loading.insert(page, vec![]);
+        self.journal.set(page, true);
+    }
+
+    /// A map page is on flash. If nobody reads it, its changes may have it brought in again. Returns whether so.
+    pub fn end_program(&mut self, page: u32) -> bool {
+        let idle = !self.loading.contains_key(&page);
+        if idle {
+            self.journal.set(page, false);
+        }
+        idle
+    }
+
+    /// A request has come: as many more reads may shorten the journal as there are map pages.
+    pub fn allow_reads(&mut self) {
+        self.journal.allow(self.pages);
+    }
+
+    /// The map page to be brought in next, if more changes wait than may.
+    pub fn next_to_bring(&mut self) -> Option<u32> {
+        self.journal.next_to_bring()
+    }
+
+    /// This map page was requested last to shorten the journal.
+    pub fn note_asked(&mut self, page: u32) {
+        self.asked = page;
+    }
+
+    /// Maximum RAM, in bytes, of changes that waited for their map page.
+    pub fn journal_peak_bytes(&self) -> u64 {
+        self.journal.peak_bytes()
+    }
+
+    /// Have a host program wait for the last of the map pages being loaded, if more changes wait than may. Returns
+    /// whether it does.
+    pub fn await_journal(&mut self, lead: OpId) -> bool {
+        let asked = self.asked;
+        self.journal.is_beyond()
+            && self.loading.get_mut(&asked).map(|waiters| waiters.push(Waiting::Program(lead))).is_some()
+    }
+
+    /// Wait for the map page of a logical page, if it is being loaded. Returns whether it is.
+    pub fn await_entry(&mut self, lpn: Lpn, waiting: Waiting) -> bool {
+        let page = self.page_of(lpn);
+        self.loading.get_mut(&page).map(|waiters| waiters.push(waiting)).is_some()
+    }
+
+    /// The map page that an operation waited for has come.
+    pub fn note_arrival(&mut self, op: OpId, at: SimTime) {
+        self.came.insert(op.0, at);
+    }
+
+    /// An operation begins to end.
+    pub fn begin_ending(&mut self, op: OpId) {
+        self.ending = self.came.remove(&op.0).unwrap_or(SimTime(0));
+    }
+
+    /// What ends now has waited for a map page that came then; 0 for none.
+    pub fn set_ending(&mut self, came: SimTime) {
+        self.ending = came;
+    }
+
+    /// No place was found for a map page: its changes continue to wait in RAM.
+    pub fn owe(&mut self, lpn: Lpn) {
+        self.owed.insert(lpn.0 - self.first);
     }
 
     /// A map page has been read: the operations that waited for it.
@@ -157,7 +259,7 @@ impl DemandMap {
     }
 
     /// The map page with the entry of a logical page.
-    pub(crate) fn page_of(&self, lpn: Lpn) -> u32 {
+    fn page_of(&self, lpn: Lpn) -> u32 {
         lpn.0 / self.entries
     }
 

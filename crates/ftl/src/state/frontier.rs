@@ -3,7 +3,7 @@
 use crate::file::table::Table;
 use crate::map::overlay::IsFirst;
 use crate::plan::region::{FreeOrder, RegionId};
-use crate::state::block::{Block, FreeBlocks, Phase};
+use crate::state::block::{Block, FreeBlocks, Phase, bits_of};
 use crate::state::state::State;
 use wordline_flash::{BlockState, SlotClass};
 use wordline_units::{BlockId, PlaneId, SimDuration};
@@ -51,7 +51,7 @@ impl State {
         self.map.open(block, region, IsFirst(!info.was_opened()));
         info.phase = Phase::Open;
         info.region = region.0;
-        info.set_mode(r.region.mode);
+        info.bits = bits_of(r.region.mode);
         info.state = Default::default();
         self.aging.opened(block, self.now, SimDuration::ZERO);
     }

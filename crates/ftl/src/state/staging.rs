@@ -18,21 +18,21 @@ pub(crate) struct Fill {
 /// A logical page with data in RAM or programs under way.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Staged {
-    pub lpn: Lpn,
+    lpn: Lpn,
     /// Sectors whose newest data are in RAM.
-    pub mask: SectorMask,
+    mask: SectorMask,
     /// Sectors that have left their place on flash for protected RAM, and that nothing newer has replaced, with
     /// the programs that bring them back.
     relocating: SmallVec<[(OpId, SectorMask); 2]>,
     /// Programs that will commit to this page.
-    pub pending: u32,
+    pending: u32,
     /// Version of the newest commit or trim since the entry was created; 0 for none.
-    pub committed: u64,
+    committed: u64,
     /// The same by sector, under a map that knows sectors; empty under a page map, where a page
     /// commits as a whole.
     by_sector: SmallVec<[u64; 4]>,
     /// The program of this page that waits for missing sectors.
-    pub fill: Option<Fill>,
+    fill: Option<Fill>,
 }
 
 impl Staged {
@@ -55,6 +55,60 @@ impl Staged {
         (self.lpn, self.mask, self.pending, self.committed, self.fill) = (lpn, SectorMask::EMPTY, 0, 0, None);
         self.relocating.clear();
         self.by_sector.fill(0);
+    }
+
+    /// The page.
+    #[inline(always)]
+    pub fn lpn(&self) -> Lpn {
+        self.lpn
+    }
+
+    /// Sectors whose newest data are in RAM.
+    #[inline(always)]
+    pub fn mask(&self) -> SectorMask {
+        self.mask
+    }
+
+    /// RAM has the newest data of these sectors. Returns those that it did not have.
+    #[inline(always)]
+    pub fn take_in(&mut self, sectors: SectorMask) -> SectorMask {
+        let new = sectors.minus(self.mask);
+        self.mask = self.mask.union(sectors);
+        new
+    }
+
+    /// The data of these sectors in RAM are no longer those of the page.
+    pub fn drop(&mut self, sectors: SectorMask) {
+        self.mask = self.mask.minus(sectors);
+    }
+
+    /// One more program will commit to the page.
+    #[inline(always)]
+    pub fn add_program(&mut self) {
+        self.pending += 1;
+    }
+
+    /// A program of several has joined another.
+    pub fn join_programs(&mut self) {
+        self.pending -= 1;
+    }
+
+    /// The program of this page that waits for missing sectors.
+    #[inline(always)]
+    pub fn fill(&self) -> Option<Fill> {
+        self.fill
+    }
+
+    /// A program of this page waits for missing sectors.
+    pub fn begin_fill(&mut self, fill: Fill) {
+        self.fill = Some(fill);
+    }
+
+    /// It waits no longer, if this is the program.
+    pub fn end_fill(&mut self, program: OpId) {
+        if self.fill.is_some_and(|fill| fill.program == program) {
+            self.fill = None;
+        }
     }
 
     /// The sectors of a program that no newer data have replaced.

@@ -10,6 +10,7 @@
 use crate::file::saved::{sorted, sorted_set};
 use crate::plan::map_kind::MapKind;
 use crate::plan::span::Span;
+use crate::state::id::OpId;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -34,28 +35,28 @@ pub(crate) struct TrimLog {
     /// The first page of the log, behind the last logical page.
     first: u32,
     /// Logical pages in the range of one page of the log.
-    pub range: u32,
+    range: u32,
     /// Entries per logical page: one, or one per sector if sectors are mapped.
-    pub grain: u32,
+    grain: u32,
     sectors: u32,
     /// Ranges with a trim since they were last programmed.
-    pub dirty: BTreeSet<u32>,
+    dirty: BTreeSet<u32>,
     /// Ranges whose page has been programmed.
     #[serde(serialize_with = "sorted_set")]
     logged: FxHashSet<u32>,
     /// The newest trim of each entry, by range; kept only if the media keep metadata.
     #[serde(serialize_with = "sorted")]
-    pub versions: FxHashMap<u32, Vec<u64>>,
+    versions: FxHashMap<u32, Vec<u64>>,
     /// By entry.
     #[serde(serialize_with = "sorted")]
-    pub unlogged: FxHashMap<u64, Unlogged>,
+    unlogged: FxHashMap<u64, Unlogged>,
     /// Contents of the programs of log pages, by operation.
     #[serde(serialize_with = "sorted")]
-    pub records: FxHashMap<u32, Arc<[u64]>>,
+    records: FxHashMap<u32, Arc<[u64]>>,
     /// Programs in progress whose missing sectors were trimmed or overwritten before they were read: their pages are
     /// marked as padding.
     #[serde(serialize_with = "sorted_set")]
-    pub void: FxHashSet<u32>,
+    void: FxHashSet<u32>,
 }
 
 /// Maximum number of pages of the trim log for this many logical pages, in addition to those of the host.
@@ -119,7 +120,7 @@ impl TrimLog {
         Lpn(self.first + range)
     }
 
-    pub(crate) fn range_of_page(&self, lpn: Lpn) -> u32 {
+    fn range_of_page(&self, lpn: Lpn) -> u32 {
         lpn.0 - self.first
     }
 
@@ -174,13 +175,76 @@ impl TrimLog {
         }
     }
 
+    /// The missing sectors of a program in progress were trimmed or overwritten before they were read.
+    pub fn make_void(&mut self, op: OpId) {
+        self.void.insert(op.0);
+    }
+
+    /// A program ends without a place.
+    pub fn forget_void(&mut self, op: OpId) {
+        self.void.remove(&op.0);
+    }
+
     /// Whether a program that ends is void. Its data are then lost, as if erased.
-    pub fn is_void(&mut self, op: u32, span: Span, version: u64) -> bool {
-        let void = self.void.remove(&op);
+    pub fn is_void(&mut self, op: OpId, span: Span, version: u64) -> bool {
+        let void = self.void.remove(&op.0);
         if void {
             self.hold(span.lpn, span.mask, version);
         }
         void
+    }
+
+    /// Whether any trim is in no page of the log.
+    pub fn has_unlogged(&self) -> bool {
+        !self.unlogged.is_empty()
+    }
+
+    /// Whether the newest trim of an entry is in no page of the log.
+    pub fn is_unlogged(&self, entry: u64) -> bool {
+        self.unlogged.contains_key(&entry)
+    }
+
+    /// The ranges trimmed since they were last programmed, which are programmed now.
+    pub fn take_dirty(&mut self) -> BTreeSet<u32> {
+        std::mem::take(&mut self.dirty)
+    }
+
+    /// A program writes the page of a range as it is now.
+    pub fn begin_program(&mut self, op: OpId, range: u32) {
+        if let Some(versions) = self.versions.get(&range) {
+            self.records.insert(op.0, versions.as_slice().into());
+        }
+    }
+
+    /// A program writes this page of the log.
+    pub fn set_record(&mut self, op: OpId, record: Arc<[u64]>) {
+        self.records.insert(op.0, record);
+    }
+
+    /// What a program in progress writes to its page of the log.
+    pub fn record_of(&self, op: OpId) -> Option<Arc<[u64]>> {
+        self.records.get(&op.0).cloned()
+    }
+
+    /// A program has written its page of the log.
+    pub fn end_program(&mut self, op: OpId) {
+        self.records.remove(&op.0);
+    }
+
+    /// A page of the log that a FLUSH wrote is on flash, with the trims up to a version: these are durable.
+    #[cold]
+    pub fn logged(&mut self, lpn: Lpn, version: u64) {
+        self.set_logged(lpn);
+        let range = self.range_of_page(lpn);
+        let each = self.range as u64 * self.grain as u64;
+        self.unlogged.retain(|entry, trim| (entry / each) as u32 != range || trim.version > version);
+    }
+
+    /// A page of the log has no place: the next FLUSH tries again.
+    #[cold]
+    pub fn not_logged(&mut self, op: OpId, lpn: Lpn) {
+        self.end_program(op);
+        self.dirty.insert(self.range_of_page(lpn));
     }
 
     /// The trims that survive a power cut: those kept, or `all` that are not yet logged.
@@ -215,8 +279,8 @@ impl TrimLog {
     }
 
     /// Contents of the program of a log page in progress. Empty for other programs.
-    pub fn record(&self, op: u32, lpn: Lpn) -> Vec<(u64, u64)> {
-        self.records.get(&op).map_or(vec![], |r| self.record_entries(self.range_of_page(lpn), r))
+    pub fn record(&self, op: OpId, lpn: Lpn) -> Vec<(u64, u64)> {
+        self.records.get(&op.0).map_or(vec![], |r| self.record_entries(self.range_of_page(lpn), r))
     }
 
     /// All entries that were ever trimmed, with their newest trim.
@@ -295,8 +359,8 @@ mod tests {
         log.remember(Lpn(3), SOME, 8);
         log.void.insert(2);
         let span = Span { lpn: Lpn(3), mask: SOME, offset: 0 };
-        assert!(!log.is_void(1, span, 5) && log.kept(AllTrims::Held).is_empty());
-        assert!(log.is_void(2, span, 5) && !log.is_void(2, span, 5));
+        assert!(!log.is_void(OpId(1), span, 5) && log.kept(AllTrims::Held).is_empty());
+        assert!(log.is_void(OpId(2), span, 5) && !log.is_void(OpId(2), span, 5));
         assert_eq!(log.kept(AllTrims::Held), [(3, 8)]);
     }
 
@@ -310,8 +374,8 @@ mod tests {
         let record = log.versions[&1].clone();
         assert_eq!(log.record_entries(1, &record), [(300, 8), (511, 9)]);
         log.records.insert(4, record.as_slice().into());
-        assert_eq!(log.record(4, log.page(1)), [(300, 8), (511, 9)]);
-        assert_eq!(log.record(5, log.page(1)), []);
+        assert_eq!(log.record(OpId(4), log.page(1)), [(300, 8), (511, 9)]);
+        assert_eq!(log.record(OpId(5), log.page(1)), []);
         assert_eq!(log.all(), [(300, 8), (511, 9), (512, 10)]);
     }
 

@@ -9,7 +9,7 @@ use crate::inspect::fit::fillable;
 use crate::media::found::BlockHeader;
 use crate::plan::region::{PoolId, RegionId};
 use crate::state::aging::cost_of_erase;
-use crate::state::block::Phase;
+use crate::state::block::{Phase, bits_of};
 use crate::state::region::PoolState;
 use crate::state::request::Fault;
 use std::collections::BTreeMap;
@@ -218,7 +218,7 @@ impl Ftl {
         self.state.pools[r.region.pool.0 as usize].free[local].remove(block);
         let info = &mut self.state.blocks[block.index()];
         info.region = region.0;
-        info.set_mode(r.region.mode);
+        info.bits = bits_of(r.region.mode);
         info.state = r.region.rule.filled(r.shape, programmed / r.units_per_page);
         if self.store.keeps_metadata() {
             let header = BlockHeader { region, mode: info.mode(), erases: info.erases, opened: 0 };

@@ -92,7 +92,7 @@ impl Ftl {
         let places = self.gathering.end(id, lpn);
         let plane = self.state.geometry.plane_at(from);
         let stage = self.state.staging.enter(lpn);
-        self.state.staging.get(stage).pending += 1;
+        self.state.staging.get(stage).add_program();
         let (mut whole, mut versions) = (SectorMask::EMPTY, vec![]);
         let mut dead = Dead::new();
         for at in &places {
@@ -108,15 +108,14 @@ impl Ftl {
                 self.store.protect(lpn, *mask, *version, &page);
             }
             versions.extend(found);
+            let entry = self.state.staging.get(stage);
+            let older = entry.take_in(there);
+            entry.begin_relocation(id, there);
             if self.store.keeps_bytes() && !there.is_empty() {
-                let older = there.minus(self.state.staging.get(stage).mask);
                 self.store.add(id, &page, there);
                 self.store.stage(stage, &page, older);
             }
             whole = whole.union(there);
-            let entry = self.state.staging.get(stage);
-            entry.mask = entry.mask.union(there);
-            entry.begin_relocation(id, there);
         }
         self.invalidate(&dead);
         let op = &mut self.state.ops[id];

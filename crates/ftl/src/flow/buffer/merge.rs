@@ -93,7 +93,7 @@ impl Ftl {
                 let page = &mut self.merge_buffer.pages[at];
                 page.parts.remove(index);
                 page.sectors -= old.count();
-                self.state.staging.get(stage).pending -= 1;
+                self.state.staging.get(stage).join_programs();
                 self.requests.drop_unsettled();
                 self.state.buffered -= u64::from(self.ack.is_buffer());
                 self.state.ops.remove(part);

@@ -294,10 +294,9 @@ impl Ftl {
             let keep = self.state.map.still_at(span, from);
             let stage = self.state.staging.enter(span.lpn);
             let entry = self.state.staging.get(stage);
-            entry.pending += 1;
+            entry.add_program();
             // What RAM holds already is newer: a write that waits for its missing sectors, say.
-            let older = keep.minus(entry.mask);
-            entry.mask = entry.mask.union(keep);
+            let older = entry.take_in(keep);
             entry.begin_relocation(part, keep);
             self.state.ops[part].mask = keep;
             self.protect_moved(part, keep);

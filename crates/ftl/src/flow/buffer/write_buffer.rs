@@ -10,7 +10,8 @@ use crate::flow::next::Next;
 use crate::ftl::Ftl;
 use crate::plan::decision::{Gather, Origin, Parcel, Place, PlanePick, Route, Tag};
 use crate::plan::span::Span;
-use crate::state::op::OpId;
+use crate::state::op::{Op, OpId};
+use crate::state::write_buffer::Part;
 use wordline_device::Ack;
 use wordline_units::{HostOp, HostRequest, Lpn};
 
@@ -38,7 +39,7 @@ impl Ftl {
         }
         self.enqueue(lead);
         match &self.write_buffer {
-            Some(b) if b.waiting >= b.high => Next::EmptyTo(b.low),
+            Some(b) if b.is_high() => Next::EmptyTo(b.low()),
             _ => Next::Nothing,
         }
     }
@@ -75,32 +76,22 @@ impl Ftl {
 
     /// Add a program at the end of the buffer's queue.
     fn enqueue(&mut self, lead: OpId) {
-        let parts: Vec<OpId> = self.state.ops.chain(lead).collect();
-        let Some(b) = &mut self.write_buffer else { return };
-        b.turn += 1;
-        b.programs.insert(b.turn, lead);
-        b.waiting += parts.len() as u64;
-        for part in parts {
-            let (stage, version) = (self.state.ops[part].stage, self.state.ops[part].version);
-            // A program may have waited for the missing sectors of another of its pages while this one was rewritten by
-            // a program of its own: only to the newest data may newer ones be added.
-            if b.newest.get(&stage) == Some(&version) && version >= self.state.staging.committed(stage) {
-                b.pages.insert(stage, (part, b.turn));
-            }
+        let part = |id: OpId| {
+            let Op { stage, version, .. } = self.state.ops[id];
+            Part { op: id, stage, version, committed: self.state.staging.committed(stage) }
+        };
+        let parts: Vec<Part> = self.state.ops.chain(lead).map(part).collect();
+        if let Some(b) = &mut self.write_buffer {
+            b.add(lead, &parts);
         }
     }
 
     /// A program waits no more.
     fn leave(&mut self, turn: u64) -> Option<OpId> {
-        let lead = self.write_buffer.as_mut()?.programs.remove(&turn)?;
-        let stages: Vec<u32> = self.state.ops.chain(lead).map(|part| self.state.ops[part].stage).collect();
         let b = self.write_buffer.as_mut()?;
-        b.waiting -= stages.len() as u64;
-        for stage in stages {
-            if b.pages.get(&stage).is_some_and(|(_, of)| *of == turn) {
-                b.pages.remove(&stage);
-            }
-        }
+        let lead = b.at(turn)?;
+        let stages: Vec<u32> = self.state.ops.chain(lead).map(|part| self.state.ops[part].stage).collect();
+        b.take(turn, &stages);
         Some(lead)
     }
 
@@ -108,9 +99,9 @@ impl Ftl {
     /// write requires it.
     pub(crate) fn written_anew(&mut self, stage: u32, tag: Tag, goes: bool) -> Next {
         let Some(b) = &mut self.write_buffer else { return Next::Nothing };
-        let Some((_, turn)) = b.pages.get(&stage).copied() else { return Next::Nothing };
-        if let Some(lead) = b.programs.get(&turn) {
-            b.tags.insert(lead.0, tag);
+        let Some(turn) = b.turn_of(stage) else { return Next::Nothing };
+        if let Some(lead) = b.at(turn) {
+            b.note(lead, tag);
         }
         if goes {
             return self.send_off(turn);
@@ -125,7 +116,7 @@ impl Ftl {
     pub(crate) fn evict_page(&mut self, lpn: Lpn) -> Next {
         let stage = self.state.staging.find(lpn);
         let Some(b) = self.write_buffer.as_ref() else { return Next::Nothing };
-        let turn = stage.and_then(|stage| b.pages.get(&stage)).map(|(_, turn)| *turn);
+        let turn = stage.and_then(|stage| b.turn_of(stage));
         turn.map_or(Next::Nothing, |turn| self.send_off(turn))
     }
 
@@ -136,7 +127,7 @@ impl Ftl {
 
     /// Ask the scheme to place a program, and issue it once the moves that must come first are done.
     fn place_and_send(&mut self, lead: OpId) -> Next {
-        let tag = self.write_buffer.as_mut().and_then(|b| b.tags.remove(&lead.0)).unwrap_or_default();
+        let tag = self.write_buffer.as_mut().map_or(Tag::default(), |b| b.take_tag(lead));
         let parts: Vec<OpId> = self.state.ops.chain(lead).collect();
         let spans: Vec<Span> = parts.iter().map(|part| self.state.ops[*part].span()).collect();
         let home = self.state.stripe.plane(spans[0].lpn);

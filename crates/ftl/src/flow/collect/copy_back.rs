@@ -4,6 +4,7 @@ use crate::ftl::Ftl;
 use crate::plan::decision::Place;
 use crate::plan::region::RegionId;
 use crate::plan::span::Spans;
+use crate::state::counters::count_collected;
 use crate::state::job::{GcReason, Job};
 use crate::state::op::{Class, Op, OpId, Owner};
 use smallvec::SmallVec;
@@ -53,7 +54,7 @@ impl Ftl {
             while let Some(op) = parts.pop() {
                 next = self.carry(Op { chain: next, ..op });
             }
-            self.state.counters.count_collected(units as u64, job.why == GcReason::Due);
+            count_collected(&mut self.state.counters, units as u64, job.why == GcReason::Due);
             self.emit(next);
         }
         whole

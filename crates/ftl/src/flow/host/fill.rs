@@ -58,7 +58,7 @@ impl Ftl {
         read.owner = Owner::Rmw(id);
         self.state.blocks[block.index()].readers += 1;
         let read = self.emit_mapped(read);
-        self.state.staging.get(stage).fill = Some(Fill { program: id, read });
+        self.state.staging.get(stage).begin_fill(Fill { program: id, read });
         true
     }
 
@@ -86,16 +86,14 @@ impl Ftl {
                 let Some(page) = self.ask_media(|m| m.read(ppn, lpn)) else { return };
                 old = page;
             }
-            let entry = self.state.staging.get(stage);
-            let missing = brought.minus(entry.mask);
-            entry.mask = entry.mask.union(brought);
+            let missing = self.state.staging.get(stage).take_in(brought);
             self.state.ops[program].mask = self.state.ops[program].mask.union(brought);
             if self.store.keeps_bytes() {
                 self.store.stage(stage, &old, missing);
                 self.load_page(program, stage);
             }
         } else if self.store.keeps_metadata() && !self.state.map_kind().knows_sectors() {
-            self.state.trims.void.insert(program.0);
+            self.state.trims.make_void(program);
         }
         // What a trim that a cut undid has left in a second place.
         if self.state.map_kind().knows_sectors() && self.fetch_missing(program, stage) {
@@ -114,10 +112,7 @@ impl Ftl {
     pub(crate) fn filled(&mut self, id: OpId) {
         let op = &self.state.ops[id];
         let (stage, lead) = (op.stage, op.lead);
-        let entry = self.state.staging.get(stage);
-        if entry.fill.is_some_and(|fill| fill.program == id) {
-            entry.fill = None;
-        }
+        self.state.staging.get(stage).end_fill(id);
         self.awaited(if lead.is_none() { id } else { lead });
     }
 }

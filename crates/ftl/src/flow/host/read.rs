@@ -48,7 +48,7 @@ impl Ftl {
         let is_whole =
             self.counts_updates && wanted == SectorMask::first(self.state.geometry.sectors_per_unit);
         if let Some(stage) = self.state.staging.find(lpn) {
-            let in_ram = self.state.staging.get(stage).mask.and(wanted);
+            let in_ram = self.state.staging.get(stage).mask().and(wanted);
             if !in_ram.is_empty() {
                 self.state.counters.flash.reads_from_ram += 1;
                 wanted = wanted.minus(in_ram);

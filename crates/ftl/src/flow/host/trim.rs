@@ -55,12 +55,12 @@ impl Ftl {
         let Some(stage) = self.state.staging.find(lpn) else { return false };
         let entry = self.state.staging.get(stage);
         entry.commit(mask, self.requests.version());
-        entry.mask = entry.mask.minus(mask);
-        if let Some(fill) = entry.fill
+        entry.drop(mask);
+        if let Some(fill) = entry.fill()
             && !self.state.map_kind().knows_sectors()
         {
             if self.store.keeps_metadata() {
-                self.state.trims.void.insert(fill.program.0);
+                self.state.trims.make_void(fill.program);
             }
             self.cancel_fill(fill);
         }
@@ -99,7 +99,7 @@ impl Ftl {
             self.trim_merged(lpn, mask);
         }
         let Some(stage) = self.state.staging.find(lpn) else { return };
-        let Some(Fill { program, read }) = self.state.staging.get(stage).fill else { return };
+        let Some(Fill { program, read }) = self.state.staging.get(stage).fill() else { return };
         let op = &mut self.state.ops[program];
         self.state.trims.hold(lpn, op.mask.and(mask), op.version);
         op.mask = op.mask.minus(mask);

@@ -196,9 +196,9 @@ impl Ftl {
             }
             awaited += u32::from(!finds && self.awaits_entry(span.lpn, Waiting::Program(lead)));
             let entry = self.state.staging.get(stage);
-            entry.pending += 1;
-            let in_ram = entry.mask;
-            entry.mask = in_ram.union(span.mask);
+            entry.add_program();
+            let in_ram = entry.mask();
+            entry.take_in(span.mask);
             if self.store.keeps_bytes() {
                 self.stage_data(write, stage, *span);
             }
@@ -260,15 +260,14 @@ impl Ftl {
     /// the next step, or nothing if there is no such program.
     fn merge_into_waiting(&mut self, write: &HostWrite, stage: u32, mask: SectorMask) -> Option<Next> {
         let entry = self.state.staging.get(stage);
-        let (lpn, fill) = (entry.lpn, entry.fill);
+        let (lpn, fill) = (entry.lpn(), entry.fill());
         let waiting = || self.write_buffer.as_ref()?.program(stage);
         let op = fill.map(|fill| fill.program).or_else(waiting)?;
         // A flush in between separates the two: the earlier must settle on its own.
         if self.requests.is_flushed_since(self.state.ops[op].version) {
             return None;
         }
-        let entry = self.state.staging.get(stage);
-        entry.mask = entry.mask.union(mask);
+        self.state.staging.get(stage).take_in(mask);
         self.state.ops[op].mask = self.state.ops[op].mask.union(mask);
         self.state.ops[op].version = self.requests.version();
         if let Some(b) = &mut self.write_buffer {

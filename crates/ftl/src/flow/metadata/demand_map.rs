@@ -2,7 +2,7 @@
 //! wait. The number of changes that wait for their map page is limited.
 
 use crate::ftl::Ftl;
-use crate::state::demand_map::Waiting;
+use crate::state::demand_map::{Found, Waiting};
 use crate::state::op::{Class, Op, OpId, Owner};
 use crate::state::state::State;
 use wordline_counters::{Cause, OpKind};
@@ -30,15 +30,15 @@ impl Ftl {
     fn look_up(&mut self, lpn: Lpn) -> bool {
         let state = &mut self.state;
         let Some(map) = &mut state.demand else { return true };
-        let page = map.page_of(lpn);
         state.counters.map.lookups += 1;
-        if map.cached.0.get(&page).is_some() {
-            state.counters.map.hits += 1;
-            return true;
-        }
-        if map.loading.contains_key(&page) {
-            return false;
-        }
+        let page = match map.find(lpn) {
+            Found::InCache => {
+                state.counters.map.hits += 1;
+                return true;
+            }
+            Found::Loading => return false,
+            Found::Missing(page) => page,
+        };
         let from = self.bring(page);
         self.state.counters.map.hits += u64::from(from == Source::Ram);
         from != Source::Flash
@@ -48,7 +48,7 @@ impl Ftl {
     fn bring(&mut self, page: u32) -> Source {
         let state = &mut self.state;
         let Some(map) = &mut state.demand else { return Source::Nothing };
-        let at = Lpn(map.first + page);
+        let at = map.lpn(page);
         // It has just been displaced, and has not come to flash yet.
         let is_in_ram = !state.staging.mask(at).is_empty();
         let ppn = state.map.place(at);
@@ -56,8 +56,7 @@ impl Ftl {
             self.keep_map_page(page);
             return if is_in_ram { Source::Ram } else { Source::Nothing };
         }
-        map.loading.insert(page, vec![]);
-        map.journal.set(page, true);
+        map.begin_read(page);
         let block = state.geometry.block_of(ppn);
         state.blocks[block.index()].readers += 1;
         let mut read = Op::new(OpKind::Read, state.geometry.plane_of(block), Cause::Metadata, Class::Read);
@@ -94,13 +93,9 @@ impl Ftl {
     pub(crate) fn metadata_over(&mut self, lpn: Lpn) {
         let State { demand, staging, .. } = &mut self.state;
         let Some(map) = demand else { return };
-        if lpn.0 < map.first || !staging.mask(lpn).is_empty() {
-            return;
-        }
+        let Some(page) = map.number(lpn).filter(|_| staging.mask(lpn).is_empty()) else { return };
         // Collection may have moved a page that is being read: it is on its way to the cache, and is not brought twice.
-        let page = lpn.0 - map.first;
-        if !map.loading.contains_key(&page) {
-            map.journal.set(page, false);
+        if map.end_program(page) {
             self.shorten_journal();
         }
     }
@@ -109,18 +104,18 @@ impl Ftl {
     #[inline(always)]
     pub(crate) fn allow_map_pages(&mut self) {
         if let Some(map) = &mut self.state.demand {
-            map.journal.allow(map.pages);
+            map.allow_reads();
             self.shorten_journal();
         }
     }
 
     /// If more changes wait than the limit, map pages are loaded until the rest is within it.
     fn shorten_journal(&mut self) {
-        while let Some(page) = self.state.demand.as_mut().and_then(|map| map.journal.next_to_bring()) {
+        while let Some(page) = self.state.demand.as_mut().and_then(|map| map.next_to_bring()) {
             if self.bring(page) == Source::Flash
                 && let Some(map) = &mut self.state.demand
             {
-                map.asked = page;
+                map.note_asked(page);
             }
         }
     }
@@ -129,23 +124,18 @@ impl Ftl {
     /// Returns whether it does.
     #[inline(always)]
     pub(crate) fn awaits_journal(&mut self, lead: OpId) -> bool {
-        let Some(map) = &mut self.state.demand else { return false };
-        let asked = map.asked;
-        map.journal.is_beyond()
-            && map.loading.get_mut(&asked).map(|waiters| waiters.push(Waiting::Program(lead))).is_some()
+        self.state.demand.as_mut().is_some_and(|map| map.await_journal(lead))
     }
 
     /// Maximum RAM, in bytes, of changes that waited for their map page.
     pub fn map_journal_peak_bytes(&self) -> u64 {
-        self.state.demand.as_ref().map_or(0, |map| map.journal.peak_bytes())
+        self.state.demand.as_ref().map_or(0, |map| map.journal_peak_bytes())
     }
 
     /// Wait for the map page of a logical page, if it is being loaded. Returns whether it is.
     #[inline(always)]
     pub(crate) fn awaits_entry(&mut self, lpn: Lpn, waiting: Waiting) -> bool {
-        let Some(map) = &mut self.state.demand else { return false };
-        let page = map.page_of(lpn);
-        map.loading.get_mut(&page).map(|waiters| waiters.push(waiting)).is_some()
+        self.state.demand.as_mut().is_some_and(|map| map.await_entry(lpn, waiting))
     }
 
     /// Queue a read of a page's data, as soon as its map page is in RAM.
@@ -188,21 +178,21 @@ impl Ftl {
     /// The map page that an operation waited for is in RAM.
     fn note_entry(&mut self, id: OpId) {
         if let Some(map) = &mut self.state.demand {
-            map.came.insert(id.0, self.state.now);
+            map.note_arrival(id, self.state.now);
         }
     }
 
     /// A map page that was read enters the cache.
     pub(crate) fn keep_read_map_page(&mut self, lpn: Lpn) {
-        let first = self.state.demand.as_ref().map_or(0, |map| map.first);
-        self.keep_map_page(lpn.0 - first);
+        let page = self.state.demand.as_ref().and_then(|map| map.number(lpn));
+        page.into_iter().for_each(|page| self.keep_map_page(page));
     }
 
     /// A map page enters the cache, and another may be evicted.
     fn keep_map_page(&mut self, page: u32) {
         let Some(map) = &mut self.state.demand else { return };
         let Some(gone) = map.keep(page) else { return };
-        let lpn = Lpn(map.first + gone);
+        let lpn = map.lpn(gone);
         let program = self.program_metadata(lpn, None);
         self.launch(program);
     }
@@ -211,7 +201,7 @@ impl Ftl {
     #[cold]
     pub(crate) fn map_page_not_written(&mut self, lpn: Lpn) {
         if let Some(map) = &mut self.state.demand {
-            map.owed.insert(lpn.0 - map.first);
+            map.owe(lpn);
         }
     }
 }

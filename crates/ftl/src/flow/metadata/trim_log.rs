@@ -22,13 +22,10 @@ impl Ftl {
 
     /// Program the ranges trimmed since the last program of the log. A FLUSH waits for them.
     pub(crate) fn log_trims(&mut self, flush: RequestId) {
-        for range in std::mem::take(&mut self.state.trims.dirty) {
+        for range in self.state.trims.take_dirty() {
             let op = self.program_metadata(self.state.trims.page(range), Some(flush));
-            if self.store.keeps_metadata()
-                && let Some(versions) = self.state.trims.versions.get(&range)
-            {
-                let record = versions.as_slice().into();
-                self.state.trims.records.insert(op.0, record);
+            if self.store.keeps_metadata() {
+                self.state.trims.begin_program(op, range);
             }
             self.launch(op);
         }
@@ -41,8 +38,8 @@ impl Ftl {
         let all = SectorMask::first(self.state.geometry.sectors_per_unit);
         let stage = self.state.staging.enter(lpn);
         let entry = self.state.staging.get(stage);
-        entry.pending += 1;
-        entry.mask = all;
+        entry.add_program();
+        entry.take_in(all);
         let mut op = Op::new(OpKind::Program, plane, Cause::Metadata, Class::Write);
         (op.lpn, op.mask, op.stage, op.version) = (lpn, all, stage, self.requests.version());
         (op.owner, op.route) = (waits.map_or(Owner::Answered, Owner::Request), place.route);
@@ -57,36 +54,18 @@ impl Ftl {
     /// Handle the end of the program of a page of the drive's own tables.
     pub(crate) fn metadata_programmed(&mut self, lpn: Lpn, version: u64) {
         if self.state.trims.is_log(lpn) {
-            self.trims_logged(lpn, version);
+            self.state.trims.logged(lpn, version);
         } else if let Some(map) = &mut self.state.demand {
             map.set_on_flash(lpn);
         }
     }
 
     /// A page of the drive's own tables has no place.
-    pub(crate) fn metadata_not_programmed(&mut self, op: u32, lpn: Lpn) {
+    pub(crate) fn metadata_not_programmed(&mut self, op: OpId, lpn: Lpn) {
         if self.state.trims.is_log(lpn) {
-            self.trims_not_logged(op, lpn);
+            self.state.trims.not_logged(op, lpn);
         } else {
             self.map_page_not_written(lpn);
         }
-    }
-
-    /// Handle the end of the program of a log page that a FLUSH issued: its trims are durable.
-    #[cold]
-    fn trims_logged(&mut self, lpn: Lpn, version: u64) {
-        let log = &mut self.state.trims;
-        log.set_logged(lpn);
-        let range = log.range_of_page(lpn);
-        let each = log.range as u64 * log.grain as u64;
-        log.unlogged.retain(|entry, trim| (entry / each) as u32 != range || trim.version > version);
-    }
-
-    /// A log page has no place: the next FLUSH tries again.
-    #[cold]
-    fn trims_not_logged(&mut self, op: u32, lpn: Lpn) {
-        self.state.trims.records.remove(&op);
-        let range = self.state.trims.range_of_page(lpn);
-        self.state.trims.dirty.insert(range);
     }
 }

@@ -4,6 +4,7 @@ use crate::ftl::Ftl;
 use crate::plan::decision::Gather;
 use crate::plan::region::RegionId;
 use crate::plan::span::{SECTORS_MAX, Spans};
+use crate::state::counters::count_collected;
 use crate::state::job::GcReason;
 use crate::state::op::{Op, OpId, Owner};
 use crate::state::program_buffer::WriteStream;
@@ -76,7 +77,7 @@ impl Ftl {
                 }
                 last = id;
             }
-            self.state.counters.count_collected(1, job.why == GcReason::Due);
+            count_collected(&mut self.state.counters, 1, job.why == GcReason::Due);
         }
         if self.out.fault().is_some() {
             return false;

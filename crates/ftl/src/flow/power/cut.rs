@@ -33,10 +33,10 @@ impl Ftl {
         };
         let mut trims = self.state.trims.kept(which);
         for id in self.protected_programs() {
-            trims.extend(self.state.trims.record(id.0, self.state.ops[id].lpn));
+            trims.extend(self.state.trims.record(id, self.state.ops[id].lpn));
         }
         trims.sort_unstable();
-        let under_way = self.state.staging.iter().map(|s| s.lpn);
+        let under_way = self.state.staging.iter().map(|s| s.lpn());
         let stale_map = self.state.demand.as_ref().map_or_else(BTreeSet::new, |map| map.stale(under_way));
         let wear = self.worn();
         let (media, base) = self.store.lose_power();
@@ -56,7 +56,7 @@ impl Ftl {
         let mut kept = vec![];
         for stage in self.state.staging.entries() {
             let entry = self.state.staging.get(stage);
-            let (lpn, mask) = (entry.lpn, entry.mask);
+            let (lpn, mask) = (entry.lpn(), entry.mask());
             if mask.is_empty() || self.state.is_metadata(lpn) {
                 continue;
             }

@@ -19,7 +19,7 @@ use crate::plan::layout::{DriveInfo, Refusal};
 use crate::plan::region::{FreeOrder, RegionId};
 use crate::plan::span::{Dead, Places, Span};
 use crate::scheme::Scheme;
-use crate::state::block::Phase;
+use crate::state::block::{Phase, bits_of};
 use crate::state::job::{GcReason, Job};
 use crate::state::op::{Class, Op, Owner};
 use crate::state::state::State;
@@ -139,7 +139,7 @@ impl Ftl {
                 return Err(strange());
             }
             info.region = region;
-            info.set_mode(r.region.mode);
+            info.bits = bits_of(r.region.mode);
             let slots = |what: fn(SlotFound) -> bool| {
                 let found = found.slots.iter().enumerate();
                 found.filter(move |(_, s)| what(**s)).map(|(slot, _)| slot as u32 / r.units_per_page)
@@ -401,7 +401,7 @@ impl Ftl {
             let r = &self.state.regions[region.index()];
             let info = &mut self.state.blocks[b as usize];
             info.region = region.0;
-            info.set_mode(r.region.mode);
+            info.bits = bits_of(r.region.mode);
             info.state = r.region.rule.filled(r.shape, r.shape.pages());
             let pool = self.state.regions[region.index()].region.pool;
             self.state.change_pool(pool, plane, |state| state.at_mut(region, plane).owned += 1);
@@ -439,10 +439,10 @@ impl Ftl {
             return;
         }
         let stage = self.state.staging.enter(lpn);
-        let in_ram = self.state.staging.get(stage).mask;
         let entry = self.state.staging.get(stage);
-        entry.pending += 1;
-        entry.mask = in_ram.union(mask);
+        let in_ram = entry.mask();
+        entry.add_program();
+        entry.take_in(mask);
         if self.store.keeps_bytes() {
             self.store.stage(stage, &page, mask);
         }

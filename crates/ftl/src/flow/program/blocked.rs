@@ -242,11 +242,11 @@ impl Ftl {
             let mut metadata = None;
             if owner.is_host() {
                 if self.store.keeps_metadata() {
-                    self.state.trims.void.remove(&part.0);
+                    self.state.trims.forget_void(part);
                 }
                 if self.state.ops[part].cause == Cause::Metadata {
                     metadata = Some(self.state.ops[part].lpn);
-                    self.metadata_not_programmed(part.0, self.state.ops[part].lpn);
+                    self.metadata_not_programmed(part, self.state.ops[part].lpn);
                 }
                 self.requests.will_end(part, owner.request(), outcome);
             }

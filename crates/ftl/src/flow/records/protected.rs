@@ -12,7 +12,7 @@ impl Ftl {
         }
         let (lpn, version) = (self.state.ops[part].lpn, self.state.ops[part].version);
         if self.state.is_metadata(lpn) {
-            let record = self.state.trims.record(part.0, lpn);
+            let record = self.state.trims.record(part, lpn);
             return self.store.protect_trims(&record);
         }
         let page = self.store.page(part);

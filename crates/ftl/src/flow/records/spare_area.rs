@@ -26,28 +26,28 @@ impl Ftl {
         if self.store.keeps_bytes() {
             self.ask_media(|store| store.bring(id, from, lpn));
         }
-        self.load_record(id.0, lpn, from);
+        self.load_record(id, lpn, from);
         id
     }
 
     /// A relocation of a log page copies the records of its source.
-    fn load_record(&mut self, op: u32, lpn: Lpn, from: Ppn) {
+    fn load_record(&mut self, op: OpId, lpn: Lpn, from: Ppn) {
         if self.state.trims.is_log(lpn)
             && let Some(record) = self.store.trims(from)
         {
-            self.state.trims.records.insert(op, record);
+            self.state.trims.set_record(op, record);
         }
     }
 
     /// A log page is on flash. Returns whether the media have stored what it says.
-    fn store_record(&mut self, op: u32, lpn: Lpn, ppn: Ppn) -> bool {
+    fn store_record(&mut self, op: OpId, lpn: Lpn, ppn: Ppn) -> bool {
         if self.state.trims.is_log(lpn)
-            && let Some(record) = self.state.trims.records.get(&op).cloned()
+            && let Some(record) = self.state.trims.record_of(op)
         {
             if self.ask_media(|store| store.record_trims(ppn, record)).is_none() {
                 return false;
             }
-            self.state.trims.records.remove(&op);
+            self.state.trims.end_program(op);
         }
         true
     }
@@ -55,7 +55,7 @@ impl Ftl {
     /// Every copy in a block is about to be lost.
     #[cold]
     pub(crate) fn hold_trims_of(&mut self, block: BlockId) {
-        if self.state.trims.unlogged.is_empty() {
+        if !self.state.trims.has_unlogged() {
             return;
         }
         for slot in 0..1 << self.state.geometry.slot_shift {
@@ -80,11 +80,11 @@ impl Ftl {
     #[cold]
     pub(crate) fn store_unit(&mut self, part: OpId, span: Span, version: u64, ppn: Ppn) -> bool {
         self.store.count_unit();
-        if self.state.trims.is_void(part.0, span, version) {
+        if self.state.trims.is_void(part, span, version) {
             return self.out.fault().is_none();
         }
         self.ask_media(|store| store.program(part, span, version, ppn)).is_some()
-            && self.store_record(part.0, span.lpn, ppn)
+            && self.store_record(part, span.lpn, ppn)
     }
 
     /// Metadata that the first program of a block writes.
