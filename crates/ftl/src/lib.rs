@@ -22,6 +22,7 @@ mod map;
 mod media;
 mod plan;
 mod scheme;
+mod start;
 mod state;
 mod view;
 

@@ -2,6 +2,7 @@
 
 use crate::plan::layout::Layout;
 use crate::plan::region::RegionId;
+use crate::start::image_plan::fillable;
 use crate::state::state::State;
 use wordline_device::Trigger;
 use wordline_units::{Fraction, PlaneId};
@@ -78,11 +79,4 @@ pub(crate) fn bytes_to_collection(state: &State, region: RegionId) -> Option<u64
     };
     let least = state.pool_of(region).planes().map(left).min().unwrap_or(0);
     Some(least * r.planes.len() as u64 * state.geometry.unit)
-}
-
-/// Blocks of a plane that initial data may fill: all but the GC reserve and one block for the first write.
-pub(crate) fn fillable(state: &State, region: RegionId, plane: PlaneId) -> u32 {
-    let pool = state.pool_of(region);
-    let lost = state.lost_in(state.regions[region.index()].region.pool, plane);
-    pool.blocks_per_plane.saturating_sub(pool.reserve + 1 + lost)
 }

@@ -102,7 +102,7 @@ pub(crate) fn workload(name: &str, resolved: Value) -> WorkloadInfo {
 fn conditions(run: &Outcome) -> Conditions {
     let (setup, ftl) = (run.setup, run.device.ftl);
     let (logical, layout) = (setup.device.logical_bytes(), ftl.layout());
-    let flash = CellMode::ALL.into_iter().zip(FlashUse::new(&layout, &setup.geometry).flash_bytes());
+    let flash = CellMode::ALL.into_iter().zip(FlashUse::new(layout, &setup.geometry).flash_bytes());
     let tables: u64 = ftl.inspect().map_tables().iter().map(|t| t.bytes()).sum();
     Conditions {
         capacity_bytes: logical,

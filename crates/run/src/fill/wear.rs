@@ -12,7 +12,7 @@ use wordline_units::CellMode;
 pub(crate) fn capacity(run: &Outcome) -> Capacity {
     let (spec, ftl, geometry) = (&run.setup.device, &run.device.ftl, &run.setup.geometry);
     let layout = ftl.layout();
-    let (logical, physical) = (spec.logical_bytes(), FlashUse::new(&layout, geometry).resting_bytes());
+    let (logical, physical) = (spec.logical_bytes(), FlashUse::new(layout, geometry).resting_bytes());
     let granule = if layout.map.is_by_page() { spec.unit.0 } else { spec.sector.0 };
     let regions = layout.regions.iter().enumerate().map(|(i, r)| {
         let pool = layout.pools[r.pool.0 as usize];

@@ -1,13 +1,13 @@
 //! The block contents of a running drive, from which another run can start: with collections in progress, planes at
 //! different fill levels, and pages where the timed order of writes placed them.
 
-use crate::flow::begin::steady::largest;
 use crate::ftl::Ftl;
 use crate::image::base::PlanePages;
 use crate::initial::initial::Initial;
 use crate::initial::sample::Sample;
 use crate::initial::steady_types::{Begun, Contents, Law, PlaneBlocks, SteadyError};
 use crate::plan::span::Spans;
+use crate::start::steady_plan::{SteadyPlan, largest};
 use crate::state::block::Phase;
 use wordline_units::{BlockId, PlaneId};
 
@@ -40,8 +40,9 @@ impl Ftl {
         let shares = if is_uneven { self.spread(0).shares } else { vec![] };
         let stripe = self.state.stripe.with_shares(&shares);
         let pages = PlanePages::of(&stripe, &initial.mapped, &(0..0));
-        let shapes = self.untimed_shapes(&pages, begun.regime)?;
-        let sample = self.sample_of(law, &initial.mapped, largest(&shapes), begun.regime);
+        let plan = SteadyPlan::new(&self.state, &self.layout);
+        let shapes = plan.untimed_shapes(&pages, begun.regime)?;
+        let sample = plan.sample_of(law, &initial.mapped, largest(&shapes), begun.regime);
         let planes = pages.iter().map(|p| self.contents_of(p.plane, law, &sample.0)).collect();
         Ok(Contents { begun, shares, planes })
     }
@@ -82,6 +83,7 @@ impl Ftl {
     /// each class.
     fn content_of(&mut self, block: BlockId, law: &Law, sample: &Sample) -> (u32, Vec<u32>) {
         let slots = self.state.regions[self.state.home.index()].slots_per_block;
+        let step = SteadyPlan::new(&self.state, &self.layout).step();
         let mut live = vec![0; sample.pages.len()];
         let (mut from, mut spans) = (0, Spans::new());
         while let Some(slot) = self.state.map.next_live(block, from, slots) {
@@ -89,6 +91,6 @@ impl Ftl {
             spans.iter().for_each(|span| live[sample.class(law, span.lpn)] += 1);
             from = slot + 1;
         }
-        ((slots - self.state.unused_slots(block)).next_multiple_of(self.step()).min(slots), live)
+        ((slots - self.state.unused_slots(block)).next_multiple_of(step).min(slots), live)
     }
 }
