@@ -13,7 +13,7 @@ use wordline_device::{DeviceSpec, describe};
 use wordline_ftl::{Initial, Mapped};
 use wordline_run::{Filled, InitialSpec};
 use wordline_sim::{Device, NoProbe};
-use wordline_trace::{Compression, DriveShape, FORMATS, Overrides, format_named, inspect};
+use wordline_trace::{Compression, DriveShape, FORMATS, Overrides, format_named, inspect, render_inspection};
 use wordline_units::{HostOp, HostRequest};
 use wordline_workload::{Workload, synthetic_named};
 
@@ -210,7 +210,7 @@ fn trace(data: &[u8], options: &str) {
     with_file(data, "", |name| {
         let text = format!("{name}{options}");
         match inspect(&text) {
-            Ok(found) => assert!(!found.render().is_empty(), "an inspection that shows nothing"),
+            Ok(found) => assert!(!render_inspection(&found).is_empty(), "an inspection that shows nothing"),
             Err(e) => said(e),
         }
         parsed(&text);

@@ -1,5 +1,6 @@
 //! Breadth-first search of all reachable states of a drive, and of livelocks among them.
 
+use crate::words::{event_in_words, pending_in_words};
 use crate::world::{Event, World};
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
@@ -201,13 +202,13 @@ impl Search {
         let root = self.root.clone();
         self.go_to(&root);
         let mut path = vec![];
-        let mut state = self.world.told();
+        let mut state = pending_in_words(&self.world);
         for event in events.into_iter().rev() {
-            path.push(self.world.told_event(event));
+            path.push(event_in_words(&self.world, event));
             if self.world.happen(event).is_ok() {
                 self.world.pack(); // as the search did: numbers are those of the states that it saw
             }
-            state = self.world.told();
+            state = pending_in_words(&self.world);
         }
         (path, state)
     }

@@ -89,9 +89,9 @@ pub struct Host {
 
 /// A drive and its pending events.
 pub struct World {
-    pub(crate) ftl: Ftl,
-    pub(crate) pending: Pending,
-    pub(crate) drive: Drive,
+    ftl: Ftl,
+    pending: Pending,
+    drive: Drive,
     host: Host,
     /// Whether the version identifies the data of each read.
     checks_reads: bool,
@@ -130,6 +130,15 @@ impl World {
     /// The translation layer.
     pub fn ftl(&mut self) -> &mut Ftl {
         &mut self.ftl
+    }
+
+    /// Its events that have begun or wait.
+    pub(crate) fn pending(&self) -> &Pending {
+        &self.pending
+    }
+
+    pub(crate) fn drive(&self) -> &Drive {
+        &self.drive
     }
 
     /// Write all pages once, each to flash before the next, as far as they fit.

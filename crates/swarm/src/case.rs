@@ -35,7 +35,7 @@ pub struct Case {
 impl Case {
     /// The case of a seed, with its first `length` requests. A shorter case is the beginning of a longer one.
     pub(crate) fn draw(spellings: &Spellings, seed: u64, length: u64) -> Result<Case, String> {
-        let mut rng = Rng(seed);
+        let mut rng = Rng::new(seed);
         let (drive, refused) = drawn(&mut rng, spellings)?;
         let drive = varied_further(&mut rng, drive);
         let initial = host::initial(&mut rng, &drive);
@@ -46,7 +46,7 @@ impl Case {
     /// A case at the edge: a full drive with no more blocks than its scheme needs, and a host that sends
     /// bursts.
     pub(crate) fn at_the_edge(spellings: &Spellings, seed: u64, length: u64) -> Result<Case, String> {
-        let mut rng = Rng(seed);
+        let mut rng = Rng::new(seed);
         let (drive, refused) = taken(&mut rng, spellings, true, edge::drive)?;
         let drive = varied_further(&mut rng, drive);
         let initial = edge::initial(&mut rng, &drive);

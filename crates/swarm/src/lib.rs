@@ -35,5 +35,6 @@ pub use draw::variants::map_on_flash;
 pub use drive::{Drive, Spelled, promised_pages};
 pub use rng::Rng;
 pub use shrink::Smallest;
-pub use swarm::{Failure, Outcome, Swarm};
+pub use swarm::{Failure, Outcome, Swarm, run_case};
+pub use text::read_case;
 pub use tiny::{QLC, Tiny};

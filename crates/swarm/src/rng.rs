@@ -5,9 +5,24 @@ use wordline_units::{Fraction, SimDuration};
 
 /// SplitMix64, by its state. A case is identified by its seed, so a failure is reproduced by two numbers.
 #[derive(Clone, Debug)]
-pub struct Rng(pub u64);
+pub struct Rng(u64);
 
 impl Rng {
+    /// The stream from this seed.
+    pub fn new(seed: u64) -> Rng {
+        Rng(seed)
+    }
+
+    /// Its state, which is the seed before the first draw.
+    pub fn state(&self) -> u64 {
+        self.0
+    }
+
+    /// A stream of its own, which takes no draw from this one.
+    pub(crate) fn aside(&self, salt: u64) -> Rng {
+        Rng(self.0 ^ salt)
+    }
+
     /// A number below `n`, which must not be 0.
     pub fn below(&mut self, n: u64) -> u64 {
         let mut stream = SplitMix64::new(self.0);

@@ -67,7 +67,7 @@ impl Swarm {
 
     /// Number of requests of a seed's full case.
     pub fn length(seed: u64) -> u64 {
-        let mut rng = Rng(seed ^ 0x6c65_6e67);
+        let mut rng = Rng::new(seed ^ 0x6c65_6e67);
         if rng.once_in(32) { rng.below(3_000) } else { rng.below(600) }
     }
 
@@ -92,7 +92,7 @@ impl Swarm {
     /// # Errors
     /// As [`Swarm::draw`].
     pub fn small_drive(&self, rng: &mut Rng) -> Result<Drive, Failure> {
-        let seed = rng.0;
+        let seed = rng.state();
         let failure =
             |message| Failure { seed, length: 0, scheme: String::new(), device: String::new(), message };
         caught(|| case::small_drive(rng, &self.spellings)).map_err(failure)
@@ -103,7 +103,7 @@ impl Swarm {
     /// # Errors
     /// The first error found, or the message of a panic.
     pub fn case(&self, seed: u64, length: u64) -> Result<Outcome, Failure> {
-        self.draw(seed, length)?.run()
+        run_case(&self.draw(seed, length)?)
     }
 
     /// The shortest failing case of the same seed, with its own error. Every length from 0 is tried.
@@ -122,20 +122,18 @@ impl Swarm {
     }
 }
 
-impl Case {
-    /// Run the case with all checks.
-    ///
-    /// # Errors
-    /// The first error found, or the message of a panic.
-    pub fn run(&self) -> Result<Outcome, Failure> {
-        let scheme = self.drive.scheme.spelling.clone();
-        match caught(|| run(self)) {
-            Ok(result_hash) => Ok(Outcome { scheme, result_hash, refused: self.refused }),
-            Err(message) => {
-                let (seed, length) = (self.seed, self.requests.len() as u64);
-                let device = wordline_device::to_toml(&self.drive.spec);
-                Err(Failure { seed, length, scheme, device, message })
-            }
+/// Runs a case with all checks.
+///
+/// # Errors
+/// The first error found, or the message of a panic.
+pub fn run_case(case: &Case) -> Result<Outcome, Failure> {
+    let scheme = case.drive.scheme.spelling.clone();
+    match caught(|| run(case)) {
+        Ok(result_hash) => Ok(Outcome { scheme, result_hash, refused: case.refused }),
+        Err(message) => {
+            let (seed, length) = (case.seed, case.requests.len() as u64);
+            let device = wordline_device::to_toml(&case.drive.spec);
+            Err(Failure { seed, length, scheme, device, message })
         }
     }
 }

@@ -66,25 +66,22 @@ fn write_initial(initial: &Initial, sectors: usize, f: &mut Formatter) -> fmt::R
     writeln!(f, "retention {}", initial.retention)
 }
 
-impl Case {
-    /// Parse a case, with a scheme of a registry.
-    ///
-    /// # Errors
-    /// If the text is invalid, with the offending words; or if the scheme refuses the device, with its
-    /// reason.
-    pub fn read(text: &str, registry: &Registry) -> Result<Case, String> {
-        let (head, rest) = text.split_once(DEVICE).ok_or("it has no device")?;
-        let (device, requests) = rest.split_once(REQUESTS).ok_or("it has no requests")?;
-        let head = Head(head);
-        let spelling = head.word("scheme")?;
-        let scheme = registry.build(spelling).map_err(|e| e.to_string())?;
-        let spec =
-            DeviceSpec::from_toml(&format!("{DEVICE}{device}"), "case", &[]).map_err(|e| e.to_string())?;
-        let drive = Drive::of(spec, &Spelled { spelling: spelling.into(), scheme }, head.one("roomy")?)?;
-        let requests = requests.lines().filter(|line| !line.is_empty()).map(request);
-        let requests = requests.collect::<Result<_, String>>()?;
-        Ok(Case { drive, initial: initial(&head)?, requests, seed: head.one("seed")?, refused: 0 })
-    }
+/// Parses a case, with a scheme of a registry.
+///
+/// # Errors
+/// If the text is invalid, with the offending words; or if the scheme refuses the device, with its
+/// reason.
+pub fn read_case(text: &str, registry: &Registry) -> Result<Case, String> {
+    let (head, rest) = text.split_once(DEVICE).ok_or("it has no device")?;
+    let (device, requests) = rest.split_once(REQUESTS).ok_or("it has no requests")?;
+    let head = Head(head);
+    let spelling = head.word("scheme")?;
+    let scheme = registry.build(spelling).map_err(|e| e.to_string())?;
+    let spec = DeviceSpec::from_toml(&format!("{DEVICE}{device}"), "case", &[]).map_err(|e| e.to_string())?;
+    let drive = Drive::of(spec, &Spelled { spelling: spelling.into(), scheme }, head.one("roomy")?)?;
+    let requests = requests.lines().filter(|line| !line.is_empty()).map(request);
+    let requests = requests.collect::<Result<_, String>>()?;
+    Ok(Case { drive, initial: initial(&head)?, requests, seed: head.one("seed")?, refused: 0 })
 }
 
 /// The lines before the device file.
@@ -170,7 +167,7 @@ mod tests {
         for seed in 1..=60 {
             let draw = if seed % 3 == 0 { Case::at_the_edge } else { Case::draw };
             let case = Case { refused: 0, ..draw(&spellings, seed, 50).unwrap() };
-            let read = Case::read(&format!("# wrong\n{case}"), &registry).unwrap();
+            let read = read_case(&format!("# wrong\n{case}"), &registry).unwrap();
             assert_eq!(read.to_string(), case.to_string());
             assert_eq!(format!("{read:?}"), format!("{case:?}"));
         }
@@ -188,7 +185,7 @@ mod tests {
             (" stream ", " ", "is not a request"),
         ] {
             assert!(drawn.contains(from), "{drawn}");
-            let error = Case::read(&drawn.replace(from, to), &registry).unwrap_err();
+            let error = read_case(&drawn.replace(from, to), &registry).unwrap_err();
             assert!(error.contains(why), "{error}");
         }
     }

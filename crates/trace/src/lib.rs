@@ -26,6 +26,7 @@ pub use error::{ErrorKind, Problem, WorkloadError, did_you_mean, going_on};
 pub use formats::{FORMATS, format_named};
 pub use inspect::inspect::{CacheInfo, Inspection, SizeClass, VolumeInfo, inspect, inspect_profiled};
 pub use inspect::profile::{Arrivals, HitRatio, Hits, Profile, Reuse};
+pub use inspect::render::render_inspection;
 pub use pipeline::flow::Align;
 pub use pipeline::form::{Form, Losses};
 pub use pipeline::pipeline::{Pipeline, Written};

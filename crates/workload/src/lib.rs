@@ -40,7 +40,9 @@ pub mod twin {
         Arrivals, Description, Envelope, FileLaw, HotLies, Memory, Modulation, Rest, Side, Straddle, Targets,
     };
     pub use crate::generators::twin::locality::REFERENCE_SHARE;
+    pub use crate::generators::twin::read::from_toml;
     pub use crate::generators::twin::statistics::{Depth, Statistics};
     pub use crate::generators::twin::twin::TWIN_OPTIONS;
+    pub use crate::generators::twin::write::to_toml;
     pub use crate::workload::originals::with_original;
 }

@@ -123,11 +123,11 @@ pub(crate) fn no_writes(name: &str) -> WorkloadError {
 
 /// The classes of a drive's pages, as marked by a pattern.
 pub(crate) struct Classes {
-    pub class_of: Vec<u8>,
+    class_of: Vec<u8>,
     first: u64,
     unit: u64,
     /// Whether parts of a page are in different classes, so that they have different rates.
-    pub mixed: bool,
+    mixed: bool,
 }
 
 impl Classes {
@@ -136,6 +136,11 @@ impl Classes {
         let unit = drive.unit_blocks();
         let pages = (drive.blocks() / unit).min(u32::MAX as u64) as usize;
         Classes { class_of: vec![UNTOUCHED; pages], first, unit, mixed: false }
+    }
+
+    /// The class of each page. None if parts of a page are in different classes.
+    pub fn of_pages(self) -> Option<Vec<u8>> {
+        (!self.mixed).then_some(self.class_of)
     }
 
     /// Put the pages of some blocks of the space into a class.

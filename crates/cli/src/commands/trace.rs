@@ -47,7 +47,7 @@ fn inspect(args: &InspectArgs, console: &Console) -> Result<(), Failure> {
     let text = spelled(&args.file, args.format.as_deref())?;
     let (found, profile) = wordline_trace::inspect_profiled(&text).map_err(RunError::Workload)?;
     if !sink.as_ref().is_some_and(Sink::is_stdout) {
-        console.say(&found.render())?;
+        console.say(&wordline_trace::render_inspection(&found))?;
     }
     let json = serde_json::to_string_pretty(&found)
         .map_err(|e| Failure::Output(format!("the inspection cannot be written as JSON: {e}")))?

@@ -127,7 +127,7 @@ pub(crate) fn fit(args: &TwinFitArgs, console: &Console) -> Result<(), Failure> 
         None => args.file.clone(),
     };
     let fitted = wordline_workload::twin::fit(&text, &args.title).map_err(RunError::Workload)?;
-    let mut verdict = fitted.verdict();
+    let mut verdict = Verdict::of(&fitted);
     verdict.untried("trace and twin were not run on a drive".to_string());
     // The twin is kept whatever becomes of the runs.
     let ran = run_both(args, &fitted, &text, &mut verdict, console);

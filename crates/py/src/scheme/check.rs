@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 use wordline_explore::{Limits, Shape};
 use wordline_schemes::Registry;
-use wordline_swarm::{Failure, Swarm, promised_pages};
+use wordline_swarm::{Failure, Swarm, power, promised_pages};
 
 /// Run a class on random drives, each compared with a plain array and a ledger of the flash, and on further ones with
 /// power cuts; then explore this many states of a drive with a few blocks, whatever may happen next. Returns the number
@@ -42,7 +42,7 @@ pub(crate) fn check(
     for (done, case) in seeds(power_cuts).enumerate() {
         progress.call1(("drives with power cuts", done, power_cuts))?;
         py.check_signals()?;
-        let tally = apart(py, || swarm.power_cuts(case, Swarm::length_of_cuts(case)))?;
+        let tally = apart(py, || power::power_cuts(&swarm, case, power::length_of_cuts(case)))?;
         let replay = format!(
             "on the drive with power cuts of seed {case}: wordline.check(..., seed={case}, cases=0, \
              power_cuts=1, states=0)"

@@ -42,7 +42,7 @@ enum Load {
 
 fn mean_write(tiny: &Tiny, load: Load) -> f64 {
     let mut d = device(tiny);
-    let (pages, mut rng, mut now) = (tiny.units(1) as u64, Rng(7), 0);
+    let (pages, mut rng, mut now) = (tiny.units(1) as u64, Rng::new(7), 0);
     let stream = (0..1_500u64).map(|i| {
         let (op, length) = match load {
             Load::Mixed(_) if i % 2 == 1 => (HostOp::Read, 1),

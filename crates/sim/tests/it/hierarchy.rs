@@ -91,7 +91,7 @@ fn l1_owns_at_most_half_in_use_and_one_in_transition() {
         let geometry = spec.geometry().unwrap();
         let mut device: Device<NoProbe> =
             Device::new(&spec, &geometry, wordline_schemes::build(scheme).unwrap(), NoProbe).unwrap();
-        let mut random = Rng(7);
+        let mut random = Rng::new(7);
         for i in 0..30_000 {
             write(&mut device, random.below(8_000), random.below(SECTORS), 1);
             if i % 64 == 0 {
@@ -114,7 +114,7 @@ fn a_page_under_sa_is_found_in_one_place() {
     let media = Metadata::default();
     let mut device = Device::over(&spec, &geometry, scheme, NoProbe, media).unwrap();
     let pages = spec.logical_bytes() / spec.unit.0;
-    let (mut random, mut shared) = (Rng(3), 0);
+    let (mut random, mut shared) = (Rng::new(3), 0);
     for _ in 0..3_000 {
         let (page, from) = (random.below(pages), random.below(SECTORS));
         let sectors = 1 + random.below(SECTORS - from);
@@ -220,7 +220,7 @@ fn gc_reads_a_place_once_for_all_it_gathers() {
 fn runs_of_a_page_stay_together_where_asked() {
     for (scheme, most) in [("hierarchy:runs=any", 4), ("hierarchy", 2)] {
         let mut device = device(scheme);
-        let mut random = Rng(5);
+        let mut random = Rng::new(5);
         for _ in 0..4_000 {
             let (page, from) = (random.below(300), random.below(SECTORS));
             write(&mut device, page, from, 1 + random.below(SECTORS - from));

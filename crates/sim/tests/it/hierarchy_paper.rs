@@ -148,7 +148,7 @@ fn the_division_is_that_of_algorithm_1_line_by_line() {
                 merging: 0,
                 by_page,
             };
-            let (mut random, mut expected) = (Rng(11), vec![]);
+            let (mut random, mut expected) = (Rng::new(11), vec![]);
             for page in 0..3_000 {
                 let sectors = if random.once_in(2) { SECTORS } else { 1 };
                 write(&mut drive, page, 0, sectors);

@@ -125,7 +125,7 @@ fn read(d: &mut Drive, page: u64) -> (Outcome, u64) {
 
 /// Overwrite pages until the media fail. What was acknowledged, and the error.
 fn until_it_fails(d: &mut Drive) -> (BTreeMap<u64, u64>, DeviceError) {
-    let (mut newest, mut rng) = (BTreeMap::new(), Rng(5));
+    let (mut newest, mut rng) = (BTreeMap::new(), Rng::new(5));
     for stamp in 1..3_000 {
         let page = rng.below(pages(d));
         match write(d, page, stamp) {
@@ -272,7 +272,7 @@ fn parent_and_fork_never_see_each_others_writes() {
         let first = full();
         let second = fork(&first);
         let mut both = [first, second];
-        let mut rng = Rng(7);
+        let mut rng = Rng::new(7);
         let pages = pages(&both[0]);
         let mut newest: BTreeMap<u64, u64> = (0..pages).map(|page| (page, 1)).collect();
         for stamp in 2..600 {

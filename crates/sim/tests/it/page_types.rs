@@ -42,7 +42,7 @@ fn msb_dominates_conventional_writes_as_in_the_paper() {
     // PA-SSD, section 3 and Fig. 5: P_fast = (1/3)^n, P_slow = 1 - (2/3)^n. The next types of the planes
     // are made independent by single pages at random places in between.
     let mut d = paper("conventional-tlc");
-    let mut rng = Rng(7);
+    let mut rng = Rng::new(7);
     let pages = d.ftl.view().logical_pages() as u64;
     for _ in 0..5_000 {
         write(&mut d, rng.below(pages), 1);
@@ -72,7 +72,7 @@ fn parts_of_a_request_get_the_type_of_the_request() {
     // PA-SSD, Fig. 11: 98 % and more of the parts get the type asked for, once planes have blocks with
     // pages of each type; the paper's drive is never empty.
     let mut d = paper("pa-ssd:US");
-    let mut rng = Rng(5);
+    let mut rng = Rng::new(5);
     let pages = d.ftl.view().logical_pages() as u64;
     let mut half = ([0; 4], [[0; 4]; 5]);
     for i in 0..40_000 {
@@ -115,7 +115,7 @@ fn further_bit_without_a_buffer_reads_all_lower_bits() {
 fn qds_at_threshold_0_and_wbs_unbuffered_are_lfs() {
     let hash = |spelling: &str| {
         let mut d = paper(spelling);
-        let mut rng = Rng(3);
+        let mut rng = Rng::new(3);
         for i in 0..3_000 {
             let at = SimTime(i * 40_000);
             let op = if rng.below(3) == 0 { HostOp::Read } else { HostOp::Write };
@@ -164,7 +164,7 @@ fn blocks_with_unused_slow_pages_are_collected_safely() {
         let mut d = device(&spec, spelling);
         let pages = d.ftl.view().logical_pages() as u64;
         let per_page = d.ftl.logical_lbas() / pages;
-        let mut rng = Rng(11);
+        let mut rng = Rng::new(11);
         for _ in 0..30 * pages {
             let at = d.now();
             d.submit(HostRequest::new(HostOp::Write, rng.below(pages) * per_page, per_page as u32), at)

@@ -194,7 +194,7 @@ fn cache_pages_never_take_the_reserve_of_their_target() {
         let mut d: Device<NoProbe> = device(&tiny, named("slc-cache"), 3, NoProbe);
         let pages = d.ftl.logical_lbas() / 4;
         d.ftl.precondition(&Initial::holding(Mapped::First(pages as u32 * 9 / 10)), seed).unwrap();
-        let mut random = Rng(seed);
+        let mut random = Rng::new(seed);
         // Many at once: with one at a time the cache's collection never waits for the region's.
         for i in 0..pages * 8 {
             let at = d.now() + SimDuration(random.below(3) * 10_000);
@@ -221,7 +221,7 @@ fn full_sector_mapped_drive_ends_its_collections() {
     let mut d: Device<Patience> = device(&tiny, Box::new(BySector), 2, Patience(200_000));
     let sectors = d.ftl.logical_lbas();
     let (mut done, mut full) = (0, 0);
-    let mut random = Rng(3);
+    let mut random = Rng::new(3);
     for i in 0..sectors * 6 {
         // One sector at a time, in slots of four: the drive is full with a quarter of its sectors.
         let sector = if i < sectors { i } else { random.below(sectors) };
@@ -401,7 +401,7 @@ fn many_programs_without_a_place_do_not_nest() {
 #[test]
 fn parts_that_die_together_leave_before_gc() {
     for seed in 0..1000 {
-        let mut rng = Rng(seed);
+        let mut rng = Rng::new(seed);
         let tiny = Tiny {
             planes: 1 + rng.below(2) as u32,
             blocks: 12 + rng.below(4) as u32,
@@ -437,7 +437,7 @@ fn parts_that_die_together_leave_before_gc() {
 #[test]
 fn unbound_write_fails_only_if_no_plane_has_room() {
     for seed in 0..400 {
-        let mut rng = Rng(seed);
+        let mut rng = Rng::new(seed);
         let tiny = Tiny {
             channels: 2,
             chips: 2,

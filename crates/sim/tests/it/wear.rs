@@ -49,7 +49,7 @@ fn write(d: &mut Device<NoProbe>, spec: &DeviceSpec, page: u64, stamp: u64) -> O
 
 /// Pages written until the drive has worn out; a share of them in the first tenth, if any.
 fn to_wear_out(d: &mut Device<NoProbe>, spec: &DeviceSpec, hot: Option<u64>) -> u64 {
-    let (mut rng, all) = (Rng(3), pages(spec));
+    let (mut rng, all) = (Rng::new(3), pages(spec));
     for n in 0..3_000_000 {
         let page = if hot.is_some_and(|p| rng.below(100) < p) { rng.below(all / 10) } else { rng.below(all) };
         match write(d, spec, page, n) {
@@ -80,7 +80,7 @@ fn a_block_retires_at_the_erase_that_uses_its_life_up() {
 fn spares_go_first_then_writes_fail_and_reads_go_on() {
     let spec = spec(40, WearSpec { spread: Fraction::percent(20), ..ENFORCED });
     let mut d = device(&spec, Bytes::default());
-    let (mut newest, mut rng, mut capacity) = (BTreeMap::new(), Rng(5), vec![]);
+    let (mut newest, mut rng, mut capacity) = (BTreeMap::new(), Rng::new(5), vec![]);
     let per = spec.unit.0 / 512;
     for n in 1.. {
         let page = rng.below(pages(&spec));
@@ -152,7 +152,7 @@ fn factory_bad_blocks_are_a_seeded_share() {
 #[test]
 fn retired_blocks_stay_retired_through_power_cuts() {
     let spec = spec(40, WearSpec { spread: Fraction::percent(30), ..ENFORCED });
-    let (mut d, mut rng, per) = (device(&spec, Bytes::default()), Rng(11), spec.unit.0 / 512);
+    let (mut d, mut rng, per) = (device(&spec, Bytes::default()), Rng::new(11), spec.unit.0 / 512);
     let (mut newest, mut cuts, mut with_losses) = (BTreeMap::new(), 0, 0);
     'alive: for n in 1.. {
         assert!(n < 1_000_000);
@@ -190,7 +190,7 @@ fn levelled(wear: WearSpec) -> (u32, u32, u64) {
     for page in 0..pages(&spec) {
         write(&mut d, &spec, page, page);
     }
-    let mut rng = Rng(3);
+    let mut rng = Rng::new(3);
     for n in 0..30_000 {
         write(&mut d, &spec, rng.below(pages(&spec) / 10), n);
     }

@@ -10,20 +10,20 @@ use wordline_units::{HostOp, HostRequest, SimTime};
 
 /// Requests of the host, and their expected results.
 pub(crate) struct Asked<'a> {
-    pub(crate) case: &'a Case,
-    pub(crate) model: Model,
+    case: &'a Case,
+    model: Model,
     /// Expected data of each outstanding read.
     expected: HashMap<u64, Expected>,
     /// Each completed read: its number, its expected data, and the stamp that it found in each sector.
     reads: Vec<(u64, Expected, Vec<u64>)>,
-    pub(crate) asked: u64,
-    pub(crate) ended: u64,
+    asked: u64,
+    ended: u64,
     open_writes: HashSet<u64>,
     last_end: SimTime,
     /// Requests and bytes of each kind.
     counts: HashMap<HostOp, (u64, u64)>,
     /// Bytes of the units that were written.
-    pub(crate) page_bytes: u64,
+    page_bytes: u64,
     stamp: u64,
 }
 
@@ -43,6 +43,35 @@ impl<'a> Asked<'a> {
             page_bytes: 0,
             stamp: 0,
         }
+    }
+
+    pub(crate) fn case(&self) -> &'a Case {
+        self.case
+    }
+
+    pub(crate) fn model(&self) -> &Model {
+        &self.model
+    }
+
+    /// Number of requests that the drive has taken.
+    pub(crate) fn taken(&self) -> u64 {
+        self.asked
+    }
+
+    /// Number of completed requests.
+    pub(crate) fn completed(&self) -> u64 {
+        self.ended
+    }
+
+    /// Bytes of the units that were written.
+    pub(crate) fn page_bytes(&self) -> u64 {
+        self.page_bytes
+    }
+
+    /// Expect data that no request has written. Returns what is expected.
+    #[cfg(test)]
+    pub(crate) fn forge(&mut self) -> u64 {
+        self.model.forge()
     }
 
     /// Note that the drive takes a request. Returns the data of a write.
@@ -99,7 +128,7 @@ impl<'a> Asked<'a> {
             // The drive cannot correct the data, but they are visible here.
             Outcome::Uncorrectable if c.request.op == HostOp::Read && has_errors => {}
             // A full drive has no space for a write, nor for the trims that a flush would log.
-            _ if needs_a_place && !self.case.drive.roomy => _ = self.model.failed.insert(c.number),
+            _ if needs_a_place && !self.case.drive.roomy => self.model.fail(c.number),
             outcome => return Err(format!("request {} ends {outcome:?}", c.number)),
         }
         Ok(())

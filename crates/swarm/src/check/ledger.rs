@@ -66,13 +66,9 @@ pub(crate) struct Ledger {
     erases: [u64; 4],
     /// Programs and erases that have started in the array.
     begun: HashSet<u64>,
-    /// How often an operation was resumed.
-    pub(crate) continued: u64,
-    /// Operations that were part of a multi-plane command with others.
-    pub(crate) together: u64,
     effort: Effort,
     /// The first error found.
-    pub(crate) wrong: Option<String>,
+    wrong: Option<String>,
 }
 
 /// Limit on programs and erases, above that of any case; and on all events.
@@ -109,6 +105,11 @@ impl Ledger {
         }
     }
 
+    /// The first error found.
+    pub(crate) fn wrong(&self) -> Option<&str> {
+        self.wrong.as_deref()
+    }
+
     fn take(&mut self, event: Event) -> Result<(), String> {
         match event {
             Event::Bus { op, channel, bytes, start, end, .. } => {
@@ -124,7 +125,6 @@ impl Ledger {
                 }
                 // The rest of a suspended operation.
                 if kind != OpKind::Read && !self.begun.insert(op) {
-                    self.continued += 1;
                     return Ok(());
                 }
                 match kind {
@@ -193,11 +193,7 @@ impl Ledger {
         let command = self.commands.get_mut(&array).filter(|c| {
             on && (c.kind, c.mode, c.page) == what && (c.start, c.end) == when && !c.planes.contains(&plane)
         });
-        command.is_some_and(|c| {
-            c.planes.push(plane);
-            self.together += 1;
-            true
-        })
+        command.map(|c| c.planes.push(plane)).is_some()
     }
 
     fn read(&mut self, ppn: Ppn) -> Result<(), String> {

@@ -7,21 +7,21 @@ use wordline_units::{HostOp, HostRequest};
 
 /// A value that a sector has had, and the request that wrote it.
 #[derive(Clone, Copy)]
-pub(crate) struct Value {
-    pub(crate) stamp: u64,
-    pub(crate) request: u64,
+struct Value {
+    stamp: u64,
+    request: u64,
 }
 
 /// What the host may expect: every value that each sector was given, in order of arrival, which is the order
 /// of linearization.
 pub(crate) struct Model {
-    pub(crate) sectors: Vec<Vec<Value>>,
+    sectors: Vec<Vec<Value>>,
     /// Whether each unit (under a page map) or sector (under a sector map) holds data.
-    pub(crate) held: Vec<bool>,
+    held: Vec<bool>,
     per_unit: u64,
-    pub(crate) per_sector: u64,
+    per_sector: u64,
     by_page: bool,
-    pub(crate) failed: HashSet<u64>,
+    failed: HashSet<u64>,
 }
 
 /// A read when it was submitted: its first sector, and the number of values of each sector at that time.
@@ -59,7 +59,7 @@ impl Model {
     }
 
     /// Sectors of a request: reads and writes are rounded outward, trims inward.
-    pub(crate) fn span(&self, r: &HostRequest) -> (u64, u64) {
+    fn span(&self, r: &HostRequest) -> (u64, u64) {
         let (from, to) = (r.lba.0, r.lba.0 + r.blocks as u64);
         match r.op {
             HostOp::Trim => {
@@ -70,13 +70,37 @@ impl Model {
         }
     }
 
+    /// Its size in blocks of 512 bytes.
+    pub(crate) fn blocks(&self) -> u64 {
+        self.sectors.len() as u64 * self.per_sector
+    }
+
+    /// Note that a request has failed.
+    pub(crate) fn fail(&mut self, request: u64) {
+        self.failed.insert(request);
+    }
+
+    /// Whether a request has failed.
+    pub(crate) fn has_failures(&self) -> bool {
+        !self.failed.is_empty()
+    }
+
+    /// Give a written sector a value of no request. Returns its stamp.
+    #[cfg(test)]
+    pub(crate) fn forge(&mut self) -> u64 {
+        let written = self.sectors.iter_mut().find(|s| s.last().is_some_and(|v| v.stamp > 0));
+        let forged = Value { stamp: u64::MAX, request: u64::MAX };
+        written.expect("a case that writes").push(forged);
+        forged.stamp
+    }
+
     /// Number of mapped pages, if each has a place of its own; otherwise of sectors with data.
     pub(crate) fn mapped(&self, by_page: bool) -> u64 {
         let each = if by_page && !self.by_page { self.per_unit as usize } else { 1 };
         self.held.chunks(each).filter(|sectors| sectors.contains(&true)).count() as u64
     }
 
-    pub(crate) fn hold(&mut self, sector: u64, holds: bool) {
+    fn hold(&mut self, sector: u64, holds: bool) {
         let granule = if self.by_page { self.per_unit } else { 1 };
         self.held[(sector / granule) as usize] = holds;
     }

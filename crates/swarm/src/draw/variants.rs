@@ -69,7 +69,7 @@ pub(crate) fn perhaps_keeping_back(rng: &mut Rng, drive: Drive) -> Drive {
 pub(crate) fn perhaps_packed(rng: &Rng, drive: Drive) -> Drive {
     let media = 0..drive.geometry.media.len();
     let has_several = media.into_iter().any(|medium| drive.geometry.units_per_page(medium) > 1);
-    if !has_several || Rng(rng.0 ^ 0x0070_6163_6b65_6421).once_in(2) {
+    if !has_several || rng.aside(0x0070_6163_6b65_6421).once_in(2) {
         return drive;
     }
     drive.changed(|spec| spec.packing = Packing::Page)
@@ -78,7 +78,7 @@ pub(crate) fn perhaps_packed(rng: &Rng, drive: Drive) -> Drive {
 /// The drive with controller latency in addition to the link, in one case of three. Drawn from a separate
 /// stream.
 pub(crate) fn perhaps_with_a_controller(rng: &Rng, drive: Drive) -> Drive {
-    let mut aside = Rng(rng.0 ^ 0x0063_7472_6c74_696d);
+    let mut aside = rng.aside(0x0063_7472_6c74_696d);
     if !aside.once_in(3) {
         return drive;
     }
@@ -92,7 +92,7 @@ pub(crate) fn perhaps_with_a_controller(rng: &Rng, drive: Drive) -> Drive {
 /// The drive with an SLC cache that is emptied in idle time or takes free blocks, if it has a cache. Drawn
 /// from a separate stream.
 pub(crate) fn perhaps_with_a_resting_cache(rng: &Rng, drive: Drive) -> Drive {
-    let mut aside = Rng(rng.0 ^ 0x0072_6573_7469_6e67);
+    let mut aside = rng.aside(0x0072_6573_7469_6e67);
     let Some(mut cache) = drive.spec.slc_cache else { return drive };
     if aside.once_in(3) {
         return drive;
@@ -111,7 +111,7 @@ pub(crate) fn perhaps_with_a_resting_cache(rng: &Rng, drive: Drive) -> Drive {
 
 /// The same drive with paced host writes, one time in three. Drawn aside, too.
 pub(crate) fn perhaps_paced(rng: &Rng, drive: Drive) -> Drive {
-    let mut aside = Rng(rng.0 ^ 0x7061_6365_6477_7274);
+    let mut aside = rng.aside(0x7061_6365_6477_7274);
     let gc = drive.spec.gc;
     let blocks = drive.spec.media.iter().map(|medium| medium.blocks_per_plane).max().unwrap_or(0);
     let most = match gc.trigger {
@@ -139,7 +139,7 @@ pub(crate) fn perhaps_in_superblocks(rng: &mut Rng, drive: Drive) -> Drive {
 
 /// A drive with superblocks with parity in each superpage, one time in two. Drawn aside, too.
 pub(crate) fn perhaps_with_parity(rng: &Rng, drive: Drive) -> Drive {
-    let mut aside = Rng(rng.0 ^ 0x7061_7269_7479_7061);
+    let mut aside = rng.aside(0x7061_7269_7479_7061);
     let superblock = drive.spec.superblock;
     let planes = drive.spec.media.iter().map(|medium| u64::from(superblock.planes(medium.topology))).min();
     let Some(planes) = planes.filter(|planes| *planes > 1) else { return drive };

@@ -1,7 +1,6 @@
 //! What survives a power cut? Power is cut at random times. Every acknowledged or flushed write must be found
 //! again, and the mapping table that recovery builds from page metadata must be the committed one.
 
-mod cut;
 mod run;
 mod watch;
 
@@ -22,25 +21,23 @@ fn keeping_back(rng: &mut Rng, drive: Drive) -> Drive {
     drive.changed(|spec| spec.flush = Some(flush))
 }
 
-impl Swarm {
-    /// Number of requests of a seed's full power-cut case.
-    pub fn length_of_cuts(seed: u64) -> u64 {
-        Rng(seed ^ 0x6375_7473).below(700)
-    }
+/// Number of requests of a seed's full power-cut case.
+pub fn length_of_cuts(seed: u64) -> u64 {
+    Rng::new(seed ^ 0x6375_7473).below(700)
+}
 
-    /// Draw a small drive, a scheme and requests, and cut the power from time to time. Returns what the cuts
-    /// met.
-    ///
-    /// # Errors
-    /// The first error found, or the message of a panic.
-    pub fn power_cuts(&self, seed: u64, length: u64) -> Result<Tally, Failure> {
-        let mut rng = Rng(seed);
-        let drive = self.small_drive(&mut rng)?;
-        let drive = keeping_back(&mut rng, drive);
-        let (scheme, device) = (drive.scheme.to_string(), wordline_device::to_toml(&drive.spec));
-        let cut = || cut_again_and_again(Run::new(drive.spec, drive.scheme.scheme)?, rng, seed, length);
-        caught(cut).map_err(|message| Failure { seed, length, scheme, device, message })
-    }
+/// Draws a small drive, a scheme and requests, and cuts the power from time to time. Returns what the cuts
+/// met.
+///
+/// # Errors
+/// The first error found, or the message of a panic.
+pub fn power_cuts(swarm: &Swarm, seed: u64, length: u64) -> Result<Tally, Failure> {
+    let mut rng = Rng::new(seed);
+    let drive = swarm.small_drive(&mut rng)?;
+    let drive = keeping_back(&mut rng, drive);
+    let (scheme, device) = (drive.scheme.to_string(), wordline_device::to_toml(&drive.spec));
+    let cut = || cut_again_and_again(Run::new(drive.spec, drive.scheme.scheme)?, rng, seed, length);
+    caught(cut).map_err(|message| Failure { seed, length, scheme, device, message })
 }
 
 fn cut_again_and_again(mut run: Run, mut rng: Rng, seed: u64, length: u64) -> Result<Tally, String> {
@@ -55,8 +52,8 @@ fn cut_again_and_again(mut run: Run, mut rng: Rng, seed: u64, length: u64) -> Re
             continue;
         }
         until_cut = 1 + rng.below(200);
-        let now = run.device.now();
-        let event = run.device.next_event().unwrap_or(now);
+        let now = run.now();
+        let event = run.next_event().unwrap_or(now);
         let at = match rng.below(5) {
             0 => now,
             1 => event,
@@ -65,9 +62,7 @@ fn cut_again_and_again(mut run: Run, mut rng: Rng, seed: u64, length: u64) -> Re
             _ => SimTime(now.0 + rng.below(2_000_000)),
         };
         run.collect(at)?;
-        if run.device.advance_to(at).is_err() {
-            return run.error("the drive stops".into());
-        }
+        run.advance_to(at)?;
         run = run.cut()?;
     }
     run.finish()

@@ -2,6 +2,7 @@
 
 use crate::check::effort::Effort;
 use std::collections::HashSet;
+use std::ops::AddAssign;
 use wordline_ftl::OpKind;
 use wordline_sim::{Event, Probe};
 use wordline_units::Ppn;
@@ -92,9 +93,8 @@ pub struct Tally {
     pub twins: u64,
 }
 
-impl Tally {
-    /// Add another tally.
-    pub fn add(&mut self, other: Tally) {
+impl AddAssign for Tally {
+    fn add_assign(&mut self, other: Tally) {
         self.cuts += other.cuts;
         self.torn_programs += other.torn_programs;
         self.torn_erases += other.torn_erases;

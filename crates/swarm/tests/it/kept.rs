@@ -2,13 +2,13 @@
 //! in circles or was falsely full, by a rule of docs/progress.md that the drive did not hold to then.
 
 use wordline_schemes::Registry;
-use wordline_swarm::{Case, stress};
+use wordline_swarm::{read_case, run_case, stress};
 
 /// A kept case runs to its end, with every check on.
 fn goes_on(text: &str) {
     let registry = stress::over(&Registry::standard()).unwrap();
-    let case = Case::read(text, &registry).unwrap_or_else(|why| panic!("{why}"));
-    case.run().unwrap_or_else(|failure| panic!("{failure}"));
+    let case = read_case(text, &registry).unwrap_or_else(|why| panic!("{why}"));
+    run_case(&case).unwrap_or_else(|failure| panic!("{failure}"));
 }
 
 /// It never ended. Rule: a scheme's own moves and idle work find room as `bind` will give it, or are let go (step 3).

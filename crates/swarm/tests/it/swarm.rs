@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use wordline_device::PartialPages;
 use wordline_ftl::MapKind;
 use wordline_schemes::Registry;
-use wordline_swarm::{Failure, Outcome, Swarm, stress};
+use wordline_swarm::{Failure, Outcome, Swarm, run_case, stress};
 
 /// All schemes, or those that `WORDLINE_SCHEMES=a,b` asks for.
 pub fn swarm() -> Swarm {
@@ -167,7 +167,8 @@ fn every_read_and_every_count_by_valid_sectors() {
         if case.drive.layout.map != MapKind::ValidSectors {
             return; // its scheme or another setting does not take it
         }
-        quietly(|| case.run()).unwrap_or_else(|failure| panic!("seed {seed}, by valid sectors: {failure}"));
+        quietly(|| run_case(&case))
+            .unwrap_or_else(|failure| panic!("seed {seed}, by valid sectors: {failure}"));
         run.fetch_add(1, Ordering::Relaxed);
     });
     let run = run.into_inner();
@@ -198,5 +199,5 @@ fn replays_the_case_that_the_environment_names() {
     let (seed, length) = (seed.parse().expect("a seed"), length.parse().expect("a length"));
     let case = swarm.draw(seed, length).unwrap_or_else(|f| panic!("{f}"));
     println!("{case}");
-    case.run().unwrap_or_else(|f| panic!("{f}"));
+    run_case(&case).unwrap_or_else(|f| panic!("{f}"));
 }

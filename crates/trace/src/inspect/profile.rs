@@ -7,7 +7,7 @@ use crate::requests::pages::{PageSet, RankedPages};
 use crate::trace::scan::PAGE_BLOCKS;
 use crate::trace::trace::Trace;
 use serde::Serialize;
-use std::ops::Range;
+use std::ops::{AddAssign, Range};
 use wordline_hash::splitmix;
 use wordline_reuse::LruStack;
 use wordline_units::{HostOp, HostRequest};
@@ -68,13 +68,21 @@ pub struct Hits {
 }
 
 impl Hits {
-    fn add(&mut self, op: HostOp, n: u64) {
-        if op == HostOp::Read { self.reads += n } else { self.writes += n }
+    /// Touches of an operation that is a read or a write.
+    fn of(op: HostOp, n: u64) -> Hits {
+        if op == HostOp::Read { Hits { reads: n, writes: 0 } } else { Hits { reads: 0, writes: n } }
     }
 
     /// Of both.
     pub fn all(&self) -> u64 {
         self.reads + self.writes
+    }
+}
+
+impl AddAssign for Hits {
+    fn add_assign(&mut self, other: Hits) {
+        self.reads += other.reads;
+        self.writes += other.writes;
     }
 }
 
@@ -113,8 +121,7 @@ impl Reuse {
         let mut hits = Hits::default();
         let of = |hits: u64, touches: u64| (touches > 0).then(|| hits as f64 / touches as f64);
         let ratio = |(below, again): &(u64, Hits)| {
-            hits.reads += again.reads;
-            hits.writes += again.writes;
+            hits += *again;
             HitRatio {
                 cache_bytes: below * PAGE,
                 reads: of(hits.reads, self.touches.reads),
@@ -244,16 +251,16 @@ impl Follower {
 
     /// Track consecutive pages, touched by one request.
     fn touch(&mut self, pages: &Range<u64>, op: HostOp) {
-        self.all.add(op, pages.end - pages.start);
+        self.all += Hits::of(op, pages.end - pages.start);
         let place = |page: u64| {
             if self.one_in == 1 { page as u32 } else { self.sample.partition_point(|p| *p < page) as u32 }
         };
         let followed = place(pages.start)..place(pages.end);
-        self.touches.add(op, (followed.end - followed.start) as u64);
+        self.touches += Hits::of(op, (followed.end - followed.start) as u64);
         for number in followed {
             match self.stack.touch(number) {
-                None => self.first.add(op, 1),
-                Some(distance) => self.again.at(distance as u64 * self.one_in).add(op, 1),
+                None => self.first += Hits::of(op, 1),
+                Some(distance) => *self.again.at(distance as u64 * self.one_in) += Hits::of(op, 1),
             }
         }
     }
@@ -301,7 +308,7 @@ impl Profile {
         let span = trace.span_ns().max(1);
         let bytes = trace.bytes_moved();
         let mut taking = Taking::new(&pages, span, bytes / PAGE);
-        for request in trace.requests_to_look_at()? {
+        for request in trace.pass()? {
             taking.add(request?);
         }
         Ok(Some(taking.done()))

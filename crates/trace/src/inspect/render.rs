@@ -67,232 +67,236 @@ const SHOWN_VOLUMES: usize = 12;
 /// Characters of the longest bar.
 const BAR: u64 = 40;
 
-impl Inspection {
-    /// The text for a terminal.
-    pub fn render(&self) -> String {
-        let mut out = String::new();
-        // Writing to a string cannot fail.
-        let mut row = |label: &str, text: String| {
-            let _ = writeln!(out, "{label:INDENT$}{text}");
-        };
-        row(
-            "file",
-            format!(
-                "{} ({}, {})",
-                self.file,
-                readable_bytes(self.file_bytes),
-                match self.compression {
-                    Compression::Plain => "uncompressed".to_string(),
-                    packed => format!("compressed with {}", packed.name()),
-                }
-            ),
-        );
-        row("sha256", self.sha256.clone());
-        row("format", format!("{} ({})", self.format, self.confidence.name()));
-        row("because", wrapped(&self.reason, INDENT));
-        for remark in &self.remarks {
-            row("note", wrapped(remark, INDENT));
-        }
-        for file in &self.left_out {
-            row("left out", wrapped(file, INDENT));
-        }
-        // The confidence in the format does not apply to given options.
-        for (label, is_told) in [("read with", false), ("as set", true)] {
-            let of = self.options.iter().filter(|(k, _)| self.told.contains(k) == is_told);
-            let options: Vec<String> = of.map(|(k, v)| format!("{k}={v}")).collect();
-            if !options.is_empty() {
-                row(label, options.join(","));
+/// The text of an inspection for a terminal.
+pub fn render_inspection(inspection: &Inspection) -> String {
+    let mut out = String::new();
+    // Writing to a string cannot fail.
+    let mut row = |label: &str, text: String| {
+        let _ = writeln!(out, "{label:INDENT$}{text}");
+    };
+    row(
+        "file",
+        format!(
+            "{} ({}, {})",
+            inspection.file,
+            readable_bytes(inspection.file_bytes),
+            match inspection.compression {
+                Compression::Plain => "uncompressed".to_string(),
+                packed => format!("compressed with {}", packed.name()),
             }
+        ),
+    );
+    row("sha256", inspection.sha256.clone());
+    row("format", format!("{} ({})", inspection.format, inspection.confidence.name()));
+    row("because", wrapped(&inspection.reason, INDENT));
+    for remark in &inspection.remarks {
+        row("note", wrapped(remark, INDENT));
+    }
+    for file in &inspection.left_out {
+        row("left out", wrapped(file, INDENT));
+    }
+    // The confidence in the format does not apply to given options.
+    for (label, is_told) in [("read with", false), ("as set", true)] {
+        let of = inspection.options.iter().filter(|(k, _)| inspection.told.contains(k) == is_told);
+        let options: Vec<String> = of.map(|(k, v)| format!("{k}={v}")).collect();
+        if !options.is_empty() {
+            row(label, options.join(","));
         }
-        out.push('\n');
-        let mut row = |label: &str, text: String| {
-            let _ = writeln!(out, "{label:INDENT$}{text}");
-        };
-        let mut kinds =
-            vec![format!("{} reads", grouped(self.reads)), format!("{} writes", grouped(self.writes))];
-        for (count, name) in [
-            (self.trims, "trims"),
-            (self.flushes, "flushes"),
-            (self.fua_writes, "of the writes with FUA"),
-            (self.stream_writes, "of the writes in streams"),
-        ] {
-            if count > 0 {
-                kinds.push(format!("{} {name}", grouped(count)));
-            }
+    }
+    out.push('\n');
+    let mut row = |label: &str, text: String| {
+        let _ = writeln!(out, "{label:INDENT$}{text}");
+    };
+    let mut kinds = vec![
+        format!("{} reads", grouped(inspection.reads)),
+        format!("{} writes", grouped(inspection.writes)),
+    ];
+    for (count, name) in [
+        (inspection.trims, "trims"),
+        (inspection.flushes, "flushes"),
+        (inspection.fua_writes, "of the writes with FUA"),
+        (inspection.stream_writes, "of the writes in streams"),
+    ] {
+        if count > 0 {
+            kinds.push(format!("{} {name}", grouped(count)));
         }
+    }
+    row(
+        "requests",
+        format!(
+            "{}: {} ({:.1} % writes)",
+            grouped(inspection.requests),
+            kinds.join(", "),
+            inspection.write_fraction * 100.0
+        ),
+    );
+    row("span", format!("{}, {} requests/s", span(inspection.span_s), figure(inspection.requests_per_s)));
+    if let Some(at) = inspection.largest_gap_at {
         row(
-            "requests",
+            "longest gap",
             format!(
-                "{}: {} ({:.1} % writes)",
-                grouped(self.requests),
-                kinds.join(", "),
-                self.write_fraction * 100.0
+                "{} before {}",
+                span(inspection.largest_gap_s),
+                place(inspection.largest_gap_in.as_deref(), at)
             ),
         );
-        row("span", format!("{}, {} requests/s", span(self.span_s), figure(self.requests_per_s)));
-        if let Some(at) = self.largest_gap_at {
-            row(
-                "longest gap",
-                format!("{} before {}", span(self.largest_gap_s), place(self.largest_gap_in.as_deref(), at)),
-            );
-        }
-        row("read", format!("{}, mean {} KiB", size(self.read_gib), figure(self.mean_read_kib)));
-        row("written", format!("{}, mean {} KiB", size(self.write_gib), figure(self.mean_write_kib)));
+    }
+    row("read", format!("{}, mean {} KiB", size(inspection.read_gib), figure(inspection.mean_read_kib)));
+    row("written", format!("{}, mean {} KiB", size(inspection.write_gib), figure(inspection.mean_write_kib)));
+    row(
+        "footprint",
+        format!(
+            "{} in distinct 4 KiB pages, {} of it written",
+            size(inspection.footprint_gib),
+            size(inspection.written_footprint_gib)
+        ),
+    );
+    if inspection.write_gib > inspection.written_footprint_gib {
         row(
-            "footprint",
+            "overwrites",
             format!(
-                "{} in distinct 4 KiB pages, {} of it written",
-                size(self.footprint_gib),
-                size(self.written_footprint_gib)
+                "each written page {} times on average",
+                figure(inspection.write_gib / inspection.written_footprint_gib)
             ),
         );
-        if self.write_gib > self.written_footprint_gib {
-            row(
-                "overwrites",
-                format!(
-                    "each written page {} times on average",
-                    figure(self.write_gib / self.written_footprint_gib)
-                ),
-            );
-        }
-        let dispersion: Vec<String> =
-            [(self.arrivals.dispersion_1s, "1 s"), (self.arrivals.dispersion_60s, "60 s")]
-                .into_iter()
-                .filter_map(|(index, window)| Some(format!("{} in windows of {window}", figure(index?))))
-                .collect();
-        if !dispersion.is_empty() {
-            row("dispersion", format!("{} (1 if arrivals were independent)", dispersion.join(", ")));
-        }
-        let side = if self.volumes.len() > 1 {
-            format!("; {} with {} volumes concatenated", size(self.address_space_gib), self.volumes.len())
-        } else {
-            String::new()
-        };
-        row("addresses", format!("up to {}{side}", size(self.highest_address_gib)));
-        if self.unaligned > 0 {
-            row("rounded", format!("{} requests to whole blocks of 512 B", grouped(self.unaligned)));
-        }
-        if self.reordered > 0 {
-            row("sorted", format!("{} requests were out of order", grouped(self.reordered)));
-        }
-        if self.open_end {
-            row(
-                "last line",
-                "has no newline; if the file was truncated there, its last number may be wrong".into(),
-            );
-        }
-        if self.asides > 0 {
-            row("set aside", format!("{} entries that are not requests", grouped(self.asides)));
-        }
-        self.render_sizes(&mut out);
-        self.render_cache(&mut out);
-        self.render_volumes(&mut out);
-        self.render_faults(&mut out);
-        out
     }
-
-    fn render_sizes(&self, out: &mut String) {
-        let most = self.sizes.iter().map(|c| c.reads + c.writes).max().unwrap_or(0);
-        if most == 0 {
-            return;
-        }
-        let _ = writeln!(out, "\n{:>12}  {:>12}  {:>12}", "size up to", "reads", "writes");
-        for c in &self.sizes {
-            let bar = ((c.reads + c.writes) * BAR).div_ceil(most) as usize;
-            let reads = (bar as u64 * c.reads / (c.reads + c.writes)) as usize;
-            let _ = writeln!(
-                out,
-                "{:>12}  {:>12}  {:>12}  {}{}",
-                readable_bytes(c.up_to_bytes),
-                grouped(c.reads),
-                grouped(c.writes),
-                "░".repeat(reads),
-                "█".repeat(bar - reads)
-            );
-        }
-        let _ = writeln!(out, "{:42}░ reads █ writes", "");
+    let dispersion: Vec<String> =
+        [(inspection.arrivals.dispersion_1s, "1 s"), (inspection.arrivals.dispersion_60s, "60 s")]
+            .into_iter()
+            .filter_map(|(index, window)| Some(format!("{} in windows of {window}", figure(index?))))
+            .collect();
+    if !dispersion.is_empty() {
+        row("dispersion", format!("{} (1 if arrivals were independent)", dispersion.join(", ")));
     }
+    let side = if inspection.volumes.len() > 1 {
+        format!(
+            "; {} with {} volumes concatenated",
+            size(inspection.address_space_gib),
+            inspection.volumes.len()
+        )
+    } else {
+        String::new()
+    };
+    row("addresses", format!("up to {}{side}", size(inspection.highest_address_gib)));
+    if inspection.unaligned > 0 {
+        row("rounded", format!("{} requests to whole blocks of 512 B", grouped(inspection.unaligned)));
+    }
+    if inspection.reordered > 0 {
+        row("sorted", format!("{} requests were out of order", grouped(inspection.reordered)));
+    }
+    if inspection.open_end {
+        row(
+            "last line",
+            "has no newline; if the file was truncated there, its last number may be wrong".into(),
+        );
+    }
+    if inspection.asides > 0 {
+        row("set aside", format!("{} entries that are not requests", grouped(inspection.asides)));
+    }
+    render_sizes(inspection, &mut out);
+    render_cache(inspection, &mut out);
+    render_volumes(inspection, &mut out);
+    render_faults(inspection, &mut out);
+    out
+}
 
-    fn render_cache(&self, out: &mut String) {
-        let Some(cache) = &self.cache else { return };
-        let percent = |share: Option<f64>| share.map_or("–".to_string(), |s| format!("{:.1} %", s * 100.0));
+fn render_sizes(inspection: &Inspection, out: &mut String) {
+    let most = inspection.sizes.iter().map(|c| c.reads + c.writes).max().unwrap_or(0);
+    if most == 0 {
+        return;
+    }
+    let _ = writeln!(out, "\n{:>12}  {:>12}  {:>12}", "size up to", "reads", "writes");
+    for c in &inspection.sizes {
+        let bar = ((c.reads + c.writes) * BAR).div_ceil(most) as usize;
+        let reads = (bar as u64 * c.reads / (c.reads + c.writes)) as usize;
         let _ = writeln!(
             out,
-            "\n{:>12}  {:>12}  {:>12}  {:>12}  {:>12}",
-            "LRU cache", "of footprint", "reads hit", "writes hit", "all"
+            "{:>12}  {:>12}  {:>12}  {}{}",
+            readable_bytes(c.up_to_bytes),
+            grouped(c.reads),
+            grouped(c.writes),
+            "░".repeat(reads),
+            "█".repeat(bar - reads)
         );
-        for (h, share) in cache.hits.iter().zip(CACHE_SHARES) {
-            let _ = writeln!(
-                out,
-                "{:>12}  {:>12}  {:>12}  {:>12}  {:>12}",
-                readable_bytes(h.cache_bytes),
-                format!("{share} %"),
-                percent(h.reads),
-                percent(h.writes),
-                percent(h.all)
-            );
-        }
-        if cache.sampled_pages < 1.0 {
-            let one_in = grouped((1.0 / cache.sampled_pages).round() as u64);
-            let _ = writeln!(out, "From one page in {one_in}, chosen by a hash (SHARDS).");
-        }
     }
+    let _ = writeln!(out, "{:42}░ reads █ writes", "");
+}
 
-    fn render_volumes(&self, out: &mut String) {
-        if self.volumes.len() < 2 {
-            return;
-        }
+fn render_cache(inspection: &Inspection, out: &mut String) {
+    let Some(cache) = &inspection.cache else { return };
+    let percent = |share: Option<f64>| share.map_or("–".to_string(), |s| format!("{:.1} %", s * 100.0));
+    let _ = writeln!(
+        out,
+        "\n{:>12}  {:>12}  {:>12}  {:>12}  {:>12}",
+        "LRU cache", "of footprint", "reads hit", "writes hit", "all"
+    );
+    for (h, share) in cache.hits.iter().zip(CACHE_SHARES) {
         let _ = writeln!(
             out,
-            "\n{:>12}  {:>12}  {:>12}  {:>12}",
-            "volume", "requests", "reaches to", "laid out at"
+            "{:>12}  {:>12}  {:>12}  {:>12}  {:>12}",
+            readable_bytes(h.cache_bytes),
+            format!("{share} %"),
+            percent(h.reads),
+            percent(h.writes),
+            percent(h.all)
         );
-        for v in self.volumes.iter().take(SHOWN_VOLUMES) {
-            let _ = writeln!(
-                out,
-                "{:>12}  {:>12}  {:>12}  {:>12}",
-                v.label,
-                grouped(v.requests),
-                readable_bytes(v.highest_bytes),
-                readable_bytes(v.base_bytes)
-            );
-        }
-        if self.volumes.len() > SHOWN_VOLUMES {
-            let _ = writeln!(out, "{:>12}  and {} more", "", self.volumes.len() - SHOWN_VOLUMES);
-        }
-        let _ =
-            writeln!(out, "Each volume has its own address space; a run concatenates them in this order.");
     }
+    if cache.sampled_pages < 1.0 {
+        let one_in = grouped((1.0 / cache.sampled_pages).round() as u64);
+        let _ = writeln!(out, "From one page in {one_in}, chosen by a hash (SHARDS).");
+    }
+}
 
-    fn render_faults(&self, out: &mut String) {
-        if let Some(first) = &self.backwards.first {
-            let _ = writeln!(
-                out,
-                "\n{} requests are out of order, by up to {} s; the first at {}",
-                grouped(self.backwards.count),
-                figure(self.backwards.largest_ns as f64 / 1e9),
-                place(first.file.as_deref(), first.at)
-            );
+fn render_volumes(inspection: &Inspection, out: &mut String) {
+    if inspection.volumes.len() < 2 {
+        return;
+    }
+    let _ =
+        writeln!(out, "\n{:>12}  {:>12}  {:>12}  {:>12}", "volume", "requests", "reaches to", "laid out at");
+    for v in inspection.volumes.iter().take(SHOWN_VOLUMES) {
+        let _ = writeln!(
+            out,
+            "{:>12}  {:>12}  {:>12}  {:>12}",
+            v.label,
+            grouped(v.requests),
+            readable_bytes(v.highest_bytes),
+            readable_bytes(v.base_bytes)
+        );
+    }
+    if inspection.volumes.len() > SHOWN_VOLUMES {
+        let _ = writeln!(out, "{:>12}  and {} more", "", inspection.volumes.len() - SHOWN_VOLUMES);
+    }
+    let _ = writeln!(out, "Each volume has its own address space; a run concatenates them in this order.");
+}
+
+fn render_faults(inspection: &Inspection, out: &mut String) {
+    if let Some(first) = &inspection.backwards.first {
+        let _ = writeln!(
+            out,
+            "\n{} requests are out of order, by up to {} s; the first at {}",
+            grouped(inspection.backwards.count),
+            figure(inspection.backwards.largest_ns as f64 / 1e9),
+            place(first.file.as_deref(), first.at)
+        );
+    }
+    if inspection.unusable.count > 0 {
+        let first = inspection.unusable.first.first();
+        let binary = first.is_some_and(|u| !matches!(u.at, Position::Line(_)));
+        let part = if binary { "record" } else { "line" };
+        let s = if inspection.unusable.count == 1 { "" } else { "s" };
+        let _ = writeln!(out, "\n{} {part}{s} cannot be used:", grouped(inspection.unusable.count));
+        for u in &inspection.unusable.first {
+            let _ = writeln!(out, "  {:>12}  {}", place(u.file.as_deref(), u.at), u.reason);
         }
-        if self.unusable.count > 0 {
-            let first = self.unusable.first.first();
-            let binary = first.is_some_and(|u| !matches!(u.at, Position::Line(_)));
-            let part = if binary { "record" } else { "line" };
-            let s = if self.unusable.count == 1 { "" } else { "s" };
-            let _ = writeln!(out, "\n{} {part}{s} cannot be used:", grouped(self.unusable.count));
-            for u in &self.unusable.first {
-                let _ = writeln!(out, "  {:>12}  {}", place(u.file.as_deref(), u.at), u.reason);
-            }
-            let more = self.unusable.count - self.unusable.first.len() as u64;
-            if more > 0 {
-                let _ = writeln!(out, "  {:>12}  and {} more", "", grouped(more));
-            }
+        let more = inspection.unusable.count - inspection.unusable.first.len() as u64;
+        if more > 0 {
+            let _ = writeln!(out, "  {:>12}  and {} more", "", grouped(more));
         }
-        if !self.refusals.is_empty() {
-            let _ = writeln!(out, "\nA run rejects this trace unchanged:");
-            for refusal in &self.refusals {
-                let _ = writeln!(out, "  {}", refusal.replace('\n', "\n  "));
-            }
+    }
+    if !inspection.refusals.is_empty() {
+        let _ = writeln!(out, "\nA run rejects this trace unchanged:");
+        for refusal in &inspection.refusals {
+            let _ = writeln!(out, "  {}", refusal.replace('\n', "\n  "));
         }
     }
 }

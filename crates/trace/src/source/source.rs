@@ -72,8 +72,7 @@ pub(crate) struct Source {
     /// The input: name, place and bytes.
     files: Vec<(String, Place, u64)>,
     parts: Vec<Part>,
-    /// Why an archive is read as a single stream of bytes: its members are incomplete.
-    pub torn_archive: Option<String>,
+    torn_archive: Option<String>,
 }
 
 /// The name of standard input in messages, read as `-`.
@@ -207,6 +206,11 @@ impl Source {
     /// Whether all of it is in files that another process can open, unlike a pipe.
     pub fn is_in_files(&self) -> bool {
         self.files.iter().all(|(_, place, _)| matches!(place, Place::File(_)))
+    }
+
+    /// Why an archive is read as a single stream of bytes: its members are incomplete.
+    pub fn torn_archive(&self) -> Option<&str> {
+        self.torn_archive.as_deref()
     }
 
     /// Its compression; that of the first file, if there are several.

@@ -144,9 +144,9 @@ fn identify_part(
         return Err(not_that_format(label, format, miss));
     }
     if hits.is_empty()
-        && let Some(torn) = &source.torn_archive
+        && let Some(torn) = source.torn_archive()
     {
-        return Err(Problem::new(ErrorKind::Io, label, torn.clone())
+        return Err(Problem::new(ErrorKind::Io, label, torn)
             .allowed("a complete archive")
             .hint("fetch it again, or test it with tar -t")
             .into());
@@ -165,7 +165,7 @@ fn identify_part(
     }
     let confidence = if told_format.is_some() { Confidence::Told } else { detection.confidence };
     let mut reason = detection.reason;
-    if let Some(torn) = &source.torn_archive {
+    if let Some(torn) = source.torn_archive() {
         reason += &format!("; {torn}, so it is read as plain text");
     }
     Ok(Identified {

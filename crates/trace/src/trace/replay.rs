@@ -1,28 +1,41 @@
 //! Replays a trace: time starts at 0, volumes are concatenated, and addresses fit the drive.
 
 use crate::error::{ErrorKind, Problem, WorkloadError};
+use crate::reading::record::Position;
 use crate::requests::fit::Placement;
 use crate::requests::pace::Ratio;
 use crate::trace::cursor::{Cursor, Step};
 use wordline_units::{HostOp, HostRequest, LBA_BYTES, Lba, SimTime};
 
-/// A trace being replayed.
-pub(crate) struct TraceStream {
-    pub(crate) cursor: Cursor,
+/// How the requests of a trace reach a drive.
+pub(crate) struct Replay {
+    /// Start of each volume in blocks.
     pub(crate) bases: Vec<u64>,
     pub(crate) placement: Placement,
+    /// Blocks of the drive.
     pub(crate) capacity: u64,
     pub(crate) skip_bad: bool,
+    /// Time of the first request by the file's clock, in nanoseconds.
     pub(crate) first_time: u64,
-    pub(crate) latest: u64,
     pub(crate) speedup: Ratio,
     pub(crate) open_loop: bool,
+    /// End of a pass in nanoseconds.
     pub(crate) until: Option<u64>,
-    pub(crate) left: u64,
-    /// Remaining passes, and how to begin one.
-    pub(crate) loops: Loops,
-    pub(crate) bytes_left: u64,
+    /// Limit of the bytes of `bounding`, over all passes.
+    pub(crate) bytes: u64,
     pub(crate) bounding: HostOp,
+}
+
+/// A trace being replayed.
+pub(crate) struct TraceStream {
+    how: Replay,
+    cursor: Cursor,
+    /// Latest time so far by the file's clock, in nanoseconds.
+    latest: u64,
+    /// Remaining requests of the pass.
+    left: u64,
+    /// Remaining passes, and how to begin one.
+    loops: Loops,
 }
 
 /// The remaining passes over a trace.
@@ -39,6 +52,16 @@ pub(crate) struct Loops {
 }
 
 impl TraceStream {
+    /// The first pass; `loops` has the further ones.
+    pub(crate) fn new(how: Replay, cursor: Cursor, loops: Loops) -> TraceStream {
+        TraceStream { latest: how.first_time, left: loops.requests, how, cursor, loops }
+    }
+
+    /// The position of the last request.
+    pub(crate) fn position(&self) -> Position {
+        self.cursor.position()
+    }
+
     /// Begins the next pass, if there is one.
     #[cold]
     fn again(&mut self) -> Result<bool, WorkloadError> {
@@ -48,7 +71,7 @@ impl TraceStream {
         self.loops.left -= 1;
         self.loops.begun_ns = self.loops.begun_ns.saturating_add(self.loops.period_ns);
         self.cursor = (self.loops.open)()?;
-        self.latest = self.first_time;
+        self.latest = self.how.first_time;
         self.left = self.loops.requests;
         Ok(true)
     }
@@ -59,7 +82,7 @@ impl TraceStream {
     }
 
     #[cold]
-    pub(crate) fn fail(&mut self, what: &str) -> WorkloadError {
+    fn fail(&mut self, what: &str) -> WorkloadError {
         self.end();
         Problem::new(ErrorKind::Content, self.cursor.place(), what)
             .hint("the file has changed since it was first read")
@@ -67,38 +90,39 @@ impl TraceStream {
     }
 
     #[inline]
-    pub(crate) fn step(&mut self) -> Result<Option<HostRequest>, WorkloadError> {
-        while self.bytes_left > 0 {
+    fn step(&mut self) -> Result<Option<HostRequest>, WorkloadError> {
+        while self.how.bytes > 0 {
             let next = if self.left > 0 { self.cursor.next()? } else { None };
             let found = match next {
                 Some(Step::Request(found)) => found,
-                Some(Step::Unusable(_)) if self.skip_bad => continue,
+                Some(Step::Unusable(_)) if self.how.skip_bad => continue,
                 Some(Step::Unusable(reason)) => return Err(self.fail(&reason)),
                 None if self.again()? => continue,
                 None => return Ok(None),
             };
             self.latest = self.latest.max(found.time);
-            let arrival = self.speedup.divide(self.latest - self.first_time);
-            if self.until.is_some_and(|until| arrival >= until) {
+            let arrival = self.how.speedup.divide(self.latest - self.how.first_time);
+            if self.how.until.is_some_and(|until| arrival >= until) {
                 self.left = 0;
                 continue;
             }
             let arrival = arrival.saturating_add(self.loops.begun_ns);
             self.left -= 1;
-            let Some(base) = self.bases.get(found.volume as usize) else {
+            let Some(base) = self.how.bases.get(found.volume as usize) else {
                 return Err(self.fail("a new volume appeared"));
             };
-            let Some((lba, blocks)) = self.placement.place(base + found.lba, found.blocks, found.op) else {
+            let Some((lba, blocks)) = self.how.placement.place(base + found.lba, found.blocks, found.op)
+            else {
                 continue;
             };
-            if lba + blocks as u64 > self.capacity {
+            if lba + blocks as u64 > self.how.capacity {
                 return Err(self.fail("a request ends beyond the drive"));
             }
-            if found.op == self.bounding {
-                self.bytes_left = self.bytes_left.saturating_sub(blocks as u64 * LBA_BYTES);
+            if found.op == self.how.bounding {
+                self.how.bytes = self.how.bytes.saturating_sub(blocks as u64 * LBA_BYTES);
             }
             return Ok(Some(HostRequest {
-                arrival: SimTime(if self.open_loop { arrival } else { 0 }),
+                arrival: SimTime(if self.how.open_loop { arrival } else { 0 }),
                 lba: Lba(lba),
                 blocks,
                 op: found.op,

@@ -140,27 +140,9 @@ pub(crate) fn place_in(label: &str, file: Option<&str>, at: Position) -> String 
 impl Scan {
     /// Scans the trace, or the requested part.
     pub fn of(cursor: &mut Cursor, ask: &Ask) -> Result<Scan, WorkloadError> {
-        let mut scan = Scan::default();
-        while scan.requests < ask.requests.unwrap_or(u64::MAX) {
-            match cursor.next()? {
-                None => break,
-                Some(Step::Unusable(reason)) => {
-                    scan.unusable.count += 1;
-                    if scan.unusable.first.len() < KEPT {
-                        let (file, at) = (cursor.part(), cursor.position());
-                        scan.unusable.first.push(UnusableLine { file, at, reason });
-                    }
-                }
-                Some(Step::Request(found)) => {
-                    let first = scan.requests == 0;
-                    let arrival = if first { 0 } else { found.time.saturating_sub(scan.first_time) };
-                    if ask.until_ns.is_some_and(|until| arrival >= until) {
-                        break;
-                    }
-                    scan.add(found, cursor, ask.pages)?;
-                }
-            }
-        }
+        let mut pass = Pass { scan: Scan::default(), cursor, pages: ask.pages };
+        pass.run(ask)?;
+        let Pass { mut scan, cursor, .. } = pass;
         scan.asides = cursor.asides();
         scan.reordered = cursor.reordered();
         scan.open_end = cursor.open_end();
@@ -168,68 +150,6 @@ impl Scan {
             volume.label.clone_from(label);
         }
         Ok(scan)
-    }
-
-    #[inline]
-    fn add(&mut self, found: Found, cursor: &Cursor, pages: bool) -> Result<(), WorkloadError> {
-        if self.requests == 0 {
-            self.first_time = found.time;
-            self.last_time = found.time;
-        }
-        if found.time < self.last_time {
-            self.step_back(found.time, cursor);
-        } else {
-            let gap = found.time - self.last_time;
-            if gap > self.largest_gap_ns {
-                self.largest_gap_ns = gap;
-                self.largest_gap_at = Some(cursor.position());
-                self.largest_gap_in = cursor.part();
-            }
-            self.last_time = found.time;
-        }
-        self.requests += 1;
-        let op = found.op as usize;
-        self.count[op] += 1;
-        self.bytes[op] = self.bytes[op]
-            .checked_add(found.blocks as u64 * LBA_BYTES)
-            .ok_or_else(|| too_much(cursor, "the number of bytes transferred exceeds 64 bits"))?;
-        self.rounded += u64::from(found.rounded);
-        self.fua += u64::from(found.attributes.is_fua());
-        self.in_streams += u64::from(found.attributes.stream() != 0);
-        let volume = found.volume as usize;
-        if volume >= self.volumes.len() {
-            self.volumes.resize_with(volume + 1, VolumeScan::default);
-        }
-        let volume = &mut self.volumes[volume];
-        volume.requests += 1;
-        if found.op == HostOp::Flush {
-            return Ok(());
-        }
-        self.longest = self.longest.max(found.blocks);
-        let end = found.lba + found.blocks as u64;
-        volume.end = volume.end.max(end);
-        if matches!(found.op, HostOp::Read | HostOp::Write) {
-            self.sizes[op][found.blocks.next_power_of_two().trailing_zeros() as usize] += 1;
-            if pages {
-                let touched = found.lba / PAGE_BLOCKS..end.div_ceil(PAGE_BLOCKS);
-                if found.op == HostOp::Write {
-                    volume.pages.written.insert(touched.clone());
-                }
-                volume.pages.all.insert(touched);
-            }
-        }
-        Ok(())
-    }
-
-    #[cold]
-    fn step_back(&mut self, time: u64, cursor: &Cursor) {
-        let b = &mut self.backwards;
-        b.count += 1;
-        b.largest_ns = b.largest_ns.max(self.last_time - time);
-        if b.first.is_none() {
-            let (file, at) = (cursor.part(), cursor.position());
-            b.first = Some(StepBack { file, at, time_ns: time, after_ns: self.last_time });
-        }
     }
 
     /// Start of each volume in blocks when volumes are concatenated in order of appearance, and the end of
@@ -257,6 +177,104 @@ impl Scan {
     /// Time from the first request to the last.
     pub fn span_ns(&self) -> u64 {
         self.last_time - self.first_time
+    }
+}
+
+/// A pass that scans.
+struct Pass<'a> {
+    scan: Scan,
+    cursor: &'a mut Cursor,
+    /// Whether to collect the pages.
+    pages: bool,
+}
+
+impl Pass<'_> {
+    fn run(&mut self, ask: &Ask) -> Result<(), WorkloadError> {
+        while self.scan.requests < ask.requests.unwrap_or(u64::MAX) {
+            match self.cursor.next()? {
+                None => break,
+                Some(Step::Unusable(reason)) => {
+                    let unusable = &mut self.scan.unusable;
+                    unusable.count += 1;
+                    if unusable.first.len() < KEPT {
+                        let (file, at) = (self.cursor.part(), self.cursor.position());
+                        unusable.first.push(UnusableLine { file, at, reason });
+                    }
+                }
+                Some(Step::Request(found)) => {
+                    let first = self.scan.requests == 0;
+                    let arrival = if first { 0 } else { found.time.saturating_sub(self.scan.first_time) };
+                    if ask.until_ns.is_some_and(|until| arrival >= until) {
+                        break;
+                    }
+                    self.add(found)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn add(&mut self, found: Found) -> Result<(), WorkloadError> {
+        let scan = &mut self.scan;
+        if scan.requests == 0 {
+            scan.first_time = found.time;
+            scan.last_time = found.time;
+        }
+        if found.time < scan.last_time {
+            step_back(scan, found.time, self.cursor);
+        } else {
+            let gap = found.time - scan.last_time;
+            if gap > scan.largest_gap_ns {
+                scan.largest_gap_ns = gap;
+                scan.largest_gap_at = Some(self.cursor.position());
+                scan.largest_gap_in = self.cursor.part();
+            }
+            scan.last_time = found.time;
+        }
+        scan.requests += 1;
+        let op = found.op as usize;
+        scan.count[op] += 1;
+        scan.bytes[op] = scan.bytes[op]
+            .checked_add(found.blocks as u64 * LBA_BYTES)
+            .ok_or_else(|| too_much(self.cursor, "the number of bytes transferred exceeds 64 bits"))?;
+        scan.rounded += u64::from(found.rounded);
+        scan.fua += u64::from(found.attributes.is_fua());
+        scan.in_streams += u64::from(found.attributes.stream() != 0);
+        let volume = found.volume as usize;
+        if volume >= scan.volumes.len() {
+            scan.volumes.resize_with(volume + 1, VolumeScan::default);
+        }
+        let volume = &mut scan.volumes[volume];
+        volume.requests += 1;
+        if found.op == HostOp::Flush {
+            return Ok(());
+        }
+        scan.longest = scan.longest.max(found.blocks);
+        let end = found.lba + found.blocks as u64;
+        volume.end = volume.end.max(end);
+        if matches!(found.op, HostOp::Read | HostOp::Write) {
+            scan.sizes[op][found.blocks.next_power_of_two().trailing_zeros() as usize] += 1;
+            if self.pages {
+                let touched = found.lba / PAGE_BLOCKS..end.div_ceil(PAGE_BLOCKS);
+                if found.op == HostOp::Write {
+                    volume.pages.written.insert(touched.clone());
+                }
+                volume.pages.all.insert(touched);
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cold]
+fn step_back(scan: &mut Scan, time: u64, cursor: &Cursor) {
+    let b = &mut scan.backwards;
+    b.count += 1;
+    b.largest_ns = b.largest_ns.max(scan.last_time - time);
+    if b.first.is_none() {
+        let (file, at) = (cursor.part(), cursor.position());
+        b.first = Some(StepBack { file, at, time_ns: time, after_ns: scan.last_time });
     }
 }
 

@@ -20,12 +20,13 @@ use crate::trace::join::Identity;
 use crate::trace::judge::judge;
 use crate::trace::open::open_all;
 use crate::trace::options::{Backwards, TRACE_OPTIONS};
-use crate::trace::replay::{Loops, TraceStream};
+use crate::trace::placement::{Ranked, Scanned};
+use crate::trace::replay::{Loops, Replay, TraceStream};
 use crate::trace::scan::{Ask, Scan};
 use crate::trace::sorted::Sorted;
 use crate::trace::spelling::{Parts, check_is_there, parts};
 use serde_json::{Value, json};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use wordline_units::{Count, HostOp, Listed, Message, SimDuration};
 
 /// How a trace without times is replayed: with the queue depth of a SATA drive.
@@ -65,8 +66,7 @@ pub struct Trace {
     pub(crate) scan: Scan,
     pub(crate) bases: Vec<u64>,
     pub(crate) end: u64,
-    /// The pages of the last compaction, with their unit.
-    pub(crate) compacted: Mutex<Option<(u64, Arc<RankedPages>)>>,
+    pub(crate) ranked: Ranked,
 }
 
 impl std::fmt::Debug for Trace {
@@ -255,7 +255,7 @@ impl Trace {
             scan,
             bases,
             end,
-            compacted: Mutex::new(None),
+            ranked: Ranked::default(),
         })
     }
 
@@ -284,11 +284,15 @@ impl Trace {
         WorkloadError::of_all(problems.collect())
     }
 
-    /// The requests with concatenated volumes, at open-loop times. Unusable lines are skipped.
-    pub(crate) fn requests_to_look_at(&self) -> Result<RequestStream, WorkloadError> {
-        let mut stream = self.stream(Placement::AsIs, u64::MAX, None)?;
-        stream.loops.left = 0;
-        Ok(Box::new(TraceStream { skip_bad: true, open_loop: true, ..stream }))
+    /// One pass with concatenated volumes, at open-loop times. Unusable lines are skipped.
+    pub(crate) fn pass(&self) -> Result<TraceStream, WorkloadError> {
+        let how = Replay { skip_bad: true, open_loop: true, ..self.replay(Placement::AsIs, u64::MAX) };
+        Ok(TraceStream::new(how, self.cursor()?, Loops { left: 0, ..self.loops() }))
+    }
+
+    /// The touched pages of reads and writes, in units of so many blocks, ranked; cached.
+    pub(crate) fn compacted(&self, unit: u64) -> Result<Arc<RankedPages>, WorkloadError> {
+        self.ranked.of(unit, || self.pass())
     }
 
     /// Requests of all passes.
@@ -351,28 +355,20 @@ impl Trace {
         Ok(Cursor::new(&self.source, reader, self.volume.as_deref()))
     }
 
-    pub(crate) fn stream(
-        &self,
-        placement: Placement,
-        capacity: u64,
-        bytes: Option<u64>,
-    ) -> Result<TraceStream, WorkloadError> {
-        Ok(TraceStream {
-            cursor: self.cursor()?,
+    /// How its requests reach a drive of so many blocks.
+    fn replay(&self, placement: Placement, capacity: u64) -> Replay {
+        Replay {
             bases: self.bases.clone(),
             placement,
             capacity,
             skip_bad: self.skip_bad,
             first_time: self.scan.first_time,
-            latest: self.scan.first_time,
             speedup: self.speedup,
             open_loop: self.pacing == Pacing::Open,
             until: self.duration.filter(|_| self.pacing == Pacing::Open).map(|d| d.0),
-            left: self.requests.unwrap_or(u64::MAX),
-            loops: self.loops(),
-            bytes_left: bytes.unwrap_or(u64::MAX),
+            bytes: u64::MAX,
             bounding: if self.scan.count[HostOp::Write as usize] > 0 { HostOp::Write } else { HostOp::Read },
-        })
+        }
     }
 
     /// Whether another process can read it, too: a pipe can be read only once.
@@ -391,8 +387,17 @@ impl Trace {
     ///
     /// Requests beyond the drive, with the numbers and the ways to make them fit.
     pub fn open(&self, drive: DriveShape) -> Result<RequestStream, WorkloadError> {
-        let placement = self.placement(drive)?;
-        Ok(Box::new(self.stream(placement, drive.blocks(), self.limit(drive).bytes)?))
+        let scanned = Scanned {
+            label: self.name(),
+            scan: &self.scan,
+            end: self.end,
+            ranked: &self.ranked,
+            pass: &|| self.pass(),
+        };
+        let placement = scanned.placement(self.fit, drive)?;
+        let bytes = self.limit(drive).bytes.unwrap_or(u64::MAX);
+        let how = Replay { bytes, ..self.replay(placement, drive.blocks()) };
+        Ok(Box::new(TraceStream::new(how, self.cursor()?, self.loops())))
     }
 
     /// The file as given.

@@ -6,6 +6,7 @@ use std::path::Path;
 use tempfile::TempDir;
 use wordline_trace::{
     DriveShape, ErrorKind, FORMATS, Inspection, Overrides, Pacing, Position, Trace, WorkloadError, inspect,
+    render_inspection,
 };
 use wordline_units::HostRequest;
 
@@ -151,7 +152,7 @@ fn garbage_last_line_is_dropped_only_when_asked() {
     let i = inspect(&path).unwrap();
     assert_eq!((i.requests, i.unusable.count), (100, 1));
     assert_eq!(i.unusable.first[0].at, Position::Line(101));
-    assert!(i.render().contains("line 101"));
+    assert!(render_inspection(&i).contains("line 101"));
 }
 
 #[test]
@@ -284,7 +285,7 @@ fn exercise(path: &Path) {
     }
     for text in texts {
         if let Ok(i) = inspect(&text) {
-            assert!(!i.render().is_empty());
+            assert!(!render_inspection(&i).is_empty());
         }
         if let Ok(w) = parse(&text) {
             for drive in [DRIVE, DriveShape { logical_bytes: 1 << 20, ..DRIVE }] {

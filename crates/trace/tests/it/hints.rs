@@ -1,7 +1,7 @@
 //! What a user is told of a table that no format knows, and the recipes that the documents give:
 //! each spelling that is printed is run.
 
-use wordline_trace::{DriveShape, Inspection, Overrides, Pacing, Trace, inspect};
+use wordline_trace::{DriveShape, Inspection, Overrides, Pacing, Trace, inspect, render_inspection};
 
 const DRIVE: DriveShape = DriveShape { logical_bytes: 1 << 40, sector_bytes: 4096, unit_bytes: 4096 };
 
@@ -198,7 +198,7 @@ fn every_row_of_readings_is_what_its_options_read() {
     for unit in ["sector", "4KiB"] {
         let row = said.lines().find(|l| l.trim_start().starts_with(&format!("unit={unit} "))).unwrap();
         let found = inspect(&format!("{}:unit={unit}", case.path)).unwrap();
-        let text = found.render();
+        let text = render_inspection(&found);
         let reaches = text.lines().find_map(|l| l.strip_prefix("addresses     up to ")).unwrap();
         let touches = text.lines().find_map(|l| l.strip_prefix("footprint     ")).unwrap();
         let touches = touches.split(" in distinct").next().unwrap();
@@ -209,7 +209,7 @@ fn every_row_of_readings_is_what_its_options_read() {
     let times = rows(40, |n| format!("{},{},4096,R", 1_700_000_000_000 + n * 7, n * 8192));
     let case = file(format!("when,offset,size,op\n{times}").as_bytes());
     let found = read(&case, "time=when,offset=offset,size=size,op=op");
-    let text = found.render();
+    let text = render_inspection(&found);
     assert!(text.contains("csv (as set)") && !text.contains("certain"), "{text}");
     assert!(
         found.reason.contains("with time=ms it is") && found.reason.contains("not time=s"),

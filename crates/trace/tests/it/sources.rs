@@ -3,7 +3,8 @@
 use std::io::Write;
 use tempfile::TempDir;
 use wordline_trace::{
-    DriveShape, ErrorKind, Form, Losses, Overrides, Pipeline, Trace, WorkloadError, inspect, with_format,
+    DriveShape, ErrorKind, Form, Losses, Overrides, Pipeline, Trace, WorkloadError, inspect,
+    render_inspection, with_format,
 };
 use wordline_units::{HostOp, HostRequest, LatencyHint};
 
@@ -265,7 +266,7 @@ fn stream_column_reaches_writes_and_survives_formats() {
     assert_eq!(streams(&text), want);
     let found = inspect(&text).unwrap();
     assert_eq!(found.stream_writes, 3);
-    let told = found.render();
+    let told = render_inspection(&found);
     assert!(told.contains("3 of the writes in streams"), "{told}");
     let convert = |name: &str, to: Option<&str>, losses| converted(&folder, &text, name, to, losses);
     let (columns, dropped) = convert("t.wl", None, Losses::Refuse).unwrap();

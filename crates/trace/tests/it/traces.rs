@@ -4,7 +4,7 @@
 #![allow(clippy::print_stderr)]
 
 use std::path::PathBuf;
-use wordline_trace::{Confidence, DriveShape, Fit, Inspection, Overrides, Trace, inspect};
+use wordline_trace::{Confidence, DriveShape, Fit, Inspection, Overrides, Trace, inspect, render_inspection};
 use wordline_units::{HostOp, HostRequest};
 
 fn trace(name: &str) -> Option<String> {
@@ -306,7 +306,7 @@ fn real_traces_are_recognized_and_match_the_table() {
                 _ => 0.051,
             },
         );
-        let page = i.render();
+        let page = render_inspection(&i);
         assert!(page.contains(row.format) && page.contains("requests/s") && page.contains('█'), "{page}");
     }
 }

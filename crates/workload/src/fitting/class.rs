@@ -7,8 +7,9 @@ use crate::fitting::fitting::{Fitted, fit_piece};
 use crate::fitting::piece::Piece;
 use crate::fitting::verdict::JUDGED;
 use crate::generators::twin::description::{Description, Memory};
-use crate::generators::twin::statistics::{Depth, Statistics, WINDOWS};
+use crate::generators::twin::statistics::{Depth, Statistics};
 use crate::generators::twin::stream::requests_of;
+use crate::generators::twin::windows::WINDOWS;
 use std::fmt::Write;
 use wordline_trace::{ErrorKind, Problem, WorkloadError};
 use wordline_units::{Fraction, HostOp, LBA_BYTES, SimDuration};
@@ -85,7 +86,7 @@ impl Class {
         let (mut reads, mut writes, mut together) = (none(), none(), none());
         let (mut group, mut stable) = (Weighted::default(), Weighted::default());
         for Fitted { trace, description, .. } in fitted {
-            let [read, written] = [&trace.reads, &trace.writes].map(|side| side.requests);
+            let [read, written] = [HostOp::Read, HostOp::Write].map(|op| trace.side(op).requests());
             group.add(trace.group_share(), trace.requests() as f64);
             if trace.updates() >= FEW_UPDATES {
                 stable.add(description.writes.stable.as_f64(), written as f64);

@@ -3,6 +3,7 @@
 use crate::fitting::legal::{SIZES, fraction, most_frequent_first};
 use crate::generators::twin::description::FileLaw;
 use crate::generators::twin::files_found::Totals;
+use crate::generators::twin::in_bursts::InBursts;
 use crate::generators::twin::statistics::Statistics;
 use std::collections::BTreeMap;
 use wordline_units::HostOp;
@@ -12,9 +13,9 @@ const SOME: f64 = 0.01;
 
 /// The files of reads or of writes. None if there are few.
 pub(crate) fn file_law(trace: &Statistics, op: HostOp) -> Option<FileLaw> {
-    let side = if op == HostOp::Write { &trace.writes } else { &trace.reads };
-    let (found, totals) = (trace.in_bursts(op)?, side.files.totals());
-    if (totals.requests as f64) < SOME * side.requests as f64 || totals.files == 0 {
+    let side = trace.side(op);
+    let (found, totals) = (InBursts::of(trace, op)?, side.files().totals());
+    if (totals.requests as f64) < SOME * side.requests() as f64 || totals.files == 0 {
         return None;
     }
     let mut sizes = weights(&totals.sizes);

@@ -9,7 +9,7 @@
 //! updates of the same blocks.
 
 use crate::fitting::files::file_law;
-use crate::fitting::legal::{SIZES, fraction, most_frequent_first};
+use crate::fitting::legal::{SIZES, fraction, legal, legal_side, most_frequent_first};
 use crate::fitting::piece::{PAGE, Piece, SEED};
 use crate::generators::twin::addresses::UNIT;
 use crate::generators::twin::description::{
@@ -20,6 +20,7 @@ use crate::generators::twin::locality::foretell;
 use crate::generators::twin::read::read;
 use crate::generators::twin::statistics::{Depth, Statistics};
 use crate::generators::twin::stream::requests_of;
+use crate::generators::twin::write::to_toml;
 use std::fmt;
 use wordline_trace::{Pacing, QueueDepth, WorkloadError, going_on};
 use wordline_units::grouped;
@@ -111,18 +112,19 @@ pub(crate) fn fit_piece(piece: &Piece, title: &str) -> Result<Fitted, WorkloadEr
 
 /// The description, written and read again, so that the measured twin is the published one.
 fn as_its_file_says(d: &Description) -> Result<Description, WorkloadError> {
-    read(&d.clone().legal().to_toml(&[], ""), "the twin as it would be written")
+    read(&to_toml(&legal(d.clone()), &[], ""), "the twin as it would be written")
 }
 
 /// Properties with too little data for a fit, and properties that no twin has.
 fn missing(trace: &Statistics, fallbacks: &mut Vec<Fallback>) {
     let mut say = |what, instead: String| fallbacks.push(Fallback { what, instead });
-    for (what, side, other) in [("reads", &trace.reads, "writes"), ("writes", &trace.writes, "reads")] {
-        if side.requests == 0 {
+    for (what, op, other) in [("reads", HostOp::Read, "writes"), ("writes", HostOp::Write, "reads")] {
+        let side = trace.side(op);
+        if side.requests() == 0 {
             say(what, format!("the trace has none, so the twin has {other} only"));
         }
-        if side.sizes.len() > SIZES {
-            let rest = side.sizes.len() - SIZES;
+        if side.sizes().len() > SIZES {
+            let rest = side.sizes().len() - SIZES;
             let kept = format!(
                 "the {SIZES} most frequent sizes are kept; {rest} others are represented by their \
                          means"
@@ -137,14 +139,14 @@ fn missing(trace: &Statistics, fallbacks: &mut Vec<Fallback>) {
 
 /// Files of a side, and sizes, streams and alignment of its other requests. Its hot part is fitted later.
 fn side(trace: &Statistics, op: HostOp, footprint: u64) -> Side {
-    let s = if op == HostOp::Write { &trace.writes } else { &trace.reads };
+    let s = trace.side(op);
     let files = file_law(trace, op);
-    let of_files = files.as_ref().map(|_| s.files.totals());
+    let of_files = files.as_ref().map(|_| s.files().totals());
     let in_files = |size: u32| of_files.as_ref().and_then(|t| t.sizes.get(&size)).copied().unwrap_or(0);
-    let streams = s.streams.without(of_files.as_ref().map_or(Continued::default(), |t| t.streams));
-    let requests = s.requests - of_files.as_ref().map_or(0, |t| t.requests);
-    let align = if s.aligned == s.requests { UNIT } else { 1 };
-    let sizes = s.sizes.iter().map(|(size, n)| (*size, (*n - in_files(*size)) as f64));
+    let streams = s.streams().without(of_files.as_ref().map_or(Continued::default(), |t| t.streams));
+    let requests = s.requests() - of_files.as_ref().map_or(0, |t| t.requests);
+    let align = if s.is_aligned() { UNIT } else { 1 };
+    let sizes = s.sizes().iter().map(|(size, n)| (*size, (*n - in_files(*size)) as f64));
     let mut sizes: Vec<(u32, f64)> = sizes.filter(|(_, n)| *n > 0.0).collect();
     let bytes: f64 = sizes.iter().map(|(size, n)| *size as f64 * n * LBA_BYTES as f64).sum();
     most_frequent_first(&mut sizes);
@@ -175,7 +177,7 @@ fn side(trace: &Statistics, op: HostOp, footprint: u64) -> Side {
     // A stream that starts elsewhere does not continue.
     let sequential = if scattered { continued * (1.0 + mean / stretch) } else { continued };
     let sequential = fraction(sequential.min(1.0));
-    Side {
+    legal_side(Side {
         sizes,
         mean: None,
         rest: Rest::None,
@@ -201,8 +203,7 @@ fn side(trace: &Statistics, op: HostOp, footprint: u64) -> Side {
         drift: 0.0,
         overlap: Fraction::ZERO,
         files,
-    }
-    .legal()
+    })
 }
 
 fn arrivals(
@@ -274,7 +275,8 @@ fn memory(trace: &Statistics, envelope: Option<&Envelope>) -> Option<Memory> {
         add(window, [HostOp::Read, HostOp::Write].map(|op| v.dispersion_of(op)), v.together());
     }
     if let Some(e) = envelope {
-        let requests = [trace.reads.requests, trace.writes.requests].map(|n| n as f64 / PARTS as f64);
+        let requests =
+            [HostOp::Read, HostOp::Write].map(|op| trace.side(op).requests() as f64 / PARTS as f64);
         let of = |rates: &[f64], mean: f64| {
             rates.iter().map(|r| (r - 1.0) * (r - 1.0)).sum::<f64>() * mean / PARTS as f64
         };
@@ -308,14 +310,15 @@ fn fit_hits(
     let Some(goal) = trace.hits(caches) else { return measure(d) };
     let unit = (UNIT * LBA_BYTES) as f64;
     let pages: Vec<f64> = caches.iter().map(|c| *c as f64 / unit).collect();
+    let of_writes = trace.side(HostOp::Write);
     // Predictions cover the requests outside files; files are assumed to write each page once.
-    let of_files = d.writes.files.as_ref().map(|_| trace.writes.files.totals());
-    let requests = (trace.writes.requests - of_files.as_ref().map_or(0, |t| t.requests)) as f64;
+    let of_files = d.writes.files.as_ref().map(|_| of_writes.files().totals());
+    let requests = (of_writes.requests() - of_files.as_ref().map_or(0, |t| t.requests)) as f64;
     let written_pages = written as f64 / unit;
     let of_files = of_files.map(|t| t.blocks() as f64 / UNIT as f64);
     let (mut aim, mut aim_pages) = (goal.clone(), (written_pages - of_files.unwrap_or(0.0)).max(1.0));
     let same = |s: &Statistics| s.stable_shares().map(|[_, same]| same);
-    let again = |s: &Statistics| s.read_written_share().filter(|_| s.reads.requests > 0);
+    let again = |s: &Statistics| s.read_written_share().filter(|_| s.side(HostOp::Read).requests() > 0);
     let mut start = d.writes.clone();
     let mut stable = same(trace).unwrap_or(0.0);
     let mut overlap = 0.0;
@@ -373,7 +376,7 @@ fn found(start: &Side, requests: f64, caches: &[f64], aim: &[f64], aim_pages: f6
         side.theta = 4.0 * logistic(x[2]);
         let grown = start.footprint as f64 * libm::exp(x[3].clamp(-0.1, GROWN_MOST));
         side.footprint = grown as u64;
-        side.legal()
+        legal_side(side)
     };
     let miss = |x: &[f64; 4]| -> f64 {
         let side = of(x);
@@ -449,7 +452,7 @@ impl Fitted {
         ];
         head.push("Deviation from its trace:".to_string());
         head.extend(verdict.lines().map(str::to_string));
-        self.description.to_toml(&head, "fitted from the trace")
+        to_toml(&self.description, &head, "fitted from the trace")
     }
 
     /// Size in bytes of a drive with room for trace and twin, with the trace's touched pages placed densely.

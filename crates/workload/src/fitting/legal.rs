@@ -23,77 +23,71 @@ pub(crate) fn fraction(x: f64) -> Fraction {
     Fraction((x.clamp(0.0, 1.0) * 1e9).round() as u64)
 }
 
-impl Description {
-    /// The nearest description that can be written and read.
-    pub(crate) fn legal(mut self) -> Description {
-        self.requests = self.requests.max(1);
-        self.write = self.write.min(Fraction::ONE);
-        self.run = within(self.run, *RUN.start(), *RUN.end());
-        self.arrivals = self.arrivals.legal();
-        self.reads = self.reads.legal();
-        self.writes = self.writes.legal();
-        self
-    }
+/// The nearest description that can be written and read.
+pub(crate) fn legal(mut d: Description) -> Description {
+    d.requests = d.requests.max(1);
+    d.write = d.write.min(Fraction::ONE);
+    d.run = within(d.run, *RUN.start(), *RUN.end());
+    d.arrivals = legal_arrivals(d.arrivals);
+    d.reads = legal_side(d.reads);
+    d.writes = legal_side(d.writes);
+    d
 }
 
-impl Arrivals {
-    /// Remove the envelope if its parts have no length.
-    fn legal(mut self) -> Arrivals {
-        if self.span == SimDuration::ZERO {
-            return Arrivals::instantaneous(self.closed);
-        }
-        self.group = self.group.min(ALL_BUT);
-        let known = |weights: &[f64]| {
-            weights.iter().all(|w| w.is_finite() && *w >= 0.0) && weights.iter().sum::<f64>() > 0.0
-        };
-        let fits = |e: &Envelope| known(&e.reads) && known(&e.writes) && e.period.0 >= e.reads.len() as u64;
-        self.envelope = self.envelope.filter(fits);
-        self.memory = self.memory.filter(|m| !m.windows.is_empty());
-        if let Some(m) = &mut self.memory {
-            for d in m.reads.iter_mut().chain(&mut m.writes) {
-                *d = within(*d, 0.0, f64::MAX);
-            }
-            for c in &mut m.together {
-                *c = within(*c, -1.0, 1.0);
-            }
-        }
-        self
+/// Remove the envelope if its parts have no length.
+fn legal_arrivals(mut a: Arrivals) -> Arrivals {
+    if a.span == SimDuration::ZERO {
+        return Arrivals::instantaneous(a.closed);
     }
+    a.group = a.group.min(ALL_BUT);
+    let known = |weights: &[f64]| {
+        weights.iter().all(|w| w.is_finite() && *w >= 0.0) && weights.iter().sum::<f64>() > 0.0
+    };
+    let fits = |e: &Envelope| known(&e.reads) && known(&e.writes) && e.period.0 >= e.reads.len() as u64;
+    a.envelope = a.envelope.filter(fits);
+    a.memory = a.memory.filter(|m| !m.windows.is_empty());
+    if let Some(m) = &mut a.memory {
+        for d in m.reads.iter_mut().chain(&mut m.writes) {
+            *d = within(*d, 0.0, f64::MAX);
+        }
+        for c in &mut m.together {
+            *c = within(*c, -1.0, 1.0);
+        }
+    }
+    a
 }
 
-impl Side {
-    /// Permitted request sizes, shares that add up to the whole, and a footprint with space for the longest
-    /// request.
-    pub(crate) fn legal(mut self) -> Side {
-        self.sizes = sizes(&self.sizes);
-        self.rest = Rest::None;
-        (self.mean, self.modulation) = (None, None);
-        self.page = self.page.next_multiple_of(self.align);
-        self.extent = self.extent.max(LBA_BYTES).next_multiple_of(self.align * LBA_BYTES);
-        self.sequential = self.sequential.min(Fraction::ONE);
-        self.hot = Fraction(self.hot.0.min(Fraction::ONE.0 - self.sequential.0));
-        self.uniform = Fraction(Fraction::ONE.0 - self.sequential.0 - self.hot.0);
-        self.rewrite = self.rewrite.min(Fraction::ONE);
-        self.hot_space = self.hot_space.clamp(Fraction(1), Fraction::ONE);
-        self.item = item_in(self.extent, self.align);
-        self.stable = self.stable.min(Fraction::ONE);
-        self.drift = within(self.drift, *DRIFT.start(), *DRIFT.end());
-        self.theta = within(self.theta, *THETA.start(), *THETA.end());
-        self.stretch = self.stretch.map(|bytes| bytes.max(LBA_BYTES));
-        let page = self.page * LBA_BYTES;
-        self.begin = self.begin.min(FARTHEST) / page * page;
-        if let Some(files) = &mut self.files {
-            files.bursts = files.bursts.min(Fraction::ONE);
-            files.apart = files.apart.min(Fraction::ONE);
-            files.near = files.near.min(Fraction::ONE);
-        }
-        let (parts, blocks) = self.parts();
-        self.footprint = self.footprint.max(parts * blocks * LBA_BYTES).next_multiple_of(self.extent);
-        if self.room(1).is_err() {
-            self.hot_lies = HotLies::Scattered;
-        }
-        self
+/// Permitted request sizes, shares that add up to the whole, and a footprint with space for the longest
+/// request.
+pub(crate) fn legal_side(mut side: Side) -> Side {
+    side.sizes = sizes(&side.sizes);
+    side.rest = Rest::None;
+    (side.mean, side.modulation) = (None, None);
+    side.page = side.page.next_multiple_of(side.align);
+    side.extent = side.extent.max(LBA_BYTES).next_multiple_of(side.align * LBA_BYTES);
+    side.sequential = side.sequential.min(Fraction::ONE);
+    side.hot = Fraction(side.hot.0.min(Fraction::ONE.0 - side.sequential.0));
+    side.uniform = Fraction(Fraction::ONE.0 - side.sequential.0 - side.hot.0);
+    side.rewrite = side.rewrite.min(Fraction::ONE);
+    side.hot_space = side.hot_space.clamp(Fraction(1), Fraction::ONE);
+    side.item = item_in(side.extent, side.align);
+    side.stable = side.stable.min(Fraction::ONE);
+    side.drift = within(side.drift, *DRIFT.start(), *DRIFT.end());
+    side.theta = within(side.theta, *THETA.start(), *THETA.end());
+    side.stretch = side.stretch.map(|bytes| bytes.max(LBA_BYTES));
+    let page = side.page * LBA_BYTES;
+    side.begin = side.begin.min(FARTHEST) / page * page;
+    if let Some(files) = &mut side.files {
+        files.bursts = files.bursts.min(Fraction::ONE);
+        files.apart = files.apart.min(Fraction::ONE);
+        files.near = files.near.min(Fraction::ONE);
     }
+    let (parts, blocks) = side.parts();
+    side.footprint = side.footprint.max(parts * blocks * LBA_BYTES).next_multiple_of(side.extent);
+    if side.room(1).is_err() {
+        side.hot_lies = HotLies::Scattered;
+    }
+    side
 }
 
 fn within(x: f64, from: f64, to: f64) -> f64 {

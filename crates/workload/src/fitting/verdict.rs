@@ -71,27 +71,25 @@ pub struct Verdict {
     untried: Option<String>,
 }
 
-impl Fitted {
+impl Verdict {
     /// The figures of trace and twin with their tolerances.
-    pub fn verdict(&self) -> Verdict {
+    pub fn of(fitted: &Fitted) -> Verdict {
         let mut v = Verdict {
             rows: vec![],
-            fallbacks: self.fallbacks.clone(),
-            requests: self.trace.requests(),
+            fallbacks: fitted.fallbacks.clone(),
+            requests: fitted.trace.requests(),
             drive: String::new(),
             untried: None,
         };
-        let both = [&self.trace, &self.twin];
+        let both = [&fitted.trace, &fitted.twin];
         v.mix(both);
-        v.locality(both, &self.caches);
+        v.locality(both, &fitted.caches);
         v.within_pages(both);
         v.arrivals(both);
         v.files(both);
         v
     }
-}
 
-impl Verdict {
     /// Add a figure, if both have it.
     pub fn add(
         &mut self,
@@ -117,7 +115,7 @@ impl Verdict {
         self.untried = Some(why);
     }
 
-    fn of(
+    fn compare(
         &mut self,
         aspect: Aspect,
         statistic: &str,
@@ -133,7 +131,7 @@ impl Verdict {
         use Criterion::{Exact, Percent, Points};
         let aspect = Aspect::Mix;
         let mut row = |what: &str, unit, criterion, figure: &dyn Fn(&Statistics) -> Option<f64>| {
-            self.of(aspect, what, unit, both, criterion, figure);
+            self.compare(aspect, what, unit, both, criterion, figure);
         };
         let volume = |bytes: u64| Some(bytes as f64).filter(|b| *b > 0.0);
         row("requests", Unit::Count, Exact, &|s| Some(s.requests() as f64));
@@ -148,17 +146,21 @@ impl Verdict {
     fn locality(&mut self, both: [&Statistics; 2], caches: &[u64]) {
         use Criterion::{Percent, Points};
         let mut row = |what: &str, unit, criterion, figure: &dyn Fn(&Statistics) -> Option<f64>| {
-            self.of(Aspect::Locality, what, unit, both, criterion, figure);
+            self.compare(Aspect::Locality, what, unit, both, criterion, figure);
         };
         let pages =
             |s: &Statistics, which: usize| s.footprints().map(|f| f[which] as f64).filter(|b| *b > 0.0);
         row("distinct pages touched", Unit::Volume, Percent(10.0), &|s| pages(s, 0));
         row("distinct pages written", Unit::Volume, Percent(10.0), &|s| pages(s, 2));
         let continued = |s: &Statistics, which: usize, some: bool| some.then(|| s.continued_shares()[which]);
-        row("sequential reads", Unit::Share, Points(3.0), &|s| continued(s, 0, s.reads.requests > 0));
-        row("sequential writes", Unit::Share, Points(3.0), &|s| continued(s, 1, s.writes.requests > 0));
+        row("sequential reads", Unit::Share, Points(3.0), &|s| {
+            continued(s, 0, s.side(HostOp::Read).requests() > 0)
+        });
+        row("sequential writes", Unit::Share, Points(3.0), &|s| {
+            continued(s, 1, s.side(HostOp::Write).requests() > 0)
+        });
         row("reads of previously written pages", Unit::Share, Points(5.0), &|s| {
-            s.read_written_share().filter(|_| s.reads.requests > 0)
+            s.read_written_share().filter(|_| s.side(HostOp::Read).requests() > 0)
         });
         for cache in caches {
             let what = format!("LRU write hits, {}", readable_bytes(*cache));
@@ -170,9 +172,9 @@ impl Verdict {
         let page = readable_bytes(PAGE);
         let points = Criterion::Points(5.0);
         let mut row = |what: String, figure: &dyn Fn(&Statistics) -> Option<f64>| {
-            self.of(Aspect::WithinPages, &what, Unit::Share, both, points, figure);
+            self.compare(Aspect::WithinPages, &what, Unit::Share, both, points, figure);
         };
-        let written = |s: &Statistics, share: f64| (s.writes.requests > 0).then_some(share);
+        let written = |s: &Statistics, share: f64| (s.side(HostOp::Write).requests() > 0).then_some(share);
         row(format!("writes across several {page} pages"), &|s| written(s, s.large_share()));
         row(format!("partial writes of {page} pages"), &|s| written(s, s.partial_share()));
         row("partial updates of all written sectors".to_string(), &|s| Some(s.stable_shares()?[0]));
@@ -181,7 +183,7 @@ impl Verdict {
 
     fn arrivals(&mut self, both: [&Statistics; 2]) {
         let mut row = |what: &str, unit, criterion, figure: &dyn Fn(&Statistics) -> Option<f64>| {
-            self.of(Aspect::Arrivals, what, unit, both, criterion, figure);
+            self.compare(Aspect::Arrivals, what, unit, both, criterion, figure);
         };
         let timed = |s: &Statistics| s.span_s() > 0.0;
         row("duration", Unit::Seconds, Criterion::Percent(5.0), &|s| timed(s).then(|| s.span_s()));
@@ -203,7 +205,7 @@ impl Verdict {
     fn files(&mut self, both: [&Statistics; 2]) {
         use Criterion::{Factor, Points};
         for (op, name) in [(HostOp::Write, "writes"), (HostOp::Read, "reads")] {
-            let found = both.map(|s| s.in_bursts(op));
+            let found = both.map(|s| InBursts::of(s, op));
             let mut row = |what: String, unit, criterion, of: &dyn Fn(&InBursts) -> Option<f64>| {
                 let figures = found.map(|f| f.as_ref().and_then(of));
                 self.add(Aspect::Files, &what, unit, figures, criterion);

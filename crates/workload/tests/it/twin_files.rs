@@ -5,7 +5,7 @@ use crate::support;
 use std::fmt::Write as _;
 use wordline_trace::{DriveShape, RandomStream};
 use wordline_units::{HostOp, HostRequest};
-use wordline_workload::twin::{Aspect, Description, fit, twin_named};
+use wordline_workload::twin::{Aspect, Verdict, fit, from_toml, twin_named};
 
 const DRIVE: DriveShape = DriveShape { logical_bytes: 400 << 30, sector_bytes: 4096, unit_bytes: 16_384 };
 /// Blocks of a file's request: 64 KiB.
@@ -55,7 +55,7 @@ fn twin_writes_burst_files_in_turn_as_its_trace_does() {
     assert!(law.bursts.as_f64() > 0.85 && law.apart.as_f64() < 0.4, "{law:?}");
     assert_eq!(law.sizes.iter().map(|s| s.0).collect::<Vec<_>>(), [LONG as u32]);
     assert_eq!(law.begins.iter().map(|b| b.0).collect::<Vec<_>>(), [8, 32], "4 and 16 KiB");
-    assert_eq!(fitted.verdict().holds(Aspect::Files), Some(true), "{}", fitted.verdict().render());
+    assert_eq!(Verdict::of(&fitted).holds(Aspect::Files), Some(true), "{}", Verdict::of(&fitted).render());
     let twin = folder.path().join("twin.toml");
     std::fs::write(&twin, fitted.to_toml("")).unwrap();
     let twin = twin.display().to_string();
@@ -90,7 +90,7 @@ fn twin_without_files_makes_the_same_requests_as_before() {
 #[test]
 fn files_lie_in_the_footprint_and_start_by_their_law() {
     let text = twin_named("dtr").unwrap().text().unwrap();
-    let d = Description::from_toml(text, "dtr").unwrap();
+    let d = from_toml(text, "dtr").unwrap();
     let end = d.writes.footprint / 512;
     let all = requests("twin:dtr:requests=200k,scale=40", 3);
     let writes = all.iter().filter(|r| r.op == HostOp::Write);
@@ -118,7 +118,7 @@ fn mistakes_in_file_keys_are_named_with_their_line() {
     for (from, to, says) in cases {
         assert!(text.contains(from), "{from}");
         let changed = text.replacen(from, to, 1);
-        let said = Description::from_toml(&changed, "my.toml").map(|_| String::new());
+        let said = from_toml(&changed, "my.toml").map(|_| String::new());
         let said = said.unwrap_or_else(|e| e.to_string());
         assert!(said.contains(says) && said.starts_with("my.toml:"), "{to}: {said}");
     }

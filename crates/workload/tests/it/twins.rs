@@ -10,8 +10,8 @@ use wordline_trace::{DriveShape, Fit, Overrides, Pacing, RandomStream};
 use wordline_units::{HostOp, HostRequest, SimDuration};
 use wordline_workload::Workload;
 use wordline_workload::twin::{
-    Aspect, Checked, Depth, Description, Fitted, Statistics, TWINS, TwinBody, check, fit, twin_named,
-    with_original,
+    Aspect, Checked, Depth, Description, Fitted, Statistics, TWINS, TwinBody, Verdict, check, fit, from_toml,
+    to_toml, twin_named, with_original,
 };
 
 const DRIVE: DriveShape = DriveShape { logical_bytes: 400 << 30, sector_bytes: 4096, unit_bytes: 16_384 };
@@ -110,7 +110,7 @@ fn check_quarter(name: &str, depth: Depth) -> Checked {
     let text = twin_named(name).unwrap().text().unwrap();
     std::fs::write(&file, quarter(text)).unwrap();
     let checked = check(&file.display().to_string(), None, depth).unwrap_or_else(|e| panic!("{e}"));
-    let whole = Description::from_toml(text, name).unwrap();
+    let whole = from_toml(text, name).unwrap();
     assert_eq!(checked.rows[0].found, (whole.requests / 4) as f64, "{name}");
     checked
 }
@@ -172,7 +172,7 @@ const PINNED_FINANCIAL: u64 = 17_716_487_935_500_090_283;
 #[test]
 fn a_bounded_run_is_a_twin_of_a_shorter_trace() {
     // As many requests as asked for, at the twin's rate and with its share of writes, however bursty it is.
-    let d = Description::from_toml(twin_named("lun1").unwrap().text().unwrap(), "lun1").unwrap();
+    let d = from_toml(twin_named("lun1").unwrap().text().unwrap(), "lun1").unwrap();
     let rate = d.requests as f64 / d.arrivals.span.as_secs();
     let of = |text: &str| {
         let all = requests(text, 5);
@@ -275,7 +275,7 @@ fn bursts_scale_by_what_exceeds_the_shortest_window() {
 fn requests_stay_in_the_footprint_in_order_of_time() {
     for twin in TWINS {
         let Some(text) = twin.text() else { continue };
-        let d = Description::from_toml(text, twin.name).unwrap();
+        let d = from_toml(text, twin.name).unwrap();
         let (mut before, mut n) = (0, 0);
         for r in requests(&format!("twin:{}:requests=50k", twin.name), 3) {
             let side = if r.op == HostOp::Write { &d.writes } else { &d.reads };
@@ -358,7 +358,7 @@ fn locality_shifts_the_hit_rate_as_asked() {
 
 fn problems(change: impl Fn(String) -> String) -> String {
     let text = change(twin_named("hm_0").unwrap().text().unwrap().to_string());
-    Description::from_toml(&text, "my.twin.toml").map(|_| String::new()).unwrap_or_else(|e| e.to_string())
+    from_toml(&text, "my.twin.toml").map(|_| String::new()).unwrap_or_else(|e| e.to_string())
 }
 
 #[test]
@@ -404,9 +404,8 @@ fn own_file_is_a_workload_and_an_unknown_name_lists_all() {
 #[test]
 fn description_read_back_makes_the_same_requests() {
     for name in ["hm_0", "financial", "bs"] {
-        let d = Description::from_toml(twin_named(name).unwrap().text().unwrap(), name).unwrap();
-        let again =
-            Description::from_toml(&d.to_toml(&[], "again"), "again").unwrap_or_else(|e| panic!("{e}"));
+        let d = from_toml(twin_named(name).unwrap().text().unwrap(), name).unwrap();
+        let again = from_toml(&to_toml(&d, &[], "again"), "again").unwrap_or_else(|e| panic!("{e}"));
         let plain = Description { original: vec![], targets: Default::default(), ..d };
         assert_eq!(again.arrivals, plain.arrivals);
         assert_eq!((again.writes.sizes, again.reads.footprint), (plain.writes.sizes, plain.reads.footprint));
@@ -478,8 +477,8 @@ fn a_twin_of_a_made_trace_has_its_figures() {
     for (a, b) in hits(trace).into_iter().zip(hits(twin)) {
         assert!((a - b).abs() < 0.03, "{:?} {:?}", hits(trace), hits(twin));
     }
-    let text = fitted.to_toml(&fitted.verdict().render());
-    assert!(Description::from_toml(&text, "fitted").is_ok(), "{text}");
+    let text = fitted.to_toml(&Verdict::of(&fitted).render());
+    assert!(from_toml(&text, "fitted").is_ok(), "{text}");
     assert!(!text.contains("made.csv"), "a twin names no file: {text}");
 }
 
@@ -501,8 +500,8 @@ fn made(folder: &Path, rows: &[Made], options: &str) -> String {
 /// Fits a twin, which must read back as it is, and give its requests.
 fn round_trip(folder: &Path, text: &str, title: &str) -> Fitted {
     let fitted = fit(text, title).unwrap_or_else(|e| panic!("{text}: {e}"));
-    let toml = fitted.to_toml(&fitted.verdict().render());
-    let read = Description::from_toml(&toml, "fitted").unwrap_or_else(|e| panic!("{e}\n{toml}"));
+    let toml = fitted.to_toml(&Verdict::of(&fitted).render());
+    let read = from_toml(&toml, "fitted").unwrap_or_else(|e| panic!("{e}\n{toml}"));
     assert_eq!(read, fitted.description, "{toml}");
     assert_eq!(read.title, title);
     let file = folder.join("fitted.toml");
@@ -515,7 +514,7 @@ fn round_trip(folder: &Path, text: &str, title: &str) -> Fitted {
     }
     assert_eq!(again.requests(), fitted.trace.requests());
     assert_eq!((again.volumes(), again.span_s()), (fitted.twin.volumes(), fitted.twin.span_s()), "{toml}");
-    let told = fitted.verdict().render();
+    let told = Verdict::of(&fitted).render();
     let last = told.lines().last().unwrap();
     assert!(
         ["This twin represents its trace in", "This twin does not represent its trace"]
@@ -570,9 +569,9 @@ fn a_trace_without_times_has_a_twin_in_a_closed_loop() {
     assert_eq!(twin.pacing(), Pacing::Closed { queue_depth: 8, threads: 2 });
     assert!(fitted.fallbacks.iter().any(|f| f.to_string().contains("closed loop")), "{:?}", fitted.fallbacks);
     assert!(
-        fitted.to_toml(&fitted.verdict().render()).contains("# arrivals not fitted"),
+        fitted.to_toml(&Verdict::of(&fitted).render()).contains("# arrivals not fitted"),
         "{}",
-        fitted.to_toml(&fitted.verdict().render())
+        fitted.to_toml(&Verdict::of(&fitted).render())
     );
     // At one instant no time ends them.
     let rows: Vec<Made> = rows.into_iter().map(|(_, offset, size, write)| (5, offset, size, write)).collect();
@@ -671,7 +670,7 @@ fn verdict_names_what_a_twin_may_stand_for() {
     }
     let folder = tempfile::tempdir().unwrap();
     let fitted = round_trip(folder.path(), &made(folder.path(), &rows, ""), "judged");
-    let verdict = fitted.verdict();
+    let verdict = Verdict::of(&fitted);
     assert_eq!(verdict.holds(Aspect::Mix), Some(true), "{}", verdict.render());
     assert_eq!(verdict.holds(Aspect::WithinPages), Some(false), "{}", verdict.render());
     varies_alike(&fitted);
@@ -685,7 +684,7 @@ fn verdict_names_what_a_twin_may_stand_for() {
 fn twin_of_a_real_trace_has_its_counts_and_hit_curve() {
     let Some(file) = real("msr/rsrch_1.csv.zst") else { return };
     let fitted = fit(&file.display().to_string(), "real").unwrap_or_else(|e| panic!("{e}"));
-    println!("{}", fitted.verdict().render());
+    println!("{}", Verdict::of(&fitted).render());
     let (trace, twin) = (&fitted.trace, &fitted.twin);
     assert_eq!(trace.requests(), twin.requests());
     let far = trace.hits(&fitted.caches).unwrap().into_iter().zip(twin.hits(&fitted.caches).unwrap());
@@ -698,7 +697,7 @@ fn a_twin_of_a_real_trace_varies_as_it_does() {
     for name in ["umass/financial1_head10000.ascii.zst", "replayer/msr_cut_rw_20_80.trace.zst"] {
         let Some(file) = real(name) else { return };
         let fitted = fit(&file.display().to_string(), "real").unwrap_or_else(|e| panic!("{e}"));
-        println!("{}", fitted.verdict().render());
+        println!("{}", Verdict::of(&fitted).render());
         varies_alike(&fitted);
         let shares = |s: &Statistics| s.stable_shares().unwrap();
         let (trace, twin) = (shares(&fitted.trace), shares(&fitted.twin));

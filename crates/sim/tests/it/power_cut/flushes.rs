@@ -44,7 +44,7 @@ fn what_the_media_keep_changes_no_result() {
     fn hash(media: impl Into<BoxedMedia>) -> String {
         let (_, mut d) = fresh("conventional:mode=slc", media);
         let pages = d.ftl.logical_lbas() / 4;
-        let mut rng = Rng(3);
+        let mut rng = Rng::new(3);
         for _ in 0..2_000 {
             let op = [HostOp::Write, HostOp::Write, HostOp::Trim, HostOp::Flush, HostOp::Read]
                 [rng.below(5) as usize];

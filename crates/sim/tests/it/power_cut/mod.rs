@@ -5,12 +5,11 @@ mod flushes;
 mod scenes;
 
 use crate::support::{SWARM, number};
-use wordline_swarm::Swarm;
-use wordline_swarm::power::Tally;
+use wordline_swarm::power::{Tally, length_of_cuts, power_cuts};
 
 /// Run a case; whatever is wrong is told with scheme and device.
 fn run(seed: u64, length: u64) -> Result<Tally, String> {
-    SWARM.power_cuts(seed, length).map_err(|e| format!("{e}, under {} on\n{}", e.scheme, e.device))
+    power_cuts(&SWARM, seed, length).map_err(|e| format!("{e}, under {} on\n{}", e.scheme, e.device))
 }
 
 /// The shortest failing run of a seed: the case to replay.
@@ -24,10 +23,10 @@ fn acknowledged_or_flushed_data_survive_any_power_cut() {
     let mut tally = Tally::default();
     let failures: Vec<String> = (first..first + cases)
         .filter_map(|seed| {
-            let length = Swarm::length_of_cuts(seed);
+            let length = length_of_cuts(seed);
             match run(seed, length) {
                 Ok(t) => {
-                    tally.add(t);
+                    tally += t;
                     None
                 }
                 Err(e) => {

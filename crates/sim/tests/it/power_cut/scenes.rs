@@ -64,8 +64,7 @@ impl Scene {
     fn run(&self) -> Run {
         let mut tiny = Tiny { blocks: 12, wordlines: 2, spare: 7, ..Tiny::default() };
         let (scheme, bits) = (self.scheme)(&mut tiny);
-        let mut run = Run::new(tiny.spec(bits), scheme).unwrap();
-        run.name = format!("{}, {}", self.name, run.name);
+        let mut run = Run::new(tiny.spec(bits), scheme).unwrap().named(self.name);
         if self.full {
             run.fill(5).unwrap();
         }
@@ -83,12 +82,12 @@ impl Scene {
     fn cut_at_every_moment(&self) -> Tally {
         let mut whole = self.run();
         self.play(&mut whole, u64::MAX).unwrap_or_else(|e| panic!("{e}"));
-        let moments = whole.device.probe.moments.iter().flat_map(|t| [t.saturating_sub(1), *t]);
+        let moments = whole.moments().iter().flat_map(|t| [t.saturating_sub(1), *t]);
         let moments: BTreeSet<u64> = moments.collect();
         let mut tally = Tally::default();
         for at in moments {
             match self.cut_at(at) {
-                Ok(t) => tally.add(t),
+                Ok(t) => tally += t,
                 Err(e) => panic!("cut at {at} ns: {e}"),
             }
         }
@@ -98,9 +97,9 @@ impl Scene {
     fn cut_at(&self, at: u64) -> Result<Tally, String> {
         let mut run = self.run();
         self.play(&mut run, at)?;
-        run.device.advance_to(SimTime(at)).map_err(|e| e.to_string())?;
+        run.advance_to(SimTime(at))?;
         run = run.cut()?;
-        let mut rng = Rng(at);
+        let mut rng = Rng::new(at);
         for i in 0..120 {
             if i == 60 {
                 run = run.cut()?;

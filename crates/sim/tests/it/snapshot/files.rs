@@ -12,7 +12,7 @@ use wordline_units::SimTime;
 
 /// A drive in the middle of its work, and its state.
 fn busy(seed: u64) -> (Plan, Vec<u8>) {
-    let mut rng = Rng(seed);
+    let mut rng = Rng::new(seed);
     let plan = Plan::new(seed, &mut rng, metadata);
     let asked = requests(plan.spec(), &mut rng, 120, SimTime(0));
     let mut device = plan.build();
@@ -44,7 +44,7 @@ fn damaged_state_file_is_refused_or_harmless() {
     for seed in [3, 14] {
         let (plan, bytes) = busy(seed);
         let good = attempt(&plan, &bytes).unwrap_or_else(|e| panic!("{e}"));
-        let mut rng = Rng(seed ^ 0x0066_6c69);
+        let mut rng = Rng::new(seed ^ 0x0066_6c69);
         let interesting: Vec<usize> = (0..bytes.len()).filter(|i| *i < 64 || bytes[*i] != 0).collect();
         for i in 0..cases {
             // Where something is written, more often than in what lies between.

@@ -47,7 +47,7 @@ fn midst(device: &Device<NoProbe>, dies: u32) -> Midst {
 
 /// Run through; and again, cut at random events, where the drive is saved and restored.
 fn case(seed: u64, length: u64, media: fn() -> BoxedMedia) -> Vec<Midst> {
-    let mut rng = Rng(seed);
+    let mut rng = Rng::new(seed);
     let plan = Plan::new(seed, &mut rng, media);
     let asked = requests(plan.spec(), &mut rng, length, SimTime(0));
     let (mut through, mut expected) = (plan.build(), vec![]);
@@ -118,7 +118,7 @@ fn drive_restored_at_any_event_continues_unchanged() {
     let (first, cases) = (number("WORDLINE_SEED", 1), number("WORDLINE_CASES", CASES));
     let (mut failures, mut all) = (vec![], vec![]);
     for seed in first..first + cases {
-        let length = Rng(seed ^ 0x6c65_6e67).below(400);
+        let length = Rng::new(seed ^ 0x6c65_6e67).below(400);
         match catch(seed, length) {
             Ok(seen) => all.extend(seen),
             Err(e) if failures.len() < 10 => {
@@ -147,7 +147,7 @@ fn drive_restored_at_any_event_continues_unchanged() {
 
 /// Save a drive in the middle of its work, restore it, and cut the power of both.
 fn cut_both(seed: u64, media: fn() -> BoxedMedia) -> [usize; 3] {
-    let mut rng = Rng(seed);
+    let mut rng = Rng::new(seed);
     let plan = Plan::new(seed, &mut rng, media);
     let length = 1 + rng.below(300);
     let asked = requests(plan.spec(), &mut rng, length, SimTime(0));
@@ -206,7 +206,7 @@ fn replays_the_case_that_the_environment_names() {
 #[test]
 fn restarted_drive_keeps_data_and_resets_counters() {
     for seed in 0..40 {
-        let mut rng = Rng(seed);
+        let mut rng = Rng::new(seed);
         let plan = Plan::new(seed, &mut rng, bytes);
         let asked = requests(plan.spec(), &mut rng, 150, SimTime(0));
         let (mut device, mut ended) = (plan.build(), vec![]);

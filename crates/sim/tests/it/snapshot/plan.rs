@@ -98,7 +98,7 @@ pub fn requests(spec: &DeviceSpec, rng: &mut Rng, length: u64, from: SimTime) ->
                 _ => (HostOp::Flush, 0),
             };
             let bytes = if op == HostOp::Write { count as usize * 64 } else { 0 };
-            let data = (stamp ^ rng.0).to_le_bytes().repeat(bytes);
+            let data = (stamp ^ rng.state()).to_le_bytes().repeat(bytes);
             (HostRequest::new(op, first, count).at(SimTime(now)), SimTime(now), data)
         })
         .collect()

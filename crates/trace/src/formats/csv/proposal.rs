@@ -2,6 +2,7 @@
 //! sample is read with each guess. A proposal has passed as a trace: whole sectors, and sizes and rates that
 //! drives have. If several guesses pass, none is chosen, and what only the user can know is listed.
 
+use crate::formats::csv::missing::missing;
 use crate::formats::csv::plan::{of_either, titled_unit, unit_of};
 use crate::formats::csv::table::{LINES, Role, Table, find, is_number};
 use crate::reading::detection::{Sample, Settings};
@@ -61,33 +62,34 @@ impl Unit {
     }
 }
 
-impl Table<'_> {
+impl Guess {
     /// All ways to read the columns that their titles and contents permit.
-    fn guesses(&self) -> Vec<Guess> {
-        let op = self.op();
+    fn all(table: &Table) -> Vec<Guess> {
+        let op = table.op();
         // If operations are in unknown words, they must not be ignored.
-        if op.is_none() && self.has_role(Role::Op) {
+        if op.is_none() && table.has_role(Role::Op) {
             return vec![];
         }
         let times: Vec<Option<usize>> = {
-            let found = self.of_role(Role::Time, |n| Some(n) != op && self.is_time(n));
-            let has_none = found.is_empty() && !(0..self.width()).any(|n| self.may_be_time(n));
+            let found = table.of_role(Role::Time, |n| Some(n) != op && table.is_time(n));
+            let has_none = found.is_empty() && !(0..table.width()).any(|n| table.may_be_time(n));
             if has_none { vec![None] } else { found.into_iter().map(Some).collect() }
         };
         let few = |n: usize| {
-            let distinct = self.distinct(n);
-            (distinct <= 8 || distinct * 2 <= self.rows.len())
-                && !self.column(n).any(|c| c.contains(&b'.') && is_number(c))
+            let distinct = table.distinct(n);
+            (distinct <= 8 || distinct * 2 <= table.rows.len())
+                && !table.column(n).any(|c| c.contains(&b'.') && is_number(c))
         };
         let is_device =
-            |n: &usize| self.titled(*n) == Some(Role::Device) && self.words(*n).len() <= 2 && few(*n);
-        let device = (0..self.width()).find(is_device);
+            |n: &usize| table.titled(*n) == Some(Role::Device) && table.words(*n).len() <= 2 && few(*n);
+        let device = (0..table.width()).find(is_device);
         let mut all = vec![];
         for time in times {
-            let free = |n: usize| Some(n) != time && Some(n) != op && Some(n) != device && self.is_extent(n);
-            for offset in self.of_role(Role::Offset, free) {
-                for size in self.of_role(Role::Size, |n| n != offset && free(n)) {
-                    for units in self.units(offset, size) {
+            let free =
+                |n: usize| Some(n) != time && Some(n) != op && Some(n) != device && is_extent(table, n);
+            for offset in table.of_role(Role::Offset, free) {
+                for size in table.of_role(Role::Size, |n| n != offset && free(n)) {
+                    for units in units(table, offset, size) {
                         all.push(Guess { time, offset, size, op, device, units });
                     }
                 }
@@ -96,79 +98,41 @@ impl Table<'_> {
         all
     }
 
-    /// The units of offset and size that their titles permit. Each element is a guess with its alternatives.
-    fn units(&self, offset: usize, size: usize) -> Vec<Vec<(Unit, Unit)>> {
-        let same = |units: &[Unit]| units.iter().map(|unit| (*unit, *unit)).collect::<Vec<_>>();
-        match (self.units_said(offset).as_slice(), self.units_said(size).as_slice()) {
-            ([], []) => vec![same(&[Unit::Said]), same(&[Unit::Sector])],
-            // Sizes are in the unit of offsets, or in bytes.
-            (said, []) => vec![said.iter().map(|unit| (*unit, Unit::Said)).collect(), same(said)],
-            ([], said) => vec![said.iter().map(|unit| (Unit::Said, *unit)).collect()],
-            (one, other) if one == other => vec![same(one)],
-            (one, other) => vec![one.iter().flat_map(|a| other.iter().map(move |b| (*a, *b))).collect()],
-        }
-    }
-
-    /// The units that a title permits. Empty if it names none.
-    fn units_said(&self, n: usize) -> Vec<Unit> {
-        if self.counts_sectors(n) {
-            return vec![Unit::Sector];
-        }
-        if self.counts_pages(n) {
-            return [("4KiB", 4 << 10), ("8KiB", 8 << 10), ("16KiB", 16 << 10)].map(of).to_vec();
-        }
-        let title = self.titles.as_ref().and_then(|t| t.get(n)).map(String::as_str).unwrap_or_default();
-        match unit_of(title) {
-            Some(word) if titled_unit(word).is_some() => vec![Unit::Said],
-            Some(word) => of_either(word).map(|units| units.map(of).to_vec()).unwrap_or_default(),
-            None => vec![],
-        }
-    }
-
-    /// Whether a column can hold offsets or sizes: whole numbers, or such of a large unit that its title says.
-    fn is_extent(&self, n: usize) -> bool {
-        self.is_whole(n)
-            || self.all(n, is_number) && !self.is_flag(n) && matches!(self.units_said(n)[..], [_, ..])
-    }
-
-    /// The `csv:` options of a guess. `zero_reads` says whether a flag of 0 means a read.
-    fn spelling(&self, guess: &Guess, units: (Unit, Unit), zero_reads: bool, always: &str) -> String {
-        let time = match guess.time {
-            Some(n) if self.is_date(n) => format!("{}:date", self.name(n)),
-            Some(n) => self.name(n),
+    /// Its `csv:` options. `zero_reads` says whether a flag of 0 means a read.
+    fn spelling(&self, table: &Table, units: (Unit, Unit), zero_reads: bool, always: &str) -> String {
+        let time = match self.time {
+            Some(n) if table.is_date(n) => format!("{}:date", table.name(n)),
+            Some(n) => table.name(n),
             None => "none".to_string(),
         };
         let extent = |n: usize, unit: Unit| {
-            format!("{}{}{}", self.name(n), unit.suffix(), if self.is_hex(n) { ":hex" } else { "" })
+            format!("{}{}{}", table.name(n), unit.suffix(), if table.is_hex(n) { ":hex" } else { "" })
         };
-        let op = guess.op.map_or(format!("always:{always}"), |n| self.name(n));
-        let (offset, size) = (extent(guess.offset, units.0), extent(guess.size, units.1));
+        let op = self.op.map_or(format!("always:{always}"), |n| table.name(n));
+        let (offset, size) = (extent(self.offset, units.0), extent(self.size, units.1));
         let mut out = format!("time={time},offset={offset},size={size},op={op}");
-        if guess.op.is_some_and(|n| self.is_flag(n)) {
+        if self.op.is_some_and(|n| table.is_flag(n)) {
             out += if zero_reads { ",read=0,write=1" } else { ",read=1,write=0" };
         }
-        if let Some((read, write)) = guess.op.and_then(|n| self.codes(n)) {
+        if let Some((read, write)) = self.op.and_then(|n| table.codes(n)) {
             let words = [("read", read), ("write", write)];
             let given = words.iter().filter(|(_, words)| !words.is_empty());
             out += &given.map(|(key, words)| format!(",{key}={}", words.join("/"))).collect::<String>();
         }
-        if let Some(device) = guess.device {
-            out += &format!(",device={}", self.name(device));
+        if let Some(device) = self.device {
+            out += &format!(",device={}", table.name(device));
         }
-        if let Some(latency) = self.latency() {
-            out += &format!(",latency={}", self.name(latency));
+        if let Some(latency) = table.latency() {
+            out += &format!(",latency={}", table.name(latency));
         }
-        if [guess.time, Some(guess.offset), Some(guess.size)]
-            .into_iter()
-            .flatten()
-            .any(|n| self.has_groups(n))
+        if [self.time, Some(self.offset), Some(self.size)].into_iter().flatten().any(|n| table.has_groups(n))
         {
             out += ",thousands=comma";
         }
-        if self.has_commas {
+        if table.has_commas {
             out += ",decimal=comma";
         }
-        if self.titles.is_none() && self.delimiter == b' ' {
+        if table.titles.is_none() && table.delimiter == b' ' {
             out += ",delimiter=space";
         }
         out
@@ -176,9 +140,9 @@ impl Table<'_> {
 
     /// The alternatives among which only the user can choose: the meaning of a flag, or the operation of all
     /// rows.
-    fn spellings(&self, guess: &Guess, units: (Unit, Unit)) -> Vec<String> {
+    fn spellings(&self, table: &Table, units: (Unit, Unit)) -> Vec<String> {
         let flag_says = |n: usize| {
-            let words = self.words(n);
+            let words = table.words(n);
             let has = |word: &str| words.iter().any(|w| w == word);
             match (has("write"), has("read")) {
                 (true, false) => vec![true],
@@ -186,24 +150,59 @@ impl Table<'_> {
                 _ => vec![false, true],
             }
         };
-        match guess.op {
-            Some(n) if self.is_flag(n) => {
-                flag_says(n).into_iter().map(|zero| self.spelling(guess, units, zero, "")).collect()
+        match self.op {
+            Some(n) if table.is_flag(n) => {
+                flag_says(n).into_iter().map(|zero| self.spelling(table, units, zero, "")).collect()
             }
-            Some(_) => vec![self.spelling(guess, units, false, "")],
-            None => ["read", "write"].map(|always| self.spelling(guess, units, false, always)).to_vec(),
+            Some(_) => vec![self.spelling(table, units, false, "")],
+            None => ["read", "write"].map(|always| self.spelling(table, units, false, always)).to_vec(),
         }
     }
 
     /// Whether an unused column looks more like addresses than the columns in use: all values are whole
     /// sectors.
-    fn leaves_addresses(&self, guess: &Guess) -> bool {
-        let read = [guess.time, Some(guess.offset), Some(guess.size), guess.op, guess.device];
-        (0..self.width()).filter(|n| !read.contains(&Some(*n)) && self.titled(*n).is_none()).any(|n| {
+    fn leaves_addresses(&self, table: &Table) -> bool {
+        let read = [self.time, Some(self.offset), Some(self.size), self.op, self.device];
+        (0..table.width()).filter(|n| !read.contains(&Some(*n)) && table.titled(*n).is_none()).any(|n| {
             let aligned = |c: &[u8]| time(c, 1).is_ok_and(|x| x.is_multiple_of(4096));
-            self.is_whole(n) && self.distinct(n) > 4 && self.all(n, aligned)
+            table.is_whole(n) && table.distinct(n) > 4 && table.all(n, aligned)
         })
     }
+}
+
+/// The units of offset and size that their titles permit. Each element is a guess with its alternatives.
+fn units(table: &Table, offset: usize, size: usize) -> Vec<Vec<(Unit, Unit)>> {
+    let same = |units: &[Unit]| units.iter().map(|unit| (*unit, *unit)).collect::<Vec<_>>();
+    match (units_said(table, offset).as_slice(), units_said(table, size).as_slice()) {
+        ([], []) => vec![same(&[Unit::Said]), same(&[Unit::Sector])],
+        // Sizes are in the unit of offsets, or in bytes.
+        (said, []) => vec![said.iter().map(|unit| (*unit, Unit::Said)).collect(), same(said)],
+        ([], said) => vec![said.iter().map(|unit| (Unit::Said, *unit)).collect()],
+        (one, other) if one == other => vec![same(one)],
+        (one, other) => vec![one.iter().flat_map(|a| other.iter().map(move |b| (*a, *b))).collect()],
+    }
+}
+
+/// The units that a title permits. Empty if it names none.
+fn units_said(table: &Table, n: usize) -> Vec<Unit> {
+    if table.counts_sectors(n) {
+        return vec![Unit::Sector];
+    }
+    if table.counts_pages(n) {
+        return [("4KiB", 4 << 10), ("8KiB", 8 << 10), ("16KiB", 16 << 10)].map(of).to_vec();
+    }
+    let title = table.titles.as_ref().and_then(|t| t.get(n)).map(String::as_str).unwrap_or_default();
+    match unit_of(title) {
+        Some(word) if titled_unit(word).is_some() => vec![Unit::Said],
+        Some(word) => of_either(word).map(|units| units.map(of).to_vec()).unwrap_or_default(),
+        None => vec![],
+    }
+}
+
+/// Whether a column can hold offsets or sizes: whole numbers, or such of a large unit that its title says.
+fn is_extent(table: &Table, n: usize) -> bool {
+    table.is_whole(n)
+        || table.all(n, is_number) && !table.is_flag(n) && matches!(units_said(table, n)[..], [_, ..])
 }
 
 fn of((word, bytes): (&'static str, u64)) -> Unit {
@@ -264,7 +263,7 @@ fn is_plausible(requests: &[Record], units: (Unit, Unit)) -> bool {
 fn passing(format: &Format, table: &Table, sample: &Sample, guess: &Guess) -> Vec<String> {
     let mut passed = vec![];
     let all =
-        guess.units.iter().flat_map(|units| table.spellings(guess, *units).into_iter().map(|s| (*units, s)));
+        guess.units.iter().flat_map(|units| guess.spellings(table, *units).into_iter().map(|s| (*units, s)));
     for (units, spelling) in all {
         let settings = settings_of(format, &spelling);
         let Ok(detection) = (format.detect)(sample, &settings) else { continue };
@@ -312,8 +311,8 @@ pub(crate) fn proposed(format: &Format, sample: &Sample) -> Option<String> {
             format!("it is a table without titles, whose columns are {}", row.unwrap_or_default())
         }
     };
-    let passed: Vec<Vec<String>> = (table.guesses().iter())
-        .filter(|guess| !table.leaves_addresses(guess))
+    let passed: Vec<Vec<String>> = (Guess::all(&table).iter())
+        .filter(|guess| !guess.leaves_addresses(&table))
         .map(|guess| passing(format, &table, sample, guess))
         .filter(|spellings| !spellings.is_empty())
         .collect();
@@ -330,7 +329,7 @@ pub(crate) fn proposed(format: &Format, sample: &Sample) -> Option<String> {
         [] => format!(
             "{columns}; {}, so no suggestion is made. If it is a trace, name its columns and their units: \
              {explained}",
-            table.missing()
+            missing(&table)
         ),
         _ => format!(
             "{columns}; several interpretations are possible; name the columns of time, offset, size and \

@@ -10,13 +10,13 @@ use wordline_units::{Attributes, HostOp, LatencyHint};
 
 pub(crate) struct Csv {
     /// The options, or why they are invalid, which detection has already reported.
-    pub(crate) plan: Result<Plan, String>,
-    pub(crate) places: Option<Places>,
-    pub(crate) lines: u64,
+    plan: Result<Plan, String>,
+    places: Option<Places>,
+    lines: u64,
     /// The fields of the row, as ranges of the line.
-    pub(crate) fields: Vec<(u32, u32)>,
+    fields: Vec<(u32, u32)>,
     /// Number of columns, and the first column that is not used, for rows with extra fields.
-    pub(crate) spare: Option<(usize, usize)>,
+    spare: Option<(usize, usize)>,
 }
 
 impl Csv {
@@ -60,7 +60,7 @@ pub(crate) fn split(line: &[u8], delimiter: u8, fields: &mut Vec<(u32, u32)>) ->
 }
 
 #[cold]
-pub(crate) fn split_quoted(line: &[u8], delimiter: u8, fields: &mut Vec<(u32, u32)>) -> Result<(), String> {
+fn split_quoted(line: &[u8], delimiter: u8, fields: &mut Vec<(u32, u32)>) -> Result<(), String> {
     let parts = |c: u8| c == delimiter || delimiter == b' ' && c == b'\t';
     let mut at = 0;
     loop {
@@ -116,8 +116,9 @@ impl LineFormat for Csv {
         let outcome = split(line, delimiter, &mut self.fields);
         let Some(places) = self.places else {
             if !plan.is_titled() {
-                self.places = plan.places(&[]).ok();
-                return self.row(line, volumes);
+                let places = plan.places(&[]).map_err(|_| "the columns are not known")?;
+                self.places = Some(places);
+                return Row { plan, places, line, fields: &self.fields }.request(volumes);
             }
             let fields: Vec<&[u8]> = self.fields.iter().map(|f| &line[f.0 as usize..f.1 as usize]).collect();
             self.places = outcome.ok().and_then(|()| plan.places(&fields).ok());
@@ -132,17 +133,7 @@ impl LineFormat for Csv {
             // A name contains spaces, so later fields are shifted by as many positions.
             self.fields.drain(spare + 1..spare + 1 + self.fields.len() - columns);
         }
-        plan.request(places, line, &self.fields, volumes)
-    }
-}
-
-impl Csv {
-    /// The first row of a text without titles.
-    pub(crate) fn row(&mut self, line: &[u8], volumes: &mut Volumes) -> Result<Parsed, String> {
-        match (&self.plan, self.places) {
-            (Ok(plan), Some(places)) => plan.request(places, line, &self.fields, volumes),
-            _ => Err("the columns are not known".to_string()),
-        }
+        Row { plan, places, line, fields: &self.fields }.request(volumes)
     }
 }
 
@@ -150,25 +141,24 @@ impl Csv {
 /// before the first completion have a time.
 const BEFORE: u64 = 86_400_000_000_000;
 
-impl Plan {
+/// A row of a table, split into fields.
+struct Row<'a> {
+    plan: &'a Plan,
+    places: Places,
+    line: &'a [u8],
+    /// As ranges of the line.
+    fields: &'a [(u32, u32)],
+}
+
+impl Row<'_> {
     #[inline]
-    pub(crate) fn request(
-        &self,
-        places: Places,
-        line: &[u8],
-        fields: &[(u32, u32)],
-        volumes: &mut Volumes,
-    ) -> Result<Parsed, String> {
-        let field = |n: usize| -> Result<&[u8], String> {
-            let place = places.0[n].unwrap_or(0);
-            let range = fields.get(place).ok_or_else(|| short_row(fields.len(), place))?;
-            Ok(trimmed(&line[range.0 as usize..range.1 as usize]))
-        };
-        let meaning = match &self.op {
+    fn request(&self, volumes: &mut Volumes) -> Result<Parsed, String> {
+        let plan = self.plan;
+        let meaning = match &plan.op {
             Op::Always(meaning) => *meaning,
             Op::Column(_) => {
-                let word = field(3)?;
-                meaning(&self.words, word).ok_or_else(|| unknown_word(word))?
+                let word = self.field(3)?;
+                meaning(&plan.words, word).ok_or_else(|| unknown_word(word))?
             }
         };
         let (op, fua) = match meaning {
@@ -176,43 +166,52 @@ impl Plan {
             Meaning::WriteThrough => (HostOp::Write, true),
             Meaning::Nothing => return Ok(Parsed::Aside),
         };
-        let mut time = match &self.time {
-            Some(column) => self.value(column.measure, field(0)?, "time")?,
+        let mut time = match &plan.time {
+            Some(column) => self.value(column.measure, self.field(0)?, "time")?,
             None => 0,
         };
-        if let Some(column) = &self.latency {
-            let took = self.value(column.measure, field(7)?, "latency")?;
+        if let Some(column) = &plan.latency {
+            let took = self.value(column.measure, self.field(7)?, "latency")?;
             time = time.saturating_add(BEFORE).checked_sub(took).ok_or("the latency is longer than a day")?;
         }
         let (mut offset, mut bytes) = (0, 0);
         if op != HostOp::Flush {
-            offset = self.extent(self.offset.measure, field(1)?, "offset")?;
-            bytes = match &self.extent {
+            offset = self.extent(plan.offset.measure, self.field(1)?, "offset")?;
+            bytes = match &plan.extent {
                 Extent::Always(bytes) => *bytes,
-                Extent::Size(c) => self.extent(c.measure, field(2)?, "size")?,
+                Extent::Size(c) => self.extent(c.measure, self.field(2)?, "size")?,
                 Extent::End(c) => {
-                    let end = self.extent(c.measure, field(2)?, "end")?;
+                    let end = self.extent(c.measure, self.field(2)?, "end")?;
                     end.checked_sub(offset).ok_or("the end is before the offset")?
                 }
             };
         }
-        let volume = if self.device.is_some() { volumes.number_of(field(4)?)? } else { 0 };
-        let hint = if self.hint.is_some() { hint(field(5)?)? } else { LatencyHint::None };
-        let stream = if self.stream.is_some() && op == HostOp::Write { stream(field(6)?)? } else { 0 };
+        let volume = if plan.device.is_some() { volumes.number_of(self.field(4)?)? } else { 0 };
+        let hint = if plan.hint.is_some() { hint(self.field(5)?)? } else { LatencyHint::None };
+        let stream = if plan.stream.is_some() && op == HostOp::Write { stream(self.field(6)?)? } else { 0 };
         let attributes = Attributes::NONE.with_fua(fua).with_hint(hint).with_stream(stream);
         Ok(Parsed::Request(Record { time, offset, bytes, op, attributes, volume }))
     }
 
+    /// The field of a column, by its index in [`Places`].
     #[inline]
-    pub(crate) fn value(&self, measure: Measure, field: &[u8], name: &str) -> Result<u64, String> {
+    fn field(&self, n: usize) -> Result<&[u8], String> {
+        let place = self.places.0[n].unwrap_or(0);
+        let range = self.fields.get(place).ok_or_else(|| short_row(self.fields.len(), place))?;
+        Ok(trimmed(&self.line[range.0 as usize..range.1 as usize]))
+    }
+
+    #[inline]
+    fn value(&self, measure: Measure, field: &[u8], name: &str) -> Result<u64, String> {
+        let style = self.plan.style;
         let value = match measure {
-            Measure::Decimal(unit) => quantity(field, unit, self.style),
-            Measure::Date => date(field, self.style.decimal),
+            Measure::Decimal(unit) => quantity(field, unit, style),
+            Measure::Date => date(field, style.decimal),
             Measure::Hexadecimal(unit) => {
                 hexadecimal(field).and_then(|n| n.checked_mul(unit).ok_or(NumberFault::TooLarge))
             }
         };
-        value.map_err(|e| self.number_fault(e, measure, field, name))
+        value.map_err(|e| number_fault(e, measure, field, name))
     }
 
     /// A whole number of bytes.
@@ -220,7 +219,7 @@ impl Plan {
     fn extent(&self, measure: Measure, field: &[u8], name: &str) -> Result<u64, String> {
         let value = self.value(measure, field, name)?;
         match measure {
-            Measure::Decimal(unit) if field.contains(&self.style.decimal) => {
+            Measure::Decimal(unit) if field.contains(&self.plan.style.decimal) => {
                 self.whole_bytes(value, unit, field, name)
             }
             _ => Ok(value),
@@ -229,42 +228,41 @@ impl Plan {
 
     #[cold]
     fn whole_bytes(&self, value: u64, unit: u64, field: &[u8], name: &str) -> Result<u64, String> {
-        let finer = unit.checked_mul(1_000_000).and_then(|unit| quantity(field, unit, self.style).ok());
+        let style = self.plan.style;
+        let finer = unit.checked_mul(1_000_000).and_then(|unit| quantity(field, unit, style).ok());
         if finer == value.checked_mul(1_000_000) {
             return Ok(value);
         }
         Err(format!("the {name} \"{}\" is not a whole number of bytes", excerpt(field, 32)))
     }
-
-    #[cold]
-    pub(crate) fn number_fault(&self, e: NumberFault, measure: Measure, field: &[u8], name: &str) -> String {
-        let hint = match e {
-            NumberFault::NotANumber if measure == Measure::Date => {
-                ": write a date as 2016-02-21 22:52:25.133"
-            }
-            NumberFault::NotANumber if matches!(measure, Measure::Hexadecimal(_)) => {
-                ": it is parsed as hexadecimal"
-            }
-            NumberFault::NotANumber if name == "time" && field.contains(&b':') => {
-                ": use time=COLUMN:date if it is a date"
-            }
-            NumberFault::NotANumber if field.contains(&b',') => {
-                ": use decimal=comma or thousands=comma to define the comma"
-            }
-            NumberFault::NotANumber if field.starts_with(b"0x") => ": hexadecimal numbers need COLUMN:hex",
-            _ => "",
-        };
-        format!("{}{hint}", e.of(name, field))
-    }
 }
 
 #[cold]
-pub(crate) fn short_row(count: usize, place: usize) -> String {
+fn number_fault(e: NumberFault, measure: Measure, field: &[u8], name: &str) -> String {
+    let hint = match e {
+        NumberFault::NotANumber if measure == Measure::Date => ": write a date as 2016-02-21 22:52:25.133",
+        NumberFault::NotANumber if matches!(measure, Measure::Hexadecimal(_)) => {
+            ": it is parsed as hexadecimal"
+        }
+        NumberFault::NotANumber if name == "time" && field.contains(&b':') => {
+            ": use time=COLUMN:date if it is a date"
+        }
+        NumberFault::NotANumber if field.contains(&b',') => {
+            ": use decimal=comma or thousands=comma to define the comma"
+        }
+        NumberFault::NotANumber if field.starts_with(b"0x") => ": hexadecimal numbers need COLUMN:hex",
+        _ => "",
+    };
+    format!("{}{hint}", e.of(name, field))
+}
+
+#[cold]
+fn short_row(count: usize, place: usize) -> String {
     format!("{count} columns, and column {} is needed", place + 1)
 }
 
 #[cold]
-pub(crate) fn unknown_word(word: &[u8]) -> String {
+fn unknown_word(word: &[u8]) -> String {
     format!(
         "the op \"{}\" is unknown; map it with read=, write=, flush=, trim= or ignore=",
         excerpt(word, 24)
@@ -274,18 +272,18 @@ pub(crate) fn unknown_word(word: &[u8]) -> String {
 /// Words of latency hints, by number. An empty word means no hint.
 pub(crate) const HINTS: [&str; 4] = ["", "short", "medium", "long"];
 
-pub(crate) fn hint(word: &[u8]) -> Result<LatencyHint, String> {
+fn hint(word: &[u8]) -> Result<LatencyHint, String> {
     let known = HINTS.iter().position(|w| w.as_bytes().eq_ignore_ascii_case(word));
     known.map(|n| LatencyHint::ALL[n]).ok_or_else(|| unknown_hint(word))
 }
 
 #[cold]
-pub(crate) fn unknown_hint(word: &[u8]) -> String {
+fn unknown_hint(word: &[u8]) -> String {
     format!("the hint \"{}\" is not short, medium, long or empty", excerpt(word, 24))
 }
 
 /// The number of a stream. An empty word means no stream.
-pub(crate) fn stream(word: &[u8]) -> Result<u8, String> {
+fn stream(word: &[u8]) -> Result<u8, String> {
     if word.is_empty() {
         return Ok(0);
     }
@@ -296,7 +294,7 @@ pub(crate) fn stream(word: &[u8]) -> Result<u8, String> {
 }
 
 #[cold]
-pub(crate) fn unknown_stream(word: &[u8]) -> String {
+fn unknown_stream(word: &[u8]) -> String {
     let most = Attributes::MOST_STREAMS;
     format!("the stream \"{}\" is not 0 to {most} or empty", excerpt(word, 24))
 }

@@ -140,6 +140,10 @@ pub(crate) fn is_word(cell: &[u8]) -> bool {
     WORDS.iter().any(|w| w.as_bytes().eq_ignore_ascii_case(cell))
 }
 
+/// SCSI command codes of reads and of writes.
+const READS: [&str; 4] = ["0x08", "0x28", "0x88", "0xa8"];
+const WRITES: [&str; 4] = ["0x0a", "0x2a", "0x8a", "0xaa"];
+
 /// Units of offsets and sizes at the end of titles.
 const UNITS: [&str; 8] = ["byte", "bytes", "kb", "mb", "gb", "kib", "mib", "gib"];
 
@@ -232,6 +236,51 @@ impl Table<'_> {
         } else {
             titled
         }
+    }
+
+    /// Whether the title of any column implies a role.
+    pub fn has_role(&self, role: Role) -> bool {
+        (0..self.width()).any(|n| self.titled(n) == Some(role))
+    }
+
+    /// The column of operations.
+    pub fn op(&self) -> Option<usize> {
+        self.of_role(Role::Op, |n| self.is_op(n) || self.codes(n).is_some()).first().copied()
+    }
+
+    /// The words in a column of SCSI command codes: those that read and those that write.
+    pub fn codes(&self, n: usize) -> Option<(Vec<String>, Vec<String>)> {
+        let (mut reads, mut writes) = (vec![], vec![]);
+        for cell in self.column(n) {
+            let word = String::from_utf8_lossy(cell);
+            let is = |codes: [&str; 4]| codes.iter().any(|c| c.eq_ignore_ascii_case(&word));
+            let to = if is(READS) {
+                &mut reads
+            } else if is(WRITES) {
+                &mut writes
+            } else {
+                return None;
+            };
+            if !to.iter().any(|known| *known == word) {
+                to.push(word.into_owned());
+            }
+        }
+        Some((reads, writes)).filter(|(reads, writes)| !(reads.is_empty() && writes.is_empty()))
+    }
+
+    /// Whether a column may hold the times of requests in a form that cannot be read.
+    pub fn may_be_time(&self, n: usize) -> bool {
+        let has_digits = |c: &[u8]| c.iter().any(u8::is_ascii_digit);
+        match self.titled(n) {
+            Some(role) => role == Role::Time,
+            None => self.all(n, has_digits) && !self.is_whole(n) && self.distinct(n) * 2 > self.rows.len(),
+        }
+    }
+
+    /// Whether a column's title says that it counts pages, without their size.
+    pub fn counts_pages(&self, n: usize) -> bool {
+        const PAGES: [&str; 6] = ["page", "pageno", "pages", "npages", "lpn", "lpa"];
+        self.words(n).iter().any(|w| PAGES.contains(&w.as_str()))
     }
 
     /// Whether a column holds operations: words, or flags of 0 and 1.

@@ -97,11 +97,8 @@ fn detect(sample: &Sample, _told: &Settings) -> Result<Detection, Miss> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::formats::wordline::layout::{BLOCK, BLOCK_HEADER, GROUP, KINDS, MARGIN, MOST, is_kind};
-    use crate::formats::wordline::packing::write_column;
-    use crate::formats::wordline::reader::Payload;
+    use crate::formats::wordline::layout::{BLOCK, BLOCK_HEADER, KINDS, MOST, is_kind};
     use crate::reading::record::{Event, Position, RecordReader};
-    use proptest::prelude::*;
     use std::io;
     use twox_hash::XxHash3_64;
     use wordline_units::LatencyHint;
@@ -134,26 +131,6 @@ mod tests {
             volume: (n % 2) as u16,
         };
         (0..count).map(record).collect()
-    }
-
-    proptest! {
-        #[test]
-        fn any_column_is_unpacked_as_it_was_packed(
-            values in prop::collection::vec(
-                prop_oneof![Just(0u64), 0u64..5, 0u64..1 << 20, any::<u64>()], 1..600),
-            few in prop::collection::vec(0u64..3, 1..600),
-        ) {
-            for column in [values, few.iter().map(|n| n * 1_000_003).collect()] {
-                let mut packed = Vec::new();
-                write_column(&column, &mut packed);
-                prop_assert!(packed.len() <= column.len() * 8 + column.len().div_ceil(GROUP) + 1);
-                packed.extend([0xff; MARGIN]);
-                let (mut payload, mut out) = (Payload(&packed), Vec::new());
-                payload.column(column.len(), &mut out).unwrap();
-                prop_assert_eq!(payload.0.len(), MARGIN);
-                prop_assert_eq!(out, column);
-            }
-        }
     }
 
     #[test]

@@ -15,12 +15,12 @@ use twox_hash::XxHash3_64;
 use wordline_units::{Attributes, LatencyHint};
 
 /// A payload being read, followed by [`MARGIN`] bytes.
-pub(crate) struct Payload<'a>(pub(crate) &'a [u8]);
+struct Payload<'a>(&'a [u8]);
 
-pub(crate) const SHORT: &str = "the payload ends within a column";
+const SHORT: &str = "the payload ends within a column";
 
 impl Payload<'_> {
-    pub(crate) fn take(&mut self, bytes: usize) -> Result<&[u8], &'static str> {
+    fn take(&mut self, bytes: usize) -> Result<&[u8], &'static str> {
         if self.0.len() < bytes + MARGIN {
             return Err(SHORT);
         }
@@ -29,11 +29,11 @@ impl Payload<'_> {
         Ok(taken)
     }
 
-    pub(crate) fn byte(&mut self) -> Result<u8, &'static str> {
+    fn byte(&mut self) -> Result<u8, &'static str> {
         Ok(self.take(1)?[0])
     }
 
-    pub(crate) fn column(&mut self, values: usize, out: &mut Vec<u64>) -> Result<(), &'static str> {
+    fn column(&mut self, values: usize, out: &mut Vec<u64>) -> Result<(), &'static str> {
         out.clear();
         match self.byte()? {
             0 => {
@@ -68,29 +68,23 @@ impl Payload<'_> {
 
 /// Limits from the header that a block must obey.
 #[derive(Clone, Copy)]
-pub(crate) struct Known {
-    pub(crate) version: u32,
-    pub(crate) volumes: usize,
+struct Known {
+    version: u32,
+    volumes: usize,
 }
 
 /// The columns of a block.
 #[derive(Default)]
-pub(crate) struct Block {
-    pub(crate) times: Vec<u64>,
-    pub(crate) offsets: Vec<u64>,
-    pub(crate) sizes: Vec<u64>,
-    pub(crate) kinds: Vec<u64>,
-    pub(crate) volumes: Vec<u64>,
+struct Block {
+    times: Vec<u64>,
+    offsets: Vec<u64>,
+    sizes: Vec<u64>,
+    kinds: Vec<u64>,
+    volumes: Vec<u64>,
 }
 
 impl Block {
-    pub(crate) fn read(
-        &mut self,
-        payload: &[u8],
-        values: usize,
-        first: u64,
-        known: Known,
-    ) -> Result<(), &'static str> {
+    fn read(&mut self, payload: &[u8], values: usize, first: u64, known: Known) -> Result<(), &'static str> {
         let mut p = Payload(payload);
         let (exponent, shift, way) = (p.byte()? as usize, p.byte()? as u32, p.byte()?);
         let unit = *TENS.get(exponent).ok_or("the unit of time is longer than a second")?;
@@ -132,7 +126,7 @@ impl Block {
     }
 
     #[inline]
-    pub(crate) fn record(&self, n: usize) -> Option<Record> {
+    fn record(&self, n: usize) -> Option<Record> {
         let kind = *self.kinds.get(n)?;
         Some(Record {
             time: *self.times.get(n)?,
@@ -149,7 +143,7 @@ impl Block {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Stage {
+enum Stage {
     Header,
     Blocks,
     /// After the footer, or where reading had to stop.
@@ -158,23 +152,23 @@ pub(crate) enum Stage {
 
 /// A file being read.
 pub(crate) struct Columns {
-    pub(crate) window: Window,
-    pub(crate) stage: Stage,
-    pub(crate) version: u32,
-    pub(crate) block: Block,
+    window: Window,
+    stage: Stage,
+    version: u32,
+    block: Block,
     /// Index of the next request of the block.
-    pub(crate) next: usize,
+    next: usize,
     /// Start of the item last returned, as a byte of the file; for a request, the start of its block.
-    pub(crate) at: u64,
-    pub(crate) blocks: u64,
-    pub(crate) requests: u64,
+    at: u64,
+    blocks: u64,
+    requests: u64,
     /// Number of requests in damaged blocks, which have been reported.
-    pub(crate) lost: u64,
-    pub(crate) volumes: Volumes,
+    lost: u64,
+    volumes: Volumes,
     /// Volume numbers of the header's names, which may repeat a name.
-    pub(crate) numbers: Vec<u16>,
-    pub(crate) payload: Vec<u8>,
-    pub(crate) decoder: FrameDecoder,
+    numbers: Vec<u16>,
+    payload: Vec<u8>,
+    decoder: FrameDecoder,
 }
 
 impl Columns {
@@ -197,7 +191,7 @@ impl Columns {
     }
 
     /// Reads the names, or returns why the file cannot be read.
-    pub(crate) fn header(&mut self) -> io::Result<Result<(), String>> {
+    fn header(&mut self) -> io::Result<Result<(), String>> {
         let cut = || Ok(Err("the file ends within its header".to_string()));
         let mut hasher = XxHash3_64::with_seed(0);
         let mut add = |bytes: &[u8]| std::hash::Hasher::write(&mut hasher, bytes);
@@ -237,7 +231,7 @@ impl Columns {
     }
 
     /// Reads the next block or the footer. Returns what is wrong with it, if anything.
-    pub(crate) fn advance(&mut self) -> io::Result<Option<String>> {
+    fn advance(&mut self) -> io::Result<Option<String>> {
         self.at = self.window.offset();
         self.next = 0;
         self.block.kinds.clear();
@@ -302,7 +296,7 @@ impl Columns {
     }
 
     /// Compares the footer with what has been read. Returns what is wrong, if anything.
-    pub(crate) fn footer(&mut self) -> io::Result<Option<String>> {
+    fn footer(&mut self) -> io::Result<Option<String>> {
         let mut hasher = XxHash3_64::with_seed(0);
         let counted = self.window.at_least(COUNTS)?;
         let Some(counted) = counted.get(..COUNTS) else {
@@ -343,12 +337,12 @@ impl Columns {
     }
 
     #[cold]
-    pub(crate) fn truncated(&self, within: &str) -> String {
+    fn truncated(&self, within: &str) -> String {
         format!("the file is truncated {within}, after {} requests", grouped(self.requests))
     }
 
     #[cold]
-    pub(crate) fn rest_is_lost(&self, what: &str) -> String {
+    fn rest_is_lost(&self, what: &str) -> String {
         format!("{what}; only the first {} requests are readable", grouped(self.requests))
     }
 }
@@ -384,5 +378,32 @@ impl RecordReader for Columns {
 
     fn volumes(&self) -> &Volumes {
         &self.volumes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::formats::wordline::packing::write_column;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn any_column_is_unpacked_as_it_was_packed(
+            values in prop::collection::vec(
+                prop_oneof![Just(0u64), 0u64..5, 0u64..1 << 20, any::<u64>()], 1..600),
+            few in prop::collection::vec(0u64..3, 1..600),
+        ) {
+            for column in [values, few.iter().map(|n| n * 1_000_003).collect()] {
+                let mut packed = Vec::new();
+                write_column(&column, &mut packed);
+                prop_assert!(packed.len() <= column.len() * 8 + column.len().div_ceil(GROUP) + 1);
+                packed.extend([0xff; MARGIN]);
+                let (mut payload, mut out) = (Payload(&packed), Vec::new());
+                payload.column(column.len(), &mut out).unwrap();
+                prop_assert_eq!(payload.0.len(), MARGIN);
+                prop_assert_eq!(out, column);
+            }
+        }
     }
 }

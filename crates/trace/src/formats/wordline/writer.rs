@@ -12,19 +12,19 @@ use wordline_units::HostOp;
 /// A file being written.
 #[derive(Default)]
 pub(crate) struct Packer {
-    pub(crate) records: Vec<Record>,
-    pub(crate) blocks: u64,
-    pub(crate) requests: u64,
-    pub(crate) first: u64,
-    pub(crate) last: u64,
-    pub(crate) kinds: [u64; 4],
-    pub(crate) fua: u64,
-    pub(crate) volumes: Vec<(u64, u64)>,
-    pub(crate) encoder: FrameEncoder,
+    records: Vec<Record>,
+    blocks: u64,
+    requests: u64,
+    first: u64,
+    last: u64,
+    kinds: [u64; 4],
+    fua: u64,
+    volumes: Vec<(u64, u64)>,
+    encoder: FrameEncoder,
 }
 
 impl Packer {
-    pub(crate) fn block(&mut self, out: &mut Vec<u8>) {
+    fn block(&mut self, out: &mut Vec<u8>) {
         let Some(first) = self.records.first().map(|r| r.time) else { return };
         let payload = payload(&self.records);
         // Decompression takes time, so it must save at least a quarter.
@@ -45,7 +45,7 @@ impl Packer {
     }
 }
 
-pub(crate) fn payload(records: &[Record]) -> Vec<u8> {
+fn payload(records: &[Record]) -> Vec<u8> {
     let mut before = records.first().map_or(0, |r| r.time);
     let mut times: Vec<u64> = Vec::with_capacity(records.len());
     for r in records {

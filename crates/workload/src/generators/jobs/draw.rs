@@ -1,24 +1,19 @@
-//! Draws a job's next request by fio's rules: direction, address and size. The block of a random request
-//! comes from a map in which each block occurs once, from a pseudo-random order, or from a distribution. The
-//! size is drawn for that address, cut where the map says that the next block is used, and always stays
-//! within the job's space.
+//! Draws a job's next request by fio's rules: direction, address and size. A random address comes from
+//! `random_blocks`, others follow the previous request or the zones, strided or written in order. The size is
+//! drawn for that address, cut where the next block is used, and always stays within the job's space.
 
-use crate::generators::jobs::blocks::UsedBlocks;
-use crate::generators::jobs::job::{Between, Kinds, Spread};
+use crate::generators::jobs::job::{Between, Kinds};
 use crate::generators::jobs::placement::Placed;
+use crate::generators::jobs::policy::Stride;
+use crate::generators::jobs::random_blocks::RandomBlocks;
 use crate::generators::jobs::spell::DIRECTIONS;
-use crate::generators::jobs::zones::Zones;
-use crate::random::permutation::Permutation;
-use crate::random::zipf_law::ZipfLaw;
+use crate::generators::jobs::zones::{Answer, Ask, Zones};
 use wordline_trace::RandomStream;
+use wordline_units::{HostOp, HostRequest, LBA_BYTES};
 
+const READ: usize = 0;
 const WRITE: usize = 1;
 const TRIM: usize = 2;
-
-/// The multiplier by which fio scatters ranks over the space (64-bit golden-ratio hashing). If the number of
-/// blocks is a power of two, this is a permutation. Otherwise some blocks share a position, and others are
-/// never drawn.
-const SCATTER: u64 = 0x61c8_8646_80b5_83eb;
 
 /// A request, in bytes from the start of the drive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -41,48 +36,30 @@ pub(crate) enum Next {
 
 /// A drawn request before its zone is known.
 #[derive(Clone, Copy)]
-pub(super) struct Candidate {
-    pub direction: usize,
-    pub at: u64,
-    pub bytes: u64,
-    /// Its offset in the map of used blocks, if there is one.
-    pub noted: Option<u64>,
+struct Candidate {
+    direction: usize,
+    at: u64,
+    bytes: u64,
+    /// Its offset among the random blocks, of which it takes some.
+    noted: Option<u64>,
     /// The zone after which another zone is searched.
-    pub behind: Option<usize>,
-}
-
-/// The distribution of random addresses.
-enum Law {
-    /// All blocks equally likely.
-    Even,
-    Zipf(ZipfLaw),
-    /// The exponent that follows from `pareto:h`.
-    Pareto(f64),
-    /// The standard deviation in blocks.
-    Normal(u64),
-    /// For each direction and percent of accesses: the first block and the number of blocks of its zone.
-    Zones(Box<[Vec<(u64, u64)>; DIRECTIONS]>),
+    behind: Option<usize>,
 }
 
 /// The requests of one copy of a job.
 pub(crate) struct Draw {
-    pub placed: Placed,
-    law: Law,
-    /// Number of blocks among which ranks are drawn, and the offset by which scattered ranks are rotated.
-    ranks: u64,
-    turned: u64,
-    pub(super) map: Option<UsedBlocks>,
-    /// Size in bytes of a block of the map, and of a rank.
-    unit: u64,
+    placed: Placed,
+    blocks: RandomBlocks,
     /// Start of the job's current addresses, which advances from zone to zone if the job has zones, and the
     /// bytes moved in the current zone.
-    pub(super) base: u64,
-    pub(super) zone_bytes: u64,
-    order: Option<(Permutation, u64)>,
+    base: u64,
+    zone_bytes: u64,
     /// The number of its job, and a drawn request that waits for a zone.
-    pub(super) number: u16,
-    pub(super) stalled: Option<Candidate>,
-    pub(super) last_end: [u64; DIRECTIONS],
+    number: u16,
+    stalled: Option<Candidate>,
+    /// Outstanding requests with a zone: their address, and whether they write.
+    zoned: Vec<(u64, bool)>,
+    last_end: [u64; DIRECTIONS],
     last_start: [Option<u64>; DIRECTIONS],
     until_random: u64,
     issued: [u64; DIRECTIONS],
@@ -92,12 +69,10 @@ pub(crate) struct Draw {
     seed: u64,
     name: String,
     random: Streams,
-    spread: RandomStream,
 }
 
 /// A stream of random numbers for each drawn quantity.
 struct Streams {
-    offset: RandomStream,
     size: RandomStream,
     mix: RandomStream,
     share: RandomStream,
@@ -106,7 +81,7 @@ struct Streams {
 impl Streams {
     fn new(seed: u64, name: &str) -> Streams {
         let of = |part: &str| RandomStream::new(seed, &format!("{name}/{part}"));
-        Streams { offset: of("offset"), size: of("size"), mix: of("mix"), share: of("share") }
+        Streams { size: of("size"), mix: of("mix"), share: of("share") }
     }
 }
 
@@ -120,45 +95,13 @@ impl Draw {
     pub fn new(placed: Placed, number: usize, seed: u64) -> Draw {
         let job = &placed.job;
         let name = format!("jobs/{number}/{}", job.seed);
-        let unit = job.directions().map(|d| job.sizes[d].min).min().unwrap_or(4096);
-        let ranks = placed.job.stride.map_or(placed.size, |s| s.range).div_ceil(unit);
-        let mut spread = RandomStream::new(seed, &format!("{name}/spread"));
-        let random_turn = spread.bits();
-        let turn = |centre: Option<f64>| centre.map_or(random_turn, |c| (ranks as f64 * c) as u64);
-        let (law, turned) = match &job.spread {
-            Spread::Even => (Law::Even, 0),
-            Spread::Zipf(theta, centre) => (Law::Zipf(ZipfLaw::new(ranks, *theta)), turn(*centre)),
-            Spread::Pareto(h, centre) => (Law::Pareto(libm::log(*h) / libm::log(1.0 - h)), turn(*centre)),
-            Spread::Normal(deviation, centre) => {
-                let blocks = if *deviation > 0.0 {
-                    (libm::ceil(ranks as f64 * deviation / 100.0) as u64).min(ranks / 2)
-                } else {
-                    0
-                };
-                let turned = centre.map_or(0, |c| (ranks as f64 * (c - 0.5)) as i64 as u64);
-                (Law::Normal(blocks), turned)
-            }
-            Spread::Zoned(zones) => {
-                let of = |d: usize| by_percent(&zones[d], |z| Draw::blocks_of(&placed, d) * z / 100);
-                (Law::Zones(Box::new([of(0), of(1), of(2)])), 0)
-            }
-            Spread::ZonedAbs(zones) => {
-                let of = |d: usize| by_percent(&zones[d], |z| z / placed.job.align[d]);
-                (Law::Zones(Box::new([of(0), of(1), of(2)])), 0)
-            }
-        };
-        let needs_map = job.random && job.map;
-        let mut draw = Draw {
-            law,
-            ranks,
-            turned,
-            map: needs_map.then(|| UsedBlocks::new(ranks)),
-            unit,
+        Draw {
+            blocks: RandomBlocks::new(&placed, &name, seed),
             base: placed.start,
             zone_bytes: 0,
-            order: None,
             number: number as u16,
             stalled: None,
+            zoned: vec![],
             last_end: [placed.start; DIRECTIONS],
             last_start: [None; DIRECTIONS],
             until_random: job.every,
@@ -168,25 +111,19 @@ impl Draw {
             seed,
             random: Streams::new(seed, &name),
             name,
-            spread,
             placed,
-        };
-        draw.begin_order();
-        draw
-    }
-
-    /// Number of a direction's alignment units in the space.
-    fn blocks_of(placed: &Placed, direction: usize) -> u64 {
-        let (align, smallest) = (placed.job.align[direction], placed.job.sizes[direction].min);
-        let size = placed.job.stride.map_or(placed.size, |s| s.range);
-        size.saturating_sub(smallest.saturating_sub(align)) / align
-    }
-
-    pub(super) fn begin_order(&mut self) {
-        if self.placed.job.random && self.placed.job.shuffled {
-            let blocks = self.placed.job.stride.map_or(self.placed.size, |s| s.range) / self.unit;
-            self.order = Some((Permutation::new(blocks, &mut self.random.offset), 0));
         }
+    }
+
+    #[inline]
+    pub fn placed(&self) -> &Placed {
+        &self.placed
+    }
+
+    /// The number of its job.
+    #[inline]
+    pub fn number(&self) -> u16 {
+        self.number
     }
 
     /// Begin the next loop: at the start, with all blocks unused, and with the same random numbers unless the
@@ -195,13 +132,11 @@ impl Draw {
         self.base = self.placed.start;
         self.last_end = [self.placed.start; DIRECTIONS];
         self.last_start = [None; DIRECTIONS];
-        if let Some(map) = &mut self.map {
-            map.clear();
-        }
         if self.placed.job.repeat {
             self.random = Streams::new(self.seed, &self.name);
+            self.blocks.repeat(&self.name, self.seed);
         }
-        self.begin_order();
+        self.blocks.begin_anew();
     }
 
     /// The direction of the next request. A mixed job draws it again after the direction has had its share.
@@ -250,12 +185,12 @@ impl Draw {
         if drawn.at + drawn.bytes > self.placed.reach {
             return Next::Over;
         }
-        if let (Some(map), Some(offset)) = (&mut self.map, candidate.noted) {
-            let blocks = map.take_run(offset / self.unit, drawn.bytes.div_ceil(self.unit));
-            drawn.bytes = drawn.bytes.min(blocks * self.unit);
+        if let Some(offset) = candidate.noted {
+            drawn.bytes = self.blocks.take(offset, drawn.bytes);
         }
         if let (Some(rule), Some(zones)) = (&self.placed.job.zones, zones) {
             zones.take(self.number, rule, drawn.direction == WRITE, drawn.at, drawn.bytes);
+            self.zoned.push((drawn.at, drawn.direction == WRITE));
         }
         let Drawn { direction, at, bytes, .. } = drawn;
         // A trim may repeat the address of the last write. The pair is only complete once it is written.
@@ -318,14 +253,14 @@ impl Draw {
             self.until_random = job.every;
             let share = job.percent_random[direction];
             if share == 100 || percent(&mut self.random.share) <= share {
-                return self.random_offset(direction).map(|o| (o, true, true));
+                return self.blocks.draw(direction).map(|o| (o, true, true));
             }
         } else if job.between == Between::Identical {
             let last = self.last_start[direction].map_or(0, |at| at - self.base);
             return Some((last, false, false));
         }
         let behind = self.sequential(direction).filter(|o| *o < self.placed.size);
-        behind.or_else(|| self.random_offset(direction)).map(|o| (o, false, false))
+        behind.or_else(|| self.blocks.draw(direction)).map(|o| (o, false, false))
     }
 
     /// The offset that follows the last request of the direction.
@@ -352,80 +287,6 @@ impl Draw {
             _ if job.gap < 0 => size.checked_add_signed(job.gap),
             _ => Some(0),
         }
-    }
-
-    fn random_offset(&mut self, direction: usize) -> Option<u64> {
-        let found = self.random_block(direction);
-        if found.is_some() || !self.placed.job.time_based {
-            return found;
-        }
-        if let Some(map) = &mut self.map {
-            map.clear();
-        }
-        self.begin_order();
-        self.random_block(direction)
-    }
-
-    /// The offset of a block by the job's distribution. None if all blocks have been used.
-    fn random_block(&mut self, direction: usize) -> Option<u64> {
-        let align = self.placed.job.align[direction];
-        let rank = match &self.law {
-            Law::Even => return self.even(direction),
-            Law::Zones(zones) => {
-                let (first, count) = zones[direction][self.spread.below(100) as usize];
-                return Some((first + self.random.offset.below(count)) * align);
-            }
-            Law::Zipf(law) => law.draw(&mut self.spread),
-            Law::Pareto(power) => ((self.ranks - 1) as f64 * libm::pow(self.spread.unit(), *power)) as u64,
-            Law::Normal(deviation) => {
-                let deviation = *deviation;
-                self.bell(deviation)
-            }
-        };
-        Some(self.scattered(rank) * align)
-    }
-
-    fn scattered(&self, rank: u64) -> u64 {
-        rank.wrapping_mul(SCATTER).wrapping_add(self.turned) % self.ranks
-    }
-
-    /// The mean of twelve uniform numbers, shifted by another one: fio's normal distribution.
-    fn bell(&mut self, deviation: u64) -> u64 {
-        let sum: u64 = (0..12).map(|_| self.spread.below(self.ranks + 1)).sum();
-        let mean = sum.div_ceil(12) as i64;
-        let mut by = self.spread.below(deviation) as i64 - (deviation / 2) as i64;
-        while mean + by < 0 || mean + by >= self.ranks as i64 {
-            if by == 0 {
-                return (mean as u64).min(self.ranks - 1);
-            }
-            by /= 2;
-        }
-        (mean + by) as u64
-    }
-
-    /// A uniformly distributed block; with a map, the next unused block after it.
-    fn even(&mut self, direction: usize) -> Option<u64> {
-        if let Some((order, next)) = &mut self.order {
-            if *next >= self.placed.size / self.unit {
-                return None;
-            }
-            let block = order.of(*next);
-            *next += 1;
-            return Some(block * self.unit);
-        }
-        let align = self.placed.job.align[direction];
-        let drawn = self.random.offset.below(Draw::blocks_of(&self.placed, direction)) * align;
-        let Some(map) = &self.map else { return Some(drawn) };
-        let first = map.next_free(drawn / self.unit)?;
-        let mut free = first;
-        // If directions have different sizes, a free block need not be aligned for this direction.
-        while !(free * self.unit).is_multiple_of(align) {
-            free = map.next_free(free + 1)?;
-            if free == first {
-                return None;
-            }
-        }
-        Some(free * self.unit)
     }
 
     /// The size of a request at an address. `None` if even the smallest size does not fit.
@@ -461,18 +322,114 @@ impl Draw {
             }
         }
     }
-}
 
-/// The zone of each percent of accesses: its first block and number of blocks. `up_to` maps a cumulative size
-/// to the block at which it ends.
-fn by_percent<T: Copy + Into<u64>>(zones: &[(u32, T)], up_to: impl Fn(u64) -> u64) -> Vec<(u64, u64)> {
-    let mut all = Vec::with_capacity(100);
-    let mut before = 0;
-    for (access, size) in zones {
-        let after = before + (*size).into();
-        let (first, end) = (up_to(before), up_to(after));
-        all.extend(std::iter::repeat_n((first, (end - first).max(1)), *access as usize));
-        before = after;
+    /// Where the addresses of a job end. A job with gaps between its zones covers the rest of the drive.
+    fn end(&self) -> u64 {
+        let job = &self.placed.job;
+        let apart = job.stride.is_some() || job.zones.is_some_and(|z| z.skip > 0);
+        if apart { self.placed.reach } else { self.placed.start + self.placed.size }
     }
-    all
+
+    /// Advance to the next strided zone when this one has had its bytes, otherwise wrap around within it.
+    fn enter_zone(&mut self, stride: Stride, direction: usize) {
+        if self.zone_bytes >= stride.size {
+            self.next_zone(stride.range + stride.skip, direction);
+        }
+        if self.last_end[direction] >= self.base + stride.range {
+            self.last_end[direction] = self.base;
+        }
+        if self.zone_bytes.is_multiple_of(stride.range) {
+            self.blocks.begin_anew();
+        }
+    }
+
+    fn next_zone(&mut self, further: u64, direction: usize) {
+        self.zone_bytes = 0;
+        self.base += further;
+        if self.base >= self.placed.reach {
+            self.base = self.placed.start;
+        }
+        self.last_end[direction] = self.base;
+    }
+
+    /// Let a sequential job leave a zone that is written in order when it has had its bytes.
+    fn leave_zone(&mut self, zones: &Zones, direction: usize) {
+        let Some(rule) = self.placed.job.zones.filter(|_| !self.placed.job.random) else { return };
+        let last = self.last_end[direction];
+        let zone = last / rule.size * rule.size;
+        if direction == WRITE && last >= zone + rule.capacity {
+            self.last_end[direction] = zone + rule.size;
+        }
+        if rule.skip == 0 {
+            return;
+        }
+        let unwritten = direction == READ && !rule.reads_beyond && last >= zones.pointer(last);
+        if self.zone_bytes >= rule.size || unwritten {
+            self.next_zone(rule.size + rule.skip, direction);
+        }
+    }
+
+    /// The direction of a mixed job, which writes first if there are no data to read.
+    fn direction_in(&self, zones: &Zones, direction: usize) -> usize {
+        let job = &self.placed.job;
+        let beyond = job.zones.is_some_and(|z| z.reads_beyond);
+        if direction == READ && job.kinds == Kinds::Mixed && !beyond && !zones.have_data() {
+            return WRITE;
+        }
+        direction
+    }
+
+    /// The job's own zones: the first, and one past the last.
+    fn own_zones(&self, zones: &Zones) -> (usize, usize) {
+        let placed = &self.placed;
+        (zones.of(placed.start), zones.of(placed.start + placed.size))
+    }
+
+    /// Begin a loop of a job.
+    pub fn begin_zones(&self, zones: Option<&mut Zones>) {
+        let job = &self.placed.job;
+        if let (Some(rule), Some(zones), true) = (&job.zones, zones, job.kinds.uses(WRITE)) {
+            zones.begin_loop(self.own_zones(zones), rule, job.verify.is_some());
+        }
+    }
+
+    /// Place a request according to its zone.
+    fn in_zone(&mut self, candidate: Candidate, zones: &mut Zones, busy: bool) -> Next {
+        let (placed, Candidate { direction, at, bytes, behind, .. }) = (&self.placed, candidate);
+        let Some(rule) = &placed.job.zones else { return Next::Over };
+        let ask = Ask {
+            job: self.number,
+            rule,
+            start: self.base,
+            size: placed.size,
+            own: self.own_zones(zones),
+            writes: direction == WRITE,
+            at,
+            bytes,
+            smallest: placed.job.sizes[direction].min,
+            smallest_write: placed.job.sizes[WRITE].min,
+            random: placed.job.random,
+            verifies: placed.job.verify.is_some(),
+            busy,
+            behind,
+        };
+        match zones.ask(&ask) {
+            Answer::Go { at, bytes, alone } => Next::Request(Drawn { direction, at, bytes, alone }),
+            Answer::Wait(behind) => {
+                self.stalled = Some(Candidate { behind, ..candidate });
+                Next::Wait
+            }
+            Answer::Nothing => Next::Over,
+        }
+    }
+
+    /// Note for its zone that a request has completed.
+    pub fn ended(&mut self, request: &HostRequest, zones: Option<&mut Zones>) {
+        let (Some(rule), Some(zones)) = (&self.placed.job.zones, zones) else { return };
+        let (at, writes) = (request.lba.0 * LBA_BYTES, request.op == HostOp::Write);
+        if let Some(n) = self.zoned.iter().position(|z| *z == (at, writes)) {
+            self.zoned.swap_remove(n);
+            zones.ended(rule, writes, at, request.bytes());
+        }
+    }
 }

@@ -2,8 +2,8 @@
 
 use crate::generators::jobs::ini::{JobText, looks_like_jobs};
 use crate::generators::jobs::job::Job;
+use crate::generators::jobs::job_reading::jobs_of;
 use crate::generators::jobs::placement::{Placed, place};
-use crate::generators::jobs::reading::jobs_of;
 use crate::generators::jobs::script::{AtOnce, JobScript};
 use serde_json::{Value, json};
 use std::io::Read;

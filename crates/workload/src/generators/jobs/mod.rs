@@ -8,7 +8,6 @@
 pub(crate) mod blocks;
 pub(crate) mod control;
 pub(crate) mod draw;
-pub(crate) mod draw_zones;
 pub(crate) mod engines;
 pub(crate) mod file;
 pub(crate) mod flow;
@@ -22,6 +21,7 @@ pub(crate) mod law_reading;
 pub(crate) mod placement;
 pub(crate) mod policy;
 pub(crate) mod policy_reading;
+pub(crate) mod random_blocks;
 pub(crate) mod rates;
 pub(crate) mod readback;
 pub(crate) mod reading;

@@ -76,10 +76,10 @@ impl Rates {
     /// continues with the other.
     pub fn next(&self, draw: &mut Draw, direction: usize, now: u64) -> (usize, u64) {
         let mine = self.next_at[direction];
-        if mine <= now || draw.placed.job.kinds != Kinds::Mixed {
+        if mine <= now || draw.placed().job.kinds != Kinds::Mixed {
             return (direction, mine);
         }
-        let (other, read) = (direction ^ 1, draw.placed.job.mix_read);
+        let (other, read) = (direction ^ 1, draw.placed().job.mix_read);
         let theirs = self.next_at[other];
         if [read, 100 - read][other] == 0 || mine <= theirs {
             return (direction, mine);

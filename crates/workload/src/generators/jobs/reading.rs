@@ -1,62 +1,31 @@
-//! Parses the keys of a job file into jobs. Reports invalid values, and keys that are not supported.
+//! Reads the keys of a section of a job file. Reports invalid values, and keys that are not supported.
 
-use crate::generators::jobs::engines::{Engine, engine};
-use crate::generators::jobs::ini::{JobText, Line, Section};
-use crate::generators::jobs::job::Job;
+use crate::generators::jobs::ini::{Line, Section};
 use crate::generators::jobs::keys::{Standing, names, standing};
 use crate::generators::jobs::spell::{KiloBase, bytes, flag};
 use crate::generators::jobs::values::harmless;
 use std::collections::BTreeMap;
 use wordline_trace::{ErrorKind, Problem, did_you_mean};
 
-/// The jobs of a file, and what a reader of their results should know.
-pub(crate) fn jobs_of(file: &JobText, problems: &mut Vec<Problem>) -> (Vec<Job>, Vec<String>) {
-    // Report an invalid line of [global] once, however many jobs inherit it.
-    let (mut seen, mut remarks, mut unseen) = (vec![], vec![], vec![]);
-    let asking: Vec<&str> =
-        file.sections.iter().filter(|s| asks_a_drive(s)).map(|s| s.name.as_str()).collect();
-    let of = |s| Reading::of(s, &asking, &mut seen, &mut remarks, &mut unseen);
-    let jobs = file.sections.iter().map(of).collect();
-    let mut unique: Vec<Problem> = vec![];
-    for problem in seen {
-        if !unique.contains(&problem) {
-            unique.push(problem);
-        }
-    }
-    problems.extend(unique);
-    if !unseen.is_empty() {
-        let keys = unseen.join(", ");
-        remarks.push(format!("ignored fio keys, which do not affect a drive: {keys}."));
-    }
-    (jobs, remarks)
-}
-
-/// Whether the engine of a job uses a block device.
-fn asks_a_drive(section: &Section) -> bool {
-    let named = section.lines.iter().rev().find(|line| line.key == "ioengine");
-    let engine = named.and_then(|line| line.value.as_deref()).and_then(engine);
-    !matches!(engine, Some(Engine::Refused(_)))
-}
-
+/// The keys of a section being read.
 pub(crate) struct Reading<'a> {
-    pub lines: BTreeMap<&'static str, &'a Line>,
+    lines: BTreeMap<&'static str, &'a Line>,
     /// Position of each key among the lines.
-    pub order: BTreeMap<&'static str, usize>,
-    pub kilo: KiloBase,
-    /// The jobs of the file whose engines use a block device.
-    pub asking: &'a [&'a str],
-    pub problems: &'a mut Vec<Problem>,
+    order: BTreeMap<&'static str, usize>,
+    kilo: KiloBase,
+    asking: &'a [&'a str],
+    problems: &'a mut Vec<Problem>,
     remarks: &'a mut Vec<String>,
 }
 
 impl<'a> Reading<'a> {
-    fn of(
+    pub fn of(
         section: &'a Section,
         asking: &'a [&'a str],
         problems: &'a mut Vec<Problem>,
         remarks: &'a mut Vec<String>,
         unseen: &mut Vec<&'static str>,
-    ) -> Job {
+    ) -> Reading<'a> {
         let (lines, order, kilo) = (BTreeMap::new(), BTreeMap::new(), KiloBase::Binary);
         let mut reading = Reading { lines, order, kilo, asking, problems, remarks };
         for (at, line) in section.lines.iter().enumerate() {
@@ -85,7 +54,9 @@ impl<'a> Reading<'a> {
                 }
             }
         }
-        reading.job(section)
+        const BASES: [(&str, KiloBase); 2] = [("1024", KiloBase::Binary), ("1000", KiloBase::Thousand)];
+        reading.kilo = reading.word("kb_base", &BASES, KiloBase::Binary);
+        reading
     }
 
     /// Note what a reader of the results should know, once.
@@ -93,6 +64,32 @@ impl<'a> Reading<'a> {
         if !self.remarks.contains(&text) {
             self.remarks.push(text);
         }
+    }
+
+    /// The factor between units of size.
+    pub fn kilo(&self) -> KiloBase {
+        self.kilo
+    }
+
+    /// The jobs of the file whose engines use a block device.
+    pub fn asking(&self) -> &'a [&'a str] {
+        self.asking
+    }
+
+    /// The position of a key among the lines.
+    pub fn order(&self, key: &str) -> Option<usize> {
+        self.order.get(key).copied()
+    }
+
+    /// The keys with their values, as a report shows them.
+    pub fn options(&self) -> BTreeMap<String, String> {
+        let value = |line: &Line| line.value.clone().unwrap_or_else(|| "1".into());
+        self.lines.iter().map(|(key, line)| (key.to_string(), value(line))).collect()
+    }
+
+    /// Number of problems so far, in all sections.
+    pub fn problem_count(&self) -> usize {
+        self.problems.len()
     }
 
     /// Whether a key is given.
@@ -106,9 +103,13 @@ impl<'a> Reading<'a> {
     }
 
     pub fn reject(&mut self, key: &str, what: String, allowed: &str) {
+        self.reject_with_hint(key, what, allowed, String::new());
+    }
+
+    pub fn reject_with_hint(&mut self, key: &str, what: String, allowed: &str, hint: String) {
         let place = self.lines.get(key).map_or(String::new(), |l| l.place.clone());
         let what = format!("{key}: {what}");
-        self.problems.push(Problem::new(ErrorKind::Option, place, what).allowed(allowed));
+        self.problems.push(Problem::new(ErrorKind::Option, place, what).allowed(allowed).hint(hint));
     }
 
     /// The parsed value of a key, or its default.

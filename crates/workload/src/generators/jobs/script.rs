@@ -31,6 +31,8 @@ pub enum Turn {
 /// The jobs of a file, running on a drive.
 pub struct JobScript {
     workers: Vec<Worker>,
+    /// Whether each waits for one of its requests to complete.
+    parked: Vec<bool>,
     ready: VecDeque<u16>,
     timers: BinaryHeap<Reverse<(u64, u16)>>,
     group: u32,
@@ -55,7 +57,7 @@ impl JobScript {
         requests: Option<u64>,
     ) -> Result<JobScript, WorkloadError> {
         let zones = placed.iter().find_map(|p| Some(Zones::new(p.job.zones.as_ref()?, p.reach)));
-        let shared = Shared::over(zones);
+        let shared = Shared { zones, ..Shared::default() };
         let workers: Vec<Worker> =
             placed.into_iter().enumerate().map(|(n, p)| Worker::new(p, n, seed)).collect();
         Ok(JobScript {
@@ -64,6 +66,7 @@ impl JobScript {
             shared,
             seconds: vec![],
             seconds_of: vec![None; workers.len()],
+            parked: vec![false; workers.len()],
             workers,
             ready: VecDeque::new(),
             timers: BinaryHeap::new(),
@@ -77,18 +80,18 @@ impl JobScript {
 
     /// The jobs, in order of their numbers.
     pub fn windows(&self) -> impl Iterator<Item = &JobWindow> {
-        self.workers.iter().map(|w| &w.window)
+        self.workers.iter().map(Worker::window)
     }
 
     /// When measurement of a job's requests begins.
     #[inline]
     pub fn measured_from(&self, job: u16) -> SimTime {
-        self.workers.get(job as usize).map_or(SimTime::NEVER, |w| w.window.measured_from)
+        self.workers.get(job as usize).map_or(SimTime::NEVER, |w| w.window().measured_from)
     }
 
     fn begin_group(&mut self, now: u64) {
         for n in 0..self.workers.len() {
-            if self.workers[n].window.group == self.group && !self.workers[n].over {
+            if self.workers[n].window().group == self.group && !self.workers[n].is_over() {
                 self.at_work += 1;
                 self.waiting.push(n as u16);
             }
@@ -101,7 +104,7 @@ impl JobScript {
         for job in std::mem::take(&mut self.waiting) {
             let awaited = self.workers[job as usize].job().wait_for.clone();
             let unfinished =
-                |w: &Worker| awaited.as_ref().is_some_and(|name| w.window.name == *name && !has_ended(w));
+                |w: &Worker| awaited.as_ref().is_some_and(|name| w.window().name == *name && !w.has_ended());
             if self.workers.iter().any(unfinished) {
                 self.waiting.push(job);
                 continue;
@@ -116,10 +119,10 @@ impl JobScript {
     fn count_seconds(&mut self, job: u16, started: u64) {
         let worker = &self.workers[job as usize];
         let Some(rule) = worker.job().steady else { return };
-        let group = worker.draw.placed.report_group;
+        let group = worker.report_group();
         let shared = |n: &usize| {
             let other = &self.workers[*n];
-            other.job().group_reporting && other.draw.placed.report_group == group
+            other.job().group_reporting && other.report_group() == group
         };
         let with = (0..self.workers.len()).filter(shared).find_map(|n| self.seconds_of[n]);
         let number = with.filter(|_| worker.job().group_reporting).unwrap_or_else(|| {
@@ -133,26 +136,29 @@ impl JobScript {
     fn ended(&mut self, job: u16, now: SimTime) {
         let worker = &mut self.workers[job as usize];
         worker.leave(now, &mut self.shared);
-        let (exits, group) = (worker.job().exits, worker.draw.placed.report_group);
+        let (exits, group) = (worker.job().exits, worker.report_group());
         self.at_work -= 1;
-        self.ready.extend(self.shared.woken());
+        self.ready.extend(self.shared.outstanding.woken());
         self.ready.extend(self.shared.flows.woken());
         if let Some(scope) = exits.filter(|_| !self.exited) {
             self.exited = true;
             for other in &mut self.workers {
-                other.over |= match scope {
-                    ExitScope::Group => other.draw.placed.report_group == group,
-                    ExitScope::Begun => other.window.measured_from < SimTime::NEVER,
+                let exits = match scope {
+                    ExitScope::Group => other.report_group() == group,
+                    ExitScope::Begun => other.has_begun(),
                     ExitScope::All => true,
                 };
+                if exits {
+                    other.stop();
+                }
             }
-            let stopped = self.waiting.iter().filter(|n| self.workers[**n as usize].over).count();
-            self.waiting.retain(|n| !self.workers[*n as usize].over);
+            let stopped = self.waiting.iter().filter(|n| self.workers[**n as usize].is_over()).count();
+            self.waiting.retain(|n| !self.workers[*n as usize].is_over());
             self.at_work -= stopped;
             self.wake_all(now.0);
         }
         self.begin_waiting(now.0);
-        while self.at_work == 0 && self.workers.iter().any(|w| w.window.group > self.group) {
+        while self.at_work == 0 && self.workers.iter().any(|w| w.window().group > self.group) {
             self.group += 1;
             self.begin_group(now.0);
         }
@@ -162,11 +168,11 @@ impl JobScript {
     fn wake_all(&mut self, now: u64) {
         let timers = std::mem::take(&mut self.timers);
         for Reverse((at, job)) in timers {
-            let at = if self.workers[job as usize].over { now } else { at };
+            let at = if self.workers[job as usize].is_over() { now } else { at };
             self.timers.push(Reverse((at, job)));
         }
-        for (n, worker) in self.workers.iter_mut().enumerate() {
-            if worker.over && std::mem::take(&mut worker.parked) {
+        for (n, (worker, parked)) in self.workers.iter().zip(&mut self.parked).enumerate() {
+            if worker.is_over() && std::mem::take(parked) {
                 self.ready.push_back(n as u16);
             }
         }
@@ -187,11 +193,10 @@ impl JobScript {
                 self.ready.push_back(job);
             }
             if self.requests_left == 0 {
-                self.workers.iter_mut().for_each(|w| w.over = true);
+                self.workers.iter_mut().for_each(Worker::stop);
                 let end = if self.outstanding == 0 { Turn::End } else { Turn::Completion };
                 if end == Turn::End {
-                    let open = self.workers.iter_mut().filter(|w| w.window.measured_from < SimTime::NEVER);
-                    open.for_each(|w| w.window.ended = w.window.ended.or(Some(now)));
+                    self.workers.iter_mut().for_each(|w| w.finish(now));
                 }
                 return end;
             }
@@ -215,9 +220,9 @@ impl JobScript {
                     return Turn::Issue(request);
                 }
                 Step::Until(at) => self.timers.push(Reverse((at, job))),
-                Step::Blocked => worker.parked = true,
+                Step::Blocked => self.parked[job as usize] = true,
                 Step::Behind => self.shared.flows.wait(job),
-                Step::Waiting => self.shared.wait(job),
+                Step::Waiting => self.shared.outstanding.wait(job),
                 Step::Ended => self.ended(job, now),
             }
         }
@@ -228,9 +233,9 @@ impl JobScript {
         let job = request.volume;
         let Some(worker) = self.workers.get_mut(job as usize) else { return };
         worker.completed(request, at.0, &mut self.shared);
-        self.ready.extend(self.shared.woken());
+        self.ready.extend(self.shared.outstanding.woken());
         self.outstanding -= 1;
-        if std::mem::take(&mut worker.parked) {
+        if std::mem::take(&mut self.parked[job as usize]) {
             self.ready.push_back(job);
         }
         let Some(number) = self.seconds_of[job as usize].filter(|_| request.op != HostOp::Flush) else {
@@ -238,15 +243,13 @@ impl JobScript {
         };
         if self.seconds[number].take(request.bytes(), at.0) {
             for (worker, counted) in self.workers.iter_mut().zip(&self.seconds_of) {
-                worker.over |= *counted == Some(number);
+                if *counted == Some(number) {
+                    worker.stop();
+                }
             }
             self.wake_all(at.0);
         }
     }
-}
-
-fn has_ended(worker: &Worker) -> bool {
-    worker.window.ended.is_some() || (worker.over && worker.window.measured_from == SimTime::NEVER)
 }
 
 /// A script on a drive that takes no time.

@@ -29,15 +29,17 @@ impl Span {
 pub(crate) struct Shared {
     pub flows: Flows,
     pub zones: Option<Zones>,
+    pub outstanding: Outstanding,
+}
+
+/// Outstanding requests that others may wait for, and the jobs that wait.
+#[derive(Default)]
+pub(crate) struct Outstanding {
     spans: Vec<Span>,
     waiting: Vec<u16>,
 }
 
-impl Shared {
-    pub fn over(zones: Option<Zones>) -> Shared {
-        Shared { zones, ..Shared::default() }
-    }
-
+impl Outstanding {
     /// Whether a request overlaps an outstanding one and must wait. If not, it counts as outstanding.
     pub fn overlaps(&mut self, number: u16, job: &Job, request: &HostRequest) -> bool {
         let Some(of) = job.serialized else { return false };

@@ -1,5 +1,6 @@
 //! The next step of a job, and when the job ran.
 
+use crate::generators::jobs::placement::Placed;
 use std::collections::BTreeMap;
 use wordline_units::{HostRequest, SimTime};
 
@@ -16,6 +17,19 @@ pub struct JobWindow {
     pub measured_from: SimTime,
     /// When it ended, if it has ended.
     pub ended: Option<SimTime>,
+}
+
+impl JobWindow {
+    /// Of a job that has not begun.
+    pub(crate) fn of(placed: &Placed) -> JobWindow {
+        JobWindow {
+            name: placed.job.name.clone(),
+            group: placed.group,
+            options: placed.job.options.clone(),
+            measured_from: SimTime::NEVER,
+            ended: None,
+        }
+    }
 }
 
 /// The next step of a job.

@@ -14,7 +14,7 @@ use crate::generators::jobs::step::{JobWindow, Step};
 use crate::generators::jobs::thoughts::Thoughts;
 use std::collections::VecDeque;
 use wordline_trace::RandomStream;
-use wordline_units::{HostOp, HostRequest, LBA_BYTES, SimTime};
+use wordline_units::{HostOp, HostRequest, SimTime};
 
 const READ: usize = 0;
 const WRITE: usize = 1;
@@ -33,11 +33,9 @@ enum Stage {
 
 /// A running job.
 pub(crate) struct Worker {
-    pub draw: Draw,
-    pub window: JobWindow,
-    pub over: bool,
-    /// Whether it waits for one of its requests to complete.
-    pub parked: bool,
+    draw: Draw,
+    window: JobWindow,
+    over: bool,
     started: u64,
     in_flight: u32,
     ended: u64,
@@ -66,8 +64,6 @@ pub(crate) struct Worker {
     submitting: bool,
     /// A request that is issued once all others have completed.
     alone: Option<HostRequest>,
-    /// Outstanding requests with a zone: their address, and whether they write.
-    zoned: Vec<(u64, bool)>,
     /// Number of outstanding requests down to which it waits before it draws again.
     reap_to: Option<u32>,
     control: Control,
@@ -81,22 +77,14 @@ pub(crate) struct Worker {
 impl Worker {
     pub fn new(placed: Placed, number: usize, seed: u64) -> Worker {
         let job = &placed.job;
-        let window = JobWindow {
-            name: job.name.clone(),
-            group: placed.group,
-            options: job.options.clone(),
-            measured_from: SimTime::NEVER,
-            ended: None,
-        };
         let stream = |part: &str| RandomStream::new(seed, &format!("jobs/{number}/{}/{part}", job.seed));
         Worker {
             rates: Rates::new(stream("distance")),
             form: Form::new(stream("choice")),
             control: Control::new(job),
             readback: Readback::new(job.verify),
-            window,
+            window: JobWindow::of(&placed),
             over: false,
-            parked: false,
             started: 0,
             in_flight: 0,
             ended: 0,
@@ -116,7 +104,6 @@ impl Worker {
             chosen: None,
             held: VecDeque::new(),
             alone: None,
-            zoned: vec![],
             submitting: false,
             reap_to: None,
             asked_of_flow: 0,
@@ -127,12 +114,44 @@ impl Worker {
     }
 
     pub fn job(&self) -> &Job {
-        &self.draw.placed.job
+        &self.draw.placed().job
+    }
+
+    #[inline]
+    pub fn window(&self) -> &JobWindow {
+        &self.window
+    }
+
+    pub fn report_group(&self) -> u32 {
+        self.draw.placed().report_group
+    }
+
+    pub fn has_begun(&self) -> bool {
+        self.window.measured_from < SimTime::NEVER
+    }
+
+    pub fn has_ended(&self) -> bool {
+        self.window.ended.is_some() || (self.over && !self.has_begun())
+    }
+
+    /// Whether it issues no further request.
+    pub fn is_over(&self) -> bool {
+        self.over
+    }
+
+    /// Let it issue no further request.
+    pub fn stop(&mut self) {
+        self.over = true;
+    }
+
+    /// Note that the run has ended, which ends a job that has begun.
+    pub fn finish(&mut self, now: SimTime) {
+        self.window.ended = self.window.ended.or(self.has_begun().then_some(now));
     }
 
     /// Start of the job. Its delay counts from the beginning of the run, not of its group.
     pub fn start(&mut self, now: u64, shared: &mut Shared) -> u64 {
-        self.started = self.rates.begin(&self.draw.placed.job, now);
+        self.started = self.rates.begin(&self.draw.placed().job, now);
         self.thoughts.begin(self.started);
         self.draw.begin_zones(shared.zones.as_mut());
         let measured_from = self.started.saturating_add(self.job().ramp);
@@ -163,7 +182,7 @@ impl Worker {
             if self.submitting {
                 match self.held.front().copied() {
                     Some(request) => {
-                        if shared.overlaps(self.draw.number, self.job(), &request) {
+                        if shared.outstanding.overlaps(self.draw.number(), self.job(), &request) {
                             return Step::Waiting;
                         }
                         self.held.pop_front();
@@ -225,7 +244,7 @@ impl Worker {
                     }
                 }
                 self.thoughts.take(now);
-                let job = &self.draw.placed.job;
+                let job = &self.draw.placed().job;
                 self.wait_until = now.saturating_add(job.think);
                 if job.think_is_free {
                     self.rates.forgive(job, self.direction, job.think);
@@ -373,6 +392,7 @@ impl Worker {
     }
 
     /// Account for a drawn request. `None` if it is only drawn to be read back.
+    #[inline(always)]
     fn take(&mut self, drawn: Drawn) -> Option<HostRequest> {
         let Drawn { direction, at, bytes, .. } = drawn;
         self.direction = direction;
@@ -386,48 +406,39 @@ impl Worker {
         self.writes += u64::from(direction == WRITE);
         self.last_was_flush = false;
         self.thoughts.note();
-        self.rates.note(&self.draw.placed.job, direction, bytes);
-        if self.job().zones.is_some() {
-            self.zoned.push((at, direction == WRITE));
-        }
+        self.rates.note(&self.draw.placed().job, direction, bytes);
         if direction == WRITE {
             self.readback.note(at, bytes, |percent| self.form.draws(percent));
         }
         if self.readback.is_all() { None } else { Some(self.request(direction, at, bytes)) }
     }
 
-    /// Note for its zone that a request has completed.
-    fn leave_zone(&mut self, request: &HostRequest, shared: &mut Shared) {
-        let (Some(rule), Some(zones)) = (&self.draw.placed.job.zones, &mut shared.zones) else { return };
-        let (at, writes) = (request.lba.0 * LBA_BYTES, request.op == HostOp::Write);
-        if let Some(n) = self.zoned.iter().position(|z| *z == (at, writes)) {
-            self.zoned.swap_remove(n);
-            zones.ended(rule, writes, at, request.bytes());
-        }
-    }
-
     /// A request as the drive receives it.
     fn request(&mut self, direction: usize, at: u64, bytes: u64) -> HostRequest {
         self.bytes_moved += bytes;
-        self.form.request(&self.draw.placed.job, direction, at, bytes)
+        self.form.request(&self.draw.placed().job, direction, at, bytes)
     }
 
     fn wants_to_think(&mut self, now: u64) -> bool {
-        let (job, idle) = (&self.draw.placed.job, self.in_flight == 0 && self.held.is_empty());
+        let (job, idle) = (&self.draw.placed().job, self.in_flight == 0 && self.held.is_empty());
         self.stage != Stage::Verifying && self.thoughts.are_due(job, now, self.ended, self.issued, idle)
     }
 
-    fn loop_is_over(&self) -> bool {
-        let (placed, job) = (&self.draw.placed, self.job());
+    /// Whether it has issued as many requests as `number_ios` asks for.
+    fn has_number_ios(&self) -> bool {
+        let job = self.job();
         let each = if job.kinds == Kinds::TrimWrite { 2 } else { 1 };
-        let most = job.number_ios.saturating_mul(job.loops).saturating_mul(each);
-        let enough = job.number_ios > 0 && self.issued >= most;
+        job.number_ios > 0 && self.issued >= job.number_ios.saturating_mul(job.loops).saturating_mul(each)
+    }
+
+    fn loop_is_over(&self) -> bool {
+        let (placed, job) = (self.draw.placed(), self.job());
         let loop_bytes = self.loop_bytes >= placed.each_loop;
         if job.time_based {
             // Between loops a job reads back its writes, even if only time ends it.
             return self.readback.is_wanted() && loop_bytes;
         }
-        enough || self.bytes_issued >= placed.total || loop_bytes
+        self.has_number_ios() || self.bytes_issued >= placed.total || loop_bytes
     }
 
     /// What follows when all requests of a loop have completed: a FLUSH, reads of its writes, another loop,
@@ -447,17 +458,14 @@ impl Worker {
 
     /// Begin another loop, or end the job.
     fn next_loop(&mut self, shared: &mut Shared) {
-        let (placed, job) = (&self.draw.placed, &self.draw.placed.job);
+        let (placed, job) = (self.draw.placed(), &self.draw.placed().job);
         self.loops_done += 1;
         // After its loops, a job with io_size continues until all bytes, including those read back, add up to
         // it.
         let left = placed.each.saturating_sub(self.bytes_moved);
         let more = self.loops_done < job.loops || (job.io_size.is_some() && left >= job.extremes().1);
         let open = self.bytes_issued < placed.total;
-        let each = if job.kinds == Kinds::TrimWrite { 2 } else { 1 };
-        let enough = job.number_ios > 0
-            && self.issued >= job.number_ios.saturating_mul(job.loops).saturating_mul(each);
-        if self.loop_bytes == 0 || !(job.time_based || (more && open && !enough)) {
+        if self.loop_bytes == 0 || !(job.time_based || (more && open && !self.has_number_ios())) {
             self.over = true;
             return;
         }
@@ -471,13 +479,13 @@ impl Worker {
     /// Note that a request of the job has completed.
     pub fn completed(&mut self, request: &HostRequest, at: u64, shared: &mut Shared) {
         self.in_flight -= 1;
-        shared.ended(self.draw.number, self.job(), request);
+        shared.outstanding.ended(self.draw.number(), self.job(), request);
         if request.op == HostOp::Flush {
             self.flushing = false;
             return;
         }
         self.ended += 1;
-        self.leave_zone(request, shared);
+        self.draw.ended(request, shared.zones.as_mut());
         self.readback.ended(request);
         let ended = Ended {
             direction: request.op as usize,

@@ -31,162 +31,145 @@ enum Mode {
 
 const MODES: [(&str, Mode); 3] = [("none", Mode::None), ("strided", Mode::Strided), ("zbd", Mode::InOrder)];
 
-impl Reading<'_> {
-    fn zone_mode(&mut self) -> (Mode, u64) {
-        let size = self.get("zonesize", 0, "a size", bytes);
-        let default = if size > 0 { Mode::Strided } else { Mode::None };
-        (self.word("zonemode", &MODES, default), size)
-    }
+fn zone_mode(keys: &mut Reading) -> (Mode, u64) {
+    let size = keys.get("zonesize", 0, "a size", bytes);
+    let default = if size > 0 { Mode::Strided } else { Mode::None };
+    (keys.word("zonemode", &MODES, default), size)
+}
 
-    /// A size, a percentage, or a number of zones.
-    pub fn amount(&mut self, key: &'static str, allowed: &str) -> Option<Amount> {
-        let zone = self.zone_mode().1;
-        self.get(key, None, allowed, |text, kilo| in_zones(text, kilo, zone).map(Some))
-    }
+/// A size, a percentage, or a number of zones.
+pub(crate) fn zoned_amount(keys: &mut Reading, key: &'static str, allowed: &str) -> Option<Amount> {
+    let zone = zone_mode(keys).1;
+    keys.get(key, None, allowed, |text, kilo| in_zones(text, kilo, zone).map(Some))
+}
 
-    fn skip(&mut self, zone: u64) -> u64 {
-        self.get("zoneskip", 0, "a size, or zones such as 2z", |text, kilo| {
-            match in_zones(text, kilo, zone)? {
-                Amount::Bytes(n) => Ok(n),
-                Amount::Percent(_) => Err(format!("{text:?} is not a size")),
-            }
-        })
-    }
+fn skip(keys: &mut Reading, zone: u64) -> u64 {
+    keys.get("zoneskip", 0, "a size, or zones such as 2z", |text, kilo| match in_zones(text, kilo, zone)? {
+        Amount::Bytes(n) => Ok(n),
+        Amount::Percent(_) => Err(format!("{text:?} is not a size")),
+    })
+}
 
-    pub fn stride(&mut self) -> Option<Stride> {
-        let (mode, size) = self.zone_mode();
-        if mode == Mode::InOrder {
-            return None;
-        }
-        let (range, skip) = (self.get("zonerange", 0, "a size", bytes), self.skip(size));
-        match (mode, size) {
-            (Mode::Strided, 0) => {
-                self.reject("zonemode", "strided needs zonesize".into(), "also set zonesize=SIZE");
-                None
-            }
-            (Mode::None, 1..) => {
-                self.reject(
-                    "zonesize",
-                    "zonemode=none has no zones".into(),
-                    "zonemode=strided, or no zonesize",
-                );
-                None
-            }
-            (Mode::Strided, _) => Some(Stride { size, range: if range == 0 { size } else { range }, skip }),
-            _ => None,
-        }
+pub(crate) fn stride(keys: &mut Reading) -> Option<Stride> {
+    let (mode, size) = zone_mode(keys);
+    if mode == Mode::InOrder {
+        return None;
     }
+    let (range, skip) = (keys.get("zonerange", 0, "a size", bytes), skip(keys, size));
+    match (mode, size) {
+        (Mode::Strided, 0) => {
+            keys.reject("zonemode", "strided needs zonesize".into(), "also set zonesize=SIZE");
+            None
+        }
+        (Mode::None, 1..) => {
+            keys.reject("zonesize", "zonemode=none has no zones".into(), "zonemode=strided, or no zonesize");
+            None
+        }
+        (Mode::Strided, _) => Some(Stride { size, range: if range == 0 { size } else { range }, skip }),
+        _ => None,
+    }
+}
 
-    /// Zones written in order, which fio emulates on a drive without zones.
-    pub fn zones(&mut self, kinds: Kinds, sizes: &[Sizes]) -> Option<ZoneRule> {
-        let (mode, size) = self.zone_mode();
-        let beyond = self.flag("read_beyond_wp", false);
-        let open = |reading: &mut Self, key| reading.number(key, 0, 0..=MOST_OPEN) as usize;
-        let (most_open, most_open_of_job) = (open(self, "max_open_zones"), open(self, "job_max_open_zones"));
-        let capacity = self.get("zonecapacity", 0, "a size", bytes);
-        let share = |text: &str, _: KiloBase| match real(text)? {
-            share if (0.0..=1.0).contains(&share) => Ok(share),
-            _ => Err(format!("{text:?} is not from 0 to 1")),
-        };
-        let threshold = self.get("zone_reset_threshold", 0.0, "a share from 0 to 1", share);
-        let often = self.get("zone_reset_frequency", 0.0, "a share of writes from 0 to 1", share);
-        if mode != Mode::InOrder {
-            return None;
-        }
-        let reset = (often > 0.0)
-            .then(|| ZoneReset { threshold, every: (1.0 / often).min(f64::from(u32::MAX)) as u64 });
-        if kinds == Kinds::Only(0) && !beyond {
-            self.remark(
-                "zonemode=zbd: reads stay below the write pointers, and all zones begin empty, as in fio on a \
-                 device without zones; read_beyond_wp=1 reads what the drive holds."
-                    .into(),
-            );
-        }
-        let capacity = if capacity == 0 { size } else { capacity };
-        let skip = self.skip(size);
-        let rule =
-            ZoneRule { size, capacity, skip, reads_beyond: beyond, most_open, most_open_of_job, reset };
-        self.check_zones(&rule, kinds, sizes).then_some(rule)
+/// Zones written in order, which fio emulates on a drive without zones.
+pub(crate) fn zones(keys: &mut Reading, kinds: Kinds, sizes: &[Sizes]) -> Option<ZoneRule> {
+    let (mode, size) = zone_mode(keys);
+    let beyond = keys.flag("read_beyond_wp", false);
+    let open = |keys: &mut Reading, key| keys.number(key, 0, 0..=MOST_OPEN) as usize;
+    let (most_open, most_open_of_job) = (open(keys, "max_open_zones"), open(keys, "job_max_open_zones"));
+    let capacity = keys.get("zonecapacity", 0, "a size", bytes);
+    let share = |text: &str, _: KiloBase| match real(text)? {
+        share if (0.0..=1.0).contains(&share) => Ok(share),
+        _ => Err(format!("{text:?} is not from 0 to 1")),
+    };
+    let threshold = keys.get("zone_reset_threshold", 0.0, "a share from 0 to 1", share);
+    let often = keys.get("zone_reset_frequency", 0.0, "a share of writes from 0 to 1", share);
+    if mode != Mode::InOrder {
+        return None;
     }
+    let reset =
+        (often > 0.0).then(|| ZoneReset { threshold, every: (1.0 / often).min(f64::from(u32::MAX)) as u64 });
+    if kinds == Kinds::Only(0) && !beyond {
+        keys.remark(
+            "zonemode=zbd: reads stay below the write pointers, and all zones begin empty, as in fio on a \
+             device without zones; read_beyond_wp=1 reads what the drive holds."
+                .into(),
+        );
+    }
+    let capacity = if capacity == 0 { size } else { capacity };
+    let skip = skip(keys, size);
+    let rule = ZoneRule { size, capacity, skip, reads_beyond: beyond, most_open, most_open_of_job, reset };
+    check_zones(keys, &rule, kinds, sizes).then_some(rule)
+}
 
-    /// Whether fio accepts such zones on a drive without zones.
-    fn check_zones(&mut self, rule: &ZoneRule, kinds: Kinds, sizes: &[Sizes]) -> bool {
-        let before = self.problems.len();
-        if rule.size == 0 {
-            let what = "zbd on a drive without zones needs zonesize=, as in fio".to_string();
-            self.reject(
-                "zonemode",
-                what,
-                "also set zonesize=SIZE, such as zonesize=256m after the file name",
-            );
-            return false;
-        }
-        if kinds.uses(2) {
-            let given: Vec<&str> = ZONE_KEYS.into_iter().filter(|k| self.has(k)).collect();
-            let what = "a trim with zbd resets a zone, which is no operation on a drive without zones".into();
-            let allowed =
-                format!("disable zones to trim the drive, after the file name: ignore={}", given.join("+"));
-            self.reject("zonemode", what, &allowed);
-        }
-        if !rule.size.is_multiple_of(LBA_BYTES) {
-            self.reject("zonesize", format!("{} is not a multiple of 512 B", rule.size), "whole sectors");
-        }
-        if rule.capacity > rule.size || !rule.capacity.is_multiple_of(LBA_BYTES) {
-            self.reject(
-                "zonecapacity",
-                format!("{} B in a zone of {} B", rule.capacity, rule.size),
-                "whole sectors, at most zonesize",
-            );
-        }
-        if !rule.skip.is_multiple_of(rule.size) {
-            self.reject(
-                "zoneskip",
-                format!("{} is not a multiple of zonesize", rule.skip),
-                "whole zones, such as 2z",
-            );
-        }
-        if rule.most_open_of_job > 0 && rule.most_open == 0 {
-            self.reject(
-                "job_max_open_zones",
-                "requires max_open_zones, as in fio".into(),
-                "also set max_open_zones=N",
-            );
-        }
-        let used = || (0..sizes.len()).filter(|d| kinds.uses(*d)).map(|d| &sizes[d]);
-        let largest = if kinds.uses(1) { sizes[1].max } else { 0 };
-        if largest > rule.capacity {
-            let what = format!("requests of {largest} B in a zone of {} B", rule.capacity);
-            self.reject("zonesize", what, "zonesize and zonecapacity of at least one request");
-        }
-        if used().any(|s| {
-            !s.min.is_multiple_of(LBA_BYTES) || s.split.iter().any(|p| !p.0.is_multiple_of(LBA_BYTES))
-        }) {
-            self.reject(
-                "zonemode",
-                "zbd needs requests of whole sectors of 512 B, as in fio".into(),
-                "bs= in whole sectors",
-            );
-        }
-        let verifies = self.text("verify").is_some_and(|v| !["0", "none"].contains(&v));
-        if verifies && used().any(|s| !rule.size.is_multiple_of(s.min)) {
-            self.reject(
-                "zonesize",
-                "verify needs zones of whole requests, as in fio".into(),
-                "a multiple of bs",
-            );
-        }
-        if self.text("sg_write_mode").is_some_and(|m| m.starts_with("verify_bytchk")) {
-            self.reject(
-                "sg_write_mode",
-                "a VERIFY does not advance the write pointer of zonemode=zbd".into(),
-                "one of the two",
-            );
-        }
-        if self.flag("verify_only", false) {
-            self.reject("verify_only", "zonemode=zbd reads back its own writes".into(), "one of the two");
-        }
-        self.problems.len() == before
+/// Whether fio accepts such zones on a drive without zones.
+fn check_zones(keys: &mut Reading, rule: &ZoneRule, kinds: Kinds, sizes: &[Sizes]) -> bool {
+    let before = keys.problem_count();
+    if rule.size == 0 {
+        let what = "zbd on a drive without zones needs zonesize=, as in fio".to_string();
+        keys.reject("zonemode", what, "also set zonesize=SIZE, such as zonesize=256m after the file name");
+        return false;
     }
+    if kinds.uses(2) {
+        let given: Vec<&str> = ZONE_KEYS.into_iter().filter(|k| keys.has(k)).collect();
+        let what = "a trim with zbd resets a zone, which is no operation on a drive without zones".into();
+        let allowed =
+            format!("disable zones to trim the drive, after the file name: ignore={}", given.join("+"));
+        keys.reject("zonemode", what, &allowed);
+    }
+    if !rule.size.is_multiple_of(LBA_BYTES) {
+        keys.reject("zonesize", format!("{} is not a multiple of 512 B", rule.size), "whole sectors");
+    }
+    if rule.capacity > rule.size || !rule.capacity.is_multiple_of(LBA_BYTES) {
+        keys.reject(
+            "zonecapacity",
+            format!("{} B in a zone of {} B", rule.capacity, rule.size),
+            "whole sectors, at most zonesize",
+        );
+    }
+    if !rule.skip.is_multiple_of(rule.size) {
+        keys.reject(
+            "zoneskip",
+            format!("{} is not a multiple of zonesize", rule.skip),
+            "whole zones, such as 2z",
+        );
+    }
+    if rule.most_open_of_job > 0 && rule.most_open == 0 {
+        keys.reject(
+            "job_max_open_zones",
+            "requires max_open_zones, as in fio".into(),
+            "also set max_open_zones=N",
+        );
+    }
+    let used = || (0..sizes.len()).filter(|d| kinds.uses(*d)).map(|d| &sizes[d]);
+    let largest = if kinds.uses(1) { sizes[1].max } else { 0 };
+    if largest > rule.capacity {
+        let what = format!("requests of {largest} B in a zone of {} B", rule.capacity);
+        keys.reject("zonesize", what, "zonesize and zonecapacity of at least one request");
+    }
+    if used()
+        .any(|s| !s.min.is_multiple_of(LBA_BYTES) || s.split.iter().any(|p| !p.0.is_multiple_of(LBA_BYTES)))
+    {
+        keys.reject(
+            "zonemode",
+            "zbd needs requests of whole sectors of 512 B, as in fio".into(),
+            "bs= in whole sectors",
+        );
+    }
+    let verifies = keys.text("verify").is_some_and(|v| !["0", "none"].contains(&v));
+    if verifies && used().any(|s| !rule.size.is_multiple_of(s.min)) {
+        keys.reject("zonesize", "verify needs zones of whole requests, as in fio".into(), "a multiple of bs");
+    }
+    if keys.text("sg_write_mode").is_some_and(|m| m.starts_with("verify_bytchk")) {
+        keys.reject(
+            "sg_write_mode",
+            "a VERIFY does not advance the write pointer of zonemode=zbd".into(),
+            "one of the two",
+        );
+    }
+    if keys.flag("verify_only", false) {
+        keys.reject("verify_only", "zonemode=zbd reads back its own writes".into(), "one of the two");
+    }
+    keys.problem_count() == before
 }
 
 /// Parse `10z` as this many zones.

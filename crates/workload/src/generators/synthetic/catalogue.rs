@@ -1,13 +1,13 @@
 //! The list of synthetic workloads, [`SYNTHETICS`], and one of them with its parameters.
 
 use crate::generators::synthetic::bursts::Bursts;
-use crate::generators::synthetic::generator::{BOUNDS, COMMON, Generator, PLACE};
+use crate::generators::synthetic::generator::Generator;
 use crate::generators::synthetic::registry::{Plan, Synthetic};
 use crate::generators::synthetic::{bursty, hot_cold, mix, sequential, uniform, zipf};
 use crate::updates::UpdateLaw;
 use serde_json::{Value, json};
 use wordline_trace::options::Options;
-use wordline_trace::{DriveShape, Limit, Overrides, Pacing, Parameter, Pauses, RequestStream, WorkloadError};
+use wordline_trace::{DriveShape, Limit, Overrides, Pacing, Pauses, RequestStream, WorkloadError};
 
 /// Every built-in workload, the default of the demonstration first.
 pub static SYNTHETICS: &[&Synthetic] = &[
@@ -22,14 +22,6 @@ pub static SYNTHETICS: &[&Synthetic] = &[
 /// Looks a built-in workload up by name.
 pub fn synthetic_named(name: &str) -> Option<&'static Synthetic> {
     SYNTHETICS.iter().copied().find(|s| s.name == name)
-}
-
-impl Synthetic {
-    /// All parameters: its own, then those that others share.
-    pub fn parameters(&self) -> Vec<Parameter> {
-        let common: &[Parameter] = if self.has_common { &COMMON } else { &[] };
-        [self.own, common, &PLACE, &BOUNDS].concat()
-    }
 }
 
 enum Script {

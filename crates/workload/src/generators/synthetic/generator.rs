@@ -280,9 +280,9 @@ impl Generator {
         let mut classes = Classes::new(drive, first);
         let mut address = RandomStream::new(seed, "workload/address");
         let shares = if fits { self.pattern.classes(space, &mut address, &mut classes) } else { None };
-        let Some(shares) = shares.filter(|_| !classes.mixed) else { return Ok(None) };
+        let (Some(shares), Some(class_of)) = (shares, classes.of_pages()) else { return Ok(None) };
         Ok(Some(UpdateLaw {
-            class_of: classes.class_of,
+            class_of,
             shares,
             lengths: sizes().map(|(n, weight)| ((n as u64).div_ceil(unit) as u32, weight as f64)).collect(),
             aligned: sizes().all(|(n, _)| n as u64 <= unit || self.align.is_multiple_of(n as u64)),

@@ -1,6 +1,7 @@
 //! Interface of a synthetic workload: a name, its parameters and a plan.
 
 use crate::generators::synthetic::bursts::Bursts;
+use crate::generators::synthetic::generator::{BOUNDS, COMMON, PLACE};
 use crate::generators::synthetic::patterns::PatternSpec;
 use wordline_trace::Parameter;
 use wordline_trace::options::Options;
@@ -16,6 +17,14 @@ pub struct Synthetic {
     /// Whether it also has the common parameters of patterns.
     pub(crate) has_common: bool,
     pub(crate) plan: fn(&mut Options) -> Plan,
+}
+
+impl Synthetic {
+    /// All parameters: its own, then those that others share.
+    pub fn parameters(&self) -> Vec<Parameter> {
+        let common: &[Parameter] = if self.has_common { &COMMON } else { &[] };
+        [self.own, common, &PLACE, &BOUNDS].concat()
+    }
 }
 
 /// The plan of a workload with known parameters.

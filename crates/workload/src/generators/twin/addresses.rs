@@ -388,7 +388,7 @@ impl Addresses {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::generators::twin::description::Description;
+    use crate::generators::twin::read::from_toml;
     use rustc_hash::FxHashMap;
 
     /// Hot writes of hm_0's twin, all of its items stable or none.
@@ -398,7 +398,7 @@ mod tests {
             .map(|l| if l.starts_with("stable =") { stable } else { l })
             .flat_map(|l| [l, "\n"])
             .collect();
-        let side = Description::from_toml(&text, "hm_0").unwrap().writes;
+        let side = from_toml(&text, "hm_0").unwrap().writes;
         let law = SizeLaw::new(&side).unwrap();
         let mut random = RandomStream::new(1, "test");
         let mut addresses = Addresses::new(&side, &law, 1, 400_000, &mut random);

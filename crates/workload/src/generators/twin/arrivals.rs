@@ -298,7 +298,7 @@ impl Clock {
 
 #[cfg(test)]
 mod tests {
-    use super::super::statistics::Windows;
+    use super::super::windows::{Variation, Windows};
     use super::*;
     use wordline_units::{Fraction, SimDuration};
 
@@ -326,7 +326,7 @@ mod tests {
         (0..1_000_000).map(one).collect()
     }
 
-    fn variation(requests: &[(u64, HostOp)], window: u64) -> super::super::statistics::Variation {
+    fn variation(requests: &[(u64, HostOp)], window: u64) -> Variation {
         let mut windows = Windows::new(window);
         requests.iter().for_each(|(time, op)| windows.add(*time, *op));
         windows.variation().unwrap()

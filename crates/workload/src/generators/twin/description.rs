@@ -90,13 +90,14 @@ pub struct Envelope {
 }
 
 impl Memory {
-    /// Factor on the excess of the dispersions of reads and writes over those of the shortest window, so that more or
-    /// fewer of them come in bursts: 0 leaves those of the shortest window only.
-    pub(crate) fn multiply_bursts(&mut self, factors: [f64; 2]) {
+    /// With a factor on the excess of the dispersions of reads and writes over those of the shortest window, so that
+    /// more or fewer of them come in bursts: 0 leaves those of the shortest window only.
+    pub(crate) fn with_bursts(mut self, factors: [f64; 2]) -> Memory {
         for (curve, factor) in [&mut self.reads, &mut self.writes].into_iter().zip(factors) {
             let shortest = curve[0];
             curve.iter_mut().for_each(|d| *d = (*d * factor + shortest * (1.0 - factor)).max(0.0));
         }
+        self
     }
 
     /// A curve over the windows, at another length in nanoseconds.

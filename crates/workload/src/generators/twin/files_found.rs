@@ -9,6 +9,7 @@
 use crate::generators::twin::bursts::Recent;
 use crate::generators::twin::files::NEAR;
 use std::collections::BTreeMap;
+use std::ops::AddAssign;
 
 /// Maximum number of open files.
 const OPEN: usize = 8;
@@ -36,12 +37,6 @@ pub(crate) struct Continued {
 }
 
 impl Continued {
-    pub fn add(&mut self, other: Continued) {
-        self.continued += other.continued;
-        self.rewritten += other.rewritten;
-        self.runs += other.runs;
-    }
-
     /// The counts outside a part.
     pub fn without(self, part: Continued) -> Continued {
         Continued {
@@ -49,6 +44,14 @@ impl Continued {
             rewritten: self.rewritten - part.rewritten,
             runs: self.runs - part.runs,
         }
+    }
+}
+
+impl AddAssign for Continued {
+    fn add_assign(&mut self, other: Continued) {
+        self.continued += other.continued;
+        self.rewritten += other.rewritten;
+        self.runs += other.runs;
     }
 }
 
@@ -69,6 +72,26 @@ impl Open {
     fn is_file(&self) -> bool {
         let (touched, between) = (self.requests * self.size as u64, self.to - self.from);
         self.requests >= LEAST && 2 * touched >= between && touched <= between + between / TWICE
+    }
+
+    /// Counts it, if it is a file.
+    fn count(&self, all: &mut Totals) {
+        if !self.is_file() {
+            return;
+        }
+        let n = self.requests;
+        all.files += 1;
+        all.requests += n;
+        *all.sizes.entry(self.size).or_default() += n;
+        let unit = if self.from == 0 { GREATEST } else { (1 << self.from.trailing_zeros()).min(GREATEST) };
+        *all.begins.entry(unit as u32).or_default() += n;
+        let length = all.lengths.entry(n.ilog2()).or_default();
+        *length = (length.0 + 1, length.1 + n);
+        all.near += u64::from(self.near);
+        all.streams += self.streams;
+        for (class, count) in &self.gaps {
+            all.gaps[*class as usize] += count;
+        }
     }
 }
 
@@ -107,22 +130,6 @@ impl Totals {
     pub fn blocks(&self) -> u64 {
         self.sizes.iter().map(|(size, n)| *size as u64 * n).sum()
     }
-
-    fn add(&mut self, file: &Open) {
-        let n = file.requests;
-        self.files += 1;
-        self.requests += n;
-        *self.sizes.entry(file.size).or_default() += n;
-        let unit = if file.from == 0 { GREATEST } else { (1 << file.from.trailing_zeros()).min(GREATEST) };
-        *self.begins.entry(unit as u32).or_default() += n;
-        let length = self.lengths.entry(n.ilog2()).or_default();
-        *length = (length.0 + 1, length.1 + n);
-        self.near += u64::from(file.near);
-        self.streams.add(file.streams);
-        for (class, count) in &file.gaps {
-            self.gaps[*class as usize] += count;
-        }
-    }
 }
 
 /// The class of a gap in nanoseconds.
@@ -140,7 +147,7 @@ pub(crate) fn class(gap: f64) -> u16 {
 pub(crate) struct Files {
     recent: Recent,
     /// All requests by the class of the gap before them.
-    pub gaps: Vec<u64>,
+    gaps: Vec<u64>,
     open: Vec<Open>,
     closed: Totals,
     /// Where the last used file continues.
@@ -178,8 +185,7 @@ impl Files {
             Some(found) => self.open.remove(found),
             None => {
                 if self.open.len() == OPEN {
-                    let oldest = self.open.remove(0);
-                    self.close(&oldest);
+                    self.open.remove(0).count(&mut self.closed);
                 }
                 let near = self.front.is_some_and(|front| (front..=front + NEAR * long).contains(&at));
                 let (gaps, streams) = (BTreeMap::new(), Continued::default());
@@ -188,7 +194,7 @@ impl Files {
         };
         (file.from, file.to) = (file.from.min(at), file.to.max(at + long));
         file.requests += 1;
-        file.streams.add(streams);
+        file.streams += streams;
         *file.gaps.entry(gap).or_default() += 1;
         if file.is_file() {
             self.front = Some(file.to);
@@ -196,16 +202,15 @@ impl Files {
         self.open.push(file);
     }
 
-    fn close(&mut self, file: &Open) {
-        if file.is_file() {
-            self.closed.add(file);
-        }
+    /// All requests by the class of the gap before them.
+    pub fn gaps(&self) -> &[u64] {
+        &self.gaps
     }
 
     /// All files found so far.
     pub fn totals(&self) -> Totals {
         let mut all = self.closed.clone();
-        self.open.iter().filter(|f| f.is_file()).for_each(|file| all.add(file));
+        self.open.iter().for_each(|file| file.count(&mut all));
         all
     }
 }

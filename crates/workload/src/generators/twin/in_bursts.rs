@@ -20,19 +20,19 @@ pub(crate) struct InBursts {
     pub near: Option<f64>,
 }
 
-impl Statistics {
-    /// Bursts and files of reads or of writes. None without such requests.
-    pub(crate) fn in_bursts(&self, op: HostOp) -> Option<InBursts> {
-        let side = if op == HostOp::Write { &self.writes } else { &self.reads };
-        if side.requests == 0 {
+impl InBursts {
+    /// Of reads or of writes. None without such requests.
+    pub(crate) fn of(statistics: &Statistics, op: HostOp) -> Option<InBursts> {
+        let side = statistics.side(op);
+        if side.requests() == 0 {
             return None;
         }
-        let within = class(self.span_s() * 1e9 / side.requests as f64) as usize;
-        let totals = side.files.totals();
+        let within = class(statistics.span_s() * 1e9 / side.requests() as f64) as usize;
+        let totals = side.files().totals();
         let count = |gaps: &[u64]| gaps[..=within].iter().sum::<u64>() as f64;
-        let (bursts, of_files) = (count(&side.files.gaps), count(&totals.gaps));
+        let (bursts, of_files) = (count(side.files().gaps()), count(&totals.gaps));
         let share = |part: f64, whole: f64| if whole > 0.0 { part / whole } else { 0.0 };
-        let (all, requests) = (side.requests as f64, totals.requests as f64);
+        let (all, requests) = (side.requests() as f64, totals.requests as f64);
         let some = |part: u64, whole: u64| (whole > 0).then(|| part as f64 / whole as f64);
         let aligned = totals.begins.range(32..).map(|(_, n)| n).sum();
         Some(InBursts {

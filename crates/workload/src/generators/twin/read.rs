@@ -21,7 +21,7 @@ fn share(s: &mut Section, key: &'static str, default: Fraction) -> Fraction {
 
 /// Reads a description and reports problems as an error of the workload.
 pub(crate) fn read(text: &str, origin: &str) -> Result<Description, WorkloadError> {
-    Description::from_toml(text, origin).map_err(|e| problems(&e))
+    from_toml(text, origin).map_err(|e| problems(&e))
 }
 
 fn problems(errors: &ConfigErrors) -> WorkloadError {
@@ -32,17 +32,14 @@ fn problems(errors: &ConfigErrors) -> WorkloadError {
     }
 }
 
-impl Description {
-    /// Reads a twin's file; `origin` is its name in messages.
-    ///
-    /// # Errors
-    /// All problems of the file, by line.
-    pub fn from_toml(text: &str, origin: &str) -> Result<Description, ConfigErrors> {
-        let problems = Problems::default();
-        let read =
-            Section::from_toml(text, origin, &[], "", &problems).and_then(|s| description(s, &problems));
-        problems.finish(read)
-    }
+/// Reads a twin's file; `origin` is its name in messages.
+///
+/// # Errors
+/// All problems of the file, by line.
+pub fn from_toml(text: &str, origin: &str) -> Result<Description, ConfigErrors> {
+    let problems = Problems::default();
+    let read = Section::from_toml(text, origin, &[], "", &problems).and_then(|s| description(s, &problems));
+    problems.finish(read)
 }
 
 fn description(mut file: Section, problems: &Problems) -> Option<Description> {

@@ -2,33 +2,16 @@
 //! one pass over either.
 
 use crate::generators::twin::addresses::UNIT;
-use crate::generators::twin::files_found::{Continued, Files};
 use crate::generators::twin::lru::PageStack;
+use crate::generators::twin::side::Side;
 use crate::generators::twin::updates::{UPDATED_PAGE, Updates};
-use rustc_hash::FxHashMap;
+use crate::generators::twin::windows::{Variation, WINDOWS, Windows};
 use wordline_trace::PageSet;
 use wordline_units::{HostOp, HostRequest, LBA_BYTES};
 
-/// Number of request ends that are remembered, to detect requests that continue them.
-const RECENT: usize = 64;
 /// Maximum number of bins of arrivals. When it is exceeded, pairs of bins are merged.
 const BINS: usize = 256;
 const SECOND: u64 = 1_000_000_000;
-/// Lengths of the windows of arrival counts, in nanoseconds: 10 us to 100 s.
-pub(crate) const WINDOWS: [u64; 8] = [
-    SECOND / 100_000,
-    SECOND / 10_000,
-    SECOND / 1000,
-    SECOND / 100,
-    SECOND / 10,
-    SECOND,
-    10 * SECOND,
-    100 * SECOND,
-];
-
-/// Minimum number of windows for a variance.
-const WINDOWS_LEAST: f64 = 10.0;
-
 /// Whether the reuse of written pages is measured, which takes most of the time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Depth {
@@ -38,135 +21,12 @@ pub enum Depth {
     Full,
 }
 
-/// Counts of reads and writes in windows of one length.
-#[derive(Clone, Debug)]
-pub(crate) struct Windows {
-    length: u64,
-    /// End of the current window, and number of previous ones.
-    end: u64,
-    before: u64,
-    counts: [f64; 2],
-    sums: [f64; 2],
-    squares: [f64; 2],
-    products: f64,
-}
-
-/// How the counts of reads and of writes vary between windows.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Variation {
-    /// Whole windows.
-    pub windows: u64,
-    pub means: [f64; 2],
-    pub variances: [f64; 2],
-    pub covariance: f64,
-}
-
-impl Windows {
-    pub fn new(length: u64) -> Windows {
-        let none = [0.0; 2];
-        Windows { length, end: length, before: 0, counts: none, sums: none, squares: none, products: 0.0 }
-    }
-
-    #[inline]
-    pub fn add(&mut self, time: u64, op: HostOp) {
-        if time >= self.end {
-            for kind in [0, 1] {
-                self.sums[kind] += self.counts[kind];
-                self.squares[kind] += self.counts[kind] * self.counts[kind];
-            }
-            self.products += self.counts[0] * self.counts[1];
-            self.counts = [0.0; 2];
-            self.before = time / self.length;
-            self.end = (self.before + 1) * self.length;
-        }
-        self.counts[usize::from(op == HostOp::Write)] += 1.0;
-    }
-
-    /// Means, variances and covariance of the counts. None with fewer than ten whole windows.
-    pub fn variation(&self) -> Option<Variation> {
-        // The last window is cut off, so it is left out.
-        let n = self.before as f64;
-        let means = self.sums.map(|sum| sum / n);
-        let variances = [0, 1].map(|k| self.squares[k] / n - means[k] * means[k]);
-        let covariance = self.products / n - means[0] * means[1];
-        (n >= WINDOWS_LEAST).then_some(Variation { windows: self.before, means, variances, covariance })
-    }
-}
-
-impl Variation {
-    /// Variance over mean of the counts of all requests. None without requests.
-    pub fn dispersion(&self) -> Option<f64> {
-        let (mean, variance) = (self.means[0] + self.means[1], self.variances[0] + self.variances[1]);
-        (mean > 0.0).then(|| (variance + 2.0 * self.covariance) / mean)
-    }
-
-    /// Variance over mean of the counts of reads or of writes.
-    pub fn dispersion_of(&self, op: HostOp) -> Option<f64> {
-        let kind = usize::from(op == HostOp::Write);
-        (self.means[kind] > 0.0).then(|| self.variances[kind] / self.means[kind])
-    }
-
-    /// Correlation of the counts of reads and writes, with random variation excluded. None if all variation
-    /// is random.
-    pub fn together(&self) -> Option<f64> {
-        let [reads, writes] = [0, 1].map(|k| self.variances[k] - self.means[k]);
-        (reads > 0.0 && writes > 0.0).then(|| (self.covariance / libm::sqrt(reads * writes)).clamp(-1.0, 1.0))
-    }
-}
-
-/// Requests of one kind.
-#[derive(Clone, Default)]
-pub(crate) struct Side {
-    pub requests: u64,
-    pub bytes: u64,
-    /// Requests by size in blocks.
-    pub sizes: FxHashMap<u32, u64>,
-    /// Requests that begin at the end of a recent one or rewrite its last 4 KiB, and streams of two or more.
-    pub streams: Continued,
-    /// Requests at multiples of 4 KiB.
-    pub aligned: u64,
-    /// Ends of the last requests, and whether they continued others.
-    ends: Vec<(u64, bool)>,
-    at: usize,
-    pub files: Files,
-}
-
-impl Side {
-    #[inline]
-    fn add(&mut self, r: &HostRequest, time: u64) {
-        self.requests += 1;
-        self.bytes += r.bytes();
-        *self.sizes.entry(r.blocks).or_insert(0) += 1;
-        self.aligned += u64::from(r.lba.0.is_multiple_of(UNIT) && (r.blocks as u64).is_multiple_of(UNIT));
-        let end = r.lba.0 + r.blocks as u64;
-        let goes_on = |e: u64| e == r.lba.0 || (e - 1) / UNIT * UNIT == r.lba.0;
-        let mut streams = Continued::default();
-        if let Some(before) = self.ends.iter_mut().find(|e| goes_on(e.0)) {
-            let [rewritten, runs] = [before.0 != r.lba.0, !before.1].map(u64::from);
-            streams = Continued { continued: 1, rewritten, runs };
-            self.streams.add(streams);
-            *before = (end, true);
-        } else if self.ends.len() < RECENT {
-            self.ends.push((end, false));
-        } else {
-            self.ends[self.at] = (end, false);
-            self.at = (self.at + 1) % RECENT;
-        }
-        self.files.add(time, r.lba.0, r.blocks, streams);
-    }
-
-    /// Mean size in bytes; none without requests.
-    pub fn mean(&self) -> Option<f64> {
-        (self.requests > 0).then(|| self.bytes as f64 / self.requests as f64)
-    }
-}
-
 /// The figures of a stream of requests.
 #[derive(Clone)]
 pub struct Statistics {
     page: u64,
-    pub(crate) reads: Side,
-    pub(crate) writes: Side,
+    reads: Side,
+    writes: Side,
     /// Writes that touch more than one page.
     large: u64,
     /// Parts of writes in pages, and those that are less than a page.
@@ -176,9 +36,9 @@ pub struct Statistics {
     changes: u64,
     before: Option<(u64, HostOp)>,
     first: u64,
-    pub(crate) same_time: u64,
+    same_time: u64,
     /// Sums of the gaps above 0 and of their squares, in seconds.
-    pub(crate) gaps: (f64, f64),
+    gaps: (f64, f64),
     windows: [Windows; WINDOWS.len()],
     bin: u64,
     bins: Vec<u64>,
@@ -301,14 +161,19 @@ impl Statistics {
         self.bins[at] += 1;
     }
 
+    /// The figures of reads or of writes.
+    pub(crate) fn side(&self, op: HostOp) -> &Side {
+        if op == HostOp::Write { &self.writes } else { &self.reads }
+    }
+
     /// Number of reads and writes.
     pub fn requests(&self) -> u64 {
-        self.reads.requests + self.writes.requests
+        self.reads.requests() + self.writes.requests()
     }
 
     /// Share of writes.
     pub fn write_share(&self) -> f64 {
-        share(self.writes.requests, self.requests())
+        share(self.writes.requests(), self.requests())
     }
 
     /// Mean size of reads in bytes; none without any.
@@ -323,12 +188,12 @@ impl Statistics {
 
     /// Bytes read and bytes written.
     pub fn volumes(&self) -> (u64, u64) {
-        (self.reads.bytes, self.writes.bytes)
+        (self.reads.bytes(), self.writes.bytes())
     }
 
     /// Share of writes that touch more than one page.
     pub fn large_share(&self) -> f64 {
-        share(self.large, self.writes.requests)
+        share(self.large, self.writes.requests())
     }
 
     /// Share of the page-sized parts of writes that are less than a page.
@@ -338,7 +203,7 @@ impl Statistics {
 
     /// Share of writes of at most 4 KiB.
     pub fn small_share(&self) -> f64 {
-        share(self.small, self.writes.requests)
+        share(self.small, self.writes.requests())
     }
 
     /// Mean number of consecutive requests of the same kind.
@@ -349,7 +214,7 @@ impl Statistics {
     /// Shares of reads and of writes that begin at the end of one of the last 64 of their kind, or at its
     /// last 4 KiB.
     pub fn continued_shares(&self) -> [f64; 2] {
-        [&self.reads, &self.writes].map(|side| share(side.streams.continued, side.requests))
+        [&self.reads, &self.writes].map(|side| share(side.streams().continued, side.requests()))
     }
 
     /// Seconds from the first request to the last.
@@ -366,7 +231,7 @@ impl Statistics {
 
     /// Dispersion in windows of each length with at least ten.
     pub(crate) fn variations(&self) -> impl Iterator<Item = (u64, Variation)> {
-        self.windows.iter().filter_map(|w| Some((w.length, w.variation()?)))
+        self.windows.iter().filter_map(|w| Some((w.length(), w.variation()?)))
     }
 
     /// Trims and flushes, which no other figure counts.
@@ -378,13 +243,12 @@ impl Statistics {
     /// ever written there, and the share to exactly the blocks of the previous write. None without such
     /// writes or without full depth.
     pub fn stable_shares(&self) -> Option<[f64; 2]> {
-        let updates = self.full.as_ref().map(|f| &f.updates).filter(|u| u.all > 0)?;
-        Some([share(updates.covering, updates.all), share(updates.same, updates.all)])
+        self.full.as_ref()?.updates.stable_shares()
     }
 
     /// Number of writes smaller than a page of 16 KiB to a previously written page.
     pub fn updates(&self) -> u64 {
-        self.full.as_ref().map_or(0, |f| f.updates.all)
+        self.full.as_ref().map_or(0, |f| f.updates.count())
     }
 
     /// Distinct bytes touched in whole pages; none without full depth.
@@ -421,7 +285,7 @@ impl Statistics {
     pub fn sizes(&self) -> [Vec<(u64, u64)>; 2] {
         [&self.reads, &self.writes].map(|side| {
             let mut sizes: Vec<(u64, u64)> =
-                side.sizes.iter().map(|(blocks, n)| (*blocks as u64 * LBA_BYTES, *n)).collect();
+                side.sizes().iter().map(|(blocks, n)| (*blocks as u64 * LBA_BYTES, *n)).collect();
             sizes.sort_unstable();
             sizes
         })

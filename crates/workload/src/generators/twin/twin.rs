@@ -389,8 +389,8 @@ fn drift_of(o: &mut Options) -> Option<f64> {
 fn bursts_of(o: &mut Options, description: &mut Description) -> [Option<Ratio>; 2] {
     let told = BURSTS.map(|key| o.get::<Ratio>(key, "a factor such as 0.1 or 70"));
     let factors = told.map(|factor| factor.map_or(1.0, |f| f.times(1)));
-    match &mut description.arrivals.memory {
-        Some(memory) => memory.multiply_bursts(factors),
+    match description.arrivals.memory.take() {
+        Some(memory) => description.arrivals.memory = Some(memory.with_bursts(factors)),
         None => {
             for (key, _) in BURSTS.iter().zip(told).filter(|(_, factor)| factor.is_some()) {
                 o.reject(key, "the twin has no dispersion of arrivals".into(), "none", "");

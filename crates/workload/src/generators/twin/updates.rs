@@ -9,12 +9,12 @@ pub(crate) const UPDATED_PAGE: u64 = 32;
 #[derive(Clone, Default)]
 pub(crate) struct Updates {
     /// By page: the blocks ever written, and those of the last write, one bit each.
-    pub(crate) pages: FxHashMap<u64, (u64, u64)>,
-    pub(crate) all: u64,
+    pages: FxHashMap<u64, (u64, u64)>,
+    all: u64,
     /// Those that cover everything ever written in the page, and those to exactly the blocks of the previous
     /// write.
-    pub(crate) covering: u64,
-    pub(crate) same: u64,
+    covering: u64,
+    same: u64,
 }
 
 impl Updates {
@@ -33,5 +33,16 @@ impl Updates {
             }
             (*ever, *last) = (*ever | mask, mask);
         }
+    }
+
+    /// Their number.
+    pub(crate) fn count(&self) -> u64 {
+        self.all
+    }
+
+    /// Shares of those that cover everything ever written in the page, and of those to exactly the blocks of
+    /// the previous write. None without any.
+    pub(crate) fn stable_shares(&self) -> Option<[f64; 2]> {
+        (self.all > 0).then(|| [self.covering, self.same].map(|n| n as f64 / self.all as f64))
     }
 }
