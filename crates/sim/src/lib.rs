@@ -26,6 +26,6 @@ pub use driver::{Arrivals, DriveError, Host, HostTurn, Pacing, Progress, Stop, S
 pub use end::EndOfLife;
 pub use error::DeviceError;
 pub use histogram::Histogram;
-pub use metrics::{Checkpoint, Free, Metrics, TimeBin, Usage};
+pub use metrics::{Checkpoint, Free, Measured, Metrics, TimeBin, Usage};
 pub use probe::{Begin, Event, Log, Moment, NoProbe, Probe};
 pub use queues::Queues;

@@ -3,7 +3,8 @@
 use crate::blocks::{Frame, Frames};
 use crate::histogram::Histogram;
 use serde::{Deserialize, Serialize};
-use wordline_counters::{IdleCounts, MultiplaneCounts, OpKind, RequestCounts};
+use std::ops::Deref;
+use wordline_counters::{Cause, IdleCounts, MultiplaneCounts, OpKind, RequestCounts};
 use wordline_ftl::{Counters, Ftl, LatencyPart, LatencyParts, Outcome, Saved, saved_fields};
 use wordline_units::{HostOp, SimDuration, SimTime};
 
@@ -151,9 +152,9 @@ struct Checkpoints {
     taken: Vec<Checkpoint>,
 }
 
-/// All measurements of a run's requests.
-#[derive(Clone, Debug)]
-pub struct Metrics {
+/// What has been measured of a run's requests so far.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Measured {
     /// Operations suspended for host reads, by kind: read, program, erase.
     pub suspensions: [u64; OpKind::COUNT],
     /// Latencies by kind: read, write, trim, flush.
@@ -180,22 +181,39 @@ pub struct Metrics {
     pub used: [Vec<u64>; 2],
     /// See `used`.
     pub used_at: SimTime,
-    pub(crate) frames: Frames,
-    pub(crate) timeline: Timeline,
+}
+
+/// What bins of time have been told so far, and when they were told last.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+struct Told {
+    programmed: u64,
+    host_page_bytes: u64,
+    at: SimTime,
+}
+
+/// All measurements of a run's requests: those of [`Measured`], which it derefs to, and those over time.
+#[derive(Clone, Debug)]
+pub struct Metrics {
+    measured: Measured,
+    frames: Frames,
+    timeline: Timeline,
     checkpoints: Checkpoints,
     ended: u64,
     hash: u64,
-    programmed: u64,
-    host_page_bytes: u64,
-    sampled: SimTime,
+    told: Told,
+}
+
+impl Deref for Metrics {
+    type Target = Measured;
+
+    fn deref(&self) -> &Measured {
+        &self.measured
+    }
 }
 
 impl Saved for Metrics {
     saved_fields! { Metrics,
-        values: [
-            latency, parts, requests, out_of_space, uncorrectable, worn_out, dominated, last, idle, multiplane, suspensions, used, used_at, frames, timeline, checkpoints, ended, hash,
-            programmed, host_page_bytes, sampled,
-        ],
+        values: [measured, frames, timeline, checkpoints, ended, hash, told],
         parts: [],
         rebuilt: [],
     }
@@ -204,27 +222,13 @@ impl Saved for Metrics {
 impl Default for Metrics {
     fn default() -> Metrics {
         Metrics {
-            latency: Default::default(),
-            parts: Default::default(),
-            requests: RequestCounts::default(),
-            out_of_space: 0,
-            uncorrectable: 0,
-            worn_out: 0,
-            dominated: [0; 4],
-            last: SimTime(0),
-            idle: IdleCounts::default(),
-            multiplane: MultiplaneCounts::default(),
-            suspensions: [0; OpKind::COUNT],
-            used: Default::default(),
-            used_at: SimTime(0),
+            measured: Measured::default(),
             frames: Frames::default(),
             timeline: Timeline::new(),
             checkpoints: Checkpoints { every: 1, next: 1, taken: vec![] },
             ended: 0,
             hash: 0x776f_7264_6c69_6e65,
-            programmed: 0,
-            host_page_bytes: 0,
-            sampled: SimTime(0),
+            told: Told::default(),
         }
     }
 }
@@ -236,10 +240,58 @@ fn fold(hash: u64, word: u64) -> u64 {
 }
 
 impl Metrics {
+    /// The drive was found idle.
+    pub(crate) fn begin_idle(&mut self) {
+        self.measured.idle.periods += 1;
+    }
+
+    /// It is not any more, after so long.
+    pub(crate) fn end_idle(&mut self, time: SimDuration) {
+        self.measured.idle.idle_s += time;
+    }
+
+    /// A request completed that waited for idle work for this long.
+    #[inline(always)]
+    pub(crate) fn count_idle_delay(&mut self, wait: SimDuration) {
+        self.measured.idle.delays.count(wait);
+    }
+
+    /// An operation of idle work is over, a program of so many bytes.
+    pub(crate) fn count_idle_operation(&mut self, kind: OpKind, cause: Cause, bytes: u64) {
+        match kind {
+            OpKind::Program => self.measured.idle.program_bytes[cause as usize] += bytes,
+            OpKind::Erase => self.measured.idle.erases += 1,
+            OpKind::Read => {}
+        }
+    }
+
+    /// A plane has worked for so long in idle time.
+    pub(crate) fn count_idle_work(&mut self, cause: Cause, time: SimDuration) {
+        self.measured.idle.worked_s[cause as usize] += time;
+    }
+
+    /// So many operations of a kind run as one multi-plane command.
+    pub(crate) fn count_together(&mut self, kind: OpKind, operations: u64) {
+        self.measured.multiplane.commands[kind as usize] += 1;
+        self.measured.multiplane.operations[kind as usize] += operations;
+    }
+
+    /// An operation is suspended for reads of the host.
+    pub(crate) fn count_suspension(&mut self, kind: OpKind) {
+        self.measured.suspensions[kind as usize] += 1;
+    }
+
+    /// Busy times of each array and each bus by a time, ns.
+    pub(crate) fn note_usage(&mut self, at: SimTime, used: [Vec<u64>; 2]) {
+        (self.measured.used, self.measured.used_at) = (used, at);
+    }
+
     /// A write has got pages, the slowest of them this bit, counted from 1; 0 where bits do not tell.
     #[inline]
     pub(crate) fn dominated_by(&mut self, slowest_bit: u8) {
-        if let Some(count) = slowest_bit.checked_sub(1).and_then(|bit| self.dominated.get_mut(bit as usize)) {
+        if let Some(count) =
+            slowest_bit.checked_sub(1).and_then(|bit| self.measured.dominated.get_mut(bit as usize))
+        {
             *count += 1;
         }
     }
@@ -258,31 +310,31 @@ impl Metrics {
         let (arrival, at) = span;
         let latency = at.since(arrival);
         let kind = op as usize;
-        self.requests.ended[kind] += 1;
+        self.measured.requests.ended[kind] += 1;
         self.ended += 1;
-        self.last = at;
+        self.measured.last = at;
         self.hash = fold(fold(self.hash, number << 8 | outcome as u64), at.0);
         match outcome {
             Outcome::Done => {}
             Outcome::OutOfSpace => {
-                self.out_of_space += 1;
+                self.measured.out_of_space += 1;
                 return false;
             }
             Outcome::Uncorrectable => {
-                self.uncorrectable += 1;
+                self.measured.uncorrectable += 1;
                 return false;
             }
             Outcome::WornOut => {
-                self.worn_out += 1;
+                self.measured.worn_out += 1;
                 return false;
             }
         }
-        self.latency[kind].record(latency);
-        self.requests.bytes[kind] += bytes;
+        self.measured.latency[kind].record(latency);
+        self.measured.requests.bytes[kind] += bytes;
         if kind >= 2 {
             return false;
         }
-        for (sum, part) in self.parts[kind].iter_mut().zip(parts.nanoseconds()) {
+        for (sum, part) in self.measured.parts[kind].iter_mut().zip(parts.nanoseconds()) {
             *sum += *part as u128;
         }
         let (bin, fresh) = self.timeline.at(at);
@@ -303,7 +355,7 @@ impl Metrics {
     /// time.
     pub(crate) fn sample(&mut self, at: SimTime, counters: &Counters, free: Free, usage: Usage) {
         self.close(counters);
-        self.sampled = at;
+        self.told.at = at;
         let (bin, _) = self.timeline.at(at);
         bin.free = Some(bin.free.map_or(free, |f| f.least(free)));
         bin.usage = Some(usage);
@@ -327,10 +379,10 @@ impl Metrics {
     /// Add what came since the last sample to the bin of that, since one is taken as a bin begins.
     pub(crate) fn close(&mut self, counters: &Counters) {
         let (programmed, pages) = (counters.programmed_bytes(), counters.host.write_page_bytes);
-        let (bin, _) = self.timeline.at(self.sampled);
-        bin.programmed += programmed - self.programmed;
-        bin.host_page_bytes += pages - self.host_page_bytes;
-        (self.programmed, self.host_page_bytes) = (programmed, pages);
+        let (bin, _) = self.timeline.at(self.told.at);
+        bin.programmed += programmed - self.told.programmed;
+        bin.host_page_bytes += pages - self.told.host_page_bytes;
+        (self.told.programmed, self.told.host_page_bytes) = (programmed, pages);
     }
 
     /// Whether a checkpoint is to be taken now, after a request has ended.
@@ -361,9 +413,9 @@ impl Metrics {
         Checkpoint {
             at,
             ended: self.ended,
-            requests: [0, 1].map(|kind: usize| self.latency[kind].count()),
-            bytes: self.requests.moved(),
-            latency_ns: [0, 1].map(|kind: usize| self.latency[kind].sum()),
+            requests: [0, 1].map(|kind: usize| self.measured.latency[kind].count()),
+            bytes: self.measured.requests.moved(),
+            latency_ns: [0, 1].map(|kind: usize| self.measured.latency[kind].sum()),
             programmed: counters.programmed_bytes(),
             host_page_bytes: counters.host.write_page_bytes,
             erased: ftl.inspect().erased_bytes(),
@@ -385,8 +437,8 @@ impl Metrics {
     /// hashes.
     pub fn result_hash(&self, counters: &[u64]) -> String {
         let mut hash = counters.iter().fold(self.hash, |h, c| fold(h, *c));
-        if self.multiplane != MultiplaneCounts::default() {
-            let MultiplaneCounts { commands, operations } = &self.multiplane;
+        if self.measured.multiplane != MultiplaneCounts::default() {
+            let MultiplaneCounts { commands, operations } = &self.measured.multiplane;
             hash = commands.iter().chain(operations).fold(hash, |hash, count| fold(hash, *count));
         }
         format!("{:016x}", fold(hash, counters.len() as u64))

@@ -114,9 +114,8 @@ impl<P: Probe> Device<P> {
     /// An array is through with all that it did together. It stays taken until the last has had its effect.
     pub(crate) fn end_together(&mut self, array: usize, lead: User) {
         if self.arrays.goes_with(lead.op).is_some() {
-            let kind = self.planes[lead.plane as usize].registers.current().held.kind() as usize;
-            self.metrics.multiplane.commands[kind] += 1;
-            self.metrics.multiplane.operations[kind] += self.arrays.together(lead).count() as u64;
+            let kind = self.planes[lead.plane as usize].registers.current().held.kind();
+            self.metrics.count_together(kind, self.arrays.together(lead).count() as u64);
         }
         let mut at = Some(lead);
         while let Some(user) = at {
@@ -158,7 +157,7 @@ impl<P: Probe> Device<P> {
     /// An array has suspended its operation. To those who wait, that ends here, and what is left is queued again.
     pub(crate) fn suspend(&mut self, lead: User) {
         let kind = self.planes[lead.plane as usize].registers.register(lead.op).held.kind();
-        self.metrics.suspensions[kind as usize] += 1;
+        self.metrics.count_suspension(kind);
         for user in self.arrays.command(lead) {
             self.leave_plane(user);
         }

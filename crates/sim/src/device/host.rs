@@ -42,7 +42,7 @@ impl<P: Probe> Device<P> {
         pending.parts[LatencyPart::Link] = self.clock.now().since(pending.ended).0;
         let Pending { request, admitted, number, outcome, ref parts, .. } = *pending;
         self.metrics.dominated_by(pending.slowest_bit);
-        self.metrics.idle.delays.count(pending.behind_idle);
+        self.metrics.count_idle_delay(pending.behind_idle);
         debug_assert!(
             request.arrival > admitted || parts.total() == self.clock.now().since(request.arrival).0
         );
@@ -100,9 +100,8 @@ impl<P: Probe> Device<P> {
 
     /// Note for how long each array and each bus has been busy by now.
     pub(crate) fn note_usage(&mut self) {
-        self.metrics.used =
-            [self.arrays.used(self.clock.now()).collect(), self.buses.used(self.clock.now()).collect()];
-        self.metrics.used_at = self.clock.now();
+        let now = self.clock.now();
+        self.metrics.note_usage(now, [self.arrays.used(now).collect(), self.buses.used(now).collect()]);
     }
 
     pub(crate) fn alarm(&mut self, at: SimTime, alarm: Alarm) {
@@ -117,7 +116,7 @@ impl<P: Probe> Device<P> {
                 let busy = self.outstanding() > 0;
                 match self.idle.ring(busy, self.clock.now()) {
                     Ring::Begins => {
-                        self.metrics.idle.periods += 1;
+                        self.metrics.begin_idle();
                         drive::ask_all_idle(self);
                     }
                     Ring::Again(at) => self.alarm(at, Alarm::Idle),
@@ -133,22 +132,16 @@ impl<P: Probe> Device<P> {
         if let Some(time) = self.idle.end(self.clock.now())
             && !self.ftl.view().draining()
         {
-            self.metrics.idle.idle_s += time;
+            self.metrics.end_idle(time);
         }
     }
 
     /// An operation of idle work is over: count it, and what it cost those of the host that waited.
     pub(crate) fn count_idle_work(&mut self, id: OpId, plane: usize) {
         if !self.ftl.view().draining() {
-            let op = self.ftl.op(id);
-            let idle = &mut self.metrics.idle;
-            match op.kind {
-                OpKind::Program => {
-                    idle.program_bytes[op.cause() as usize] += self.ftl.operation(id).data_bytes()
-                }
-                OpKind::Erase => idle.erases += 1,
-                OpKind::Read => {}
-            }
+            let (kind, cause) = (self.ftl.op(id).kind, self.ftl.op(id).cause());
+            let bytes = if kind == OpKind::Program { self.ftl.operation(id).data_bytes() } else { 0 };
+            self.metrics.count_idle_operation(kind, cause, bytes);
         }
         self.charge_idle_work(id, plane);
     }
@@ -160,7 +153,7 @@ impl<P: Probe> Device<P> {
         let began = self.planes[plane].registers.register(id).began;
         let from = self.idle.count(die, began, self.clock.now());
         if !self.ftl.view().draining() {
-            self.metrics.idle.worked_s[self.ftl.op(id).cause() as usize] += self.clock.now().since(began);
+            self.metrics.count_idle_work(self.ftl.op(id).cause(), self.clock.now().since(began));
             if self.metrics.begins_bin(self.clock.now()) {
                 self.sample();
             }

@@ -139,7 +139,7 @@ fn erases_go_together_and_planes_gain_by_it() {
             (0..4_000u64).map(|i| Ok::<_, std::convert::Infallible>(page(HostOp::Write, i * 7 % pages)));
         let end =
             drive(&mut d, stream, Pacing::Closed { queue_depth: 32 }, Stop::default(), |_| {}).unwrap().end;
-        (end.0, d.metrics.multiplane)
+        (end.0, d.metrics.multiplane.clone())
     };
     let (alone, none) = run(false);
     let (together, counts) = run(true);
