@@ -182,14 +182,15 @@ def recovered_cache(seed: int, folder: Path) -> dict[str, tuple[float, float]]:
     # the idle times of the probe find it in between.
     back = min(was, jobs.AFTER * capacity / 1e9)
     after, rate = draw.uniform(4, 7), 1e3 * back / draw.uniform(33, 38)
-    share, buffered = draw.uniform(0.05, 0.35), draw.randint(100, 600)
+    table = map_bytes(draw.uniform(0.05, 0.35), capacity, unit)
+    share, buffered = table / ENTRY * unit / capacity, draw.randint(100, 600)
     hidden |= {
         "medium.flash.blocks_per_plane": file["medium"]["flash"]["blocks_per_plane"] + static,
         "slc_cache.static_blocks": static,
         "slc_cache.dynamic_blocks": draw.randint(100, 300) if is_dynamic else 0,
         "slc_cache.idle_after": f"{1e3 * after:.0f}ms",
         "slc_cache.idle_rate": f"{rate:.2f}MB/s",
-        "dram.map_cache": f"{map_bytes(share, capacity, unit)}B",
+        "dram.map_cache": f"{table}B",
         "ack.pages": buffered,
     }
     probe.simulate(folder / "hidden", CACHED, set=hidden, seed=seed, force=True, jobs=CACHE_JOBS)

@@ -20,7 +20,7 @@ MAP_PAGE, WARM = 4 << 20, 3
 #: which is overwritten in order.
 RESTS = (1, 3, 10, 30, 100, 600)
 DEPTHS = (4, 16, 64, 256)
-SPANS = (1, 3, 10, 30, 45, 60)
+SPANS = (1, 2, 3, 5, 10, 30, 45, 60)
 RATES = (1_000, 3_000, 10_000, 30_000, 100_000)
 ZONES = (8192, 2048, 512, 128)
 #: Where these spans begin, in per cent of the drive: an SLC cache that idle time does not empty

@@ -136,10 +136,14 @@ class Probed:
         drive = Drive("", self.capacity, "", "")
         if self.plateaus:
             measurements.cliff(drive, self.plateaus, "01-fill")
+        return self.takes_more(drive)
+
+    def takes_more(self, drive: Drive) -> bool:
+        """Return whether the SLC cache of a fill is more than what the write buffer took."""
         cache, buffer = drive.values.get("cache_gb"), self.buffer
-        if cache is None:
-            return False
-        return buffer is None or 1e9 * cache.value >= BUFFERS * buffer.value
+        if cache is None or buffer is None:
+            return cache is not None
+        return 1e9 * cache.value >= BUFFERS * buffer.value
 
     @cached_property
     def map_cache(self) -> MapCache | None:
@@ -332,7 +336,7 @@ def drive_of(folder: Path) -> Drive:
         drive.values["buffer_bytes"] = buffer
         if (link := found.link) is not None:
             drive.values["link_mbps"] = link
-    if not found.has_slc_cache:
+    if not found.takes_more(drive):
         # The first plateau is what the write buffer took.
         for key in ("cache_gb", "cache_mbps", "after_mbps", "second_gb", "second_mbps"):
             drive.values.pop(key, None)
