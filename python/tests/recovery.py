@@ -159,7 +159,8 @@ def recovered_table(seed: int, folder: Path) -> dict[str, tuple[float, float]]:
 #: The file whose SLC cache hidden drives have with other values, the share of its capacity, and the
 #: jobs that show caches.
 CACHED, CACHED_SHARE = "kingston-a2000-1tb", 0.01
-CACHE_JOBS = [j for j in jobs.JOBS if j.name[:2] in ("01", "03", "05", "06", "13", "14")]
+KINDS_OF_CACHE = ("01", "02", "03", "05", "06", "13", "14")
+CACHE_JOBS = [j for j in jobs.JOBS if j.name[:2] in KINDS_OF_CACHE]
 #: Those that show the cache on an empty, a full and a half-full drive.
 THREE_FILLS = [j for j in jobs.JOBS if j.name in ("01-fill", "06-rest-600", "13-half")]
 
@@ -203,7 +204,7 @@ def recovered_cache(seed: int, folder: Path) -> dict[str, tuple[float, float]]:
     cache = fitted["slc_cache"]
 
     return {
-        **figures(result, "cache"),
+        **figures(result, "cache", "sequential"),
         "cache when full, GB": (sizes[0].rests()[-1].gb, sizes[1].rests()[-1].gb),
         "cache at half, GB": (half(sizes[0]), half(sizes[1])),
         "delay, s": (round(after, 3), in_us(cache["idle_after"]) / 1e6),

@@ -259,7 +259,7 @@ def test_zones_divide_a_drive_into_requests() -> None:
         for number in jobs.ZONES:
             block, blocks = jobs.zone(capacity, number)
             assert block % 4096 == 0
-            assert block * blocks == pytest.approx(capacity / number, rel=0.04)
+            assert block * blocks == pytest.approx(capacity / number, rel=0.03)
 
 
 def test_a_hidden_cache_comes_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,6 +23,8 @@ DEPTHS = (4, 16, 64, 256)
 SPANS = (1, 2, 3, 5, 10, 30, 45, 60)
 RATES = (1_000, 3_000, 10_000, 30_000, 100_000)
 ZONES = (8192, 2048, 512, 128)
+#: Number of requests of a zone above which they have the usual size.
+ROUND = 32
 #: Where these spans begin, in per cent of the drive: an SLC cache that idle time does not empty
 #: holds the first or the last data of a fill.
 SPAN_AT = 35
@@ -337,9 +339,11 @@ def _zones(number: int) -> Job:
 
 def zone(capacity: int, number: int) -> tuple[int, int]:
     """Return bytes and number of the requests of one of so many zones of a drive."""
-    size = capacity // number
+    size = max(4096, capacity // number)
     blocks = max(1, round(size / BLOCK))
-    return max(4096, size // blocks // 4096 * 4096), blocks
+    # Many requests of one size come as close to the zone as a few of another.
+    block = BLOCK if blocks > ROUND else size // blocks // 4096 * 4096
+    return block, blocks
 
 
 def _half() -> list[Job]:
