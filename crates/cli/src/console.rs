@@ -7,6 +7,7 @@ use std::fmt;
 use std::io::{self, IsTerminal, Write};
 use std::ops::ControlFlow;
 use std::time::Duration;
+use wordline_device::DeviceSpec;
 use wordline_report::{Report, TerminalStyle};
 use wordline_run::{Executor, Progress, Setup};
 use wordline_schemes::Registry;
@@ -76,6 +77,13 @@ impl Console {
     pub(crate) fn note(&self, text: &str) {
         eprintln!("{text}");
         self.record.add(Source::Note, text);
+    }
+
+    /// Warn of values of a device that no real part has.
+    pub(crate) fn warn_of(&self, device: &DeviceSpec) {
+        for line in wordline_device::implausible(device) {
+            self.note(&format!("warning: {line}"));
+        }
     }
 
     /// Record the advice in reports, which their table or summary prints.

@@ -1,5 +1,6 @@
 //! A device as text: its structure, capacity, and the duration of one operation on an idle drive.
 
+use crate::plausible::implausible;
 use crate::spec::buffers::{Ack, Flush};
 use crate::spec::drive::DeviceSpec;
 use crate::spec::gc::WhenFull;
@@ -186,7 +187,11 @@ fn write_all(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
     for medium in &spec.media {
         write_medium(spec, medium, out)?;
     }
-    Ok(())
+    let doubts = implausible(spec);
+    if !doubts.is_empty() {
+        writeln!(out, "\nimplausible values")?;
+    }
+    doubts.iter().try_for_each(|line| writeln!(out, "  {line}"))
 }
 
 /// Where pages wait for the rest of their wordline, and the padding timeout.

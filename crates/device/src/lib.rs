@@ -12,6 +12,7 @@ mod drawing;
 mod file;
 mod keys;
 mod make;
+mod plausible;
 mod spec;
 mod tables;
 
@@ -24,6 +25,7 @@ pub use keys::{KeyTable, key_tables, keys_of};
 pub use make::draft::{Draft, Interface};
 pub use make::import::{Imported, import};
 pub use make::source_file::LeftOut;
+pub use plausible::implausible;
 pub use spec::buffers::{Ack, Flush, MergeBuffer, ProgramBuffer};
 pub use spec::drive::{Capacity, DeviceSpec, HostLink, Lanes, UnwrittenReads};
 pub use spec::gc::{GcClass, GcSpec, IdleMigration, Recheck, SlcCache, Trigger, Victim, WhenFull};

@@ -15,6 +15,7 @@ from wordline.real.bench import Bench
 from wordline.real.map_cache import map_bytes
 from wordline.real.measurements import Drive
 from wordline.real.result import FitResult, Row, Tell, head
+from wordline.real.sequential_reads import read_mbps
 from wordline.real.sheet import Sheet
 from wordline.real.steady_fit import SteadyFit
 
@@ -227,6 +228,9 @@ class _Cliff:
         names = (("SLC cache", "GB"), ("in the cache", "MB/s"), ("past the cache", "MB/s"))
         for (what, unit), target, found in zip(names, targets, rows, strict=True):
             fitted.rows.append(Row(what, unit, target, found))
+        if "read_mbps" in values:
+            found = read_mbps(text.toml(), self.seed)
+            fitted.rows.append(Row("sequential read", "MB/s", values["read_mbps"], found))
         sizes = (self.size / 2, self.size / 4)
         again = ((s, cliff_of(text.toml(), self.drive, self.seed, s)) for s in sizes)
         fitted.sizes = [(self.size / 1e9, rows), *((s / 1e9, found) for s, found in again)]

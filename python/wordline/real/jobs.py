@@ -16,13 +16,15 @@ SAMPLES, LOOKUPS = 2000, 20_000
 #: reads for each such page that bring an L2P cache to its steady hit rate.
 MAP_PAGE, WARM = 4 << 20, 3
 #: Seconds of idle time after a full cache, numbers of outstanding reads, shares of the drive that
-#: reads span in percent, requests per second of each direction, and bytes that are overwritten
-#: together.
+#: reads span in percent, requests per second of each direction, and zones of the drive, each of
+#: which is overwritten in order.
 RESTS = (1, 3, 10, 30, 100, 600)
 DEPTHS = (4, 16, 64, 256)
-SPANS = (1, 3, 10, 30, 45, 60)
+SPANS = (1, 2, 3, 5, 10, 30, 45, 60)
 RATES = (1_000, 3_000, 10_000, 30_000, 100_000)
-ZONES = (1, 16, 256)
+ZONES = (8192, 2048, 512, 128)
+#: Number of requests of a zone above which they have the usual size.
+ROUND = 32
 #: Where these spans begin, in per cent of the drive: an SLC cache that idle time does not empty
 #: holds the first or the last data of a fill.
 SPAN_AT = 35
@@ -31,8 +33,8 @@ SPAN_AT = 35
 BURST, AFTER, HALF = 0.20, 0.05, 0.50
 #: Seconds of the idle time of a half-full drive.
 HALF_REST = 600
-#: Share of the capacity that is written to fill the write buffer.
-BUFFER = 0.01
+#: Share of the capacity that is written to fill the write buffer, and bytes of a request.
+BUFFER, BUFFER_BLOCK = 0.01, 16 << 10
 
 
 @dataclass(frozen=True)
@@ -308,16 +310,40 @@ def _steady() -> list[Job]:
                 fixed=30_000 * 4096,
             )
         )
-    for zone in ZONES:
-        jobs.append(
-            _logged(
-                f"12-zone-{zone}",
-                f"random writes of {zone} MiB: unit of GC, above which WAF is 1",
-                Writes("randwrite", zone << 20, 1),
-                "a third of 09-uniform, and less",
-            )
-        )
+    jobs += [_zones(number) for number in ZONES]
     return jobs
+
+
+def _zones(number: int) -> Job:
+    """Return a job of writes to this many zones of a drive, in order within each."""
+
+    def lines(capacity: int) -> Sequence[str]:
+        block, blocks = zone(capacity, number)
+        return (
+            f"rw=randwrite:{blocks}",
+            f"bs={block}",
+            f"blockalign={block * blocks}",
+            f"iodepth={DEPTH}",
+            "norandommap",
+            "size=100%",
+        )
+
+    return Job(
+        f"12-zones-{number}",
+        f"random writes of 1/{number} of the drive: unit of GC, above which WAF is 1",
+        lines,
+        1.0,
+        "a third of 09-uniform, and less",
+    )
+
+
+def zone(capacity: int, number: int) -> tuple[int, int]:
+    """Return bytes and number of the requests of one of so many zones of a drive."""
+    size = max(4096, capacity // number)
+    blocks = max(1, round(size / BLOCK))
+    # Many requests of one size come as close to the zone as a few of another.
+    block = BLOCK if blocks > ROUND else size // blocks // 4096 * 4096
+    return block, blocks
 
 
 def _half() -> list[Job]:
@@ -337,7 +363,7 @@ def _buffer() -> list[Job]:
         _logged(
             "14-buffer",
             "write buffer: what is written at the rate of the link before that of the flash",
-            Writes("write", 16 << 10, 64, BUFFER, log_ms=1),
+            Writes("write", BUFFER_BLOCK, 64, BUFFER, log_ms=1),
             "seconds",
             erased=True,
         )

@@ -55,8 +55,11 @@ class Drive:
     #: By name: ``cache_gb``, ``cache_mbps``, ``after_mbps``, ``second_gb``, ``second_mbps``,
     #: ``static_gb``, ``half_gb``, ``idle_s``, ``idle_mbps``, ``fill_mbps``, ``read_mbps``,
     #: ``read_us``, ``map_share`` (the share of the drive that the L2P cache covers),
-    #: ``buffer_bytes``.
+    #: ``buffer_bytes``, ``link_mbps`` (at which the buffer takes writes), ``unit_share`` (of
+    #: the drive, that GC collects together).
     values: dict[str, Value] = field(default_factory=dict)
+    #: Why a value that was looked for is not identifiable, by its name.
+    unknown: dict[str, str] = field(default_factory=dict)
     #: The logged fill: gigabytes and seconds from 0.
     fill: tuple[Any, Any] | None = None
     #: Source of public figures; None for a drive of the user's own.

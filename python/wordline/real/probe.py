@@ -12,7 +12,8 @@ from typing import Any
 import wordline as wl
 from wordline import UserError, _wordline
 from wordline.commands import SWEEP, perform, settings, tell
-from wordline.real import on_drive, probed, sheet, show, write_log
+from wordline.real import on_drive, probe_page, probed, sheet, show, write_log
+from wordline.real.collection_unit import programmed
 from wordline.real.jobs import JOBS, Job
 from wordline.real.on_drive import Target
 from wordline.real.result import Tell
@@ -62,8 +63,8 @@ def _main(
         write(folder, _wordline.size(capacity or ""), force=force, jobs=chosen)
         print(about(folder, chosen))
         return
-    print(probed.terminal(folder))
-    print(f"page: {probed.page(folder)}", file=sys.stderr)
+    print(probe_page.terminal(folder))
+    print(f"page: {probe_page.page(folder)}", file=sys.stderr)
     if lacks := probed.lacks(folder):
         print(f"{folder}/{probed.ABOUT}: fill in {' and '.join(lacks)}; then fit the results with:")
     else:
@@ -239,7 +240,7 @@ def simulate(
     for job in jobs:
         if job.erased:
             drive = erased()
-        began, media = drive.now_ns, _programmed(drive)
+        began, media = drive.now_ns, programmed(drive)
         drive.run(until_ns=drive.now_ns + job.rest_s * 10**9)
         if job.writes is None:
             output = _as_fio(job, _played(drive, job, capacity, seed))
@@ -254,7 +255,7 @@ def simulate(
         drive.drain()
         # Take completed requests, so that others can start.
         drive.run()
-        written = {"before": media, "after": _programmed(drive)}
+        written = {"before": media, "after": programmed(drive)}
         known["jobs"][job.name] = {at: {"media_bytes": total} for at, total in written.items()}
         tell(f"{job.name}: {took:.4g} s of simulated time")
     probed.write_about(folder, capacity, known)
@@ -269,12 +270,6 @@ def _played(drive: wl.Drive, job: Job, capacity: int, seed: int) -> dict[str, An
             file.write_text("\n".join(section) + "\n", encoding="utf-8")
             found = drive.play(file, seed=seed + number, keep=True).to_dict()
     return found
-
-
-def _programmed(drive: wl.Drive) -> int:
-    """Return the bytes that a drive has programmed so far."""
-    regions = drive.look().regions
-    return sum(sum(region["programmed_bytes"].values()) for region in regions)
 
 
 def _as_fio(job: Job, found: dict[str, Any]) -> dict[str, Any]:

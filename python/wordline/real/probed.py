@@ -1,21 +1,27 @@
-"""Results of a probe's jobs: read, shown, and compared with known drives."""
+"""Results of a probe's jobs, and the drive that a fit makes of them."""
 
 from __future__ import annotations
 
 import json
 import math
 import shlex
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from wordline import UserError, toml
-from wordline.real import jobs, measurements, rests, show, steady_rows, tables
+from wordline import UserError
+from wordline.real import jobs, measurements, rests, steady_rows
 from wordline.real.closed_network import units_of
+from wordline.real.collection_unit import (
+    BY_COUNTERS,
+    BY_RATES,
+    Zones,
+    collection_unit,
+    copies_by_rate,
+)
 from wordline.real.curve import Plateau, plateaus
 from wordline.real.map_cache import Lookup, MapCache, map_cache
 from wordline.real.measurements import Drive, Value
@@ -23,7 +29,7 @@ from wordline.real.on_drive import throttled
 from wordline.real.rests import Back
 from wordline.real.steady_model import LAST, curve_figures
 from wordline.real.steady_rows import SteadyRow
-from wordline.real.write_buffer import write_buffer
+from wordline.real.write_buffer import link_rate, write_buffer
 
 #: The file that describes a drive and its jobs.
 ABOUT = "probe.json"
@@ -43,25 +49,6 @@ POINTS = 400
 BUFFERS = 3
 #: A job with fewer lines in its log was too short for a curve.
 LINES = 4
-#: Heads of the table of measurements.
-HEADS = ["job", "figure", "unit", "measured"]
-
-
-@dataclass(frozen=True)
-class Reading:
-    """A figure that a job measured."""
-
-    job: str
-    what: str
-    unit: str
-    value: float
-    #: Uncertainty, if the log is coarse.
-    off: float | None = None
-
-    def __str__(self) -> str:
-        """As ``0.053 ± 0.02``: four digits; large numbers without decimals."""
-        text = f"{self.value:,.4g}" if abs(self.value) < 1e4 else f"{self.value:,.0f}"
-        return text if self.off is None else f"{text} ± {self.off:,.2g}"
 
 
 def read_about(file: Path) -> dict[str, Any]:
@@ -127,7 +114,7 @@ class Probed:
         waf = (sides[1] - sides[0]) / host if host else 0.0
         return float(waf) if waf > LEAST_WAF else None
 
-    def _latency(self, name: str, way: str, at: str = "mean") -> float | None:
+    def latency(self, name: str, way: str, at: str = "mean") -> float | None:
         """Return microseconds: the mean, or a percentile such as ``99``."""
         if not self.has(name):
             return None
@@ -144,82 +131,19 @@ class Probed:
         return [] if log is None else plateaus(*log)
 
     @cached_property
-    def readings(self) -> list[Reading]:
-        """All measured figures, in the order of the jobs."""
-        return list(self._readings())
+    def has_slc_cache(self) -> bool:
+        """Whether the first plateau of the fill is more than what the write buffer took."""
+        drive = Drive("", self.capacity, "", "")
+        if self.plateaus:
+            measurements.cliff(drive, self.plateaus, "01-fill")
+        return self.takes_more(drive)
 
-    def _readings(self) -> Iterator[Reading]:
-        yield from self._of_fill()
-        yield from self._of_reads()
-        for rest in jobs.RESTS:
-            name = f"06-rest-{rest}"
-            if (back := self._behind(name, jobs.BURST)) is not None:
-                yield Reading(name, f"SLC cache after {rest} s of rest", "GB", *back[:2])
-        yield from self._single("07-read-burst", "read", "4 KiB read after a burst")
-        yield from self._single("08-ack", "write", "4 KiB write at QD1")
-        yield from self._single("08-sync", "write", "4 KiB write at QD1, flushed")
-        yield from self._of_random()
-        if (back := self._behind("13-half", jobs.HALF)) is not None:
-            yield Reading("13-half", "SLC cache at half full", "GB", *back[:2])
-        if (found := self.buffer) is not None:
-            off = found.high - found.value
-            yield Reading("14-buffer", "write buffer", "MB", found.value / 1e6, off / 1e6)
-
-    def _single(self, name: str, way: str, what: str) -> Iterator[Reading]:
-        for at, label in (("mean", "mean"), ("99", "p99")):
-            if (us := self._latency(name, way, at)) is not None:
-                yield Reading(name, f"{what}, {label}", "us", us)
-
-    def _of_fill(self) -> Iterator[Reading]:
-        for number, plateau in enumerate(self.plateaus, 1):
-            yield Reading("01-fill", f"plateau {number} ends", "GB", plateau.end_gb)
-            yield Reading("01-fill", f"plateau {number}", "MB/s", plateau.mb_per_s)
-        if (waf := self.waf("01-fill")) is not None:
-            yield Reading("01-fill", "WAF", "", waf)
-
-    def _of_reads(self) -> Iterator[Reading]:
-        if self.has("02-read"):
-            yield Reading("02-read", "sequential read", "MB/s", self.rate("02-read", "read"))
-        yield from self._single("03-latency", "read", "4 KiB read at QD1")
-        for depth in jobs.DEPTHS:
-            name = f"04-depth-{depth}"
-            if self.has(name):
-                iops = self.entry(name, "read")["iops"]
-                yield Reading(name, f"4 KiB reads at QD{depth}", "IOPS", iops)
-        for span in jobs.SPANS:
-            yield from self._single(
-                f"05-span-{span}", "read", f"4 KiB read over {span} % of the drive"
-            )
-        if (cache := self.map_cache) is not None:
-            size, gb = cache.share, self.capacity / 1e9
-            off = size.high - size.value
-            yield Reading("05-span", "L2P cache covers", "GB", size.value * gb, off * gb)
-
-    def _of_random(self) -> Iterator[Reading]:
-        uniform = self.uniform()
-        if uniform is not None:
-            for key, what, unit in (
-                ("knee", "rate falls after", "drive writes"),
-                ("dw1", "at 1 drive write", "MB/s"),
-                ("steady", "steady", "MB/s"),
-                ("waf", "WAF, steady", ""),
-            ):
-                if key in uniform.figures:
-                    job = "10-steady" if key == "waf" else "09-uniform"
-                    yield Reading(job, what, unit, uniform.figures[key].value)
-        for row in self.rates():
-            for key, what in (("r_p50", "read p50"), ("r_p99", "read p99"), ("w_p50", "write p50")):
-                if key in row.figures:
-                    rate = row.figures["writes"].value
-                    yield Reading(
-                        row.name, f"{what} at {rate:,.0f} writes/s", "us", row.figures[key].value
-                    )
-        for zone in jobs.ZONES:
-            name = f"12-zone-{zone}"
-            if (waf := self.waf(name)) is not None:
-                yield Reading(name, f"WAF of writes of {zone} MiB", "", waf)
-            if self.has(name):
-                yield Reading(name, f"writes of {zone} MiB", "MB/s", self.rate(name, "write"))
+    def takes_more(self, drive: Drive) -> bool:
+        """Return whether the SLC cache of a fill is more than what the write buffer took."""
+        cache, buffer = drive.values.get("cache_gb"), self.buffer
+        if cache is None or buffer is None:
+            return cache is not None
+        return 1e9 * cache.value >= BUFFERS * buffer.value
 
     @cached_property
     def map_cache(self) -> MapCache | None:
@@ -227,7 +151,7 @@ class Probed:
         found = []
         for span in jobs.SPANS:
             name = f"05-span-{span}"
-            if (us := self._latency(name, "read")) is not None:
+            if (us := self.latency(name, "read")) is not None:
                 reads = int(self.entry(name, "read")["total_ios"])
                 found.append(Lookup(span / 100, us, reads))
         return map_cache(found)
@@ -238,15 +162,48 @@ class Probed:
         log = self.log("14-buffer")
         return None if log is None else write_buffer(*log)
 
+    @cached_property
+    def link(self) -> Value | None:
+        """The MB/s at which the write buffer takes writes; None if a burst did not show them."""
+        log = self.log("14-buffer")
+        if log is None or self.buffer is None:
+            return None
+        return link_rate(*log, self.buffer.value)
+
+    @cached_property
+    def unit(self) -> tuple[Value | None, str]:
+        """The unit of collection as a share of the drive, or why it is not identifiable."""
+        if self.has_slc_cache:
+            return None, "an SLC cache takes part in the writes of zones"
+        uniform, fill = self.uniform(), self.fill()
+        names = {number: f"12-zones-{number}" for number in jobs.ZONES}
+        done = [number for number, name in names.items() if self.has(name)]
+        if uniform is None or fill is None or "knee" not in uniform.figures or not done:
+            return None, "no writes of zones beside a fill and random writes"
+        usable, off = 1 + uniform.figures["knee"].value, BY_COUNTERS
+        wafs = [self.waf(names[number]) for number in done]
+        both = [row.figures.get("waf") for row in (uniform, fill)]
+        if None not in wafs and None not in both:
+            random, order = (waf.value for waf in both if waf)
+            copies = [((waf or 0.0) / order - 1) / (random / order - 1) for waf in wafs]
+        else:
+            off = BY_RATES
+            limits = uniform.figures["steady"].value, fill.figures["steady"].value
+            rates = (self.rate(names[number], "write") for number in done)
+            copies = [copies_by_rate(rate, *limits) for rate in rates]
+        return collection_unit(
+            [Zones(*pair) for pair in zip(done, copies, strict=True)], usable, off
+        )
+
     def rests(self) -> list[Back]:
         """Return what a full cache recovered in each idle time."""
         found = []
         for rest in jobs.RESTS:
-            if (back := self._behind(f"06-rest-{rest}", jobs.BURST)) is not None:
+            if (back := self.behind(f"06-rest-{rest}", jobs.BURST)) is not None:
                 found.append(Back(rest, *back))
         return found
 
-    def _behind(self, name: str, at: float) -> tuple[float, float, bool] | None:
+    def behind(self, name: str, at: float) -> tuple[float, float, bool] | None:
         """Return the gigabytes written after an idle time at the rate of the cache.
 
         If the rate did not fall, these are all gigabytes written after the idle time. Also return
@@ -289,7 +246,7 @@ class Probed:
         found["steady"] = float((gb[-1] - gb[last][0]) * 1e3 / took)
         if (waf := self.waf("10-steady")) is not None:
             found["waf"] = waf
-        figures = {key: self._value(value, "09-uniform") for key, value in found.items()}
+        figures = {key: _value(value, "09-uniform") for key, value in found.items()}
         step = float(np.diff(gb).max() / used)
         return SteadyRow(
             "09-uniform", steady_rows.UNIFORM, 1.0, "sequential", 128, figures, 4096, step
@@ -302,7 +259,7 @@ class Probed:
         and a single read takes that time. `closed_network` has how many units there are then. The
         greatest depth gives the best estimate, unless the link limits it.
         """
-        alone = self._latency("03-latency", "read")
+        alone = self.latency("03-latency", "read")
         for depth in sorted(jobs.DEPTHS, reverse=True):
             name = f"04-depth-{depth}"
             if alone is None or not self.has(name):
@@ -325,9 +282,9 @@ class Probed:
             found = {f"{way}s": float(self.entry(name, way)["iops"]) for way in ("read", "write")}
             for way in ("read", "write"):
                 for at in ("50", "99"):
-                    if (us := self._latency(name, way, at)) is not None:
+                    if (us := self.latency(name, way, at)) is not None:
                         found[f"{way[0]}_p{at}"] = us
-            figures = {key: self._value(value, name) for key, value in found.items() if value > 0}
+            figures = {key: _value(value, name) for key, value in found.items() if value > 0}
             if {"reads", "writes"} <= set(figures):
                 rows.append(
                     SteadyRow(name, steady_rows.LATENCY, 1.0, "random order", None, figures, 4096)
@@ -343,12 +300,12 @@ class Probed:
         found = {"steady": float(gb[-1] * 1e3 / seconds[-1])}
         if (waf := self.waf("01-fill")) is not None:
             found["waf"] = waf
-        figures = {key: self._value(value, "01-fill") for key, value in found.items()}
+        figures = {key: _value(value, "01-fill") for key, value in found.items()}
         return SteadyRow("01-fill", steady_rows.FILL, 1.0, "erased, empty", 32, figures, jobs.BLOCK)
 
-    @staticmethod
-    def _value(value: float, source: str) -> Value:
-        return Value(value, (1 - AGAIN) * value, (1 + AGAIN) * value, source)
+
+def _value(value: float, source: str) -> Value:
+    return Value(value, (1 - AGAIN) * value, (1 + AGAIN) * value, source)
 
 
 def drive_of(folder: Path) -> Drive:
@@ -372,18 +329,18 @@ def drive_of(folder: Path) -> Drive:
         )
     measurements.take_log(drive, fill)
     if found.has("02-read"):
-        drive.values["read_mbps"] = found._value(found.rate("02-read", "read"), "02-read.json")
-    if (us := found._latency("03-latency", "read")) is not None:
-        drive.values["read_us"] = found._value(us, "03-latency.json")
+        drive.values["read_mbps"] = _value(found.rate("02-read", "read"), "02-read.json")
+    if (us := found.latency("03-latency", "read")) is not None:
+        drive.values["read_us"] = _value(us, "03-latency.json")
     if (buffer := found.buffer) is not None:
         drive.values["buffer_bytes"] = buffer
-        cache = drive.values.get("cache_gb")
-        if cache is not None and 1e9 * cache.value < BUFFERS * buffer.value:
-            # The first plateau is what the write buffer took.
-            for key in ("cache_gb", "cache_mbps", "after_mbps", "second_gb", "second_mbps"):
-                drive.values.pop(key, None)
+        if (link := found.link) is not None:
+            drive.values["link_mbps"] = link
+    if not found.takes_more(drive):
+        # The first plateau is what the write buffer took.
+        for key in ("cache_gb", "cache_mbps", "after_mbps", "second_gb", "second_mbps"):
+            drive.values.pop(key, None)
     if (table := found.map_cache) is not None:
-        drive.values["read_us"] = found._value(table.hit_us, "hits of 05-span")
         drive.values["map_share"] = table.share
     if (units := found.units()) is not None:
         drive.values["units"] = units
@@ -394,6 +351,13 @@ def drive_of(folder: Path) -> Drive:
         drive.rows = [row for row in rows if row is not None]
         drive.flash = drive
         steady_rows.summarize(drive)
+        unit, why = found.unit
+        if unit is not None:
+            drive.values["unit_share"] = unit
+        drive.unknown["unit_share"] = why
+    if table is not None:
+        # Latencies at a rate are those of hits and misses.
+        drive.values["read_us"] = _value(table.hit_us, "hits of 05-span")
     return drive
 
 
@@ -408,7 +372,7 @@ def _take_rests(drive: Drive, found: Probed) -> None:
     static = rests.static_of_full(backs, after.value, rate.value, wrote)
     if static is not None:
         drive.values["static_gb"] = static
-    back = found._behind("13-half", jobs.HALF)
+    back = found.behind("13-half", jobs.HALF)
     # If idle time did not empty the cache, its size on a half-full drive is not known.
     if back is None or after.value + back[0] * 1e3 / rate.value > jobs.HALF_REST:
         return
@@ -440,94 +404,3 @@ def lacks(folder: Path) -> list[str]:
     """Return what a fit needs and probe.json does not state yet."""
     about = read_about(folder / ABOUT)
     return [key for key in ("nand", "interface") if about.get(key) is None]
-
-
-# --- shown -----------------------------------------------------------------------------------
-
-
-def nearest(found: Probed) -> tuple[str, str] | None:
-    """Return the most similar measured drive, and its distance.
-
-    The distance is the mean of the logarithms of ratios over all figures that both drives state, at
-    least three. A drive that differs by more than a factor of two is not similar.
-    """
-    mine = _figures(found)
-    best: tuple[float, str, str] | None = None
-    for file in ("cliffs.csv", "enterprise.csv"):
-        text = toml.builtin(f"devices/measured/{file}") or ""
-        for drive in tables.drives([measurements.Table(file, text)]).values():
-            other = {key: value.value for key, value in drive.values.items()}
-            other["capacity_gb"] = drive.capacity / 1e9
-            both = sorted(key for key in mine if key in other)
-            if len(both) < 3:
-                continue
-            off = sum(abs(math.log(mine[key] / other[key])) for key in both) / len(both)
-            if off < math.log(2) and (best is None or off < best[0]):
-                best = (
-                    off,
-                    drive.name,
-                    f"{len(both)} figures differ by a factor of {math.exp(off):.2f}",
-                )
-    return None if best is None else best[1:]
-
-
-def _figures(found: Probed) -> dict[str, float]:
-    try:
-        drive = drive_of(found.folder)
-    except UserError:
-        return {}
-    figures = {key: value.value for key, value in drive.values.items() if value.value > 0}
-    figures["capacity_gb"] = found.capacity / 1e9
-    return figures
-
-
-def _rows(found: Probed) -> list[list[str]]:
-    return [[r.job, r.what, r.unit, str(r)] for r in found.readings]
-
-
-def _missing(found: Probed) -> list[str]:
-    lines = [f"{name}: the drive throttled itself meanwhile" for name in found.throttled]
-    shown = {reading.job for reading in found.readings}
-    lines += [
-        f"{job.name}: no figure: its log is too short or too coarse, there is no SLC cache, or the "
-        "write buffer took all of it"
-        for job in jobs.JOBS
-        if found.has(job.name) and job.name not in shown
-    ]
-    lines += [
-        f"{job.name}: not run: {job.purpose}"
-        for job in jobs.JOBS
-        if job.name not in found.throttled and not found.has(job.name)
-    ]
-    return lines
-
-
-def terminal(folder: Path) -> str:
-    """Return the measurements, the most similar known drive, and what is not known."""
-    found = Probed(folder)
-    text = show.lines(HEADS, _rows(found), left=(0, 1, 2))
-    if (near := nearest(found)) is not None:
-        text += f"\n\nnearest measured drive: {near[0]} ({near[1]} on average)"
-    if missing := _missing(found):
-        text += "\n\nnot known:\n" + "".join(f"  {line}\n" for line in missing)
-    return text.rstrip()
-
-
-def page(folder: Path) -> Path:
-    """Write index.html to the folder of the jobs; return it."""
-    from wordline import page as pages
-
-    found = Probed(folder)
-    about = found.about
-    text = f"# {about.get('model') or folder.name}: measured\n\n"
-    text += pages.table(HEADS, _rows(found), right=1)
-    if (near := nearest(found)) is not None:
-        text += f"\n## Nearest measured drive\n\n{near[0]}: {near[1]} on average.\n"
-    if missing := _missing(found):
-        text += "\n## Not known\n\n" + "".join(f"- {line}\n" for line in missing)
-    facts = [("capacity", f"{found.capacity / 1e9:,.4g} GB")]
-    for key in ("nand", "interface", "firmware", "lba_bytes", "kernel", "fio"):
-        if about.get(key):
-            facts.append((key.replace("_", " "), str(about[key])))
-    command = fit_command(folder)
-    return pages.write(text, folder, facts=facts, command=command)

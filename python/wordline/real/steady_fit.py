@@ -6,9 +6,11 @@ import math
 from statistics import geometric_mean
 
 from wordline import UserError
-from wordline.real import sheet, steady_rows, write_buffer
+from wordline.real import jobs, sheet, steady_rows, write_buffer
+from wordline.real.map_cache import map_bytes
 from wordline.real.measurements import Drive
 from wordline.real.result import FitResult, Row, Tell, head
+from wordline.real.sequential_reads import read_mbps
 from wordline.real.sheet import Sheet
 from wordline.real.steady_model import SteadyModel
 
@@ -27,6 +29,10 @@ DIE = 40 << 30
 #: open and reserved blocks are then a greater share of them. The number of wordlines per block
 #: follows from the flash.
 BLOCKS, FEWEST, MOST = 12_800, 200, 400
+#: Share of free blocks in percent at which GC starts.
+TRIGGER = 0.5
+#: Minimum and maximum blocks per unit if the unit of collection determines them.
+FEW_UNITS, MANY_UNITS = 20, 1600
 #: Mapping unit, in bytes, and the mapping units of a wordline that a write buffer holds.
 UNIT, BUFFERED = 4096, 4
 #: Channel rate in MB/s. Its share in the time of a copy cannot be separated from that of the read.
@@ -60,7 +66,10 @@ class SteadyFit:
             )
         named = "pcie5" if self.fill > 7000 else "pcie4"
         self.link = sheet.link_of(self.of.interface or named)
+        self.most_link = self.link
         self.link_source = "Link" if self.of.interface else "ASSUMED: no interface is stated"
+        #: MB/s of a channel, and what limits sequential reads if the model has them too slow.
+        self.bus, self.slow_reads = float(BUS), ""
         self.bits = sheet.BITS[self.of.cell]
         #: Search variables: bytes of flash, parallel units, us of a program, us that a program
         #: must have left to be suspended.
@@ -68,13 +77,14 @@ class SteadyFit:
         #: Reads at several depths determine the units; without them, the steady rate does.
         told = self.values.get("units")
         wanted = told.value if told else 4 * round(self.of.capacity / DIE / 4)
-        self.units = nearest_units(wanted, self.link)
+        self.units = nearest_units(wanted, self.most_link)
         self.program = self.bits * sheet.PAGE * self.units / self.fill
         self.min_left: float | None = None
         self.overhead = self.values["overhead"].value if "overhead" in self.values else 1.0
 
     def fitted(self) -> FitResult:
         """Search, and return the device file with its rows, fitted and verified."""
+        self._search_reads()
         self._search()
         self._search_min_left()
         text = self._sheet(self.drive)
@@ -85,6 +95,9 @@ class SteadyFit:
             mark = "fitted" if self.drive is self.of else "judged"
             fill = self.drive.values["fill_mbps"]
             fitted.rows.append(Row(f"sequential fill ({mark})", "MB/s", fill, model.fill_mbps()))
+        if "read_mbps" in self.of.values:
+            what, target = "sequential read (fitted)", self.of.values["read_mbps"]
+            fitted.rows.append(Row(what, "MB/s", target, read_mbps(text.toml(), self.seed)))
         for row in self.drive.rows:
             fitted.rows += self._rows(row, model)
         shown = steady_rows.fitted_row(self.drive)
@@ -113,6 +126,37 @@ class SteadyFit:
 
     def _model(self, drive: Drive) -> SteadyModel:
         return SteadyModel(self._sheet(drive).toml(), self.seed, self.overhead)
+
+    def _search_reads(self) -> None:
+        """Choose the rates of link and channels so that sequential reads are as measured.
+
+        Writes that the buffer takes faster than the drive reads show that the link is not the
+        limit. If the units sense too slowly, neither is.
+        """
+        if (target := self.values.get("read_mbps")) is None:
+            return
+        link = self.values.get("link_mbps")
+        by_channels = link is not None and link.low > target.high
+        for number in range(ROUNDS):
+            found = read_mbps(self._sheet(self.of).toml(), self.seed)
+            self.tell(f"sequential reads: {found:.4g} MB/s of {target.value:.4g} measured")
+            off = found / target.value
+            if abs(off - 1) < NEAR:
+                return
+            if not number and off < 1:
+                self.slow_reads = f"sequential reads of {target} MB/s: units of one page are slower"
+                return
+            if by_channels:
+                most = target.value / channels_of(self.units, self.most_link)
+                self.bus = self.bus / off if number else most
+                self.link = min(self.link, max(self._link(), target.value))
+            else:
+                self.link = self.link / off if number else target.value
+
+    def _link(self) -> float:
+        """Return the rate of the link from that of a burst, whose writes have an overhead each."""
+        burst = jobs.BUFFER_BLOCK / self.values["link_mbps"].value
+        return jobs.BUFFER_BLOCK / max(burst - COMMAND, burst / 2)
 
     def _search(self) -> None:
         row = steady_rows.fitted_row(self.of)
@@ -169,7 +213,7 @@ class SteadyFit:
         more = cost / wanted if wanted > 0 else 2 * self.units
         more = min(max(more, self.units / 2), 2 * self.units)
         before = self.units
-        self.units = nearest_units(more, self.link)
+        self.units = nearest_units(more, self.most_link)
         self.program *= self.units / before
 
     def _search_min_left(self) -> None:
@@ -204,23 +248,29 @@ class SteadyFit:
 
     def _unknown(self) -> list[str]:
         lines = list(UNKNOWN)
+        if "unit_share" in self.values:
+            lines.append(STREAMS)
+        else:
+            why = self.of.unknown.get("unit_share")
+            lines.append(f"{UNITS}: {why}" if why else f"{UNITS}: uniform writes do not tell")
         if "overhead" not in self.values:
             lines.append("write overhead: no counter of media writes")
         if "read_us" not in self.values:
             lines.append("read time: no latencies")
         if "buffer_bytes" not in self.drive.values:
             lines.append("write buffer: no burst that shows it")
-        if "map_share" in self.drive.values:
-            covered = self.drive.values["map_share"]
-            lines.append(f"L2P cache: it covers {covered} of the drive, and is not fitted")
+        if self.slow_reads:
+            lines.append(self.slow_reads)
+        if "map_share" not in self.drive.values:
+            lines.append("L2P cache: no reads over growing spans that show misses")
         return lines
 
     def _sheet(self, drive: Drive) -> Sheet:
         """Return the device file with the current values, for a drive with this much flash."""
         cell, flash = self.of.cell, "medium.flash."
-        channels = channels_of(self.units, self.link)
+        channels = channels_of(self.units, self.most_link)
         block = self.bits * sheet.PAGE * self.units
-        blocks = min(max(BLOCKS // self.units, FEWEST), MOST)
+        blocks = self._blocks()
         wordlines = round(self.usable / (block * blocks))
         made = sheet.Shape(channels, self.units // channels, blocks, wordlines, self.link)
         about = f"{drive.name}, {drive.capacity / 1e9:.4g} GB of {cell.upper()}: steady state"
@@ -229,8 +279,11 @@ class SteadyFit:
         for key in ("read", "program", "erase", "endurance"):
             del text.values[f"{flash}slc.{key}"]
         v = self.values
-        bus = {"rate": f"{BUS}MT/s", "width": 1}
-        text.put(flash + "bus", bus, f"{UN}; channels carry more than the link")
+        bus = {"rate": f"{self.bus:.0f}MT/s", "width": 1}
+        why = f"{UN}; channels carry more than the link"
+        if self.bus != BUS:
+            why = f"Fit: {v['read_mbps']} MB/s of sequential reads, below the link"
+        text.put(flash + "bus", bus, why)
         mid = "units that sense and program in parallel"
         text.put(flash + "channels", channels, f"{UN}; with the dies {self.units} {mid}")
         text.put(
@@ -242,12 +295,16 @@ class SteadyFit:
         )
         text.put(flash + "planes_per_die", 1, f"{UN}; planes that program together are one")
         waf = f", WAF {v['waf']}" if "waf" in v else ""
-        text.put(flash + "blocks_per_plane", blocks, f"{UN}; fewer and larger are simulated faster")
+        share = v.get("unit_share")
+        why = f"{UN}; fewer and larger are simulated faster"
+        if share is not None:
+            why = f"Fit: writes of zones, GC collects {share} of the drive together"
+        text.put(flash + "blocks_per_plane", blocks, why)
         why = f"Fit: with the blocks, knee after {v['knee_dw']} drive writes{waf}"
         text.put(flash + "wordlines_per_block", wordlines, why)
         at = f"{flash}{cell}."
         if "read_us" in v:
-            read = v["read_us"].value - 4096 / BUS - 4096 / self.link - COMMAND
+            read = v["read_us"].value - 4096 / self.bus - 4096 / self.link - COMMAND
             why = f"Low, reads take {v['read_us']} us at p50; less transfers"
             text.put(at + "read", sheet.time(max(1.0, read)), why)
         ns = f"{round(self.program * 1e3)}ns"
@@ -258,20 +315,34 @@ class SteadyFit:
         text.put("mapping.unit", "4KiB", f"{UN}; usual for enterprise drives")
         text.put("mapping.packing", "page", f"{UN}; units of several writes share a page")
         link = f"{self.link_source}, what is left of it for data"
+        if self.bus == BUS and "read_mbps" in v and self.link < self.most_link:
+            link = f"Fit: {v['read_mbps']} MB/s of sequential reads"
         text.put("host.rate", f"{self.link:g}MB/s", link)
         if "write_us" in v:
             latency = v["write_us"].value - 4096 / self.link - COMMAND
             why = f"Low, writes take {v['write_us']} us at p50; less link"
             text.put("host.write_latency", sheet.time(max(0.0, latency)), why)
         text.put("allocation.order", "CWDP", f"{UN}; all units in turn")
-        text.put("gc.trigger", "free_blocks < 0.5%", f"{UN}; the knee has the flash less this")
-        text.put("gc.victim", "fifo", f"{UN}; as greedy under uniform writes")
+        trigger = f"free_blocks < {TRIGGER:g}%"
+        if share is not None:
+            # GC of all units at once needs two blocks of each.
+            trigger = f"free_blocks < {max(TRIGGER, 190 / blocks):.3g}%"
+        text.put("gc.trigger", trigger, f"{UN}; the knee has the flash less this")
+        if share is None:
+            text.put("gc.victim", "fifo", f"{UN}; as greedy under uniform writes")
+        else:
+            why = "Fit: writes of zones, WAF falls with their size, as where the emptiest is next"
+            text.put("gc.victim", "greedy", why)
         text.put("gc.class", "host", f"{UN}; GC takes turns with the host")
         text.put(
             "ack.pages",
             BUFFERED * self.units * self.bits * sheet.PAGE // UNIT,
             f"{UN}; {BUFFERED} wordlines of every unit",
         )
+        if (covered := drive.values.get("map_share")) is not None:
+            table = map_bytes(covered.value, drive.capacity, UNIT)
+            why = f"Rows, reads over growing spans: entries for {covered} of the drive"
+            text.put("dram.map_cache", f"{table}B", why)
         if self.min_left is not None:
             left = sheet.time(self.min_left)
             why = f"Fit: p99 of reads at up to a third of saturation; {SUSPEND} ASSUMED: usual"
@@ -279,6 +350,13 @@ class SteadyFit:
             suspend |= {"program_min_left": left, "erase_min_left": left}
             text.put("service.suspend", suspend, why)
         return text
+
+    def _blocks(self) -> int:
+        """Return the blocks of a plane; one of every plane is collected together."""
+        if (share := self.values.get("unit_share")) is None:
+            return min(max(BLOCKS // self.units, FEWEST), MOST)
+        wanted = round(self.usable / (share.value * self.of.capacity))
+        return min(max(wanted, FEW_UNITS), MANY_UNITS)
 
     def _head(self, drive: Drive) -> list[str]:
         v = self.values
@@ -372,8 +450,9 @@ SHOWN = {
 UN = "ASSUMED: not identifiable"
 UNKNOWN = (
     "channels, dies and planes: only the units that sense and program in parallel show",
-    "victim rule, collection unit, separation of streams: uniform writes do not tell",
     "page size, mapping unit",
     "GC start: only the flash that is left when it starts",
 )
+STREAMS = "separation of streams: writes at random do not tell"
+UNITS = "victim rule, collection unit, separation of streams"
 NOT_MODELLED = ("Not modelled: pacing of writes by firmware, temperature, power states.",)

@@ -14,6 +14,8 @@ from wordline.real.sheet import Sheet
 
 #: Share of the burst before the buffer is surely full: behind it the rate is that of the flash.
 FULL = 0.5
+#: Share of the buffer that is filled at the rate of the link.
+EARLY = 0.7
 #: Lines of the log that the buffer must fill for its size to be known.
 LINES = 3
 #: Logical bytes of the drive that is simulated, the least that a burst writes in multiples of the
@@ -44,6 +46,22 @@ def write_buffer(gb: Any, seconds: Any) -> Value | None:
     if held < LINES * off:
         return None
     return Value(1e9 * held, 1e9 * (held - off), 1e9 * (held + off), "14-buffer")
+
+
+def link_rate(gb: Any, seconds: Any, held: float) -> Value | None:
+    """Return the MB/s at which the buffer takes writes, the rate of the link; None if not shown.
+
+    `held` is what the buffer holds, in bytes; the other parameters are those of `write_buffer`.
+    """
+    gb, seconds = np.asarray(gb, dtype=float), np.asarray(seconds, dtype=float)
+    early = np.flatnonzero(1e9 * gb < EARLY * held)
+    if len(early) <= 2 * LINES:
+        return None
+    first, last = early[LINES], early[-1]
+    rate = float((gb[last] - gb[first]) * 1e3 / (seconds[last] - seconds[first]))
+    # A line more or less is full.
+    off = 1 / (last - first)
+    return Value(rate, (1 - off) * rate, (1 + off) * rate, "14-buffer")
 
 
 def put(text: Sheet, drive: Drive, seed: int) -> None:

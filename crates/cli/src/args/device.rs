@@ -72,7 +72,7 @@ pub(crate) struct DeviceNewArgs {
     #[arg(long, value_name = "TIME")]
     pub(crate) erase: Option<SimDuration>,
     /// Endurance of a block in P/E cycles [assumed: typical of the cell mode]
-    #[arg(long, value_name = "CYCLES")]
+    #[arg(long, value_name = "CYCLES", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) endurance: Option<u32>,
     /// Capacity of a static SLC cache
     #[arg(long, value_name = "SIZE")]

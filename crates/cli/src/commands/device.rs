@@ -9,7 +9,7 @@ use std::fmt::Display;
 use std::io::{self, BufRead, IsTerminal};
 use std::path::Path;
 use std::str::FromStr;
-use wordline_device::{Draft, LeftOut, describe, drawing};
+use wordline_device::{DeviceSpec, Draft, LeftOut, describe, drawing};
 use wordline_units::CellMode;
 
 pub(crate) fn device(command: &DeviceCommand, console: &Console) -> Result<(), Failure> {
@@ -53,12 +53,20 @@ fn new(args: &DeviceNewArgs, console: &Console) -> Result<(), Failure> {
     };
     let text = draft.to_toml().map_err(|e| Failure::Input(e.to_string()))?;
     sink.write(&text, console)?;
+    warn_of(&text, &args.file, console);
     if args.file != "-" {
         let assumed = text.lines().filter(|line| line.contains("# ASSUMED:")).count();
         console.note(&format!("{}: written; {assumed} of its values are assumed; check them", args.file));
         console.note(&format!("  wordline device show {}", args.file));
     }
     Ok(())
+}
+
+/// Warn of implausible values in a device file that was just made.
+fn warn_of(text: &str, name: &str, console: &Console) {
+    if let Ok(spec) = DeviceSpec::from_toml(text, name, &[]) {
+        console.warn_of(&spec);
+    }
 }
 
 /// A kind of cells, as it is typed.
@@ -109,6 +117,7 @@ fn import(args: &DeviceImportArgs, console: &Console) -> Result<(), Failure> {
     let found =
         wordline_device::import(&bytes, &args.file, &name).map_err(|e| Failure::Input(e.to_string()))?;
     sink.write(&found.text, console)?;
+    warn_of(&found.text, &args.to, console);
     if !found.left_out.is_empty() {
         console.note(&format!("{} values have no counterpart in a device file:", found.left_out.len()));
         console.note(&table(&found.left_out));

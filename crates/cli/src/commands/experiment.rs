@@ -96,6 +96,7 @@ pub(crate) fn run(args: &RunArgs, console: &Console) -> Result<(), Failure> {
         )));
     }
     setup.spelling(&args.scheme)?;
+    console.warn_of(&setup.device);
     console.note(&forecast(&setup, &args.scheme, threads(args.what.threads)));
     let comparison = if !args.files().any() {
         together(&setup, &spec, std::slice::from_ref(&args.scheme), &args.what, console)?
@@ -143,7 +144,9 @@ pub(crate) fn compare(args: &CompareArgs, console: &Console) -> Result<(), Failu
         (schemes, refused) = wordline_run::admitted(&Setup::resolve(&spec)?, &schemes)?;
         spec = spec.with_scheme(&schemes[0]);
     }
-    let comparison = together(&Setup::resolve(&spec)?, &spec, &schemes, &args.what, console)?;
+    let setup = Setup::resolve(&spec)?;
+    console.warn_of(&setup.device);
+    let comparison = together(&setup, &spec, &schemes, &args.what, console)?;
     side_by_side(Comparison { refused, ..comparison }, &rows, outputs, console)
 }
 

@@ -31,6 +31,10 @@ pub(crate) fn serve(args: &ServeArgs, console: &Console) -> Result<(), Failure> 
         return Err(Failure::Input(format!("--set {key}: {what}")));
     }
     let json = args.json.as_deref().map(Sink::open).transpose()?;
+    let of_device = args.set.iter().filter(|(key, _)| !key.starts_with("scheme."));
+    if let Ok(device) = wordline_run::device(&args.device, &of_device.cloned().collect::<Vec<_>>()) {
+        console.warn_of(&device);
+    }
     let run = RunSpec {
         device: args.device.clone(),
         scheme: args.scheme.clone(),

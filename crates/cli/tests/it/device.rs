@@ -91,3 +91,18 @@ fn import_writes_a_device_and_lists_dropped_values() {
     assert_eq!(done.status.code(), Some(2));
     assert!(text(&done.stderr).contains("broken.xml:1:"), "{}", text(&done.stderr));
 }
+
+#[test]
+fn runs_warn_of_implausible_values() {
+    let folder = tempfile::tempdir().unwrap();
+    let words =
+        ["--device", "fair-tlc", "--scheme", "conventional", "--workload", "uniform:requests=9", "--set"];
+    let run = |set: &str| wordline(folder.path(), &[&["run"][..], &words, &[set]].concat());
+    let warned = text(&run("medium.flash.tlc.read=0us").stderr);
+    assert!(warned.contains("warning: medium.flash.tlc.read = 0ns is implausible"), "{warned}");
+    let plain = text(&run("medium.flash.tlc.read=70us").stderr);
+    assert!(!plain.contains("warning"), "{plain}");
+    let none = ["device", "new", "-", "--capacity", "8GiB", "--endurance", "0"];
+    let refused = wordline(folder.path(), &none);
+    assert!(text(&refused.stderr).contains("it must be from 1"), "{}", text(&refused.stderr));
+}

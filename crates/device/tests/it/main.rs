@@ -5,4 +5,5 @@
 mod devices;
 mod import;
 mod keys;
+mod plausible;
 mod problems;
