@@ -61,11 +61,12 @@ fn said(error: impl std::fmt::Display) {
 }
 
 fn device(text: &str) {
-    let spec = match DeviceSpec::from_toml(text, "fuzz.toml", &[]) {
+    let spec = match wordline_device::from_toml(text, "fuzz.toml", &[]) {
         Ok(spec) => spec,
         Err(e) => return said(e),
     };
-    let again = spec.checked("again.toml").unwrap_or_else(|e| panic!("written back it is refused: {e}"));
+    let again = wordline_device::checked(&spec, "again.toml")
+        .unwrap_or_else(|e| panic!("written back it is refused: {e}"));
     assert!(again == spec, "written back it is another: {again:?} after {spec:?}");
     assert!(!describe(&spec).is_empty(), "a device without a description");
     for entry in wordline_schemes::all() {
@@ -123,7 +124,9 @@ fn small_devices() -> impl Iterator<Item = DeviceSpec> {
         include_str!("../../crates/run/tests/golden/hybrid.toml"),
         include_str!("../../crates/run/tests/golden/dynamic.toml"),
     ];
-    files.into_iter().map(|text| DeviceSpec::from_toml(text, "golden", &[]).unwrap_or_else(|e| panic!("{e}")))
+    files
+        .into_iter()
+        .map(|text| wordline_device::from_toml(text, "golden", &[]).unwrap_or_else(|e| panic!("{e}")))
 }
 
 /// Blocks and pages of a drive that is small enough to be tried.

@@ -93,12 +93,12 @@ impl Builtin {
         format!("devices/{}.toml", self.name)
     }
 
-    /// What it describes, with `overrides` as for [`DeviceSpec::from_toml`].
+    /// What it describes, with `overrides` as for [`from_toml`].
     ///
     /// # Errors
     /// When an override does not fit.
     pub fn spec(&self, overrides: &[(String, String)]) -> Result<DeviceSpec, ConfigErrors> {
-        DeviceSpec::from_toml(self.text, &self.origin(), overrides)
+        crate::file::read::from_toml(self.text, &self.origin(), overrides)
     }
 
     /// Whether it is fitted to measurements of a drive that one can buy, as its head says.

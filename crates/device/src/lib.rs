@@ -1,7 +1,7 @@
 //! The description of a drive and how it is read from TOML: typed, with units, every problem of a
 //! file reported at once.
 //!
-//! [`DeviceSpec`] is the resolved description, [`DeviceSpec::from_toml`] reads it, [`to_toml`] writes it back,
+//! [`DeviceSpec`] is the resolved description, [`from_toml`] reads it, [`to_toml`] writes it back,
 //! [`describe`] and [`drawing`] show it to people, and [`builtin`] lists the drives that come with Wordline. A
 //! [`Draft`] makes a device file from a few facts, [`import`] from a file of another simulator. [`config`] is the
 //! reader itself, which schemes use for their parameters.
@@ -20,6 +20,7 @@ pub use builtin::{Builtin, builtin, find, measured, names_like};
 pub use config::ConfigErrors;
 pub use describe::{describe, unloaded_program, unloaded_read};
 pub use drawing::drawing;
+pub use file::read::{checked, from_toml};
 pub use file::write::to_toml;
 pub use keys::{KeyTable, key_tables, keys_of};
 pub use make::draft::{Draft, Interface};

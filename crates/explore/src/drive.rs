@@ -97,7 +97,7 @@ impl Drive {
         let own = |key: &str| ["one-shot", "qlc", "fast"].contains(&key);
         let keys = keys.iter().filter(|(key, _)| !own(key));
         let keys: Vec<(String, String)> = keys.map(|(k, v)| (k.to_string(), v.to_string())).collect();
-        let spec = DeviceSpec::from_toml(&text, "few blocks", &keys).map_err(|e| e.to_string())?;
+        let spec = wordline_device::from_toml(&text, "few blocks", &keys).map_err(|e| e.to_string())?;
         let geometry = spec.geometry().map_err(|e| e.to_string())?;
         Ok(Drive { spec, geometry })
     }

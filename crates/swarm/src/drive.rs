@@ -54,7 +54,7 @@ impl Drive {
     /// If the device is invalid, or the scheme or the mechanism refuses it, with the reason.
     pub fn of(spec: DeviceSpec, scheme: &Spelled, roomy: bool) -> Result<Drive, String> {
         // Through a device file, as a user's device comes.
-        let spec = spec.checked("drawn.toml").map_err(|e| e.to_string())?;
+        let spec = wordline_device::checked(&spec, "drawn.toml").map_err(|e| e.to_string())?;
         let geometry = spec.geometry().map_err(|e| e.to_string())?;
         let layout = laid_out(&spec, &geometry, &*scheme.scheme)?;
         Ok(Drive { spec, geometry, scheme: scheme.clone(), layout, roomy })

@@ -22,7 +22,6 @@ use crate::case::Case;
 use crate::drive::{Drive, Spelled};
 use std::fmt::{self, Display, Formatter};
 use std::str::FromStr;
-use wordline_device::DeviceSpec;
 use wordline_ftl::{Initial, Mapped, Order};
 use wordline_schemes::Registry;
 use wordline_units::{HostOp, HostRequest, Lpn, SectorMask, SimTime};
@@ -77,7 +76,8 @@ pub fn read_case(text: &str, registry: &Registry) -> Result<Case, String> {
     let head = Head(head);
     let spelling = head.word("scheme")?;
     let scheme = registry.build(spelling).map_err(|e| e.to_string())?;
-    let spec = DeviceSpec::from_toml(&format!("{DEVICE}{device}"), "case", &[]).map_err(|e| e.to_string())?;
+    let spec =
+        wordline_device::from_toml(&format!("{DEVICE}{device}"), "case", &[]).map_err(|e| e.to_string())?;
     let drive = Drive::of(spec, &Spelled { spelling: spelling.into(), scheme }, head.one("roomy")?)?;
     let requests = requests.lines().filter(|line| !line.is_empty()).map(request);
     let requests = requests.collect::<Result<_, String>>()?;

@@ -159,6 +159,6 @@ when_full = "direct"
             self.units(bits) * unit,
             self.extra,
         );
-        DeviceSpec::from_toml(&text, "tiny", &[]).unwrap_or_else(|e| panic!("{e}\n{text}"))
+        wordline_device::from_toml(&text, "tiny", &[]).unwrap_or_else(|e| panic!("{e}\n{text}"))
     }
 }

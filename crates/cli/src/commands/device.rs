@@ -9,7 +9,7 @@ use std::fmt::Display;
 use std::io::{self, BufRead, IsTerminal};
 use std::path::Path;
 use std::str::FromStr;
-use wordline_device::{DeviceSpec, Draft, LeftOut, describe, drawing};
+use wordline_device::{Draft, LeftOut, describe, drawing};
 use wordline_units::CellMode;
 
 pub(crate) fn device(command: &DeviceCommand, console: &Console) -> Result<(), Failure> {
@@ -64,7 +64,7 @@ fn new(args: &DeviceNewArgs, console: &Console) -> Result<(), Failure> {
 
 /// Warn of implausible values in a device file that was just made.
 fn warn_of(text: &str, name: &str, console: &Console) {
-    if let Ok(spec) = DeviceSpec::from_toml(text, name, &[]) {
+    if let Ok(spec) = wordline_device::from_toml(text, name, &[]) {
         console.warn_of(&spec);
     }
 }

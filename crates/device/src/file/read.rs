@@ -6,6 +6,7 @@
 use crate::file::check::{check_sizes, check_whole};
 use crate::file::controller::{ack, capacity, gc, host, merge, padding, slc_cache};
 use crate::file::medium::{Read, media};
+use crate::file::write::to_toml;
 use crate::keys::path_of;
 use crate::spec::drive::{DeviceSpec, UnwrittenReads};
 use crate::spec::parallel::{
@@ -15,33 +16,31 @@ use crate::tables::wear::WearSpec;
 use wordline_config::{ConfigErrors, Problems, Section};
 use wordline_units::Bytes;
 
-impl DeviceSpec {
-    /// Read a device file. `origin` is its name in messages; `overrides` are the dotted paths and
-    /// values of `--set`, applied before anything is checked: `gc.victim=fifo`,
-    /// `medium.flash.tlc.read=66us`, `medium.0.blocks_per_plane=64`, `medium.*.page=8KiB`,
-    /// `slc_cache=off`.
-    ///
-    /// # Errors
-    /// With every problem found, each with its place.
-    pub fn from_toml(
-        text: &str,
-        origin: &str,
-        overrides: &[(String, String)],
-    ) -> Result<DeviceSpec, ConfigErrors> {
-        let problems = Problems::default();
-        let spec = Section::from_toml(text, origin, overrides, "medium", &problems)
-            .and_then(|root| read(root, origin, &problems));
-        problems.finish(spec)
-    }
+/// Read a device file. `origin` is its name in messages; `overrides` are the dotted paths and
+/// values of `--set`, applied before anything is checked: `gc.victim=fifo`,
+/// `medium.flash.tlc.read=66us`, `medium.0.blocks_per_plane=64`, `medium.*.page=8KiB`,
+/// `slc_cache=off`.
+///
+/// # Errors
+/// With every problem found, each with its place.
+pub fn from_toml(
+    text: &str,
+    origin: &str,
+    overrides: &[(String, String)],
+) -> Result<DeviceSpec, ConfigErrors> {
+    let problems = Problems::default();
+    let spec = Section::from_toml(text, origin, overrides, "medium", &problems)
+        .and_then(|root| read(root, origin, &problems));
+    problems.finish(spec)
+}
 
-    /// Check a description that did not come from a device file (but from a report, or made by hand) like a
-    /// file. The lines that problems name are those of [`crate::to_toml`].
-    ///
-    /// # Errors
-    /// As for [`DeviceSpec::from_toml`].
-    pub fn checked(&self, origin: &str) -> Result<DeviceSpec, ConfigErrors> {
-        DeviceSpec::from_toml(&crate::file::write::to_toml(self), origin, &[])
-    }
+/// Check a description that did not come from a device file (but from a report, or made by hand) like a
+/// file. The lines that problems name are those of [`crate::to_toml`].
+///
+/// # Errors
+/// As for [`from_toml`].
+pub fn checked(spec: &DeviceSpec, origin: &str) -> Result<DeviceSpec, ConfigErrors> {
+    from_toml(&to_toml(spec), origin, &[])
 }
 
 fn read(mut root: Section<'_>, origin: &str, problems: &Problems) -> Option<DeviceSpec> {

@@ -2,7 +2,6 @@
 //! marked.
 
 use crate::make::sheet::Sheet;
-use crate::spec::drive::DeviceSpec;
 use crate::tables::words::spaced;
 use std::str::FromStr;
 use wordline_config::ConfigErrors;
@@ -110,7 +109,7 @@ impl Draft {
     /// If no drive can be built from it, for instance because it has too few blocks.
     pub fn to_toml(&self) -> Result<String, ConfigErrors> {
         let text = self.sheet();
-        DeviceSpec::from_toml(&text, &format!("{}, created from options", self.name), &[])?;
+        crate::file::read::from_toml(&text, &format!("{}, created from options", self.name), &[])?;
         Ok(text)
     }
 

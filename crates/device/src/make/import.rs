@@ -3,7 +3,6 @@
 
 use crate::make::source_file::{LeftOut, SourceFile};
 use crate::make::{mqsim, ssdsim};
-use crate::spec::drive::DeviceSpec;
 use wordline_config::{ConfigErrors, Problems};
 
 /// A device file made of another simulator's.
@@ -32,12 +31,12 @@ pub fn import(bytes: &[u8], origin: &str, name: &str) -> Result<Imported, Config
         ssdsim::entries(text, origin, &problems)
     };
     let Some(entries) = entries else { return problems.finish(None) };
-    let mut given = SourceFile { origin: origin.into(), entries, left_out: vec![], problems: &problems };
+    let mut given = SourceFile::new(origin, entries, &problems);
     given.refuse_repeated();
     let text = if is_xml { mqsim::sheet(&mut given, name) } else { ssdsim::sheet(&mut given, name) };
     let left_out = given.finish();
     let text = problems.finish(text)?;
     // What one simulator takes another may not: fewer than four blocks per plane, for instance.
-    DeviceSpec::from_toml(&text, &format!("{origin}, as a device file"), &[])?;
+    crate::file::read::from_toml(&text, &format!("{origin}, as a device file"), &[])?;
     Ok(Imported { text, left_out })
 }

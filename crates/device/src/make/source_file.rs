@@ -26,13 +26,18 @@ pub(crate) struct Entry {
 
 /// The settings in the other file, read key by key.
 pub(crate) struct SourceFile<'p> {
-    pub(crate) origin: Arc<str>,
-    pub(crate) entries: Vec<Entry>,
-    pub(crate) left_out: Vec<LeftOut>,
-    pub(crate) problems: &'p Problems,
+    origin: Arc<str>,
+    entries: Vec<Entry>,
+    left_out: Vec<LeftOut>,
+    problems: &'p Problems,
 }
 
-impl SourceFile<'_> {
+impl<'p> SourceFile<'p> {
+    /// The settings in a file of this name. Problems are added to those.
+    pub(crate) fn new(origin: &str, entries: Vec<Entry>, problems: &'p Problems) -> SourceFile<'p> {
+        SourceFile { origin: origin.into(), entries, left_out: vec![], problems }
+    }
+
     fn place(&self, line: usize) -> Place {
         Place::Line { origin: self.origin.clone(), line, column: None }
     }

@@ -158,7 +158,8 @@ fn a_device_survives_toml_and_json_unchanged() {
     for device in builtin() {
         let spec = device.spec(&[]).unwrap_or_else(|e| panic!("{e}"));
         let text = to_toml(&spec);
-        let again = DeviceSpec::from_toml(&text, "again.toml", &[]).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        let again =
+            wordline_device::from_toml(&text, "again.toml", &[]).unwrap_or_else(|e| panic!("{e}\n{text}"));
         assert_eq!(again, spec, "{text}");
         let json = serde_json::to_string(&spec).unwrap();
         assert_eq!(serde_json::from_str::<DeviceSpec>(&json).unwrap(), spec);
@@ -171,7 +172,7 @@ fn victim_rules_survive_toml_and_json() {
     for rule in ["greedy", "fifo", "d-choices:10"] {
         let set = [("gc.victim".to_string(), rule.to_string())];
         let spec = wordline_device::find("demo-8gb").unwrap().spec(&set).unwrap();
-        assert_eq!(DeviceSpec::from_toml(&to_toml(&spec), "x", &[]).unwrap(), spec);
+        assert_eq!(wordline_device::from_toml(&to_toml(&spec), "x", &[]).unwrap(), spec);
         let json = serde_json::to_string(&spec).unwrap();
         assert!(json.contains(&format!("\"victim\":\"{rule}\"")), "{json}");
         assert_eq!(serde_json::from_str::<DeviceSpec>(&json).unwrap(), spec);
@@ -185,7 +186,7 @@ fn queue_links_survive_toml_and_json() {
     let [shared, own] = ["shared", "per-queue"].map(|link| set("raro-16gb", &[("host.link", link)]));
     assert_eq!((shared.host.link, own.host.link), (Lanes::Shared, Lanes::PerQueue));
     assert_eq!(shared, spec("raro-16gb"));
-    assert_eq!(DeviceSpec::from_toml(&to_toml(&own), "x", &[]).unwrap(), own);
+    assert_eq!(wordline_device::from_toml(&to_toml(&own), "x", &[]).unwrap(), own);
     let json = [&shared, &own].map(|spec| serde_json::to_string(spec).unwrap());
     assert!(!json[0].contains("\"link\"") && json[1].contains("\"link\":\"per-queue\""), "{json:?}");
     assert_eq!(serde_json::from_str::<DeviceSpec>(&json[1]).unwrap(), own);
@@ -200,7 +201,7 @@ fn names_and_descriptions_with_quotes_survive_toml() {
     let mut s = spec("demo-8gb");
     s.description = "a \"drive\" \\ with\ttab and µ".into();
     s.media[0].name = "flash 1.0".into();
-    assert_eq!(DeviceSpec::from_toml(&to_toml(&s), "x", &[]).unwrap(), s);
+    assert_eq!(wordline_device::from_toml(&to_toml(&s), "x", &[]).unwrap(), s);
 }
 
 #[test]
@@ -312,7 +313,7 @@ fn error_models_survive_toml_and_json() {
             (model, SimDuration(36 * 3_600_000_000_000), SimDuration(7_000))
         );
         let text = to_toml(&s);
-        assert_eq!(DeviceSpec::from_toml(&text, "x", &[]).unwrap(), s, "{text}");
+        assert_eq!(wordline_device::from_toml(&text, "x", &[]).unwrap(), s, "{text}");
         let json = serde_json::to_string(&s).unwrap();
         assert_eq!(serde_json::from_str::<DeviceSpec>(&json).unwrap(), s);
         assert!(describe(&s).contains(&format!("errors           model {model}")));
@@ -335,7 +336,7 @@ fn refresh_and_registers_survive_toml_and_json() {
     assert_eq!(s.errors.as_ref().unwrap().refresh, asked);
     assert_eq!(s.media[0].cache_register, CacheRegister::Read);
     let text = to_toml(&s);
-    assert_eq!(DeviceSpec::from_toml(&text, "x", &[]).unwrap(), s, "{text}");
+    assert_eq!(wordline_device::from_toml(&text, "x", &[]).unwrap(), s, "{text}");
     let json = serde_json::to_string(&s).unwrap();
     assert_eq!(serde_json::from_str::<DeviceSpec>(&json).unwrap(), s);
     let never = set("raro-16gb", &[("errors.model", "raro"), ("errors.refresh", "never")]);
@@ -361,7 +362,7 @@ fn an_error_model_is_changed_key_by_key() {
     assert_eq!((e.codeword, e.mode(CellMode::Tlc)), (16_384, None));
     assert_eq!((qlc.rber.beta, qlc.rber.alpha, qlc.senses), (1e-4, was.rber.alpha, [1, 2, 4, 8]));
     assert_eq!((qlc.beyond, e.mode(CellMode::Slc)), (Beyond::Uncorrectable, known.mode(CellMode::Slc)));
-    assert_eq!(DeviceSpec::from_toml(&to_toml(&s), "x", &[]).unwrap(), s, "{}", to_toml(&s));
+    assert_eq!(wordline_device::from_toml(&to_toml(&s), "x", &[]).unwrap(), s, "{}", to_toml(&s));
 }
 
 // --- wear --------------------------------------------------------------------------------------
@@ -388,7 +389,7 @@ fn wear_is_off_by_default_and_reads_back_as_written() {
         static_beyond: Some(40),
     };
     assert_eq!(s.wear, wear);
-    assert_eq!(s.checked("again.toml").unwrap().wear, wear);
+    assert_eq!(wordline_device::checked(&s, "again.toml").unwrap().wear, wear);
     assert_eq!(set("raro-16gb", &[("wear.static", "off")]).wear.static_beyond, None);
 }
 

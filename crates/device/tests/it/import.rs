@@ -9,7 +9,7 @@ const SSDSIM: &[u8] = include_bytes!("../files/page.parameters");
 
 fn imported(bytes: &[u8], origin: &str) -> (Imported, DeviceSpec) {
     let found = import(bytes, origin, "mine").unwrap_or_else(|e| panic!("{e}"));
-    let spec = DeviceSpec::from_toml(&found.text, "mine.toml", &[]).unwrap_or_else(|e| panic!("{e}"));
+    let spec = wordline_device::from_toml(&found.text, "mine.toml", &[]).unwrap_or_else(|e| panic!("{e}"));
     (found, spec)
 }
 
@@ -213,7 +213,7 @@ fn draft() -> Draft {
 
 fn drafted(draft: &Draft) -> (String, DeviceSpec) {
     let text = draft.to_toml().unwrap_or_else(|e| panic!("{e}"));
-    let spec = DeviceSpec::from_toml(&text, "mine.toml", &[]).unwrap_or_else(|e| panic!("{e}"));
+    let spec = wordline_device::from_toml(&text, "mine.toml", &[]).unwrap_or_else(|e| panic!("{e}"));
     (text, spec)
 }
 
@@ -300,7 +300,7 @@ fn drawing_shows_how_much_of_a_flash_map_is_in_ram() {
         text.contains("68.50 KiB: 4 of 128 pages, and the flash address of each, and the journal"),
         "{text}"
     );
-    let kept = spec("64KiB", "4KiB").unwrap().checked("demo.toml").unwrap();
+    let kept = wordline_device::checked(&spec("64KiB", "4KiB").unwrap(), "demo.toml").unwrap();
     assert_eq!(kept.dram.map_journal, Some(Bytes(4096)));
     assert_eq!(spec("64KiB", "unbounded").unwrap().dram.map_journal, None);
     // The cache that was turned off as an argument leaves the journal of the file without a meaning.
@@ -328,7 +328,7 @@ fn energy_is_set_for_every_operation_or_for_none() {
     ];
     let s = set(&whole).unwrap();
     assert!(s.gives_energy());
-    assert_eq!(DeviceSpec::from_toml(&to_toml(&s), "x", &[]).unwrap(), s);
+    assert_eq!(wordline_device::from_toml(&to_toml(&s), "x", &[]).unwrap(), s);
     assert_eq!(serde_json::from_str::<DeviceSpec>(&serde_json::to_string(&s).unwrap()).unwrap(), s);
     let told = describe(&s);
     for part in ["40 pJ per byte transferred\n", "SLC 1.5 uJ per read, 20 uJ per program, 300 uJ per erase"] {

@@ -1,6 +1,6 @@
 //! What is explained of device files is what they may hold.
 
-use wordline_device::{DeviceSpec, builtin, key_tables, keys_of};
+use wordline_device::{builtin, key_tables, keys_of};
 
 /// A key that is near no other, so that the message lists those that there are.
 const NO_KEY: &str = "qqqqqqqqqqqqqqqq";
@@ -11,7 +11,8 @@ fn keys(table: &str) -> Vec<String> {
     // The other keys of this table are those of a model.
     let model = table.starts_with("errors").then(|| ("errors.model".to_string(), "raro".to_string()));
     let set: Vec<(String, String)> = [(path, "1".to_string())].into_iter().chain(model).collect();
-    let text = DeviceSpec::from_toml(builtin()[0].text, "x.toml", &set).expect_err("no such key").to_string();
+    let text =
+        wordline_device::from_toml(builtin()[0].text, "x.toml", &set).expect_err("no such key").to_string();
     let listed = text.split_once("allowed keys: ").map_or("", |(_, rest)| rest);
     let line = listed.lines().next().unwrap_or_default();
     line.split(", ").filter(|key| !key.is_empty()).map(str::to_string).collect()
@@ -57,7 +58,7 @@ fn every_value_of_a_key_is_explained() {
     let (mut wrong, mut seen) = (vec![], 0);
     for path in every_key() {
         let set = [(path.clone(), NO_KEY.to_string())];
-        let Err(e) = DeviceSpec::from_toml(builtin()[0].text, "x.toml", &set) else { continue };
+        let Err(e) = wordline_device::from_toml(builtin()[0].text, "x.toml", &set) else { continue };
         let text = e.to_string();
         let of_this = text.lines().find(|line| line.contains(NO_KEY)).unwrap_or_default();
         let Some((_, values)) = of_this.split_once("is not one of ") else { continue };
@@ -125,7 +126,7 @@ const MATTER: [(&str, &[(&str, &str)]); 3] = [
 /// A default that stands in a row changes nothing where it is given, and another value is another drive.
 #[test]
 fn defaults_are_those_of_the_code() {
-    let drive = |sets: &[(String, String)]| DeviceSpec::from_toml(BARE, "bare.toml", sets);
+    let drive = |sets: &[(String, String)]| wordline_device::from_toml(BARE, "bare.toml", sets);
     let mut seen = 0;
     for table in key_tables() {
         let root = table.paths[0].split('.').next().unwrap();

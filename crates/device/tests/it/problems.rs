@@ -40,7 +40,7 @@ trigger = "free_blocks:50%"
 
 fn read(text: &str, sets: &[(&str, &str)]) -> Result<DeviceSpec, String> {
     let sets: Vec<_> = sets.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
-    DeviceSpec::from_toml(text, "devices/x.toml", &sets).map_err(|e| e.to_string())
+    wordline_device::from_toml(text, "devices/x.toml", &sets).map_err(|e| e.to_string())
 }
 
 fn good(sets: &[(&str, &str)]) -> DeviceSpec {
@@ -163,9 +163,9 @@ fn a_link_that_would_overflow_the_clock_is_refused() {
 #[test]
 fn a_description_made_by_hand_is_checked_like_a_file() {
     let mut spec = good(&[]);
-    assert_eq!(spec.checked("report.json").as_ref(), Ok(&spec));
+    assert_eq!(wordline_device::checked(&spec, "report.json").as_ref(), Ok(&spec));
     spec.media[0].blocks_per_plane = 0;
-    let text = spec.checked("report.json").expect_err("no blocks").to_string();
+    let text = wordline_device::checked(&spec, "report.json").expect_err("no blocks").to_string();
     assert!(text.contains("medium.flash.blocks_per_plane: \"0\" is not a whole number"), "{text}");
 }
 
@@ -235,7 +235,7 @@ fn what_can_interrupt_nothing_is_refused() {
     let together = [("parallel.multiplane", "opportunistic"), same[0]];
     let spec =
         read(GOOD, &together).expect("requires multiplane = \"opportunistic\"; set it, or remove this key");
-    assert_eq!(spec.checked("again").expect("it is still right"), spec);
+    assert_eq!(wordline_device::checked(&spec, "again").expect("it is still right"), spec);
 }
 
 // They are refused where they mean nothing.
@@ -243,7 +243,7 @@ fn what_can_interrupt_nothing_is_refused() {
 fn turns_shares_and_flushes_read_back_as_written() {
     let read_as_written = |overrides: &[(&str, &str)]| {
         let spec = read(GOOD, overrides).expect("it is right");
-        assert_eq!(spec.checked("again").expect("it is still right"), spec);
+        assert_eq!(wordline_device::checked(&spec, "again").expect("it is still right"), spec);
         spec
     };
     let refused = |overrides: &[(&str, &str)]| read(GOOD, overrides).expect_err("it means nothing");

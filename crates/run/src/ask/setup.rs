@@ -53,7 +53,7 @@ pub fn device(name: &str, overrides: &[(String, String)]) -> Result<DeviceSpec, 
     }
     let path = Path::new(name);
     match std::fs::read_to_string(path) {
-        Ok(text) => Ok(DeviceSpec::from_toml(&text, name, overrides)?),
+        Ok(text) => Ok(wordline_device::from_toml(&text, name, overrides)?),
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
             let is_scheme = Registry::standard().find(name).is_ok();
             let other = if is_scheme { "scheme" } else { "built-in workload" };

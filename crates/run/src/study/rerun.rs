@@ -101,7 +101,7 @@ pub(crate) fn setup_of(
     let recorded = config.get("device").ok_or_else(|| lacks("device"))?;
     let device: DeviceSpec = serde_json::from_value(recorded.clone())
         .map_err(|e| RunError::Input(format!("config.device: {e}")))?;
-    let device = device.checked("config.device")?;
+    let device = wordline_device::checked(&device, "config.device")?;
     let fit = match config.get("fit").and_then(Value::as_str) {
         None => None,
         Some(word) => Some(word.parse::<Fit>().map_err(|e| RunError::Input(format!("config.fit: {e}")))?),

@@ -32,7 +32,7 @@ impl Shape {
     }
 
     pub fn spec(self, errs: bool) -> DeviceSpec {
-        DeviceSpec::from_toml(&self.text(errs), "bench", &[]).expect("the bench's own device")
+        wordline_device::from_toml(&self.text(errs), "bench", &[]).expect("the bench's own device")
     }
 
     /// Its device file.

@@ -1,6 +1,5 @@
 //! In-place Switch: do windows, their collection and the baseline come to what the paper's arithmetic says?
 
-use wordline_device::DeviceSpec;
 use wordline_flash::SlotClass;
 use wordline_ftl::{Cause, Initial, InitialError, Mapped, OpKind};
 use wordline_sim::{Device, Event, NoProbe, Pacing, Probe, Stop, drive};
@@ -51,7 +50,7 @@ fn device<P: Probe>(scheme: &str, set: &[(&str, String)], probe: P) -> Device<P>
             set.push((key.into(), "1".into()));
         }
     }
-    let spec = DeviceSpec::from_toml(file.text, file.name, &set).unwrap();
+    let spec = wordline_device::from_toml(file.text, file.name, &set).unwrap();
     let scheme = wordline_schemes::build(scheme).unwrap();
     let mut device = Device::new(&spec, &spec.geometry().unwrap(), scheme, probe).unwrap();
     device.ftl.precondition(&Initial::fresh(), 1).unwrap();

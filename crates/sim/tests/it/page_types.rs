@@ -18,7 +18,7 @@ fn device(spec: &DeviceSpec, spelling: &str) -> Drive {
 /// The drive of PA-SSD's Table 1, empty.
 fn paper(spelling: &str) -> Drive {
     let file = wordline_device::find("pa-ssd-288gb").unwrap();
-    device(&DeviceSpec::from_toml(file.text, file.name, &[]).unwrap(), spelling)
+    device(&wordline_device::from_toml(file.text, file.name, &[]).unwrap(), spelling)
 }
 
 /// Write pages of 8 KiB on the idle drive, and say how long it took in us.

@@ -1,7 +1,6 @@
 //! An SLC cache as drives on the market have it: is it given back in idle time after its delay and at its rate, and is it as
 //! large as the flash that is free?
 
-use wordline_device::DeviceSpec;
 use wordline_ftl::{Initial, Mapped, Order, RegionId};
 use wordline_sim::{Device, NoProbe};
 use wordline_units::{HostOp, HostRequest, PlaneId, SimTime};
@@ -64,7 +63,7 @@ when_full = "direct"
 {cache}
 "#
     );
-    let spec = DeviceSpec::from_toml(&text, "resting.toml", &[]).unwrap();
+    let spec = wordline_device::from_toml(&text, "resting.toml", &[]).unwrap();
     let scheme = wordline_schemes::build("slc-cache").unwrap();
     let mut device = Device::new(&spec, &spec.geometry().unwrap(), scheme, NoProbe).unwrap();
     device.ftl.precondition(initial, 1).unwrap();

@@ -158,7 +158,7 @@ fn drive_of_mqsim(channels: u32, planes: u32, lanes: u32, rate: u32) -> DeviceSp
     let each: String = values.iter().map(|(key, value)| format!("<{key}>{value}</{key}>")).collect();
     let text = format!("<Device_Parameter_Set>{each}</Device_Parameter_Set>");
     let found = wordline_device::import(text.as_bytes(), "ssdconfig.xml", "mqsim").unwrap();
-    DeviceSpec::from_toml(&found.text, "mqsim.toml", &[]).unwrap()
+    wordline_device::from_toml(&found.text, "mqsim.toml", &[]).unwrap()
 }
 
 // To the nanosecond.

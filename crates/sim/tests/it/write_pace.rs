@@ -1,7 +1,6 @@
 //! Host writes paced by what garbage collection frees: as many as without, with shorter stalls, and never held back for
 //! long.
 
-use wordline_device::DeviceSpec;
 use wordline_ftl::{Initial, LatencyPart, Mapped};
 use wordline_sim::{Completion, Device, NoProbe};
 use wordline_units::{HostOp, HostRequest, SimTime};
@@ -51,7 +50,7 @@ mode = "buffer"
 pages = 32
 "#
     );
-    let spec = DeviceSpec::from_toml(&text, "paced.toml", &[]).unwrap();
+    let spec = wordline_device::from_toml(&text, "paced.toml", &[]).unwrap();
     let scheme = wordline_schemes::build("conventional").unwrap();
     let mut device = Device::new(&spec, &spec.geometry().unwrap(), scheme, NoProbe).unwrap();
     let pages = (spec.logical_bytes() / PAGE) as u32;

@@ -57,7 +57,7 @@ pub struct Drive {
 /// That drive with other values for some keys.
 pub fn drive(keys: &[(&str, &str)]) -> Drive {
     let keys: Vec<(String, String)> = keys.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
-    let spec = DeviceSpec::from_toml(TEXT, "bench", &keys).unwrap_or_else(|e| panic!("{e}"));
+    let spec = wordline_device::from_toml(TEXT, "bench", &keys).unwrap_or_else(|e| panic!("{e}"));
     let geometry = spec.geometry().unwrap_or_else(|e| panic!("{e}"));
     Drive { spec, geometry }
 }
