@@ -63,7 +63,7 @@ pub use words::end::{End, JobEnd, bursts_for, two_digits};
 #[cfg(feature = "schema")]
 pub use words::figures::explanations::report_schema;
 pub use words::figures::explanations::{Explained, every_explained, explainable, explained, glossary};
-pub use words::lifetime::{agrees, deviations};
+pub use words::lifetime::accelerations_agree;
 pub use words::number::significant;
 pub use words::steadiness::{at_least_longer, drive_writes_for_verdict, needed};
 pub use words::verdict::{command_of, verdict_of};

@@ -13,10 +13,10 @@ fn free_share_within_reach_is_what_the_data_leave() {
     let (layout, geometry) = (b.ftl.layout(), &b.drive.geometry);
     let home = RegionId(0);
     // Ten blocks of four pages.
-    assert_eq!(FlashUse::new(&layout, geometry).reachable_free_share(home, 0), 1.0);
-    assert_eq!(FlashUse::new(&layout, geometry).reachable_free_share(home, 16 * PAGE), 0.6);
-    assert_eq!(FlashUse::new(&layout, geometry).reachable_free_share(home, 17 * PAGE), 0.5);
-    assert_eq!(FlashUse::new(&layout, geometry).resting_bytes(), 40 * PAGE);
+    assert_eq!(FlashUse::new(layout, geometry).reachable_free_share(home, 0), 1.0);
+    assert_eq!(FlashUse::new(layout, geometry).reachable_free_share(home, 16 * PAGE), 0.6);
+    assert_eq!(FlashUse::new(layout, geometry).reachable_free_share(home, 17 * PAGE), 0.5);
+    assert_eq!(FlashUse::new(layout, geometry).resting_bytes(), 40 * PAGE);
 }
 
 #[test]
@@ -41,10 +41,10 @@ fn trigger_is_out_of_reach_once_data_need_its_blocks() {
 fn cache_in_blocks_of_its_own_adds_no_room_for_data() {
     let b = Bench::new(bench::cache(), &[]);
     let (layout, geometry) = (b.ftl.layout(), &b.drive.geometry);
-    let flash = FlashUse::new(&layout, geometry).flash_bytes();
+    let flash = FlashUse::new(layout, geometry).flash_bytes();
     assert!(
         flash[CellMode::Slc.index()] > 0
-            && flash[CellMode::Tlc.index()] == FlashUse::new(&layout, geometry).resting_bytes()
+            && flash[CellMode::Tlc.index()] == FlashUse::new(layout, geometry).resting_bytes()
     );
 }
 

@@ -118,7 +118,7 @@ const AGING: [Aging; 9] = [
 pub fn lifetime_figures(lifetimes: &Lifetimes) -> Vec<Figure> {
     let mut figures = vec![totals(lifetimes)];
     figures.extend(AGING.iter().filter_map(|aging| over_life(lifetimes, aging)));
-    let doubts = lifetimes.schemes.iter().filter(|s| text::agrees(s) == Some(false)).count();
+    let doubts = lifetimes.schemes.iter().filter(|s| text::accelerations_agree(s) == Some(false)).count();
     let mut says = format!("one erase counts as {}", text::cycles_of(lifetimes));
     if doubts > 0 {
         let _ =

@@ -70,7 +70,7 @@ pub(crate) fn estimate(of_scheme: &SchemeLife, of: fn(&Life) -> Option<f64>) -> 
 }
 
 /// Relative change of each figure of the first run at half the acceleration.
-pub fn deviations(of_scheme: &SchemeLife) -> BTreeMap<&'static str, f64> {
+pub(crate) fn deviations(of_scheme: &SchemeLife) -> BTreeMap<&'static str, f64> {
     let (Some(life), Some(half)) = (of_scheme.lives.first(), &of_scheme.check) else {
         return BTreeMap::new();
     };
@@ -83,7 +83,7 @@ pub fn deviations(of_scheme: &SchemeLife) -> BTreeMap<&'static str, f64> {
 }
 
 /// Whether results at both accelerations agree; `None` where there is but one.
-pub fn agrees(of_scheme: &SchemeLife) -> Option<bool> {
+pub fn accelerations_agree(of_scheme: &SchemeLife) -> Option<bool> {
     if of_scheme.lives.first()?.is_stopped() || of_scheme.check.as_ref()?.is_stopped() {
         return None;
     }
@@ -139,7 +139,7 @@ fn settled(lifetimes: &Lifetimes) -> Option<String> {
 
 /// Why the verdict is unknown: half the acceleration gives another result.
 fn doubt(lifetimes: &Lifetimes) -> Option<String> {
-    let differ = lifetimes.schemes.iter().filter(|s| agrees(s) == Some(false));
+    let differ = lifetimes.schemes.iter().filter(|s| accelerations_agree(s) == Some(false));
     let names: Vec<&str> = differ.map(|s| s.scheme.name.as_str()).collect();
     (!names.is_empty()).then(|| {
         format!(
@@ -154,7 +154,7 @@ fn doubt(lifetimes: &Lifetimes) -> Option<String> {
 /// Results of the check at half the acceleration.
 pub(crate) fn checks(lifetimes: &Lifetimes) -> Vec<Said> {
     let said = |(i, s): (usize, &SchemeLife)| {
-        let agrees = agrees(s)?;
+        let agrees = accelerations_agree(s)?;
         let half = s.check.as_ref()?.acceleration;
         let moves: Vec<String> = deviations(s)
             .into_iter()

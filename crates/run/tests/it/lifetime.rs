@@ -2,7 +2,7 @@
 //! shelf costs retries.
 
 use std::ops::ControlFlow;
-use wordline_report::{Life, Lifetimes, agrees};
+use wordline_report::{Life, Lifetimes, accelerations_agree};
 use wordline_run::{EndOfLife, LifetimeSpec, RunError, RunSpec, lifetime};
 use wordline_units::SimDuration;
 
@@ -215,7 +215,7 @@ fn a_life_that_is_stopped_keeps_what_was_lived() {
     assert!(found.stopped);
     let life = &found.schemes[0].lives[0];
     assert!(life.is_stopped() && life.phases.len() == 3 && life.total_bytes_written > 0.0, "{life:?}");
-    assert!(agrees(&found.schemes[0]).is_none());
+    assert!(accelerations_agree(&found.schemes[0]).is_none());
     assert!(matches!(stop(0), Err(RunError::Interrupted)), "nothing was lived");
 }
 
