@@ -101,7 +101,8 @@ def values(file: dict[str, Any]) -> dict[str, float]:
         * units
         / 1e6,
         "4 KiB read, us": in_us(flash["tlc"]["read"])
-        + 4096 * (1 / rate(flash["bus"]) + 1 / rate(host)),
+        + 4096 * (1 / rate(flash["bus"]) + 1 / rate(host))
+        + in_us(host.get("read_latency", "0us")),
         "write acknowledgement, us": in_us(host["write_latency"]),
         "write buffer, MB": file["ack"]["pages"] * in_bytes(file["mapping"]["unit"]) / 1e6,
     }

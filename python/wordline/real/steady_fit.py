@@ -16,6 +16,8 @@ from wordline.real.steady_model import SteadyModel
 
 #: How close the model must come to fill, knee and steady rate, and the number of corrections.
 NEAR, ROUNDS = 0.01, 6
+#: Number of corrections of the rates of link and channels.
+READ_ROUNDS = 10
 #: Number of corrections of the time that a suspended program has left, and how close p99 of reads
 #: must come.
 SUSPENDS, NEAR_READ = 5, 0.02
@@ -37,6 +39,8 @@ FEW_UNITS, MANY_UNITS = 20, 1600
 UNIT, BUFFERED = 4096, 4
 #: Channel rate in MB/s. Its share in the time of a copy cannot be separated from that of the read.
 BUS = 2400
+#: Largest share of the latency of a read that may be the controller's.
+MOST_CONTROLLER = 0.3
 #: Latency of a read on an idle drive in addition to the array time: command and completion, in us.
 COMMAND = 0.5
 
@@ -70,6 +74,8 @@ class SteadyFit:
         self.link_source = "Link" if self.of.interface else "ASSUMED: no interface is stated"
         #: MB/s of a channel, and what limits sequential reads if the model has them too slow.
         self.bus, self.slow_reads = float(BUS), ""
+        #: us of a read that are neither those of the array nor of transfers.
+        self.controller = 0.0
         self.bits = sheet.BITS[self.of.cell]
         #: Search variables: bytes of flash, parallel units, us of a program, us that a program
         #: must have left to be suspended.
@@ -137,21 +143,43 @@ class SteadyFit:
             return
         link = self.values.get("link_mbps")
         by_channels = link is not None and link.low > target.high
-        for number in range(ROUNDS):
+        # The rates tried that are too high or too low, each with how far it was off.
+        tried: dict[bool, tuple[float, float]] = {}
+        for number in range(READ_ROUNDS):
             found = read_mbps(self._sheet(self.of).toml(), self.seed)
             self.tell(f"sequential reads: {found:.4g} MB/s of {target.value:.4g} measured")
             off = found / target.value
             if abs(off - 1) < NEAR:
                 return
-            if not number and off < 1:
-                self.slow_reads = f"sequential reads of {target} MB/s: units of one page are slower"
-                return
+            if self.controller or (not number and off < 1):
+                if not self._sense_faster(off):
+                    self.slow_reads = f"sequential reads of {target} MB/s: units sense more slowly"
+                    return
+                continue
+            rate = self.bus if by_channels else self.link
+            tried[off > 1] = (math.log(rate), math.log(off))
+            share = channels_of(self.units, self.most_link) if by_channels else 1
+            rate = between(tried) if len(tried) > 1 else target.value / share
             if by_channels:
-                most = target.value / channels_of(self.units, self.most_link)
-                self.bus = self.bus / off if number else most
-                self.link = min(self.link, max(self._link(), target.value))
+                self.bus, self.link = rate, min(self.link, max(self._link(), target.value))
             else:
-                self.link = self.link / off if number else target.value
+                self.link = rate
+
+    def _sense_faster(self, off: float) -> bool:
+        """Take from the time of the array what sequential reads show is none of it.
+
+        It is the controller's. `off` is the rate of the model over the measured one. Return False
+        if it would be most of the time.
+        """
+        if "read_us" not in self.values:
+            return False
+        self.controller = max(0.0, self.controller + self._read_us() * (1 - off))
+        return self.controller < MOST_CONTROLLER * self.values["read_us"].value
+
+    def _read_us(self) -> float:
+        """Return the array time of a read: its latency less transfers and controller."""
+        moved = 4096 / self.bus + 4096 / self.link + COMMAND + self.controller
+        return max(1.0, self.values["read_us"].value - moved)
 
     def _link(self) -> float:
         """Return the rate of the link from that of a burst, whose writes have an overhead each."""
@@ -304,9 +332,8 @@ class SteadyFit:
         text.put(flash + "wordlines_per_block", wordlines, why)
         at = f"{flash}{cell}."
         if "read_us" in v:
-            read = v["read_us"].value - 4096 / self.bus - 4096 / self.link - COMMAND
             why = f"Low, reads take {v['read_us']} us at p50; less transfers"
-            text.put(at + "read", sheet.time(max(1.0, read)), why)
+            text.put(at + "read", sheet.time(self._read_us()), why)
         ns = f"{round(self.program * 1e3)}ns"
         text.put(at + "program", ns, f"Fit: {v['fill_mbps']} MB/s in a fill")
         # An erase takes the same share of the time of a block for any number of wordlines.
@@ -318,6 +345,9 @@ class SteadyFit:
         if self.bus == BUS and "read_mbps" in v and self.link < self.most_link:
             link = f"Fit: {v['read_mbps']} MB/s of sequential reads"
         text.put("host.rate", f"{self.link:g}MB/s", link)
+        if self.controller:
+            why = f"Fit: {v['read_mbps']} MB/s of sequential reads, which the array limits"
+            text.put("host.read_latency", sheet.time(self.controller), why)
         if "write_us" in v:
             latency = v["write_us"].value - 4096 / self.link - COMMAND
             why = f"Low, writes take {v['write_us']} us at p50; less link"
@@ -377,6 +407,13 @@ class SteadyFit:
         if drive is not self.of:
             lines.append(f"The flash is that of {self.of.name}, to which all but Cap was fitted.")
         return [*lines, "", *NOT_MODELLED]
+
+
+def between(tried: dict[bool, tuple[float, float]]) -> float:
+    """Return a rate between one that is too low and one that is too high, by interpolation."""
+    (low, below), (high, above) = tried[False], tried[True]
+    share = min(max(below / (below - above), 0.2), 0.8)
+    return math.exp(low + share * (high - low))
 
 
 def mean_field_waf(flash: float) -> float:
