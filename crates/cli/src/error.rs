@@ -16,6 +16,8 @@ pub(crate) enum Failure {
     Differs(String),
     /// A file could not be written.
     Output(String),
+    /// A command that was run ended badly, with this exit code.
+    Command(String, i32),
     /// Stopped by a signal, with what was kept.
     Stopped(String),
     /// Standard output is closed: nobody listens any more.
@@ -30,6 +32,7 @@ impl Failure {
             Failure::Input(_) => 2,
             // What cannot be written is known before a run; later it is the machine's fault.
             Failure::Output(_) | Failure::Differs(_) => 1,
+            Failure::Command(_, code) => *code,
             Failure::Stopped(_) => interrupt::exit_code(),
             Failure::Closed => 0,
         }
@@ -56,6 +59,7 @@ impl fmt::Display for Failure {
             Failure::Input(text)
             | Failure::Output(text)
             | Failure::Differs(text)
+            | Failure::Command(text, _)
             | Failure::Stopped(text) => f.write_str(text),
             Failure::Closed => f.write_str("standard output is closed"),
         }

@@ -90,7 +90,8 @@ impl Certificates {
             for root in files.all::<CertificateDer<'static>>(CA, "certificate")? {
                 roots.add(root).map_err(|e| files.wrong(CA, &e, "a certificate of X.509 version 3"))?;
             }
-            let mut verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider);
+            let mut verifier =
+                WebPkiClientVerifier::builder_with_provider(Arc::new(roots), Arc::clone(&provider));
             if folder.join(CRL).exists() {
                 let lists = files.all::<CertificateRevocationListDer<'static>>(CRL, "revocation list")?;
                 verifier = verifier.with_crls(lists).allow_unknown_revocation_status();
@@ -102,7 +103,12 @@ impl Certificates {
         } else {
             builder.with_no_client_auth()
         };
-        let config = builder.with_single_cert(chain, keys.swap_remove(0)).map_err(|e| {
+        let key = keys.swap_remove(0);
+        if let Err(e) = provider.key_provider.load_private_key(key.clone_key()) {
+            let allowed = "RSA of 2048, 3072 or 4096 bits, ECDSA with P-256 or P-384, Ed25519";
+            return Err(files.wrong(KEY, &e, allowed));
+        }
+        let config = builder.with_single_cert(chain, key).map_err(|e| {
             files.wrong(CERTIFICATE, &e, &format!("a certificate of X.509 version 3 for the key in {KEY}"))
         })?;
         Ok(Certificates(Arc::new(config)))

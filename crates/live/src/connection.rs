@@ -31,6 +31,12 @@ const READ: usize = 128 << 10;
 /// buffer. Also the number of bytes read after them.
 const LARGE: usize = 32 << 10;
 const LITTLE: usize = 4 << 10;
+/// Maximum bytes of data that are received, if the client has sent them, before they are submitted together.
+const GATHERED: usize = 256 << 10;
+/// Maximum while another thread is in the drive, for which this one would have to wait.
+const GATHERED_MEANWHILE: usize = 8 << 20;
+/// Data of at least this many bytes are simulated on another thread, while this one receives the next.
+const APART: usize = 512 << 10;
 
 /// Serve a client until it disconnects or its connection is ended.
 pub(crate) fn serve(shared: &Arc<Shared>, socket: Socket, from: &str) {
@@ -120,90 +126,152 @@ struct Incoming {
     is_large: bool,
 }
 
+/// Requests of a client that have been received, and are submitted together.
+#[derive(Default)]
+struct Batch {
+    requests: Vec<(Request, HeldData)>,
+    /// Bytes of their data.
+    bytes: usize,
+}
+
+/// Receives the requests of a client, and submits them.
+struct Listener<'a> {
+    shared: &'a Shared,
+    watch: &'a mut Watch,
+    reply_queue: &'a Arc<ReplyQueue>,
+    socket: &'a Socket,
+    incoming: Incoming,
+    batch: Batch,
+}
+
 fn listen(
     shared: &Shared,
     watch: &mut Watch,
     reply_queue: &Arc<ReplyQueue>,
     socket: &Socket,
 ) -> Result<(), Broken> {
-    let mut incoming = Incoming { bytes: vec![0; READ].into(), from: 0, to: 0, is_large: false };
-    let mut batch: Vec<(Request, HeldData)> = vec![];
-    loop {
-        let Some(request) = incoming.request()? else {
-            if !batch.is_empty() && !shared.submit(watch, reply_queue, &mut batch) {
-                return Ok(());
+    let incoming = Incoming { bytes: vec![0; READ].into(), from: 0, to: 0, is_large: false };
+    let mut listener = Listener { shared, watch, reply_queue, socket, incoming, batch: Batch::default() };
+    while listener.take_next()? {}
+    Ok(())
+}
+
+impl Listener<'_> {
+    /// Receive one more request, or the next bytes of the client. Returns whether there may be more.
+    fn take_next(&mut self) -> Result<bool, Broken> {
+        let (shared, reply_queue, socket) = (self.shared, self.reply_queue, self.socket);
+        let next = self.incoming.request();
+        if next.is_err() {
+            self.submit();
+        }
+        let Some(request) = next? else {
+            if self.incoming.is_large && self.may_gather(LARGE) && !self.batch.requests.is_empty() {
+                let read = self.socket.try_read(&mut [self.incoming.room()]);
+                if let Ok(Some(read @ 1..)) = read {
+                    return self.incoming.fill(read);
+                }
+            }
+            if !self.submit() {
+                return Ok(false);
             }
             // A client without outstanding requests may send the next one soon. Looking for it needs no
-            // wake-up.
-            let read = shared.read(watch, socket, &mut [incoming.room()], || reply_queue.is_idle())?;
-            if !incoming.fill(read)? {
-                return Ok(());
-            }
-            continue;
+            // wake-up, which matters little beside the transfer of much data.
+            let looks = !self.incoming.is_large;
+            let room = &mut [self.incoming.room()];
+            let read = shared.read(self.watch, socket, room, || looks && reply_queue.is_idle())?;
+            return self.incoming.fill(read);
         };
         if request.verb == Some(Verb::Disconnect) {
             // "The server MUST handle all outstanding requests [...] and close".
-            if shared.submit(watch, reply_queue, &mut batch) {
+            if self.submit() {
                 reply_queue.leave();
-                while shared.read(watch, socket, &mut [IoSliceMut::new(&mut incoming.bytes)], || false)? > 0 {
-                }
+                let rest = &mut self.incoming.bytes;
+                while shared.read(self.watch, socket, &mut [IoSliceMut::new(rest)], || false)? > 0 {}
             }
-            return Ok(());
+            return Ok(false);
         }
         let bytes = weight(&request).min(MAX_PAYLOAD as usize);
         // If there is no room, submit first: room is freed when requests complete.
         if !reply_queue.admits(bytes) {
-            if !shared.submit(watch, reply_queue, &mut batch) {
-                return Ok(());
+            if !self.submit() {
+                return Ok(false);
             }
-            shared.hand_over(watch);
+            shared.hand_over(self.watch);
             if !reply_queue.admit(bytes) {
-                return Ok(());
+                return Ok(false);
             }
         }
-        // The client may take long to send the rest. Its earlier requests do not wait for that.
-        let is_whole = request.payload() <= incoming.left();
-        if !is_whole && !batch.is_empty() && !shared.submit(watch, reply_queue, &mut batch) {
-            return Ok(());
+        let payload = request.payload();
+        let is_whole = payload <= self.incoming.left();
+        if !is_whole && !self.may_gather(payload) && !self.submit() {
+            return Ok(false);
         }
-        // Nor do they wait for the allocation of much memory.
-        if request.payload() > READ {
-            shared.hand_over(watch);
+        // Earlier requests do not wait for the allocation of much memory.
+        if payload > READ {
+            shared.hand_over(self.watch);
         }
-        let payload = match incoming.take(request.payload()) {
+        let data = match self.incoming.take(payload) {
             Some(data) => gathered(&request, data, shared.units),
-            None => receive(shared, watch, socket, (&mut incoming, &request))?,
+            None => match self.receive(&request)? {
+                Some(data) => data,
+                None => return Ok(false),
+            },
         };
-        batch.push((request, payload));
+        self.batch.bytes += payload;
+        self.batch.requests.push((request, data));
+        Ok(true)
     }
-}
 
-/// Receive the data of a request into their final buffer, followed by the next bytes of the client.
-fn receive(
-    shared: &Shared,
-    watch: &mut Watch,
-    socket: &Socket,
-    (incoming, request): (&mut Incoming, &Request),
-) -> Result<HeldData, Broken> {
-    let mut receiving = Receiving::new(request, shared.units, &shared.page_memory);
-    incoming.give(&mut receiving);
-    while !receiving.is_whole() {
-        let left = receiving.left();
-        let mut room = receiving.room();
-        let here: usize = room.iter().map(|room| room.len()).sum();
-        if here == left {
-            room.push(incoming.room());
+    /// Submit what has been received. Returns whether the connection still exists.
+    fn submit(&mut self) -> bool {
+        if self.batch.requests.is_empty() {
+            return true;
         }
-        // The client is sending the data: one wake-up when they arrive is enough.
-        match shared.read(watch, socket, &mut room, || false)? {
-            0 => return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into()),
-            read => {
-                receiving.fill(read.min(here));
-                incoming.to += read.saturating_sub(here);
-            }
-        }
+        let apart = std::mem::take(&mut self.batch.bytes) >= APART;
+        self.shared.submit((self.watch, apart), self.reply_queue, &mut self.batch.requests)
     }
-    Ok(receiving.end())
+
+    /// Whether the data of another request may be received before earlier requests are submitted. If the drive
+    /// takes time, the arrival of a request counts, and none is delayed.
+    fn may_gather(&self, payload: usize) -> bool {
+        let bytes = self.batch.bytes + payload;
+        self.shared.is_untimed()
+            && (bytes <= GATHERED || bytes <= GATHERED_MEANWHILE && self.shared.is_busy())
+    }
+
+    /// Receive the data of a request into their final buffer, followed by the next bytes of the client. The
+    /// client may take long to send them: earlier requests are submitted before this thread waits. Nothing if
+    /// the connection has ended.
+    fn receive(&mut self, request: &Request) -> Result<Option<HeldData>, Broken> {
+        let shared = self.shared;
+        let mut receiving = Receiving::new(request, shared.units, &shared.page_memory);
+        self.incoming.give(&mut receiving);
+        while !receiving.is_whole() {
+            let left = receiving.left();
+            let mut room = receiving.room();
+            let here: usize = room.iter().map(|room| room.len()).sum();
+            if here == left {
+                room.push(self.incoming.room());
+            }
+            let read = if self.batch.requests.is_empty() {
+                // The client is sending the data: one wake-up when they arrive is enough.
+                shared.read(self.watch, self.socket, &mut room, || false)?
+            } else if let Ok(Some(read @ 1..)) = self.socket.try_read(&mut room) {
+                read
+            } else {
+                if !self.submit() {
+                    return Ok(None);
+                }
+                continue;
+            };
+            if read == 0 {
+                return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into());
+            }
+            receiving.fill(read.min(here));
+            self.incoming.to += read.saturating_sub(here);
+        }
+        Ok(Some(receiving.end()))
+    }
 }
 
 impl Incoming {

@@ -34,16 +34,18 @@ impl Shared {
                 looks_until = from_now_on();
                 continue;
             }
+            let looks = looks_until.is_some_and(|until| now < until) && watch.may_poll(now);
+            if left.is_none() && !looks {
+                return socket.read_vectored(into);
+            }
             if let Some(read) = socket.try_read(into)? {
                 return Ok(read);
             }
-            let looks = looks_until.is_some_and(|until| now < until) && watch.may_poll(now);
             match left {
+                Some(left) if !looks && left > spin => socket.wait(left - spin)?,
+                Some(_) if !looks => std::thread::yield_now(),
                 // Let other threads run first, such as the client's.
-                _ if looks => watch.let_others_run(now),
-                Some(left) if left <= spin => std::thread::yield_now(),
-                Some(left) => socket.wait(left - spin)?,
-                None => return socket.read_vectored(into),
+                _ => watch.let_others_run(now),
             }
         }
     }

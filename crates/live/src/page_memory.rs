@@ -2,6 +2,7 @@
 //! memory of the system, and its data are received into pages that need not be cleared first.
 
 use crate::lock;
+use std::collections::VecDeque;
 use std::sync::Mutex;
 use wordline_ftl::PageData;
 
@@ -18,29 +19,31 @@ pub(crate) struct PageMemory {
 struct Unused {
     /// Bytes of each page; 0 until one is asked for.
     length: usize,
-    pages: Vec<PageData>,
+    pages: VecDeque<PageData>,
 }
 
 impl PageMemory {
-    /// Pages of this many bytes, of which the caller overwrites all.
+    /// Pages of this many bytes, of which the caller overwrites all. Nobody else has them.
     pub(crate) fn take(&self, count: usize, bytes: usize) -> Vec<PageData> {
         let mut state = lock(&self.state);
         if state.length != bytes {
-            *state = Unused { length: bytes, pages: vec![] };
+            *state = Unused { length: bytes, pages: VecDeque::new() };
         }
-        let from = state.pages.len().saturating_sub(count);
-        let mut taken = state.pages.split_off(from);
+        let found = count.min(state.pages.len());
+        let mut taken: Vec<PageData> = state.pages.drain(..found).collect();
         drop(state);
+        // No page is in the CPU cache: looked at together, they are fetched in parallel.
+        taken.retain(|page| !page.is_shared());
         taken.resize_with(count, || PageData::blank(bytes));
         taken
     }
 
-    /// Keep a page that is no longer used, unless another drive shares it.
-    pub(crate) fn put(&self, mut page: PageData) {
+    /// Keep a page that is no longer used here. An older copy on flash or another drive may still share it; whether
+    /// that is so is looked at when it is taken, the longest kept first.
+    pub(crate) fn put(&self, page: PageData) {
         let mut state = lock(&self.state);
-        let is_free = page.len() == state.length && page.get_mut().is_some();
-        if is_free && (state.pages.len() + 1) * state.length <= MOST {
-            state.pages.push(page);
+        if page.len() == state.length && (state.pages.len() + 1) * state.length <= MOST {
+            state.pages.push_back(page);
         }
     }
 
@@ -70,10 +73,12 @@ mod tests {
         let at = page.as_ptr();
         let fork = page.clone();
         memory.put(page);
-        assert_eq!(memory.bytes(), 0, "a fork has it");
+        let taken = memory.take(1, 4096);
+        assert!(taken[0].as_ptr() != at && memory.bytes() == 0, "a fork has it");
         memory.put(PageData::blank(512));
         assert_eq!(memory.bytes(), 0, "of another length");
-        memory.put(fork);
+        memory.put(fork.clone());
+        drop(fork);
         assert_eq!(memory.bytes(), 4096);
         let taken = memory.take(2, 4096);
         assert_eq!((taken[0].as_ptr(), taken[1].len(), memory.bytes()), (at, 4096, 0));

@@ -10,7 +10,7 @@ use crate::drive::{Drive, Kept};
 use crate::engine::command::Delivery;
 use crate::engine::core::Engine;
 use crate::error::ServeError;
-use crate::host::Granted;
+use crate::host::{Granted, use_huge_pages};
 use crate::lock;
 use crate::pacer::{Pacing, Watch};
 use crate::page_memory::PageMemory;
@@ -26,7 +26,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 use std::time::{Duration, Instant};
 use wordline_ftl::HeldData;
 
@@ -100,6 +100,8 @@ pub(crate) struct Shared {
     /// Limits log lines that clients can cause.
     often: Mutex<Often>,
     pub stopping: AtomicBool,
+    /// The drive takes no time.
+    untimed: AtomicBool,
     begun: Instant,
     /// How the drive and its forks are served.
     spec: ServeSpec,
@@ -133,6 +135,7 @@ impl Shared {
             log,
             often: Mutex::default(),
             stopping: AtomicBool::new(false),
+            untimed: AtomicBool::new(spec.time_scale == TimeScale::NONE),
             begun: Instant::now(),
             spec: spec.clone(),
             serve,
@@ -171,31 +174,49 @@ impl Shared {
         lock(&self.engine).clock.scale()
     }
 
-    /// Submit all requests of a client. Returns whether its connection still exists.
+    /// Whether the drive takes no time.
+    pub(crate) fn is_untimed(&self) -> bool {
+        self.untimed.load(Ordering::Relaxed)
+    }
+
+    /// Whether a thread is in the drive at this moment.
+    pub(crate) fn is_busy(&self) -> bool {
+        matches!(self.engine.try_lock(), Err(TryLockError::WouldBlock))
+    }
+
+    /// Submit all requests of a client. Returns whether its connection still exists. A drive that takes no time may
+    /// complete them on another thread (`apart`).
     pub(crate) fn submit(
         &self,
-        watch: &mut Watch,
+        (watch, apart): (&mut Watch, bool),
         reply_queue: &Arc<ReplyQueue>,
         requests: &mut Vec<(Request, HeldData)>,
     ) -> bool {
+        use_huge_pages();
         let arrived = Instant::now();
         let mut engine = lock(&self.engine);
         let mut cuts = engine.epoch();
         let mut is_open = true;
+        let apart = apart && engine.clock.scale() == TimeScale::NONE;
         for (request, data) in requests.drain(..) {
             is_open = is_open && engine.submit(reply_queue, request, data, arrived);
             // The thread that holds the lock completes what is due meanwhile, because the pacing thread waits
             // for the lock.
             let now = Instant::now();
-            if engine.next_due().is_some_and(|due| due <= now) {
+            if !apart && engine.next_due().is_some_and(|due| due <= now) {
                 engine.pump(now);
                 self.leave(engine, cuts, Some(&mut *watch));
                 engine = lock(&self.engine);
                 cuts = engine.epoch();
             }
         }
-        engine.pump(Instant::now());
-        self.leave(engine, cuts, Some(watch));
+        if apart {
+            engine.power.is_behind |= !engine.asked.is_empty();
+            self.leave(engine, cuts, None);
+        } else {
+            engine.pump(Instant::now());
+            self.leave(engine, cuts, Some(watch));
+        }
         is_open
     }
 
@@ -288,6 +309,7 @@ impl Shared {
 
     /// Change the time scale from now on.
     pub(crate) fn set_time_scale(&self, scale: TimeScale) {
+        self.untimed.store(scale == TimeScale::NONE, Ordering::Relaxed);
         self.with_engine(|engine| engine.set_scale(scale));
     }
 

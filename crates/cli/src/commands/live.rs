@@ -5,6 +5,7 @@ use crate::console::Console;
 use crate::error::Failure;
 use crate::interrupt;
 use crate::output::Sink;
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::sync::Arc;
@@ -111,7 +112,11 @@ pub(crate) fn serve(args: &ServeArgs, console: &Console) -> Result<(), Failure> 
     }
     let given = server.stop()?;
     drop(pidfile);
-    if !json.as_ref().is_some_and(Sink::is_stdout) {
+    // Standard output belongs to the command, or to the client that has started the server.
+    let is_shared = args.run.is_some() || args.listen_fds;
+    if is_shared {
+        console.note(given.to_text().trim_end());
+    } else if !json.as_ref().is_some_and(Sink::is_stdout) {
         console.say(&given.to_text())?;
     }
     if let Some(sink) = json {
@@ -124,7 +129,8 @@ pub(crate) fn serve(args: &ServeArgs, console: &Console) -> Result<(), Failure> 
         return Err(Failure::Output(why.to_string()));
     }
     if let Some(status) = ended.filter(|status| !status.success()) {
-        return Err(Failure::Output(format!("--run: the command ended with {status}")));
+        let code = status.code().or(status.signal().map(|signal| 128 + signal)).unwrap_or(1);
+        return Err(Failure::Command(format!("--run: the command ended with {status}"), code));
     }
     if let Some(folder) = &args.session {
         console.note(&format!("session in {}; to replay it: wordline rerun {0}", folder.display()));

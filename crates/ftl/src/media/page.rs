@@ -36,6 +36,11 @@ impl PageData {
         self.0.as_mut().and_then(Arc::get_mut)
     }
 
+    /// Whether another copy shares its bytes.
+    pub fn is_shared(&self) -> bool {
+        self.0.as_ref().is_some_and(|bytes| Arc::strong_count(bytes) > 1)
+    }
+
     /// A page with the host's bytes for the sectors of a mask, consecutively; `sector` is the sector size in bytes.
     pub fn of(data: &[u8], mask: SectorMask, sector: usize) -> PageData {
         let end = sectors_to(mask) * sector;

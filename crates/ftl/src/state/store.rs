@@ -174,8 +174,8 @@ impl Store {
     /// Give a program the newest data in RAM for its sectors.
     #[cold]
     pub fn load(&mut self, op: OpId, stage: u32, mask: SectorMask) {
-        let mut page = PageData::default();
-        page.copy(&self.staged(stage), mask, self.sector);
+        let (mut page, none) = (PageData::default(), PageData::default());
+        page.copy(self.staged.get(stage as usize).unwrap_or(&none), mask, self.sector);
         *at(&mut self.pages, op.index()) = page;
     }
 

@@ -13,6 +13,7 @@ mod environment;
 mod folder;
 mod forks;
 mod hostile;
+mod large;
 mod ledger;
 mod places;
 mod reads;

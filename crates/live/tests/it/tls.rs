@@ -164,6 +164,8 @@ fn files_that_are_no_certificates_are_named() {
         false,
         &["server-cert.pem", "allowed: a certificate of X.509 version 3 for the key in server-key.pem"],
     );
+    run("openssl", &["genrsa", "-out", "server-key.pem", "2432"], at);
+    says(false, &["server-key.pem", "allowed: RSA of 2048, 3072 or 4096 bits, ECDSA"]);
     std::fs::remove_file(at.join("ca-cert.pem")).unwrap();
     says(true, &["ca-cert.pem", "cannot be read"]);
 }
