@@ -233,7 +233,7 @@ def test_a_hidden_l2p_cache_without_slc_cache_is_found(
         assert found == pytest.approx(hidden, rel=0.05)
 
 
-def test_zones_that_do_not_show_the_unit_of_collection_say_why() -> None:
+def test_zones_that_do_not_show_the_unit_say_why() -> None:
     def why(*copies: float) -> str:
         zones = [Zones(n, c) for n, c in zip(jobs.ZONES, copies, strict=False)]
         unit, text = collection_unit(zones, 1.3)
