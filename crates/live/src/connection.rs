@@ -5,6 +5,7 @@ use crate::client::Client;
 use crate::engine::command::weight;
 use crate::error::Broken;
 use crate::lock;
+use crate::pace;
 use crate::pacer::Watch;
 use crate::payload::{Receiving, gathered};
 use crate::protocol::handshake::{Agreed, handshake};
@@ -95,7 +96,7 @@ fn talk(shared: &Arc<Shared>, socket: &Arc<Socket>, (number, epoch): (u64, u64),
             sender.spawn_scoped(scope, || reply_queue.send_on()).map_err(Broken::from).and_then(|_| {
                 let mut watch = Watch::new(number);
                 let listened = listen(shared, &mut watch, &reply_queue, socket);
-                shared.hand_over(&mut watch);
+                pace::hand_over(shared, &mut watch);
                 listened
             });
         if let Err(broken) = listened {
@@ -178,7 +179,7 @@ impl Listener<'_> {
             // wake-up, which matters little beside the transfer of much data.
             let looks = !self.incoming.is_large;
             let room = &mut [self.incoming.room()];
-            let read = shared.read(self.watch, socket, room, || looks && reply_queue.is_idle())?;
+            let read = pace::read(shared, self.watch, socket, room, || looks && reply_queue.is_idle())?;
             return self.incoming.fill(read);
         };
         if request.verb == Some(Verb::Disconnect) {
@@ -186,7 +187,7 @@ impl Listener<'_> {
             if self.submit() {
                 reply_queue.leave();
                 let rest = &mut self.incoming.bytes;
-                while shared.read(self.watch, socket, &mut [IoSliceMut::new(rest)], || false)? > 0 {}
+                while pace::read(shared, self.watch, socket, &mut [IoSliceMut::new(rest)], || false)? > 0 {}
             }
             return Ok(false);
         }
@@ -196,7 +197,7 @@ impl Listener<'_> {
             if !self.submit() {
                 return Ok(false);
             }
-            shared.hand_over(self.watch);
+            pace::hand_over(shared, self.watch);
             if !reply_queue.admit(bytes) {
                 return Ok(false);
             }
@@ -208,7 +209,7 @@ impl Listener<'_> {
         }
         // Earlier requests do not wait for the allocation of much memory.
         if payload > READ {
-            shared.hand_over(self.watch);
+            pace::hand_over(shared, self.watch);
         }
         let data = match self.incoming.take(payload) {
             Some(data) => gathered(&request, data, shared.units),
@@ -255,7 +256,7 @@ impl Listener<'_> {
             }
             let read = if self.batch.requests.is_empty() {
                 // The client is sending the data: one wake-up when they arrive is enough.
-                shared.read(self.watch, self.socket, &mut room, || false)?
+                pace::read(shared, self.watch, self.socket, &mut room, || false)?
             } else if let Ok(Some(read @ 1..)) = self.socket.try_read(&mut room) {
                 read
             } else {

@@ -5,7 +5,7 @@ use crate::engine::core::Engine;
 use crate::engine::power::Connections;
 use crate::engine::status::{armed_to_json, planted_to_json};
 use crate::error::ServeError;
-use crate::faults::ReadError;
+use crate::faults::{Fault, ReadError};
 use crate::shared::Shared;
 use serde_json::{Value, json};
 use std::io::{self, Read, Write};
@@ -113,14 +113,13 @@ fn obey(shared: &Shared, order: ControlCommand) -> Value {
             let range = offset..offset.saturating_add(length).min(engine.size);
             let number = engine.power.next_number;
             engine.power.next_number += 1;
-            engine.faults.read_errors.push(ReadError { number, range: range.clone(), left: count });
+            engine.faults.plant_read_error(ReadError { number, range: range.clone(), left: count });
             json!({ "read_error": { "from": range.start, "to": range.end, "count": count } })
         }),
-        ControlCommand::EarlyFlush { count } => {
-            shared.with_engine(|engine| json!({ "early_flushes": engine.faults.early_flushes.plant(count) }))
-        }
+        ControlCommand::EarlyFlush { count } => shared
+            .with_engine(|engine| json!({ "early_flushes": engine.faults.plant(Fault::EarlyFlush, count) })),
         ControlCommand::NoSpace { count } => {
-            shared.with_engine(|engine| json!({ "no_space": engine.faults.no_space.plant(count) }))
+            shared.with_engine(|engine| json!({ "no_space": engine.faults.plant(Fault::NoSpace, count) }))
         }
         ControlCommand::SlowDie { die, factor } => shared.with_engine(|engine| {
             let dies = engine.drive.setup().geometry.dies;
@@ -182,18 +181,14 @@ fn stopped(engine: &Engine) -> Option<Value> {
 
 /// Cancel a power cut or a fault by its number; without a number, cancel all cuts.
 fn disarm(engine: &mut Engine, number: Option<u64>) -> Value {
-    let (cuts, faults) = (&mut engine.power.armed, &mut engine.faults.read_errors);
-    let before = cuts.len() + faults.len();
-    match number {
-        None => cuts.clear(),
-        Some(number) => {
-            cuts.retain(|armed| armed.number != number);
-            faults.retain(|fault| fault.number != number);
-        }
-    }
-    let disarmed = before - cuts.len() - faults.len();
+    let (cuts, faults) = (&mut engine.power.armed, &mut engine.faults);
+    let before = cuts.len();
+    cuts.retain(|armed| number.is_some_and(|number| armed.number != number));
+    let is_fault = number.is_some_and(|number| faults.cancel(number));
+    let disarmed = before - cuts.len() + usize::from(is_fault);
     let Some(number) = number.filter(|_| disarmed == 0) else { return json!({ "disarmed": disarmed }) };
-    let numbers = cuts.iter().map(|c| c.number).chain(faults.iter().map(|f| f.number)).map(|n| n.to_string());
+    let faults = faults.read_errors().iter().map(|fault| fault.number);
+    let numbers = cuts.iter().map(|cut| cut.number).chain(faults).map(|number| number.to_string());
     let numbers = numbers.collect::<Vec<_>>().join(", ");
     let numbers = if numbers.is_empty() { "none is armed".to_string() } else { numbers };
     json!({ "error": format!("{number}: no cut or fault has this number\n  allowed: {numbers}") })

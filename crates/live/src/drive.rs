@@ -4,13 +4,13 @@
 use crate::data::damaged::Damaged;
 use crate::data::flash::Flash;
 use crate::data::folder::{Beside, Folder};
-use crate::data::found::{Found, Sizes};
+use crate::data::found::{self, Found, Sizes};
 use crate::data::not_written::NotWritten;
 use crate::error::ServeError;
 use crate::page_memory::PageMemory;
 use crate::session::{Event, SessionLog};
 use crate::volatile::Volatile;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
@@ -35,6 +35,19 @@ pub struct Cut {
     pub protected_pages: usize,
     /// When the drive has recovered and takes requests, in its own time.
     pub ready: SimTime,
+}
+
+impl Cut {
+    /// The cut as JSON; times are the drive's, in nanoseconds.
+    pub(crate) fn to_json(self) -> Value {
+        json!({
+            "at_ns": self.at.0,
+            "lost_requests": self.lost,
+            "torn_pages": self.torn_pages,
+            "protected_pages": self.protected_pages,
+            "recovery_ns": self.ready.since(self.at).0,
+        })
+    }
 }
 
 /// A drive and its parts.
@@ -72,7 +85,7 @@ impl Drive {
     pub(crate) fn in_folder(run: &RunSpec, folder: &mut Folder) -> Result<Drive, ServeError> {
         let at = folder.path().display().to_string();
         let wrong = |what: String| ServeError::Input(format!("--data {at}: {what}"));
-        if folder.identity()?.is_none() {
+        if found::identity(folder)?.is_none() {
             let media = Flash::of(Metadata::default(), Arc::new(folder.pages()?));
             let mut drive = Drive::over(run, media)?;
             let device = drive.working().map_err(&wrong)?;
@@ -261,7 +274,7 @@ impl Drive {
     ) -> Result<Drive, ServeError> {
         let at = folder.path().display().to_string();
         let wrong = |what: String| ServeError::Input(format!("--data {at}: {what}"));
-        let then = serde_json::from_str(&folder.identity()?.unwrap_or_default())
+        let then = serde_json::from_str(&found::identity(folder)?.unwrap_or_default())
             .map_err(|e| wrong(format!("cannot read the description of the drive: {e}")))?;
         if let Some(other) = other(&then, &Setup::identity(run)?) {
             let hint = "start the server with the same drive, or with another folder";
@@ -270,13 +283,14 @@ impl Drive {
         // Its contents at time 0 are computed again. All else is found in the folder.
         let mut drive = Drive::over(run, over)?;
         let Some(device) = drive.device.take() else { return Ok(drive) };
-        let Found { media, writes, trims, wear, now, damaged } = taken(folder.find(Sizes::of(&device.ftl))?);
+        let Found { media, writes, trims, wear, now, damaged } =
+            taken(found::find(folder, Sizes::of(&device.ftl))?);
         let protected = Protected { writes, trims, stale_map: device.ftl.inspect().map_pages().collect() };
         let mut off = device.power_cut();
         off.image = off.image.found(media, protected, wear);
         off.at = now;
         drive.power_on(off).map_err(wrong)?;
-        drive.damaged = Damaged::of(folder.damaged()?);
+        drive.damaged = Damaged::of(found::damaged(folder)?);
         damaged.into_iter().for_each(|(sector, place)| drive.damaged.add([sector].into_iter(), &place));
         Ok(drive)
     }

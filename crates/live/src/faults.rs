@@ -49,7 +49,16 @@ pub(crate) struct ReadError {
     pub left: u64,
 }
 
-/// A fault that applies to the next few requests.
+/// A fault that applies to the next few requests of its kind.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Fault {
+    /// A flush is acknowledged but not executed.
+    EarlyFlush,
+    /// A write fails for lack of space.
+    NoSpace,
+}
+
+/// How often a fault applies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Times {
     /// How many more requests it applies to.
@@ -58,35 +67,70 @@ pub(crate) struct Times {
     pub met: u64,
 }
 
-impl Times {
-    /// Apply the fault to this many more requests. Returns how many are left.
-    pub(crate) fn plant(&mut self, count: u64) -> u64 {
-        self.left = self.left.saturating_add(count);
-        self.left
-    }
-
-    /// Whether the fault applies to this request, which then counts.
-    pub(crate) fn meet(&mut self) -> bool {
-        let met = self.left > 0;
-        self.left -= u64::from(met);
-        self.met += u64::from(met);
-        met
-    }
-}
-
 /// Faults that are injected now.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Faults {
-    pub read_errors: Vec<ReadError>,
+    read_errors: Vec<ReadError>,
     /// Number of reads that failed because of an injected fault.
-    pub failed_reads: u64,
-    /// Flushes that are acknowledged but not executed.
-    pub early_flushes: Times,
-    /// Writes that fail for lack of space.
-    pub no_space: Times,
+    failed_reads: u64,
+    early_flushes: Times,
+    no_space: Times,
 }
 
 impl Faults {
+    /// Ranges whose reads fail.
+    pub(crate) fn read_errors(&self) -> &[ReadError] {
+        &self.read_errors
+    }
+
+    /// Number of reads that failed because of an injected fault.
+    pub(crate) fn failed_reads(&self) -> u64 {
+        self.failed_reads
+    }
+
+    /// How often a fault applies.
+    pub(crate) fn times(&self, fault: Fault) -> Times {
+        match fault {
+            Fault::EarlyFlush => self.early_flushes,
+            Fault::NoSpace => self.no_space,
+        }
+    }
+
+    fn times_mut(&mut self, fault: Fault) -> &mut Times {
+        match fault {
+            Fault::EarlyFlush => &mut self.early_flushes,
+            Fault::NoSpace => &mut self.no_space,
+        }
+    }
+
+    /// Apply a fault to this many more requests. Returns how many are left.
+    pub(crate) fn plant(&mut self, fault: Fault, count: u64) -> u64 {
+        let times = self.times_mut(fault);
+        times.left = times.left.saturating_add(count);
+        times.left
+    }
+
+    /// Whether a fault applies to this request, which then counts.
+    pub(crate) fn meets(&mut self, fault: Fault) -> bool {
+        let times = self.times_mut(fault);
+        let met = times.left > 0;
+        times.left -= u64::from(met);
+        times.met += u64::from(met);
+        met
+    }
+
+    /// Let reads of a range fail.
+    pub(crate) fn plant_read_error(&mut self, error: ReadError) {
+        self.read_errors.push(error);
+    }
+
+    /// Cancel the read error with a number. Returns whether there is one.
+    pub(crate) fn cancel(&mut self, number: u64) -> bool {
+        let before = self.read_errors.len();
+        self.read_errors.retain(|error| error.number != number);
+        self.read_errors.len() < before
+    }
+
     /// Whether a read of a range fails; the fault then has one read fewer left.
     pub(crate) fn fails(&mut self, range: &Range<u64>) -> bool {
         let meets = |e: &&mut ReadError| e.range.start < range.end && range.start < e.range.end;
@@ -112,15 +156,15 @@ mod tests {
     #[test]
     fn injected_fault_hits_as_often_as_asked() {
         let mut faults = Faults::default();
-        faults.read_errors.push(ReadError { number: 1, range: 4096..8192, left: 2 });
+        faults.plant_read_error(ReadError { number: 1, range: 4096..8192, left: 2 });
         let reads = [0..4096, 0..4097, 8191..9000, 4096..8192].map(|r| faults.fails(&r));
         assert_eq!(reads, [false, true, true, false]);
-        faults.early_flushes.plant(1);
-        assert_eq!([faults.early_flushes.meet(), faults.early_flushes.meet()], [true, false]);
-        faults.no_space.plant(1);
-        assert_eq!(faults.no_space.plant(u64::MAX), u64::MAX);
+        faults.plant(Fault::EarlyFlush, 1);
+        assert_eq!([faults.meets(Fault::EarlyFlush), faults.meets(Fault::EarlyFlush)], [true, false]);
+        faults.plant(Fault::NoSpace, 1);
+        assert_eq!(faults.plant(Fault::NoSpace, u64::MAX), u64::MAX);
         faults.clear();
-        assert!(!faults.no_space.meet());
-        assert_eq!((faults.failed_reads, faults.early_flushes.met), (2, 1));
+        assert!(!faults.meets(Fault::NoSpace));
+        assert_eq!((faults.failed_reads(), faults.times(Fault::EarlyFlush).met), (2, 1));
     }
 }

@@ -91,9 +91,9 @@ impl Served {
     /// anything was committed.
     fn step(&mut self) -> (Option<(u64, Vec<u8>)>, bool) {
         let ended = self.drive.step().unwrap();
-        let commits = self.folder.commits;
+        let commits = self.folder.commits();
         self.drive.commit(&mut self.folder).unwrap();
-        (ended.map(|c| (c.number, c.data)), self.folder.commits != commits)
+        (ended.map(|c| (c.number, c.data)), self.folder.commits() != commits)
     }
 
     /// Cut the power: requests in flight are lost.

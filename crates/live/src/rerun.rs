@@ -40,7 +40,7 @@ pub fn rerun_session(folder: &Path, over: RunSpec) -> Result<SessionRerun, Serve
     };
     let stopped = |what: String| ServeError::Machine(format!("{}: {what}", folder.display()));
     let (mut requests, mut cuts) = (0, 0);
-    while let Some(event) = session.next()? {
+    while let Some(event) = session.events.next()? {
         match event {
             Event::Submit(at, request) => {
                 requests += 1;

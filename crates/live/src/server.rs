@@ -5,12 +5,14 @@ use crate::connection;
 use crate::control;
 use crate::data::flash::Flash;
 use crate::data::folder::Folder;
+use crate::data::found;
 use crate::drive::Drive;
 use crate::engine::core::Engine;
 use crate::error::ServeError;
 use crate::host;
 use crate::image;
 use crate::lock;
+use crate::pace;
 use crate::protocol::handshake::Export;
 use crate::session::SessionLog;
 use crate::shared::{Log, Shared, Started};
@@ -183,7 +185,7 @@ fn unix(path: &Path) -> Result<UnixListener, ServeError> {
 /// The volatile write cache of a new drive.
 fn volatile(spec: &ServeSpec, drive: &mut Drive, folder: Option<&Folder>) -> Result<Volatile, ServeError> {
     let rules = Rules { sector: drive.setup().device.sector.0, atomic: spec.atomic };
-    let (left, damaged) = folder.map(Folder::left).transpose()?.unwrap_or_default();
+    let (left, damaged) = folder.map(found::left).transpose()?.unwrap_or_default();
     if !damaged.is_empty() {
         drive.add_damaged(damaged);
     }
@@ -215,7 +217,7 @@ impl Server {
     pub fn start(spec: &ServeSpec, log: Log) -> Result<Server, ServeError> {
         let folder = spec.data.as_deref().map(Folder::open);
         let mut folder = folder.transpose()?;
-        let is_new = folder.as_ref().map(Folder::identity).transpose()?.flatten().is_none();
+        let is_new = folder.as_ref().map(found::identity).transpose()?.flatten().is_none();
         let mut drive = match &mut folder {
             None => Drive::over(&spec.run, Flash::default())?,
             Some(folder) => Drive::in_folder(&spec.run, folder)?,
@@ -297,7 +299,7 @@ impl Server {
         let listeners = std::mem::take(&mut places.listeners);
         let mut server = Server { shared, threads: vec![], places };
         let shared = Arc::clone(&server.shared);
-        server.spawn("wordline-pace", move || shared.pace())?;
+        server.spawn("wordline-pace", move || pace::pace(&shared))?;
         let shared = Arc::clone(&server.shared);
         server.spawn("wordline-sync", move || shared.sync())?;
         let shared = Arc::clone(&server.shared);

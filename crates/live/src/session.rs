@@ -198,11 +198,16 @@ pub(crate) struct Recorded {
     pub header: Header,
     /// The folder of the drive, if it had been served before.
     pub served_before: Option<PathBuf>,
+    pub events: Events,
+    /// The hash of the session's result.
+    pub result_hash: String,
+}
+
+/// The events of a session, in order.
+pub(crate) struct Events {
     path: PathBuf,
     lines: io::Lines<BufReader<File>>,
     line: u64,
-    /// The hash of the session's result.
-    pub result_hash: String,
 }
 
 /// Whether a folder holds a session.
@@ -238,9 +243,11 @@ impl Recorded {
             return Err(ServeError::Input(format!("{}: result_hash is missing", report.display())));
         };
         let served_before = Some(folder.join(DRIVE)).filter(|drive| drive.exists());
-        Ok(Recorded { header, served_before, path, lines, line: 1, result_hash })
+        Ok(Recorded { header, served_before, events: Events { path, lines, line: 1 }, result_hash })
     }
+}
 
+impl Events {
     /// The next event; nothing at the end.
     pub(crate) fn next(&mut self) -> Result<Option<Event>, ServeError> {
         let Some(line) = self.lines.next() else {
@@ -318,7 +325,7 @@ mod tests {
         assert!(is_session(folder.path()));
         let mut read = Recorded::open(folder.path()).unwrap();
         assert_eq!((read.header.clone(), read.result_hash.as_str()), (Header::of(&run), "abc"));
-        let found: Vec<Event> = std::iter::from_fn(|| read.next().unwrap()).collect();
+        let found: Vec<Event> = std::iter::from_fn(|| read.events.next().unwrap()).collect();
         assert_eq!(found, events);
         // Readers of traces recognize the format by these lines.
         let text = std::fs::read_to_string(folder.path().join(EVENTS)).unwrap();

@@ -247,9 +247,9 @@ impl Shared {
         }
         let mut sending: Vec<Arc<ReplyQueue>> = vec![];
         for delivery in out {
-            delivery.reply_queue.push(delivery.reply, delivery.bytes, delivery.served);
-            if !sending.iter().any(|o| Arc::ptr_eq(o, &delivery.reply_queue)) {
-                sending.push(delivery.reply_queue);
+            let reply_queue = delivery.push();
+            if !sending.iter().any(|other| Arc::ptr_eq(other, &reply_queue)) {
+                sending.push(reply_queue);
             }
         }
         for reply_queue in sending {

@@ -27,8 +27,7 @@ impl Syncing {
 
     /// Take the replies that must wait, and leave the others.
     pub(crate) fn take(&self, out: &mut Vec<Delivery>) {
-        let waits = |delivery: &mut Delivery| delivery.synced || self.always && delivery.is_promise();
-        let mut taken = out.extract_if(.., waits).peekable();
+        let mut taken = out.extract_if(.., |delivery| delivery.waits_for_sync(self.always)).peekable();
         if taken.peek().is_some() {
             lock(&self.waiting).extend(taken);
             self.more.notify_one();

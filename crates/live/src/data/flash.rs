@@ -1,6 +1,6 @@
 //! The media of a live drive: bytes in RAM, or older bytes in a folder.
 
-use crate::data::changes::Changes;
+use crate::data::changes::{Changes, Uncommitted};
 use crate::data::pages::{self, Pages};
 use crate::page_memory::PageMemory;
 use std::ops::Range;
@@ -16,7 +16,7 @@ pub(crate) struct Flash {
     /// Where bytes that are not in RAM are read. Because of this, a state is only saved without its media.
     pages: Option<Arc<Pages>>,
     /// Changes to be written to the folder, on the drive that owns the folder.
-    changes: Option<Box<Changes>>,
+    changes: Option<Box<Uncommitted>>,
     /// Sectors of logical pages that were read and differ from what was written, and where, in words.
     damaged: Vec<(Span, String)>,
     /// Bytes of pages in RAM.
@@ -69,12 +69,12 @@ impl Flash {
 
     /// Changes since the last call.
     pub(crate) fn take_changes(&mut self) -> Changes {
-        self.changes.as_deref_mut().map(std::mem::take).unwrap_or_default()
+        self.changes.as_deref_mut().map(Uncommitted::take).unwrap_or_default()
     }
 
     /// Set the trims in protected RAM, after a power cut.
     pub(crate) fn set_trims(&mut self, trims: Vec<(u64, u64)>) {
-        self.changed(|c| (c.trims, c.trims_are_all) = (trims.into_iter().collect(), true));
+        self.changed(|c| c.replace_trims(trims));
     }
 
     /// Damage found since the last call.
@@ -84,7 +84,7 @@ impl Flash {
 
     /// Number of pages changed since the last write to the folder.
     pub(crate) fn unwritten(&self) -> usize {
-        self.changes.as_ref().map_or(0, |changes| changes.pages.len() + changes.blocks.len())
+        self.changes.as_ref().map_or(0, |changes| changes.count())
     }
 
     /// Drop bytes from RAM that have been written to the folder.
@@ -102,7 +102,7 @@ impl Flash {
         (parts[part], page.map(|page| &page[..]))
     }
 
-    fn changed(&mut self, change: impl FnOnce(&mut Changes)) {
+    fn changed(&mut self, change: impl FnOnce(&mut Uncommitted)) {
         if let Some(changes) = &mut self.changes {
             change(changes);
         }
@@ -131,7 +131,7 @@ impl Media for Flash {
     }
     fn program(&mut self, ppn: Ppn, oob: Oob, page: PageData) -> Result<(), MediaError> {
         let part = self.bytes.spare_areas().page(ppn).len();
-        self.changed(|c| _ = c.pages.entry(ppn).or_insert(part));
+        self.changed(|c| c.program(ppn, part));
         self.in_ram += page.len() as u64;
         self.bytes.program(ppn, oob, page)
     }
@@ -176,31 +176,26 @@ impl Media for Flash {
         slots: Range<u32>,
         header: BlockHeader,
     ) -> Result<(), MediaError> {
-        self.changed(|c| _ = c.blocks.insert(block));
+        self.changed(|c| c.change(block));
         self.bytes.programmed(block, slots, header)
     }
     fn preload(&mut self, block: BlockId, slots: u32, header: BlockHeader) -> Result<(), MediaError> {
-        self.changed(|c| _ = c.blocks.insert(block));
+        self.changed(|c| c.change(block));
         self.bytes.preload(block, slots, header)
     }
     fn wear(&mut self, block: BlockId, erases: u32) -> Result<(), MediaError> {
-        self.changed(|c| _ = c.blocks.insert(block));
+        self.changed(|c| c.change(block));
         self.bytes.wear(block, erases)
     }
     fn record_trims(&mut self, ppn: Ppn, record: Arc<[u64]>) -> Result<(), MediaError> {
-        self.changed(|c| _ = c.trim_pages.insert(ppn));
+        self.changed(|c| c.record_trims(ppn));
         self.bytes.record_trims(ppn, record)
     }
     fn protect(&mut self, lpn: Lpn, mask: SectorMask, version: u64, page: &PageData) {
         self.changed(|c| c.protect(lpn, mask, version, page));
     }
     fn protect_trims(&mut self, trims: &[(u64, u64)]) {
-        self.changed(|c| {
-            for (entry, version) in trims {
-                let newest = c.trims.entry(*entry).or_default();
-                *newest = (*version).max(*newest);
-            }
-        });
+        self.changed(|c| c.protect_trims(trims));
     }
     fn holds_base(&self, block: BlockId) -> bool {
         self.bytes.holds_base(block)
@@ -215,7 +210,7 @@ impl Media for Flash {
         self.bytes.metadata()
     }
     fn tear_program(&mut self, block: BlockId, slots: Range<u32>) {
-        self.changed(|c| _ = c.blocks.insert(block));
+        self.changed(|c| c.change(block));
         self.bytes.tear_program(block, slots);
     }
     fn tear_erase(&mut self, block: BlockId, slot_shift: u32) {

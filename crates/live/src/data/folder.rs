@@ -71,7 +71,7 @@ pub(crate) struct Folder {
     /// Memory for the data of the next record.
     buffer: Vec<u8>,
     /// Commits since the server began.
-    pub commits: u64,
+    commits: u64,
 }
 
 /// The log of a folder, to be synced while commits continue.
@@ -104,10 +104,7 @@ fn take(path: &Path) -> Result<(File, bool), ServeError> {
         let name = entry.map_err(|e| io("cannot be read", e))?.file_name();
         if !is_ours(&name.to_string_lossy()) {
             let what = format!("contains other files, such as {}", name.to_string_lossy());
-            return Err(wrong(format!(
-                "{what}\n  allowed: a new or empty folder, or the folder of a \
-                                      drive"
-            )));
+            return Err(wrong(format!("{what}\n  allowed: a new or empty folder, or the folder of a drive")));
         }
     }
     let was_there = path.join(LOCK).exists();
@@ -267,6 +264,11 @@ impl Folder {
     pub(crate) fn look(&mut self) -> Result<(), NotWritten> {
         self.looked = Instant::now();
         self.journal.missing().map_or(Ok(()), |file| Err(gone(&self.path, &file)))
+    }
+
+    /// Commits since the server began.
+    pub(crate) fn commits(&self) -> u64 {
+        self.commits
     }
 
     pub(crate) fn path(&self) -> &Path {

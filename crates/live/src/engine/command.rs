@@ -41,12 +41,12 @@ pub(crate) struct Command {
 /// A write whose partly written sectors are completed first.
 pub(crate) struct Fill {
     /// The range to write, in bytes of the drive.
-    pub outer: Range<u64>,
+    outer: Range<u64>,
     /// The part of it for which the command has data.
-    pub inner: Range<u64>,
-    pub bytes: Vec<u8>,
+    inner: Range<u64>,
+    bytes: Vec<u8>,
     /// Sectors that are being read.
-    pub awaited: Vec<u64>,
+    awaited: Vec<u64>,
 }
 
 /// The purpose of a request to the drive.
@@ -60,16 +60,38 @@ pub(crate) enum Role {
 
 /// A reply to send.
 pub(crate) struct Delivery {
-    pub reply_queue: Arc<ReplyQueue>,
-    pub reply: Reply,
+    reply_queue: Arc<ReplyQueue>,
+    reply: Reply,
     /// Bytes of the request that count towards the limit of outstanding data.
-    pub bytes: usize,
-    pub served: Served,
+    bytes: usize,
+    served: Served,
     /// The reply guarantees that data survive a crash of the server's machine.
-    pub synced: bool,
+    synced: bool,
 }
 
 impl Delivery {
+    /// The reply to a request.
+    pub(crate) fn new(
+        reply_queue: Arc<ReplyQueue>,
+        request: &Request,
+        reply: Reply,
+        served: Served,
+        synced: bool,
+    ) -> Delivery {
+        Delivery { reply_queue, reply, bytes: weight(request), served, synced }
+    }
+
+    /// Whether the reply waits for a sync of the folder; with `always`, all that guarantee something do.
+    pub(crate) fn waits_for_sync(&self, always: bool) -> bool {
+        self.synced || always && self.is_promise()
+    }
+
+    /// Put the reply into the queue of its client. Returns the queue.
+    pub(crate) fn push(self) -> Arc<ReplyQueue> {
+        self.reply_queue.push(self.reply, self.bytes, self.served);
+        self.reply_queue
+    }
+
     /// Whether the reply guarantees something for later, such as that data are written.
     pub(crate) fn is_promise(&self) -> bool {
         matches!(self.served.verb, Verb::Write | Verb::WriteZeroes | Verb::Trim | Verb::Flush)
@@ -160,6 +182,30 @@ pub(crate) fn weight(request: &Request) -> usize {
 }
 
 impl Fill {
+    /// A write of data to `inner`, a part of the range `outer`. The awaited sectors are being read.
+    pub(crate) fn new(outer: Range<u64>, inner: Range<u64>, data: &[u8], awaited: Vec<u64>) -> Fill {
+        let mut bytes = vec![0; (outer.end - outer.start) as usize];
+        let at = (inner.start - outer.start) as usize;
+        bytes[at..at + data.len()].copy_from_slice(data);
+        Fill { outer, inner, bytes, awaited }
+    }
+
+    /// The range to write, in bytes of the drive.
+    pub(crate) fn outer(&self) -> &Range<u64> {
+        &self.outer
+    }
+
+    /// The bytes to write.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Note that the read of a sector has ended. Returns whether no other is awaited.
+    pub(crate) fn end_read(&mut self, sector: u64) -> bool {
+        self.awaited.retain(|awaited| *awaited != sector);
+        self.awaited.is_empty()
+    }
+
     /// Complete a sector that has been read: bytes that the command does not write are taken from it.
     pub(crate) fn take(&mut self, sector: u64, data: &[u8]) {
         let end = sector + data.len() as u64;
@@ -175,7 +221,6 @@ impl Fill {
                 into.copy_from_slice(&data[from as usize..to as usize]);
             }
         }
-        self.awaited.retain(|s| *s != sector);
     }
 }
 
@@ -189,16 +234,14 @@ mod tests {
             [(3..5u64, vec![0]), (3..13, vec![0, 8]), (0..5, vec![0]), (11..16, vec![8]), (8..12, vec![8])]
         {
             let outer = inner.start / 8 * 8..inner.end.next_multiple_of(8);
-            let mut bytes = vec![0; (outer.end - outer.start) as usize];
-            bytes[(inner.start - outer.start) as usize..(inner.end - outer.start) as usize].fill(1);
-            let mut fill =
-                Fill { outer: outer.clone(), inner: inner.clone(), bytes, awaited: sectors.clone() };
-            for s in sectors {
-                fill.take(s, &[2; 8]);
+            let data = vec![1; (inner.end - inner.start) as usize];
+            let mut fill = Fill::new(outer.clone(), inner.clone(), &data, sectors.clone());
+            for s in &sectors {
+                fill.take(*s, &[2; 8]);
+                assert_eq!(fill.end_read(*s), sectors.last() == Some(s));
             }
-            assert!(fill.awaited.is_empty());
             let wanted: Vec<u8> = outer.map(|at| if inner.contains(&at) { 1 } else { 2 }).collect();
-            assert_eq!(fill.bytes, wanted, "{inner:?}");
+            assert_eq!(fill.bytes(), wanted, "{inner:?}");
         }
     }
 }

@@ -5,11 +5,9 @@ use crate::clock::{Clock, TimeScale};
 use crate::data::folder::Folder;
 use crate::data::not_written::NotWritten;
 use crate::drive::{Drive, Stopped, has_memory};
-use crate::engine::command::{
-    Command, Delivery, Fills, Held, Notes, Role, WriteCache, damage_told, patch, weight,
-};
+use crate::engine::command::{Command, Delivery, Fills, Held, Notes, Role, WriteCache, damage_told, patch};
 use crate::engine::recovery::Power;
-use crate::faults::{Due, Faults};
+use crate::faults::{Due, Fault, Faults};
 use crate::holes::Holes;
 use crate::parts::PartTrims;
 use crate::pieces::{Rest, Units};
@@ -188,11 +186,11 @@ impl Engine {
             );
             return;
         }
-        if verb == Verb::Flush && self.faults.early_flushes.meet() {
+        if verb == Verb::Flush && self.faults.meets(Fault::EarlyFlush) {
             self.answer_at_once(reply_queue, &request, arrived, Reply::done(agreed, request.cookie), false);
             return;
         }
-        if matches!(verb, Verb::Write | Verb::WriteZeroes) && self.faults.no_space.meet() {
+        if matches!(verb, Verb::Write | Verb::WriteZeroes) && self.faults.meets(Fault::NoSpace) {
             let why = "injected: no space".to_string();
             return self.refuse(reply_queue, &request, arrived, (NbdError::NoSpace, why));
         }
@@ -248,14 +246,8 @@ impl Engine {
         let due = (self.clock.scale() != TimeScale::NONE).then_some(arrived);
         let served =
             Served { verb, bytes: request.length, failed, arrived, modelled: SimDuration::ZERO, due };
-        let bytes = weight(request);
-        self.out.push(Delivery {
-            reply_queue: Arc::clone(reply_queue),
-            reply,
-            bytes,
-            served,
-            synced: verb == Verb::Flush,
-        });
+        let reply_queue = Arc::clone(reply_queue);
+        self.out.push(Delivery::new(reply_queue, request, reply, served, verb == Verb::Flush));
     }
 
     /// Advance time to an instant, and complete the requests due until then. Returns whether the power was cut
@@ -441,13 +433,7 @@ impl Engine {
         };
         let served = self.served(&command, failed);
         let synced = command.verb == Verb::Flush || request.has(flag::FUA);
-        self.out.push(Delivery {
-            reply,
-            bytes: weight(&request),
-            served,
-            synced,
-            reply_queue: command.reply_queue,
-        });
+        self.out.push(Delivery::new(command.reply_queue, &request, reply, served, synced));
         self.count(command.verb, failed);
     }
 

@@ -2,7 +2,7 @@
 
 use crate::drive::Cut;
 use crate::engine::core::Engine;
-use crate::faults::{Armed, Due};
+use crate::faults::{Armed, Due, Fault};
 use serde_json::{Value, json};
 use wordline_counters::{Cause, by_cause};
 use wordline_ftl::RegionId;
@@ -15,6 +15,7 @@ impl Engine {
             return json!({ "stopped": self.stopped });
         };
         let counters = device.ftl.counters();
+        let (flushes, writes) = (self.faults.times(Fault::EarlyFlush), self.faults.times(Fault::NoSpace));
         json!({
             "time_ns": self.drive.now().0,
             "scheme": self.drive.scheme(),
@@ -37,12 +38,12 @@ impl Engine {
                 "power_loss": self.drive.volatile().loss(),
             },
             "faults": {
-                "read_errors": self.faults.read_errors.len(),
-                "early_flushes": self.faults.early_flushes.left,
-                "failed_reads": self.faults.failed_reads,
-                "lied_flushes": self.faults.early_flushes.met,
-                "no_space": self.faults.no_space.left,
-                "refused_writes": self.faults.no_space.met,
+                "read_errors": self.faults.read_errors().len(),
+                "early_flushes": flushes.left,
+                "failed_reads": self.faults.failed_reads(),
+                "lied_flushes": flushes.met,
+                "no_space": writes.left,
+                "refused_writes": writes.met,
                 "planted": planted_to_json(self),
                 "slow_dies": self.drive.slow_dies().map(|(die, x)| json!({ "die": die.0, "factor": x })).collect::<Vec<_>>(),
             },
@@ -51,19 +52,6 @@ impl Engine {
             "recovers": self.power.recovery.is_some(),
             "cuts": self.power.cuts.iter().enumerate().map(|(at, cut)| cut_to_json(self, at, *cut)).collect::<Vec<_>>(),
             "last_cut": self.drive.volatile().last_cut(),
-        })
-    }
-}
-
-impl Cut {
-    /// The cut as JSON; times are the drive's, in nanoseconds.
-    pub(crate) fn to_json(self) -> Value {
-        json!({
-            "at_ns": self.at.0,
-            "lost_requests": self.lost,
-            "torn_pages": self.torn_pages,
-            "protected_pages": self.protected_pages,
-            "recovery_ns": self.ready.since(self.at).0,
         })
     }
 }
@@ -114,12 +102,13 @@ pub(crate) fn armed_to_json(engine: &Engine) -> Vec<Value> {
 /// Injected faults that can be cancelled, with their numbers or names.
 pub(crate) fn planted_to_json(engine: &Engine) -> Vec<Value> {
     let faults = &engine.faults;
-    let reads = faults.read_errors.iter().map(|e| {
+    let reads = faults.read_errors().iter().map(|e| {
         json!({ "number": e.number, "fault": "read-error", "from": e.range.start, "to": e.range.end, "count": e.left })
     });
-    let times = [("early-flush", faults.early_flushes.left), ("no-space", faults.no_space.left)];
-    let times = times.into_iter().filter(|(_, left)| *left > 0);
-    let times = times.map(|(fault, left)| json!({ "fault": fault, "count": left }));
+    let times = [("early-flush", Fault::EarlyFlush), ("no-space", Fault::NoSpace)];
+    let times = times.map(|(name, fault)| (name, faults.times(fault).left)).into_iter();
+    let times = times.filter(|(_, left)| *left > 0);
+    let times = times.map(|(name, left)| json!({ "fault": name, "count": left }));
     let slow = engine.drive.slow_dies();
     let slow = slow.map(|(die, x)| json!({ "fault": "slow-die", "die": die.0, "factor": x }));
     reads.chain(times).chain(slow).collect()
@@ -129,7 +118,7 @@ pub(crate) fn planted_to_json(engine: &Engine) -> Vec<Value> {
 fn folder_to_json(engine: &Engine) -> Option<Value> {
     let folder = engine.folder.as_ref()?;
     Some(
-        json!({ "path": folder.path(), "commits": folder.commits, "damaged_sectors": engine.drive.damaged_sectors() }),
+        json!({ "path": folder.path(), "commits": folder.commits(), "damaged_sectors": engine.drive.damaged_sectors() }),
     )
 }
 

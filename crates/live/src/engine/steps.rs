@@ -83,12 +83,9 @@ impl Engine {
         if awaited.is_empty() {
             return self.put(id, &outer, data.data());
         }
-        let mut bytes = vec![0; (outer.end - outer.start) as usize];
-        let (at, data) = ((inner.start - outer.start) as usize, Vec::from(data));
-        bytes[at..at + data.len()].copy_from_slice(&data);
         self.fills.sectors.extend(&awaited);
         if let Some(command) = self.commands.get_mut(&id) {
-            command.fill = Some(Fill { outer, inner, bytes, awaited: awaited.clone() });
+            command.fill = Some(Fill::new(outer, inner, &Vec::from(data), awaited.clone()));
         }
         for sector in awaited {
             let whole = sector..sector + self.units.sector;
@@ -100,8 +97,7 @@ impl Engine {
     pub(crate) fn filled(&mut self, id: u64, sector: u64) {
         let Some(command) = self.commands.get_mut(&id) else { return };
         let Some(fill) = &mut command.fill else { return };
-        fill.awaited.retain(|s| *s != sector);
-        if !fill.awaited.is_empty() {
+        if !fill.end_read(sector) {
             return;
         }
         let failed = command.error.is_some();
@@ -109,9 +105,9 @@ impl Engine {
         if failed {
             self.finish(id);
         } else {
-            self.put(id, &fill.outer, HostData::Bytes(&fill.bytes));
+            self.put(id, fill.outer(), HostData::Bytes(fill.bytes()));
         }
-        self.fills.sectors.retain(|s| *s < fill.outer.start || *s >= fill.outer.end);
+        self.fills.sectors.retain(|s| !fill.outer().contains(s));
         for id in std::mem::take(&mut self.fills.waiting) {
             let waiting = self.commands.get_mut(&id).and_then(|c| c.waiting.take());
             if let Some(piece) = waiting {
@@ -165,10 +161,11 @@ impl Engine {
         let Some(command) = self.commands.get(&id) else { return };
         let served = self.served(command, false);
         let reply = Reply::done(command.reply_queue.agreed, command.request.cookie);
-        let (reply_queue, bytes) = (Arc::clone(&command.reply_queue), length as usize);
+        let delivery =
+            Delivery::new(Arc::clone(&command.reply_queue), &command.request, reply, served, false);
         self.cache.used += length;
         self.drive.volatile_mut().acknowledge(id);
-        self.out.push(Delivery { reply_queue, reply, bytes, served, synced: false });
+        self.out.push(delivery);
         self.count(Verb::Write, false);
         self.cut_if_due();
     }

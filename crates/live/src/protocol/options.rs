@@ -3,7 +3,7 @@
 use crate::protocol::numbers::{BASE_ALLOCATION, MAX_STRING};
 
 /// Bytes of a client, read from the front.
-pub(crate) struct Reader<'a>(pub &'a [u8]);
+struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {
     fn take(&mut self, n: usize) -> Option<&'a [u8]> {
