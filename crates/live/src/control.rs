@@ -1,11 +1,11 @@
 //! The control socket. A connection carries one command, on one line, and one JSON object in reply.
 
 use crate::control_command::ControlCommand;
-use crate::engine::core::Engine;
-use crate::engine::power::Connections;
+use crate::engine::executor::Executor;
+use crate::engine::recovery::Connections;
 use crate::engine::status::{armed_to_json, planted_to_json};
 use crate::error::ServeError;
-use crate::faults::{Fault, ReadError};
+use crate::faults::{Fault, Faults};
 use crate::shared::Shared;
 use serde_json::{Value, json};
 use std::io::{self, Read, Write};
@@ -35,7 +35,7 @@ pub(crate) fn serve(shared: &Shared, mut stream: UnixStream) -> io::Result<()> {
                     | ControlCommand::Armed
                     | ControlCommand::Forks
             ) {
-                shared.with_engine(|engine| engine.drive.note_order(line.trim()));
+                with(shared, |executor| executor.drive_mut().note_order(line.trim()));
             }
             obey(shared, order)
         }
@@ -80,116 +80,123 @@ fn line(shared: &Shared, mut stream: &UnixStream) -> io::Result<Vec<u8>> {
     Ok(line)
 }
 
+/// Apply a change to the drive and its commands, as of now.
+fn with<T>(shared: &Shared, act: impl FnOnce(&mut Executor) -> T) -> T {
+    shared.with_engine(|engine| act(engine.executor_mut()))
+}
+
 fn obey(shared: &Shared, order: ControlCommand) -> Value {
     match order {
         ControlCommand::Stats => shared.to_json(),
         ControlCommand::Mark(text) => {
-            shared.with_engine(|engine| json!({ "mark": text, "at_ns": engine.drive.now().0 }))
+            with(shared, |executor| json!({ "mark": text, "at_ns": executor.drive().now().0 }))
         }
-        ControlCommand::Cut(when, seed) => shared.with_engine(|engine| {
-            if let Some(error) = stopped(engine) {
+        ControlCommand::Cut(when, seed) => with(shared, |executor| {
+            if let Some(error) = stopped(executor) {
                 return error;
             }
-            match engine.arm(when, seed) {
+            match executor.arm(when, seed) {
                 Some(cut) => {
                     let mut told = cut.to_json();
-                    if let Some(lost) = engine.drive.volatile().last_cut() {
+                    if let Some(lost) = executor.drive().volatile().last_cut() {
                         told["write_cache"] = lost.clone();
                     }
                     json!({ "cut": told })
                 }
-                None => stopped(engine).unwrap_or_else(|| json!({ "armed": armed_to_json(engine) })),
+                None => stopped(executor).unwrap_or_else(|| json!({ "armed": armed_to_json(executor) })),
             }
         }),
         ControlCommand::TimeScale(scale) => {
             shared.set_time_scale(scale);
             json!({ "time_scale": scale.factor() })
         }
-        ControlCommand::ReadError { offset, length, count } => shared.with_engine(|engine| {
-            if offset >= engine.size {
+        ControlCommand::ReadError { offset, length, count } => with(shared, |executor| {
+            let size = executor.space().size();
+            if offset >= size {
                 return json!({ "error": format!("offset={offset}: beyond the end of the drive\n  allowed: \
-                                                 0 to {}", engine.size - 1) });
+                                                 0 to {}", size - 1) });
             }
-            let range = offset..offset.saturating_add(length).min(engine.size);
-            let number = engine.power.next_number;
-            engine.power.next_number += 1;
-            engine.faults.plant_read_error(ReadError { number, range: range.clone(), left: count });
+            let range = offset..offset.saturating_add(length).min(size);
+            executor.faults_mut().plant_read_error(range.clone(), count);
             json!({ "read_error": { "from": range.start, "to": range.end, "count": count } })
         }),
-        ControlCommand::EarlyFlush { count } => shared
-            .with_engine(|engine| json!({ "early_flushes": engine.faults.plant(Fault::EarlyFlush, count) })),
+        ControlCommand::EarlyFlush { count } => with(
+            shared,
+            |executor| json!({ "early_flushes": executor.faults_mut().plant(Fault::EarlyFlush, count) }),
+        ),
         ControlCommand::NoSpace { count } => {
-            shared.with_engine(|engine| json!({ "no_space": engine.faults.plant(Fault::NoSpace, count) }))
+            with(shared, |executor| json!({ "no_space": executor.faults_mut().plant(Fault::NoSpace, count) }))
         }
-        ControlCommand::SlowDie { die, factor } => shared.with_engine(|engine| {
-            let dies = engine.drive.setup().geometry.dies;
+        ControlCommand::SlowDie { die, factor } => with(shared, |executor| {
+            let dies = executor.drive().setup().geometry.dies;
             planted(
                 die,
                 dies,
                 "die",
-                || engine.drive.slow_die(DieId(die), factor),
+                || executor.drive_mut().slow_die(DieId(die), factor),
                 json!({ "factor": factor }),
             )
         }),
-        ControlCommand::Retire { block } => shared.with_engine(|engine| {
-            let blocks = engine.drive.setup().geometry.blocks;
+        ControlCommand::Retire { block } => with(shared, |executor| {
+            let blocks = executor.drive().setup().geometry.blocks;
             planted(
                 block,
                 blocks,
                 "block",
-                || engine.drive.retire(BlockId(block)),
+                || executor.drive_mut().retire(BlockId(block)),
                 json!("at its next erase"),
             )
         }),
-        ControlCommand::Reset(seed, down) => shared.with_engine(|engine| {
-            if let Some(error) = stopped(engine) {
+        ControlCommand::Reset(seed, down) => with(shared, |executor| {
+            if let Some(error) = stopped(executor) {
                 return error;
             }
-            match engine.cut_now(seed, Connections::Stay(Duration::from_nanos(down.0))) {
+            match executor.cut_now(seed, Connections::Stay(Duration::from_nanos(down.0))) {
                 Some(cut) => json!({ "reset": cut.to_json() }),
-                None => stopped(engine).unwrap_or_default(),
+                None => stopped(executor).unwrap_or_default(),
             }
         }),
-        ControlCommand::Armed => shared.with_engine(
-            |engine| json!({ "cuts": armed_to_json(engine), "faults": planted_to_json(engine) }),
+        ControlCommand::Armed => with(
+            shared,
+            |executor| json!({ "cuts": armed_to_json(executor), "faults": planted_to_json(executor) }),
         ),
-        ControlCommand::Disarm(number) => shared.with_engine(|engine| disarm(engine, number)),
+        ControlCommand::Disarm(number) => with(shared, |executor| disarm(executor.faults_mut(), number)),
         ControlCommand::Forks => shared.forks_to_json(),
         ControlCommand::End(at) => shared.end_fork(&at),
         ControlCommand::Metrics => Value::String(crate::metrics::text(&shared.to_json())),
         ControlCommand::Snapshot(name) => shared.snapshot(name),
         ControlCommand::Drop(name) => shared.drop_snapshot(name),
         ControlCommand::Fork(fork) => shared.fork(fork),
-        ControlCommand::Clear => shared.with_engine(|engine| {
-            engine.faults.clear();
-            let slow: Vec<DieId> = engine.drive.slow_dies().map(|(die, _)| die).collect();
+        ControlCommand::Clear => with(shared, |executor| {
+            executor.faults_mut().clear();
+            let slow: Vec<DieId> = executor.drive().slow_dies().map(|(die, _)| die).collect();
             for die in slow {
-                if let Err(why) = engine.drive.slow_die(die, 1) {
+                if let Err(why) = executor.drive_mut().slow_die(die, 1) {
                     return json!({ "error": why });
                 }
             }
-            engine.power.armed.clear();
+            executor.faults_mut().disarm_all();
             json!({ "cleared": true })
         }),
     }
 }
 
 /// The reply of a drive that has stopped.
-fn stopped(engine: &Engine) -> Option<Value> {
-    engine.stopped.as_ref().map(|why| json!({ "error": format!("the drive has stopped: {why}") }))
+fn stopped(executor: &Executor) -> Option<Value> {
+    executor.stopped().map(|why| json!({ "error": format!("the drive has stopped: {why}") }))
 }
 
-/// Cancel a power cut or a fault by its number; without a number, cancel all cuts.
-fn disarm(engine: &mut Engine, number: Option<u64>) -> Value {
-    let (cuts, faults) = (&mut engine.power.armed, &mut engine.faults);
-    let before = cuts.len();
-    cuts.retain(|armed| number.is_some_and(|number| armed.number != number));
-    let is_fault = number.is_some_and(|number| faults.cancel(number));
-    let disarmed = before - cuts.len() + usize::from(is_fault);
-    let Some(number) = number.filter(|_| disarmed == 0) else { return json!({ "disarmed": disarmed }) };
-    let faults = faults.read_errors().iter().map(|fault| fault.number);
-    let numbers = cuts.iter().map(|cut| cut.number).chain(faults).map(|number| number.to_string());
-    let numbers = numbers.collect::<Vec<_>>().join(", ");
+/// Cancel a power cut or a read error by its number; without a number, cancel all cuts.
+fn disarm(faults: &mut Faults, number: Option<u64>) -> Value {
+    let Some(number) = number else {
+        let disarmed = faults.cuts().len();
+        faults.disarm_all();
+        return json!({ "disarmed": disarmed });
+    };
+    if faults.disarm(number) {
+        return json!({ "disarmed": 1 });
+    }
+    let numbers = faults.numbers().map(|number| number.to_string()).collect::<Vec<_>>().join(", ");
     let numbers = if numbers.is_empty() { "none is armed".to_string() } else { numbers };
     json!({ "error": format!("{number}: no cut or fault has this number\n  allowed: {numbers}") })
 }

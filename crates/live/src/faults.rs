@@ -1,4 +1,4 @@
-//! Injected faults: reads that fail, writes without space, ignored flushes, and the time of a power cut.
+//! Injected faults: reads that fail, writes without space, ignored flushes, and armed power cuts.
 
 use std::ops::Range;
 use wordline_units::SimTime;
@@ -70,6 +70,9 @@ pub(crate) struct Times {
 /// Faults that are injected now.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Faults {
+    /// Number of the last armed power cut or read error.
+    last_number: u64,
+    cuts: Vec<Armed>,
     read_errors: Vec<ReadError>,
     /// Number of reads that failed because of an injected fault.
     failed_reads: u64,
@@ -119,16 +122,77 @@ impl Faults {
         met
     }
 
-    /// Let reads of a range fail.
-    pub(crate) fn plant_read_error(&mut self, error: ReadError) {
-        self.read_errors.push(error);
+    fn new_number(&mut self) -> u64 {
+        self.last_number += 1;
+        self.last_number
     }
 
-    /// Cancel the read error with a number. Returns whether there is one.
-    pub(crate) fn cancel(&mut self, number: u64) -> bool {
-        let before = self.read_errors.len();
+    /// Let this many reads of a range fail.
+    pub(crate) fn plant_read_error(&mut self, range: Range<u64>, count: u64) {
+        let number = self.new_number();
+        self.read_errors.push(ReadError { number, range, left: count });
+    }
+
+    /// Arm a power cut.
+    pub(crate) fn arm(&mut self, due: Due, seed: Option<u64>) {
+        let number = self.new_number();
+        self.cuts.push(Armed { number, due, seed });
+    }
+
+    /// Armed power cuts.
+    pub(crate) fn cuts(&self) -> &[Armed] {
+        &self.cuts
+    }
+
+    /// Time of the next power cut, among those with a drawn time.
+    pub(crate) fn next_cut(&self) -> Option<SimTime> {
+        self.cuts.iter().filter_map(|cut| if let Due::At(at) = cut.due { Some(at) } else { None }).min()
+    }
+
+    /// The power cut with this drawn time.
+    pub(crate) fn cut_at(&self, at: SimTime) -> Option<Armed> {
+        self.cuts.iter().find(|cut| cut.due == Due::At(at)).copied()
+    }
+
+    /// A power cut that was armed for a number of replies, all of which have been given.
+    pub(crate) fn due_cut(&self) -> Option<Armed> {
+        self.cuts.iter().find(|cut| matches!(cut.due, Due::Writes(0) | Due::Flushes(0))).copied()
+    }
+
+    /// Count an acknowledged write towards armed power cuts.
+    pub(crate) fn count_write(&mut self) {
+        for cut in &mut self.cuts {
+            if let Due::Writes(left) = &mut cut.due {
+                *left = left.saturating_sub(1);
+            }
+        }
+    }
+
+    /// Count an acknowledged flush towards armed power cuts.
+    pub(crate) fn count_flush(&mut self) {
+        for cut in &mut self.cuts {
+            if let Due::Flushes(left) = &mut cut.due {
+                *left = left.saturating_sub(1);
+            }
+        }
+    }
+
+    /// Cancel all armed power cuts.
+    pub(crate) fn disarm_all(&mut self) {
+        self.cuts.clear();
+    }
+
+    /// Cancel the power cut or read error with a number. Returns whether there is one.
+    pub(crate) fn disarm(&mut self, number: u64) -> bool {
+        let before = self.numbers().count();
+        self.cuts.retain(|cut| cut.number != number);
         self.read_errors.retain(|error| error.number != number);
-        self.read_errors.len() < before
+        self.numbers().count() < before
+    }
+
+    /// The numbers of armed power cuts and read errors.
+    pub(crate) fn numbers(&self) -> impl Iterator<Item = u64> + '_ {
+        self.cuts.iter().map(|cut| cut.number).chain(self.read_errors.iter().map(|error| error.number))
     }
 
     /// Whether a read of a range fails; the fault then has one read fewer left.
@@ -141,7 +205,7 @@ impl Faults {
         true
     }
 
-    /// Remove all faults.
+    /// Remove all faults except armed power cuts.
     pub(crate) fn clear(&mut self) {
         self.read_errors.clear();
         self.early_flushes.left = 0;
@@ -156,7 +220,7 @@ mod tests {
     #[test]
     fn injected_fault_hits_as_often_as_asked() {
         let mut faults = Faults::default();
-        faults.plant_read_error(ReadError { number: 1, range: 4096..8192, left: 2 });
+        faults.plant_read_error(4096..8192, 2);
         let reads = [0..4096, 0..4097, 8191..9000, 4096..8192].map(|r| faults.fails(&r));
         assert_eq!(reads, [false, true, true, false]);
         faults.plant(Fault::EarlyFlush, 1);
@@ -166,5 +230,24 @@ mod tests {
         faults.clear();
         assert!(!faults.meets(Fault::NoSpace));
         assert_eq!((faults.failed_reads(), faults.times(Fault::EarlyFlush).met), (2, 1));
+    }
+    #[test]
+    fn armed_cut_is_due_after_its_replies_or_at_its_time() {
+        let mut faults = Faults::default();
+        faults.arm(Due::Writes(1), Some(7));
+        faults.arm(Due::Flushes(2), None);
+        faults.arm(Due::At(SimTime(9)), Some(8));
+        assert_eq!((faults.next_cut(), faults.due_cut()), (Some(SimTime(9)), None));
+        assert_eq!(faults.cut_at(SimTime(9)).map(|cut| cut.seed), Some(Some(8)));
+        faults.count_flush();
+        assert_eq!(faults.due_cut(), None);
+        faults.count_write();
+        assert_eq!(faults.due_cut().map(|cut| cut.seed), Some(Some(7)));
+        assert!(faults.disarm(1) && !faults.disarm(1));
+        assert_eq!(faults.numbers().collect::<Vec<_>>(), [2, 3]);
+        faults.count_flush();
+        assert_eq!(faults.due_cut().map(|cut| cut.number), Some(2));
+        faults.disarm_all();
+        assert_eq!((faults.numbers().count(), faults.next_cut()), (0, None));
     }
 }

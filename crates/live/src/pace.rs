@@ -78,9 +78,8 @@ pub(crate) fn pace(shared: &Shared) {
         }
         let cuts = engine.epoch();
         engine.pump(Instant::now());
-        engine.sleeps_until = engine.next_due();
-        let until = engine.sleeps_until;
-        if !engine.out.is_empty() || engine.epoch() != cuts || !engine.notes.is_empty() {
+        let until = engine.sleep_until_due();
+        if engine.has_output() || engine.epoch() != cuts {
             shared.leave(engine, cuts, None);
             engine = lock(&shared.engine);
             continue;

@@ -82,16 +82,12 @@ impl Pacing {
             watch.due = due;
             if due.is_some() {
                 self.by.store(watch.number, Ordering::Release);
-                engine.sleeps_until = None;
+                engine.end_sleep();
                 return false;
             }
         }
         self.by.store(OWN, Ordering::Release);
-        let is_sooner = due.is_some_and(|due| engine.sleeps_until.is_none_or(|until| due < until));
-        if is_sooner {
-            engine.sleeps_until = due;
-        }
-        is_sooner
+        engine.wakes_sooner(due)
     }
 
     /// When a connection's thread must process an event. Nothing if another thread has the watch by now.

@@ -286,11 +286,11 @@ impl Server {
         let description = format!("{} under {}", drive.setup().device.description, drive.scheme());
         let syncing = folder.as_ref().map(|folder| Syncing::new(folder.log(), spec.always_sync));
         let engine = Engine::new(drive, folder, spec);
-        let preferred = u32::try_from(engine.units.sector).unwrap_or(4096).max(512);
+        let preferred = u32::try_from(engine.executor().space().units().sector).unwrap_or(4096).max(512);
         let export = Export {
             name,
             description,
-            size: engine.size,
+            size: engine.executor().space().size(),
             preferred,
             read_only: spec.read_only,
             encryption: spec.encryption,
@@ -337,7 +337,7 @@ impl Server {
 
     /// Why the drive cannot be served any longer, such as a folder that is gone.
     pub fn failure(&self) -> Option<String> {
-        lock(&self.shared.engine).power.gone.clone()
+        lock(&self.shared.engine).gone().map(str::to_string)
     }
 
     /// The name of the export, and its size in bytes.
@@ -354,7 +354,7 @@ impl Server {
         self.end();
         let mut report = self.shared.to_json();
         let (hash, session) = self.shared.with_engine(|engine| {
-            let ended = engine.drive.end();
+            let ended = engine.executor_mut().drive_mut().end();
             engine.close();
             ended
         });

@@ -9,6 +9,7 @@ use crate::control_command::Fork;
 use crate::drive::{Drive, Kept};
 use crate::engine::command::Delivery;
 use crate::engine::core::Engine;
+use crate::engine::status;
 use crate::error::ServeError;
 use crate::host::{Granted, use_huge_pages};
 use crate::lock;
@@ -16,7 +17,6 @@ use crate::pacer::{Pacing, Watch};
 use crate::page_memory::PageMemory;
 use crate::pieces::Units;
 use crate::protocol::handshake::Export;
-use crate::protocol::numbers::NbdError;
 use crate::protocol::request::Request;
 use crate::reply_queue::ReplyQueue;
 use crate::spec::ServeSpec;
@@ -122,8 +122,8 @@ impl Shared {
         log: Log,
     ) -> Shared {
         Shared {
-            units: engine.units,
-            page_memory: engine.drive.page_memory(),
+            units: engine.executor().space().units(),
+            page_memory: engine.executor().drive().page_memory(),
             engine: Mutex::new(engine),
             syncing,
             pacing: Pacing::new(spec.spin),
@@ -171,7 +171,7 @@ impl Shared {
     }
 
     pub(crate) fn time_scale(&self) -> TimeScale {
-        lock(&self.engine).clock.scale()
+        lock(&self.engine).scale()
     }
 
     /// Whether the drive takes no time.
@@ -197,7 +197,7 @@ impl Shared {
         let mut engine = lock(&self.engine);
         let mut cuts = engine.epoch();
         let mut is_open = true;
-        let apart = apart && engine.clock.scale() == TimeScale::NONE;
+        let apart = apart && engine.scale() == TimeScale::NONE;
         for (request, data) in requests.drain(..) {
             is_open = is_open && engine.submit(reply_queue, request, data, arrived);
             // The thread that holds the lock completes what is due meanwhile, because the pacing thread waits
@@ -211,7 +211,7 @@ impl Shared {
             }
         }
         if apart {
-            engine.power.is_behind |= !engine.asked.is_empty();
+            engine.leave_work();
             self.leave(engine, cuts, None);
         } else {
             engine.pump(Instant::now());
@@ -223,7 +223,7 @@ impl Shared {
     /// Unlock, and send completed replies. After a power cut, end all connections. The thread given as `to`
     /// processes the next due event.
     pub(crate) fn leave(&self, mut engine: MutexGuard<'_, Engine>, cuts: u64, to: Option<&mut Watch>) {
-        let (mut out, notes) = (std::mem::take(&mut engine.out), std::mem::take(&mut engine.notes));
+        let (mut out, notes) = engine.take_output();
         let was_cut = engine.epoch() != cuts;
         let wakes = self.pacing.pass(&mut engine, to);
         drop(engine);
@@ -279,8 +279,7 @@ impl Shared {
     pub(crate) fn stop(&self) {
         self.with_engine(|engine| {
             self.stopping.store(true, Ordering::Relaxed);
-            engine.power.ends = true;
-            engine.fail_all(NbdError::Shutdown, "the server is stopping");
+            engine.end();
         });
         self.pacing.wake();
         if let Some(syncing) = &self.syncing {
@@ -310,7 +309,7 @@ impl Shared {
     /// Change the time scale from now on.
     pub(crate) fn set_time_scale(&self, scale: TimeScale) {
         self.untimed.store(scale == TimeScale::NONE, Ordering::Relaxed);
-        self.with_engine(|engine| engine.set_scale(scale));
+        self.with_engine(|engine| engine.executor_mut().set_scale(scale));
     }
 
     /// Save the drive as it is now. Requests in flight stay so in the snapshot, where their replies go to no
@@ -323,7 +322,7 @@ impl Shared {
             );
             return json!({ "error": what });
         }
-        match self.with_engine(|engine| engine.drive.keep()) {
+        match self.with_engine(|engine| engine.executor().drive().keep()) {
             Ok(kept) => {
                 let at = kept.at.0;
                 lock(&self.snapshots).insert(name.clone(), kept);
@@ -337,7 +336,7 @@ impl Shared {
     pub(crate) fn fork(&self, asked: Fork) -> Value {
         let begun = Instant::now();
         let forked = match &asked.of {
-            None => self.with_engine(|engine| engine.drive.keep()).and_then(|kept| kept.drive()),
+            None => self.with_engine(|engine| engine.executor().drive().keep()).and_then(|kept| kept.drive()),
             Some(name) => {
                 let forked = lock(&self.snapshots).get(name).map(Kept::drive);
                 forked.unwrap_or_else(|| Err(self.unknown(name)))
@@ -423,7 +422,7 @@ impl Shared {
 
     /// All statistics, as JSON.
     pub(crate) fn to_json(&self) -> Value {
-        let (mut drive, scale) = self.with_engine(|engine| (engine.to_json(), engine.clock.scale()));
+        let (mut drive, scale) = self.with_engine(|engine| (status::to_json(engine), engine.scale()));
         if let Some(syncing) = &self.syncing {
             drive["folder"]["syncs"] = syncing.count.load(Ordering::Relaxed).into();
         }

@@ -1,17 +1,17 @@
-//! Outstanding commands of clients, and their replies.
+//! Commands of clients, and their replies.
 
+use crate::clock::Clock;
 use crate::data::not_written::NotWritten;
 use crate::pieces::{Piece, Rest};
-use crate::protocol::numbers::NbdError;
+use crate::protocol::numbers::{NbdError, flag};
 use crate::protocol::reply::Reply;
 use crate::protocol::request::{Request, Verb};
 use crate::reply_queue::ReplyQueue;
 use crate::statistics::Served;
-use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
-use wordline_ftl::HeldData;
+use wordline_ftl::{HeldData, Outcome};
 use wordline_units::SimTime;
 use wordline_volatile::{Content, Op};
 
@@ -117,26 +117,6 @@ pub(crate) struct WriteCache {
     pub failed_behind: u64,
 }
 
-/// Lines for the log. Those on damaged data are separate, since a client can cause any number of them.
-#[derive(Debug, Default)]
-pub(crate) struct Notes {
-    pub lines: Vec<String>,
-    pub of_damage: Vec<String>,
-}
-
-impl Notes {
-    pub(crate) fn is_empty(&self) -> bool {
-        self.lines.is_empty() && self.of_damage.is_empty()
-    }
-}
-
-/// Sectors that are being completed, by their first byte, and the commands that wait for them.
-#[derive(Default)]
-pub(crate) struct Fills {
-    pub sectors: Vec<u64>,
-    pub waiting: VecDeque<u64>,
-}
-
 /// A request that waits for the end of a recovery.
 pub(crate) struct Held {
     pub reply_queue: Arc<ReplyQueue>,
@@ -145,13 +125,89 @@ pub(crate) struct Held {
     pub arrived: Instant,
 }
 
-/// The operation of a command on its sectors.
-pub(crate) fn op(verb: Verb) -> Op {
-    match verb {
-        Verb::Trim => Op::Trim,
-        Verb::WriteZeroes => Op::Zeroes,
-        _ => Op::Write,
+impl Command {
+    /// A command that arrived at an instant and, in the drive's time, at a time.
+    pub(crate) fn new(
+        reply_queue: Arc<ReplyQueue>,
+        request: Request,
+        verb: Verb,
+        data: HeldData,
+        (arrived, arrival): (Instant, SimTime),
+    ) -> Command {
+        let range = request.offset..request.offset + u64::from(request.length);
+        let rest = Rest::new(verb, range, request.has(flag::NO_HOLE), request.has(flag::FUA));
+        Command {
+            reply_queue,
+            request,
+            verb,
+            data,
+            arrived,
+            arrival,
+            rest,
+            waiting: None,
+            fill: None,
+            left: vec![],
+            brought: None,
+            error: None,
+            answered: false,
+        }
     }
+
+    /// The range of the command, in bytes of the drive.
+    pub(crate) fn range(&self) -> Range<u64> {
+        self.request.offset..self.request.offset + u64::from(self.request.length)
+    }
+
+    /// The write, trim or zeroing of a command, for a volatile cache.
+    pub(crate) fn volatile_request(&self, id: u64) -> wordline_volatile::Request {
+        wordline_volatile::Request {
+            id,
+            op: match self.verb {
+                Verb::Trim => Op::Trim,
+                Verb::WriteZeroes => Op::Zeroes,
+                _ => Op::Write,
+            },
+            fua: self.request.has(flag::FUA),
+            connection: self.reply_queue.number,
+            offset: self.request.offset,
+            length: u64::from(self.request.length),
+        }
+    }
+
+    /// The latency of the command if it ends now, in the drive's time.
+    pub(crate) fn served(&self, failed: bool, now: SimTime, clock: &Clock) -> Served {
+        Served {
+            verb: self.verb,
+            bytes: self.request.length,
+            failed,
+            arrived: self.arrived,
+            modelled: clock.scale().told(now.since(self.arrival.min(now))),
+            due: clock.instant(now.max(self.arrival)),
+        }
+    }
+
+    /// The reply to the command, which has ended.
+    pub(crate) fn into_delivery(self, served: Served) -> Delivery {
+        let (agreed, request) = (self.reply_queue.agreed, self.request);
+        let reply = match (self.error, self.brought) {
+            (Some((error, why)), _) => Reply::error(agreed, request.cookie, error, &why),
+            (None, Some((body, asked))) => Reply::data(agreed, request.cookie, request.offset, body, asked),
+            (None, None) => Reply::done(agreed, request.cookie),
+        };
+        let synced = self.verb == Verb::Flush || request.has(flag::FUA);
+        Delivery::new(self.reply_queue, &request, reply, served, synced)
+    }
+}
+
+/// The error of a command whose request to the drive has ended like this.
+pub(crate) fn failure(outcome: Outcome) -> Option<(NbdError, String)> {
+    let (error, why) = match outcome {
+        Outcome::Done => return None,
+        Outcome::Uncorrectable => (NbdError::Io, "uncorrectable read error"),
+        Outcome::OutOfSpace => (NbdError::NoSpace, "the drive is full"),
+        Outcome::WornOut => (NbdError::NoSpace, "too many blocks are worn out"),
+    };
+    Some((error, why.to_string()))
 }
 
 /// Replace sectors of a read, which begins at a byte, by those that a power cut left different from the

@@ -2,7 +2,9 @@
 
 pub(crate) mod command;
 pub(crate) mod core;
-pub(crate) mod power;
+pub(crate) mod executor;
+mod in_flight;
+mod outbox;
 pub(crate) mod recovery;
+mod space;
 pub(crate) mod status;
-mod steps;

@@ -1,30 +1,30 @@
-//! The power of a served drive: armed and past power cuts, and the recovery from the last.
+//! The power of a served drive: its clock, past power cuts, and the recovery from the last.
 
 use crate::clock::{Clock, TimeScale};
 use crate::drive::Cut;
-use crate::faults::{Armed, Due};
 use std::time::{Duration, Instant};
 use wordline_units::SimTime;
 
+/// Effect of a power cut on connections.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Connections {
+    /// They end, and requests on new ones wait for the recovery.
+    End,
+    /// They stay: outstanding requests fail, and so do new ones until the drive has recovered, and for a minimum time.
+    Stay(Duration),
+}
+
 /// The power of a served drive.
 pub(crate) struct Power {
-    pub armed: Vec<Armed>,
-    /// Number of the next armed power cut or injected fault.
-    pub next_number: u64,
+    clock: Clock,
     /// Power cuts so far.
-    pub cuts: Vec<Cut>,
+    cuts: Vec<Cut>,
     /// Number of cuts that ended no connection.
-    pub resets: u64,
+    resets: u64,
     /// A recovery in progress: no requests are served until it ends.
-    pub recovery: Option<Recovery>,
+    recovery: Option<Recovery>,
     /// Share of the modelled recovery time that passes.
-    pub recovery_scale: f64,
-    /// A drive that takes no time has work left, because other threads were let in.
-    pub is_behind: bool,
-    /// The server ends.
-    pub ends: bool,
-    /// Why the server must end for a reason other than its drive: the folder is gone.
-    pub gone: Option<String>,
+    recovery_scale: f64,
 }
 
 /// A recovery, in wall time and in drive time.
@@ -57,30 +57,27 @@ impl Recovery {
 }
 
 impl Power {
-    pub(crate) fn new(recovery_scale: f64) -> Power {
-        Power {
-            armed: vec![],
-            next_number: 1,
-            cuts: vec![],
-            resets: 0,
-            recovery: None,
-            recovery_scale,
-            is_behind: false,
-            ends: false,
-            gone: None,
-        }
+    pub(crate) fn new(clock: Clock, recovery_scale: f64) -> Power {
+        Power { clock, cuts: vec![], resets: 0, recovery: None, recovery_scale }
     }
 
-    /// Time of the next power cut, among those with a drawn time.
-    pub(crate) fn next_cut(&self) -> Option<SimTime> {
-        self.armed.iter().filter_map(|a| if let Due::At(at) = a.due { Some(at) } else { None }).min()
+    pub(crate) fn clock(&self) -> &Clock {
+        &self.clock
     }
 
-    /// When the recovery is due to end, or the next cut during it.
-    pub(crate) fn recovery_due(&self) -> Option<Instant> {
-        let recovery = self.recovery?;
-        let cut = self.next_cut().filter(|at| *at < recovery.ready).map(|at| recovery.instant(at));
-        Some(cut.map_or(recovery.until, |cut| cut.min(recovery.until)))
+    /// Power cuts so far.
+    pub(crate) fn cuts(&self) -> &[Cut] {
+        &self.cuts
+    }
+
+    /// Number of power cuts that have ended connections.
+    pub(crate) fn epoch(&self) -> u64 {
+        self.cuts.len() as u64 - self.resets
+    }
+
+    /// The recovery in progress.
+    pub(crate) fn recovery(&self) -> Option<Recovery> {
+        self.recovery
     }
 
     /// The drive's time, also during a recovery, for which the drive itself knows only the end.
@@ -88,16 +85,65 @@ impl Power {
         self.recovery.map_or(drive, |recovery| recovery.time(wall))
     }
 
-    /// Duration of a recovery, from that of the model.
-    pub(crate) fn wall(&self, cut: Cut, scale: TimeScale) -> Duration {
-        if scale == TimeScale::NONE {
-            return Duration::ZERO;
+    /// The instant of a time of the drive, also during a recovery.
+    pub(crate) fn instant(&self, at: SimTime) -> Option<Instant> {
+        match self.recovery {
+            Some(recovery) => Some(recovery.instant(at)),
+            None => self.clock.instant(at),
         }
-        scale.wall(cut.ready.since(cut.at)).mul_f64(self.recovery_scale)
     }
 
-    /// The clock after a recovery that ends at an instant.
-    pub(crate) fn clock(cut: Cut, until: Instant, scale: TimeScale) -> Clock {
-        Clock::new(scale, until, cut.ready)
+    /// When the recovery is due to end, or the next power cut during it.
+    pub(crate) fn recovery_due(&self, next_cut: Option<SimTime>) -> Option<Instant> {
+        let recovery = self.recovery?;
+        let cut = next_cut.filter(|at| *at < recovery.ready).map(|at| recovery.instant(at));
+        Some(cut.map_or(recovery.until, |cut| cut.min(recovery.until)))
+    }
+
+    /// Recover from a cut at an instant. Returns how long that takes.
+    pub(crate) fn recover(&mut self, cut: Cut, wall: Instant, connections: Connections) -> Duration {
+        let scale = self.clock.scale();
+        let takes = match scale {
+            TimeScale::NONE => Duration::ZERO,
+            scale => scale.wall(cut.ready.since(cut.at)).mul_f64(self.recovery_scale),
+        };
+        self.cuts.push(cut);
+        let (until, fails) = match connections {
+            Connections::End => (wall + takes, false),
+            Connections::Stay(least) => {
+                self.resets += 1;
+                (wall + takes.max(least), true)
+            }
+        };
+        self.recovery =
+            (until > wall).then_some(Recovery { begun: wall, until, cut: cut.at, ready: cut.ready, fails });
+        self.clock = Clock::new(scale, until, cut.ready);
+        takes
+    }
+
+    pub(crate) fn end_recovery(&mut self) {
+        self.recovery = None;
+    }
+
+    /// Change the time scale, also for the rest of a recovery. `drive` is the drive's time.
+    pub(crate) fn set_scale(&mut self, scale: TimeScale, drive: SimTime) {
+        let now = Instant::now();
+        let then = self.clock.scale();
+        match self.recovery.filter(|recovery| recovery.until > now) {
+            Some(recovery) if scale != TimeScale::NONE && then != TimeScale::NONE => {
+                let ratio = scale.factor() / then.factor();
+                let cut = recovery.time(now);
+                let until = now + recovery.until.saturating_duration_since(now).mul_f64(ratio);
+                self.recovery = Some(Recovery { begun: now, until, cut, ..recovery });
+                self.clock = Clock::new(scale, until, drive);
+            }
+            Some(recovery) if recovery.fails && then == TimeScale::NONE => {
+                self.clock = Clock::new(scale, recovery.until, drive);
+            }
+            _ => {
+                self.recovery = self.recovery.map(|recovery| Recovery { until: now, ..recovery });
+                self.clock = Clock::new(scale, now, drive);
+            }
+        }
     }
 }

@@ -1,64 +1,66 @@
 //! Status of the running drive.
 
-use crate::drive::Cut;
+use crate::drive::{Cut, Drive};
 use crate::engine::core::Engine;
+use crate::engine::executor::Executor;
 use crate::faults::{Armed, Due, Fault};
 use serde_json::{Value, json};
 use wordline_counters::{Cause, by_cause};
 use wordline_ftl::RegionId;
 use wordline_units::{BlockId, PlaneId};
 
-impl Engine {
-    /// The drive and the commands applied to it, as JSON. Times are the drive's, in nanoseconds.
-    pub(crate) fn to_json(&self) -> Value {
-        let Some(device) = self.drive.device() else {
-            return json!({ "stopped": self.stopped });
-        };
-        let counters = device.ftl.counters();
-        let (flushes, writes) = (self.faults.times(Fault::EarlyFlush), self.faults.times(Fault::NoSpace));
-        json!({
-            "time_ns": self.drive.now().0,
-            "scheme": self.drive.scheme(),
-            "bytes": self.size,
-            "mapped_units": device.ftl.inspect().mapped(),
-            "requests": device.submitted(),
-            "under_way": device.outstanding(),
-            "commands_under_way": self.commands.len(),
-            "lost_blocks": { "from_the_beginning": device.ftl.inspect().lost_blocks().0, "retired": device.ftl.inspect().lost_blocks().1 },
-            "causes": causes_to_json(self),
-            "memory": { "used": self.drive.bytes_in_ram() + self.drive.page_memory().bytes(), "limit": self.memory },
-            "programmed_bytes": counters.programmed_bytes(),
-            "host_bytes": counters.host.write_page_bytes,
-            "stopped": self.stopped,
-            "folder": folder_to_json(self),
-            "write_cache": {
-                "bytes": self.cache.bytes,
-                "used": self.cache.used,
-                "failed_behind": self.cache.failed_behind,
-                "power_loss": self.drive.volatile().loss(),
-            },
-            "faults": {
-                "read_errors": self.faults.read_errors().len(),
-                "early_flushes": flushes.left,
-                "failed_reads": self.faults.failed_reads(),
-                "lied_flushes": flushes.met,
-                "no_space": writes.left,
-                "refused_writes": writes.met,
-                "planted": planted_to_json(self),
-                "slow_dies": self.drive.slow_dies().map(|(die, x)| json!({ "die": die.0, "factor": x })).collect::<Vec<_>>(),
-            },
-            "armed": armed_to_json(self),
-            "held": self.held.len(),
-            "recovers": self.power.recovery.is_some(),
-            "cuts": self.power.cuts.iter().enumerate().map(|(at, cut)| cut_to_json(self, at, *cut)).collect::<Vec<_>>(),
-            "last_cut": self.drive.volatile().last_cut(),
-        })
-    }
+/// The drive and the commands applied to it, as JSON. Times are the drive's, in nanoseconds.
+pub(crate) fn to_json(engine: &Engine) -> Value {
+    let executor = engine.executor();
+    let (drive, faults, cache) = (executor.drive(), executor.faults(), executor.cache());
+    let Some(device) = drive.device() else {
+        return json!({ "stopped": executor.stopped() });
+    };
+    let counters = device.ftl.counters();
+    let (commands, held) = executor.in_flight().counts();
+    let (flushes, writes) = (faults.times(Fault::EarlyFlush), faults.times(Fault::NoSpace));
+    json!({
+        "time_ns": drive.now().0,
+        "scheme": drive.scheme(),
+        "bytes": executor.space().size(),
+        "mapped_units": device.ftl.inspect().mapped(),
+        "requests": device.submitted(),
+        "under_way": device.outstanding(),
+        "commands_under_way": commands,
+        "lost_blocks": { "from_the_beginning": device.ftl.inspect().lost_blocks().0, "retired": device.ftl.inspect().lost_blocks().1 },
+        "causes": causes_to_json(drive),
+        "memory": { "used": drive.bytes_in_ram() + drive.page_memory().bytes(), "limit": engine.memory() },
+        "programmed_bytes": counters.programmed_bytes(),
+        "host_bytes": counters.host.write_page_bytes,
+        "stopped": executor.stopped(),
+        "folder": folder_to_json(engine),
+        "write_cache": {
+            "bytes": cache.bytes,
+            "used": cache.used,
+            "failed_behind": cache.failed_behind,
+            "power_loss": drive.volatile().loss(),
+        },
+        "faults": {
+            "read_errors": faults.read_errors().len(),
+            "early_flushes": flushes.left,
+            "failed_reads": faults.failed_reads(),
+            "lied_flushes": flushes.met,
+            "no_space": writes.left,
+            "refused_writes": writes.met,
+            "planted": planted_to_json(executor),
+            "slow_dies": drive.slow_dies().map(|(die, x)| json!({ "die": die.0, "factor": x })).collect::<Vec<_>>(),
+        },
+        "armed": armed_to_json(executor),
+        "held": held,
+        "recovers": executor.power().recovery().is_some(),
+        "cuts": executor.power().cuts().iter().enumerate().map(|(at, cut)| cut_to_json(drive, at, *cut)).collect::<Vec<_>>(),
+        "last_cut": drive.volatile().last_cut(),
+    })
 }
 
 /// Background work of the drive, and its free space.
-fn causes_to_json(engine: &Engine) -> Value {
-    let Some(device) = engine.drive.device() else { return Value::Null };
+fn causes_to_json(drive: &Drive) -> Value {
+    let Some(device) = drive.device() else { return Value::Null };
     let (counters, view) = (device.ftl.counters(), device.ftl.view());
     let geometry = view.geometry();
     let planes = (0..geometry.planes).map(PlaneId);
@@ -83,7 +85,7 @@ fn causes_to_json(engine: &Engine) -> Value {
 }
 
 /// Armed power cuts, as JSON.
-pub(crate) fn armed_to_json(engine: &Engine) -> Vec<Value> {
+pub(crate) fn armed_to_json(executor: &Executor) -> Vec<Value> {
     let told = |armed: &Armed| {
         let mut told = json!({ "number": armed.number, "seed": armed.seed });
         match armed.due {
@@ -96,12 +98,12 @@ pub(crate) fn armed_to_json(engine: &Engine) -> Vec<Value> {
         }
         told
     };
-    engine.power.armed.iter().map(told).collect()
+    executor.faults().cuts().iter().map(told).collect()
 }
 
 /// Injected faults that can be cancelled, with their numbers or names.
-pub(crate) fn planted_to_json(engine: &Engine) -> Vec<Value> {
-    let faults = &engine.faults;
+pub(crate) fn planted_to_json(executor: &Executor) -> Vec<Value> {
+    let faults = executor.faults();
     let reads = faults.read_errors().iter().map(|e| {
         json!({ "number": e.number, "fault": "read-error", "from": e.range.start, "to": e.range.end, "count": e.left })
     });
@@ -109,23 +111,23 @@ pub(crate) fn planted_to_json(engine: &Engine) -> Vec<Value> {
     let times = times.map(|(name, fault)| (name, faults.times(fault).left)).into_iter();
     let times = times.filter(|(_, left)| *left > 0);
     let times = times.map(|(name, left)| json!({ "fault": name, "count": left }));
-    let slow = engine.drive.slow_dies();
+    let slow = executor.drive().slow_dies();
     let slow = slow.map(|(die, x)| json!({ "fault": "slow-die", "die": die.0, "factor": x }));
     reads.chain(times).chain(slow).collect()
 }
 
 /// Status of its folder.
 fn folder_to_json(engine: &Engine) -> Option<Value> {
-    let folder = engine.folder.as_ref()?;
+    let folder = engine.folder()?;
     Some(
-        json!({ "path": folder.path(), "commits": folder.commits(), "damaged_sectors": engine.drive.damaged_sectors() }),
+        json!({ "path": folder.path(), "commits": folder.commits(), "damaged_sectors": engine.executor().drive().damaged_sectors() }),
     )
 }
 
 /// A power cut, with a summary of its losses from a volatile cache.
-fn cut_to_json(engine: &Engine, at: usize, cut: Cut) -> Value {
+fn cut_to_json(drive: &Drive, at: usize, cut: Cut) -> Value {
     let mut told = cut.to_json();
-    if let Some(lost) = engine.drive.volatile().cuts().get(at) {
+    if let Some(lost) = drive.volatile().cuts().get(at) {
         told["write_cache"] = lost.clone();
     }
     told
