@@ -432,7 +432,13 @@ impl Drive {
 
     /// Drain the drive. Returns the hash of the result, and the session.
     pub(crate) fn end(&mut self) -> (Result<String, Stopped>, Option<SessionLog>) {
-        let hash = self.working().and_then(|device| {
+        // A session says when: what is due by then comes before.
+        let at = self.now();
+        let due = self.advance(at);
+        if let Some(log) = &mut self.log {
+            log.note(&Event::Drain(at));
+        }
+        let hash = due.and_then(|()| self.working()).and_then(|device| {
             device.drain().map_err(|e| e.to_string())?;
             Ok(device.metrics.result_hash(&device.ftl.counters().integers()))
         });

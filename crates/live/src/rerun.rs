@@ -58,6 +58,7 @@ pub fn rerun_session(folder: &Path, over: RunSpec) -> Result<SessionRerun, Serve
             }
             // A command's effects on the drive have events of their own.
             Event::Order(..) => {}
+            Event::Drain(at) => drive.advance(at.max(drive.now())).map_err(stopped)?,
             Event::Cut(at) => {
                 cuts += 1;
                 // During a recovery, nothing else happens.
@@ -74,4 +75,38 @@ pub fn rerun_session(folder: &Path, over: RunSpec) -> Result<SessionRerun, Serve
     let end = drive.now();
     let again = drive.end().0.map_err(stopped)?;
     Ok(SessionRerun { recorded: session.result_hash, again, requests, cuts, end })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::SessionLog;
+    use wordline_units::{HostOp, HostRequest};
+
+    /// A service that is ended under load has gone on for some time since its last request.
+    #[test]
+    fn session_that_ended_under_load_has_the_same_result_again() {
+        for beyond_us in [0, 40, 700, 2_000, 30_000] {
+            let folder = tempfile::tempdir().unwrap();
+            let over = RunSpec::new("demo-8gb", "slc-cache", "uniform:requests=1");
+            let small = [
+                ("medium.flash.blocks_per_plane", "24"),
+                ("slc_cache.static_blocks", "2"),
+                ("capacity.logical", "768MiB"),
+            ];
+            let set = small.map(|(key, value)| (key.into(), value.into())).to_vec();
+            let run = RunSpec { initial: "fresh".into(), set, ..over.clone() };
+            let mut drive = Drive::over(&run, Metadata::default()).unwrap();
+            drive.record(Some(SessionLog::create(folder.path(), &run, None).unwrap()));
+            for at in 0..6_000 {
+                let write = HostRequest::new(HostOp::Write, at * 7 % 4_999 * 32, 32);
+                drive.submit(write.at(SimTime(at * 100_000)), HostData::NONE).unwrap();
+            }
+            drive.advance(SimTime(drive.now().0 + beyond_us * 1_000)).unwrap();
+            let (hash, log) = drive.end();
+            log.unwrap().end(&serde_json::json!({ "result_hash": hash.unwrap() })).unwrap();
+            let again = rerun_session(folder.path(), over).unwrap();
+            assert_eq!(again.again, again.recorded, "{beyond_us} us after the last request");
+        }
+    }
 }

@@ -4,7 +4,7 @@
 //! LBA BLOCKS ATTRIBUTES` is a request (times in nanoseconds of the drive; addresses and lengths in blocks of
 //! 512 bytes). `cut AT`, `slow AT DIE FACTOR` and `retire AT BLOCK` are what they say. `order AT WORDS` is a
 //! command of the control socket; a rerun repeats only its effects, which have lines of the other kinds.
-//! `end` is the last line. `report.json`: the statistics, and the result hash. `trace.iolog`: the requests as
+//! `drain AT`: the service ended, and the drive began to drain. `end` is the last line. `report.json`: the statistics, and the result hash. `trace.iolog`: the requests as
 //! a fio log of version 3, to be read as a trace. `drive/`: for a drive that had been served before, the
 //! folder as it was then, without the bytes of its pages.
 
@@ -78,6 +78,8 @@ pub(crate) enum Event {
     Retire(SimTime, BlockId),
     /// A command arrived on the control socket. By itself it changes nothing in the drive.
     Order(SimTime, String),
+    /// The drive begins to drain, after all that is due until then.
+    Drain(SimTime),
 }
 
 /// A session while it is written.
@@ -156,6 +158,7 @@ impl SessionLog {
             Event::Slow(at, die, factor) => writeln!(self.file, "slow {} {} {factor}", at.0, die.0),
             Event::Retire(at, block) => writeln!(self.file, "retire {} {}", at.0, block.0),
             Event::Order(at, words) => writeln!(self.file, "order {} {words}", at.0),
+            Event::Drain(at) => writeln!(self.file, "drain {}", at.0),
         };
         self.broken = written.err();
     }
@@ -263,7 +266,7 @@ impl Events {
         }
         event(&line).map(Some).ok_or_else(|| {
             let allowed =
-                "submit AT ARRIVAL OP LBA BLOCKS ATTRIBUTES, cut AT, slow AT DIE FACTOR, retire AT BLOCK, order AT WORDS";
+                "submit AT ARRIVAL OP LBA BLOCKS ATTRIBUTES, cut AT, slow AT DIE FACTOR, retire AT BLOCK, order AT WORDS, drain AT";
             ServeError::Input(format!(
                 "{}: line {}: {line:?} is not an event\n  allowed: {allowed}",
                 self.path.display(),
@@ -289,6 +292,7 @@ fn event(line: &str) -> Option<Event> {
             Some(Event::Submit(time(at)?, request))
         }
         ["cut", at] => Some(Event::Cut(time(at)?)),
+        ["drain", at] => Some(Event::Drain(time(at)?)),
         ["slow", at, die, factor] => {
             Some(Event::Slow(time(at)?, DieId(die.parse().ok()?), factor.parse().ok()?))
         }
@@ -318,6 +322,7 @@ mod tests {
             Event::Retire(SimTime(86), BlockId(7)),
             Event::Order(SimTime(90), "cut within=2ms seed=3".to_string()),
             Event::Cut(SimTime(90)),
+            Event::Drain(SimTime(95)),
         ];
         events.iter().for_each(|e| log.note(e));
         assert!(SessionLog::create(folder.path(), &run, None).is_err(), "a session is never written over");
