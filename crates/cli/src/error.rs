@@ -17,6 +17,7 @@ pub(crate) enum Failure {
     /// A file could not be written.
     Output(String),
     /// A command that was run ended badly, with this exit code.
+    #[cfg_attr(not(feature = "live"), allow(dead_code, reason = "only a served drive runs commands"))]
     Command(String, i32),
     /// Stopped by a signal, with what was kept.
     Stopped(String),
