@@ -22,9 +22,9 @@ import tomllib
 
 ROOT = Path(__file__).resolve().parent.parent
 COPY = ROOT / "target" / "mutants"
-# What the engine is built from, and the page that its rooms are held to.
+# What the engine is built from, and what its tests read: the page of its rooms, names of tests.
 COPIED = ["crates", "devices", "docs", "lab/results", "fuzz", "Cargo.toml", "Cargo.lock", ".cargo"]
-COPIED += ["ARCHITECTURE.md"]
+COPIED += ["ARCHITECTURE.md", "Makefile", "python/tests", "lab/tests"]
 # The engine's own checks come first; the golden table would catch nearly anything.
 SUITES = [["wordline-flash", "wordline-ftl", "wordline-sim", "wordline-swarm"], ["wordline-run"]]
 ALONE = [["wordline-ftl"]]
