@@ -229,10 +229,9 @@ impl<'a> View<'a> {
     /// Mean P/E cycles of the blocks of a region's pool.
     pub fn mean_erases(&self, region: RegionId) -> f64 {
         let pool = self.state.pool_of(self.region(region));
-        let planes = pool.first_plane..pool.first_plane + pool.free.len() as u32;
-        let blocks = planes.flat_map(|plane| {
-            let first = self.state.geometry.blocks_of(PlaneId(plane)).start + pool.offset;
-            &self.state.blocks[first as usize..(first + pool.blocks_per_plane) as usize]
+        let blocks = pool.planes().flat_map(|plane| {
+            let blocks = pool.blocks_in(&self.state.geometry, plane);
+            &self.state.blocks[blocks.start as usize..blocks.end as usize]
         });
         let (n, sum) = blocks.fold((0u64, 0u64), |(n, sum), b| (n + 1, sum + b.erases as u64));
         sum as f64 / n.max(1) as f64

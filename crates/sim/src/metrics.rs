@@ -256,7 +256,7 @@ impl Metrics {
         self.measured.idle.delays.count(wait);
     }
 
-    /// An operation of idle work is over, a program of so many bytes.
+    /// Count an operation of idle work that has ended; `bytes` are those of a program.
     pub(crate) fn count_idle_operation(&mut self, kind: OpKind, cause: Cause, bytes: u64) {
         match kind {
             OpKind::Program => self.measured.idle.program_bytes[cause as usize] += bytes,
@@ -270,7 +270,7 @@ impl Metrics {
         self.measured.idle.worked_s[cause as usize] += time;
     }
 
-    /// So many operations of a kind run as one multi-plane command.
+    /// Count a multi-plane command, and its operations of a kind.
     pub(crate) fn count_together(&mut self, kind: OpKind, operations: u64) {
         self.measured.multiplane.commands[kind as usize] += 1;
         self.measured.multiplane.operations[kind as usize] += operations;

@@ -25,6 +25,15 @@ BURST = 8
 STEPS = 200
 
 
+@contextmanager
+def device_file(text: str) -> Iterator[Path]:
+    """Write a device file, which exists as long as it is used."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "drive.toml"
+        path.write_text(text, encoding="utf-8")
+        yield path
+
+
 @dataclass(frozen=True)
 class Bench:
     """A device file, its scaled-down drive, and the drive's scheme."""
@@ -45,9 +54,7 @@ class Bench:
 
     def run(self, workload: str, initial: str = "fresh", **also: Any) -> Any:
         """Return the report of a run."""
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "drive.toml"
-            path.write_text(self.text, encoding="utf-8")
+        with device_file(self.text) as path:
             return wl.run(
                 device=path,
                 scheme=self.scheme,
@@ -61,9 +68,7 @@ class Bench:
     @contextmanager
     def _drive(self, state: str) -> Iterator[wl.Drive]:
         """Make the drive in an initial state; its device file exists as long as it is used."""
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "drive.toml"
-            path.write_text(self.text, encoding="utf-8")
+        with device_file(self.text) as path:
             yield wl.Drive(
                 device=path, scheme=self.scheme, set=dict(self.set), seed=self.seed, initial=state
             )

@@ -7,17 +7,16 @@ alone, so a small drive of whole units shows what each size of the unit would gi
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import wordline as wl
 from wordline import _wordline
+from wordline.real.bench import device_file
 from wordline.real.measurements import Value
 
 #: Logical pages of the small drive, a multiple of the number of zones.
@@ -125,9 +124,7 @@ def _curve(pages: int, usable: float, numbers: tuple[int, ...]) -> tuple[float, 
     units = max(3, round(usable * PAGES / pages))
     pages = round(usable * PAGES / units)
     text = DEVICE.format(blocks=units + 1, pages=pages, logical=PAGES * 4096)
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "units.toml"
-        path.write_text(text, encoding="utf-8")
+    with device_file(text) as path:
         drive = wl.Drive(
             device=path,
             scheme="conventional",
@@ -140,7 +137,7 @@ def _curve(pages: int, usable: float, numbers: tuple[int, ...]) -> tuple[float, 
 
 
 def _copies(drive: wl.Drive, pages: int) -> float:
-    """Write a drive once in zones of so many pages; return the copied bytes per host byte."""
+    """Write a drive once in zones of a number of pages; return the copied bytes per host byte."""
     before = programmed(drive)
     words = f"uniform:read=0%,bs={4 * pages}KiB,qd=1,bytes=1x"
     feed, wrote = drive.feed(words, seed=_wordline.DEFAULT_SEED + pages), 0

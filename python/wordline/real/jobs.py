@@ -338,7 +338,7 @@ def _zones(number: int) -> Job:
 
 
 def zone(capacity: int, number: int) -> tuple[int, int]:
-    """Return bytes and number of the requests of one of so many zones of a drive."""
+    """Return bytes and number of the requests of one of a number of equal zones of a drive."""
     size = max(4096, capacity // number)
     blocks = max(1, round(size / BLOCK))
     # Many requests of one size come as close to the zone as a few of another.

@@ -112,9 +112,8 @@ fn check_regions(state: &State) -> Result<(), Broken> {
         let (mut left, mut openable) = ([0; 4], 0);
         for (local, at) in r.planes.iter().enumerate() {
             let plane = PlaneId(pool.first_plane + local as u32);
-            let first = state.geometry.blocks_of(plane).start + pool.offset;
             let (mut owned, mut open_slots, mut live, mut lost) = (0, 0, 0, 0);
-            for b in first..first + pool.blocks_per_plane {
+            for b in pool.blocks_in(&state.geometry, plane) {
                 let info = state.blocks[b as usize];
                 let listed = pool.free[local].contains(BlockId(b));
                 if listed != (info.phase == Phase::Free) {

@@ -35,6 +35,12 @@ impl PoolState {
         (self.first_plane..self.first_plane + self.free.len() as u32).map(PlaneId)
     }
 
+    /// Whether a plane is one of its medium.
+    #[inline(always)]
+    pub fn has(&self, plane: PlaneId) -> bool {
+        (self.first_plane..self.first_plane + self.free.len() as u32).contains(&plane.0)
+    }
+
     /// Its blocks in a plane, lost ones too.
     pub fn blocks_in(&self, geometry: &Geometry, plane: PlaneId) -> Range<u32> {
         let first = geometry.blocks_of(plane).start + self.offset;

@@ -279,7 +279,7 @@ impl State {
     /// Whether a region has blocks in a plane.
     pub(crate) fn reaches(&self, region: RegionId, plane: PlaneId) -> bool {
         let pool = self.pool_of(region);
-        (pool.first_plane..pool.first_plane + pool.free.len() as u32).contains(&plane.0)
+        pool.has(plane)
     }
 
     #[inline]

@@ -60,7 +60,7 @@ impl WriteBuffer {
         self.newest.remove(&stage);
     }
 
-    /// Whether so many pages wait that some go to flash.
+    /// Whether enough pages wait for flushing to start.
     pub fn is_high(&self) -> bool {
         self.waiting >= self.high
     }

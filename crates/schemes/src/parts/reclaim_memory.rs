@@ -60,7 +60,7 @@ impl Memory {
         self.demand * libm::exp(-(now.since(self.wrote).0 as f64) / HORIZON)
     }
 
-    /// The host writes so many bytes.
+    /// Note a host write, and its bytes.
     pub fn write(&mut self, bytes: u64, now: SimTime) {
         self.writes += 1;
         self.demand = self.demand(now) + bytes as f64;
@@ -88,7 +88,7 @@ impl Memory {
         }
     }
 
-    /// Whether a block has been full for so many reads.
+    /// Whether a block has been full for this number of page reads.
     pub fn has_rested(&self, block: BlockId, reads: u64) -> bool {
         self.full.get(&block.0).is_some_and(|(_, at)| self.reads - at >= reads)
     }

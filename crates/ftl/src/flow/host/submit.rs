@@ -9,7 +9,7 @@ use crate::state::latency::LatencyParts;
 use crate::state::request::{Effect, Outcome, Pending, Prefetch, RequestError, RequestId};
 use crate::view::View;
 use wordline_device::Ack;
-use wordline_units::{HostOp, HostRequest, Lpn, PlaneId, SimDuration, SimTime};
+use wordline_units::{HostOp, HostRequest, Lpn, SimDuration, SimTime};
 
 impl Ftl {
     /// Whether the drive can accept a request at all.
@@ -151,10 +151,9 @@ impl Ftl {
 
     /// The limits of a region may have changed: each of its planes is checked.
     fn look_at_all(&mut self, region: RegionId) {
-        let pool = self.state.pool_of(region);
-        for plane in pool.first_plane..pool.first_plane + pool.free.len() as u32 {
-            self.out.ask(Effect::Wake(PlaneId(plane)));
-            self.collect_if_short(region, PlaneId(plane));
+        for plane in self.state.pool_of(region).planes() {
+            self.out.ask(Effect::Wake(plane));
+            self.collect_if_short(region, plane);
         }
     }
 

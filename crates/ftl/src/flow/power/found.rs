@@ -76,10 +76,8 @@ impl<'a> Found<'a> {
             let r = self.state.regions.get(region as usize).ok_or_else(strange)?;
             let pool = &self.state.pools[r.region.pool.0 as usize];
             let plane = self.state.geometry.plane_of(BlockId(b));
-            let first = self.state.geometry.blocks_of(plane).start + pool.offset;
-            let planes = pool.first_plane..pool.first_plane + pool.free.len() as u32;
-            if !planes.contains(&plane.0)
-                || !(first..first + pool.blocks_per_plane).contains(&b)
+            if !pool.has(plane)
+                || !pool.blocks_in(&self.state.geometry, plane).contains(&b)
                 || found.header.is_some_and(|h| h.mode != r.region.mode)
                 || found.slots.len() > r.slots_per_block as usize
             {
