@@ -357,7 +357,7 @@ impl World {
         let mut versions: Vec<&mut u64> = stored.values_mut().collect();
         versions.extend(newest.iter_mut());
         versions.extend(asked.iter_mut().map(|asked| &mut asked.expected));
-        self.ftl.forget_history(&mut versions, timers);
+        self.ftl.setup().forget_history(&mut versions, timers);
         if let Ok(media) = self.ftl.media_mut() {
             *media = Versions { stored };
         }

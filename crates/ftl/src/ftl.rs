@@ -2,91 +2,52 @@
 //! nor queue: it is called at a time ([`Ftl::at`]).
 
 use crate::file::saved::{Saved, saved};
+use crate::flow::begin::contents::{Spread, spread};
+use crate::flow::dispatch::{submit, timer};
+use crate::flow::host::read;
+use crate::flow::host::submit::{pages_of, prefetch, refuse, release, validate};
+use crate::flow::moves::idle::idle;
+use crate::flow::power::cut::{power_cut, worn};
+use crate::flow::power::power_loss_image::{PowerLossImage, Worn};
+use crate::flow::power::recover::recover;
+use crate::flow::program::array::{are_alike, begin_on_array, repeat, transfer_sectors, will_repeat};
+use crate::flow::program::blocked::serves_host;
+use crate::initial::initial::{Initial, InitialError};
+use crate::initial::steady_types::{Begun, Contents, Known, Law, SteadyError, Updates};
 use crate::inspect::check::check;
 use crate::inspect::{Broken, Inspect, Operation};
+use crate::layer::Layer;
 use crate::media::boxed::{BoxedMedia, OtherMedia};
 use crate::media::error::MediaError;
+use crate::media::host_data::HostData;
+use crate::media::page::PageData;
 use crate::media::seam::Media;
-use crate::plan::decision::Move;
 use crate::plan::layout::{DriveInfo, Hooks, Layout, Refusal};
-use crate::plan::map_kind::MapKind;
 use crate::plan::span::{Located, Places};
 use crate::scheme::Scheme;
-use crate::state::addressing::Addressing;
+use crate::setup::Setup;
 use crate::state::counters::Counters;
-use crate::state::dies::{HeldDies, IdleJobs};
-use crate::state::gather::Gathering;
 use crate::state::latency::LatencyBreakdown;
-use crate::state::merge::MergeBuffer;
-use crate::state::moves::Moves;
 use crate::state::op::{Op, OpId, QueueEntry};
-use crate::state::outbox::Outbox;
-use crate::state::progress::ProgressWatch;
-use crate::state::read_cache::ReadCache;
-use crate::state::request::{Effect, Fault, Pending, RequestId};
-use crate::state::requests::Requests;
-use crate::state::state::State;
-use crate::state::store::Store;
-use crate::state::times::ArrayTimes;
-use crate::state::write_buffer::WriteBuffer;
+use crate::state::request::{Fault, Pending, Prefetch, RequestError, RequestId, Timer};
+use crate::state::times::ArrayTime;
 use crate::view::View;
-use std::collections::VecDeque;
 use std::fmt;
-use wordline_device::Ack;
-use wordline_units::{DieId, Lpn, SectorMask, SimDuration, SimTime};
+use wordline_units::{DieId, HostRequest, Lpn, SectorMask, SimDuration, SimTime};
 
 /// The translation layer.
 pub struct Ftl {
-    pub(crate) state: State,
-    pub(crate) scheme: Box<dyn Scheme>,
-    pub(crate) layout: Layout,
-    pub(crate) enabled_hooks: Hooks,
-    /// The stored data.
-    pub(crate) store: Store,
-    pub(crate) requests: Requests,
-    /// What the operation has been through that ends in this call, told before it; none otherwise.
-    pub(crate) breakdown: LatencyBreakdown,
-    pub(crate) ack: Ack,
-    pub(crate) held_dies: HeldDies,
-    pub(crate) idle_jobs: IdleJobs,
-    pub(crate) moves: Moves,
-    pub(crate) merge_buffer: MergeBuffer,
-    /// Contents of the write buffer, if it delays writes.
-    pub(crate) write_buffer: Option<Box<WriteBuffer>>,
-    pub(crate) read_cache: ReadCache,
-    pub(crate) gathering: Gathering,
-    pub(crate) writes_until_tick: u32,
-    pub(crate) addressing: Addressing,
-    pub(crate) array: ArrayTimes,
-    /// Whether the sizes of updates are counted by region.
-    pub(crate) counts_updates: bool,
-    /// Host programs that need wait no longer, while they are not on their way yet: none between two calls.
-    pub(crate) ready: VecDeque<OpId>,
-    pub(crate) out: Outbox,
-    /// Reads of the host that the media could not answer, by the number of their request.
-    pub(crate) read_errors: Vec<(u64, MediaError)>,
-    pub(crate) progress: ProgressWatch,
-    /// The moves that must come before the host program that is being placed: none between two calls.
-    pub(crate) moves_first: Vec<Move>,
+    layer: Layer,
 }
 
 impl Saved for Ftl {
-    saved! { Ftl,
-        values: [
-            requests, held_dies, idle_jobs, moves, write_buffer, read_cache, gathering, writes_until_tick, out,
-        ],
-        parts: [store, state, scheme, merge_buffer],
-        rebuilt: [
-            layout, enabled_hooks, ack, addressing, array, counts_updates, ready, read_errors, progress, moves_first,
-            breakdown,
-        ],
-    }
+    saved! { Ftl, values: [], parts: [layer], rebuilt: [] }
 }
 
 impl fmt::Debug for Ftl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Ftl")
-            .field("scheme", &self.scheme)
+            .field("scheme", &self.layer.seat.scheme)
             .field("media", self.media())
             .finish_non_exhaustive()
     }
@@ -107,169 +68,248 @@ impl Ftl {
     /// A refusal with its reason if the scheme does not support the device.
     pub fn over(
         drive: &DriveInfo,
-        mut scheme: Box<dyn Scheme>,
+        scheme: Box<dyn Scheme>,
         media: impl Into<BoxedMedia>,
     ) -> Result<Ftl, Refusal> {
-        let layout = scheme.laid_out(drive)?;
-        let refuse = |reason: String| Refusal {
-            scheme: scheme.name().to_string(),
-            device: drive.spec.name.clone(),
-            reason,
-        };
-        let splits_writes = layout.merges.is_some() || layout.enabled_hooks.contains(Hooks::SPLIT_WRITE);
-        if drive.spec.flush.is_some() && (layout.map != MapKind::Page || splits_writes) {
-            let what = if layout.map == MapKind::ValidSectors {
-                "mapping.partial = \"valid-sectors\" programs parts of pages, and ack.flush delays whole \
-                 pages"
-            } else {
-                "it packs parts of pages in RAM itself, and ack.flush delays whole pages"
-            };
-            return Err(refuse(format!("{what}; set ack.flush = \"at-once\"")));
-        }
-        let state = State::new(drive, &layout, refuse)?;
-        let ack = match drive.spec.ack {
-            Ack::Merge if layout.merges.is_none() => Ack::Program,
-            ack => ack,
-        };
-        Ok(Ftl {
-            enabled_hooks: layout.enabled_hooks,
-            counts_updates: layout.regions.len() > 1 && state.geometry.sectors_per_unit > 1,
-            writes_until_tick: layout.tick_every_writes,
-            array: ArrayTimes::new(drive, &layout),
-            addressing: Addressing::new(&state.geometry),
-            layout,
-            store: Store::new(media.into(), state.geometry.sector, state.map_kind().knows_sectors()),
-            requests: Requests::default(),
-            breakdown: LatencyBreakdown::NONE,
-            ack,
-            held_dies: HeldDies::new(state.geometry.dies),
-            idle_jobs: IdleJobs::new(state.geometry.dies),
-            moves: Moves::default(),
-            merge_buffer: MergeBuffer::new(&drive.spec.merge),
-            write_buffer: WriteBuffer::of(drive.spec.flush, ack),
-            read_cache: ReadCache::of((drive.spec.dram.read_cache.0 / drive.spec.unit.0) as usize),
-            gathering: Gathering::default(),
-            ready: VecDeque::new(),
-            out: Outbox::default(),
-            read_errors: vec![],
-            progress: ProgressWatch::new(state.geometry.blocks),
-            moves_first: vec![],
-            state,
-            scheme,
-        })
+        Ok(Ftl { layer: Layer::new(drive, scheme, media.into())? })
     }
 
-    /// Reset all counters, at time 0, and keep the drive as it is. No operation may be pending.
-    pub fn start_anew(&mut self) {
-        self.age_by(self.state.now.since(SimTime(0)));
-        self.state.now = SimTime(0);
-        self.state.most_shrunk = self.state.shrunk;
-        self.state.draining = false;
-        self.state.idle_gc_copies.clear();
-        self.idle_jobs.start_anew();
-        self.requests.pace_mut().start_anew();
-        self.state.counters = self.state.counters.anew();
-        if let Some(map) = &mut self.state.demand {
-            map.start_anew();
-        }
+    /// Power on: rebuild every table from flash and protected RAM, and continue. Returns the drive, and the time at
+    /// which it is ready: every programmed page is sensed once, dies in parallel, because there is no faster way.
+    ///
+    /// # Errors
+    /// A refusal if the scheme does not support the device or did not write the flash, or if the media keep no
+    /// metadata.
+    pub fn recover(
+        drive: &DriveInfo,
+        scheme: Box<dyn Scheme>,
+        image: PowerLossImage,
+        at: SimTime,
+    ) -> Result<(Ftl, SimTime), Refusal> {
+        let (layer, ready) = recover(drive, scheme, image, at)?;
+        Ok((Ftl { layer }, ready))
     }
 
-    /// Age the data by this time, during which the drive is powered off.
-    pub fn age_by(&mut self, time: SimDuration) {
-        self.state.aging.age_by(time);
-        self.state.refreshing.start_anew();
+    /// Cut the power while the arrays work on `spoiled`. All other work in progress leaves no trace, except in
+    /// protected RAM.
+    pub fn power_cut(self, spoiled: &[OpId]) -> PowerLossImage {
+        power_cut(self.layer, spoiled)
+    }
+
+    /// The parts, for the loop of [`drive`](crate::drive).
+    #[inline(always)]
+    pub(crate) fn parts(&self) -> &Layer {
+        &self.layer
+    }
+
+    /// The parts, mutable.
+    #[inline(always)]
+    pub(crate) fn parts_mut(&mut self) -> &mut Layer {
+        &mut self.layer
+    }
+
+    /// The drive outside of its operation: what it holds before its first request, and its age.
+    pub fn setup(&mut self) -> Setup<'_> {
+        Setup::of(&mut self.layer)
+    }
+
+    /// Admit a request that [`Self::validate`] has accepted and that arrived at `request.arrival`. `data` are the bytes
+    /// of a write, if the media store data. A worn-out drive accepts no writes.
+    #[inline(always)]
+    pub fn submit(&mut self, request: HostRequest, number: u64, data: HostData<'_>) -> RequestId {
+        submit(&mut self.layer, request, number, data)
+    }
+
+    /// Whether the drive can accept a request at all.
+    ///
+    /// # Errors
+    /// If the request exceeds the drive's capacity or is empty.
+    pub fn validate(&self, request: &HostRequest, number: u64) -> Result<(), RequestError> {
+        validate(&self.layer.state, request, number)
+    }
+
+    /// Complete a write that was never admitted: the buffer is full, and its data have no place.
+    pub fn refuse(&mut self, write: HostRequest, number: u64) {
+        refuse(&mut self.layer, write, number);
+    }
+
+    /// Prefetch into the CPU cache what an upcoming request will need, one step at a time: each step uses what the
+    /// one before has fetched.
+    #[inline(always)]
+    pub fn prefetch(&self, pages: (Lpn, Lpn), step: Prefetch) {
+        prefetch(&self.layer.state, pages, step);
+    }
+
+    /// First and last page of a request.
+    #[inline(always)]
+    pub fn pages_of(&self, request: &HostRequest) -> (Lpn, Lpn) {
+        pages_of(&self.layer.state, request)
+    }
+
+    /// Remove a completed request; its number may be reused. Returns what it read, where media keep bytes.
+    #[inline(always)]
+    pub fn release(&mut self, id: RequestId) -> Vec<u8> {
+        release(&mut self.layer, id)
+    }
+
+    /// A timer is due.
+    pub fn timer(&mut self, due: Timer) {
+        timer(&mut self.layer, due);
+    }
+
+    /// Start an operation on an array, and return its duration. A read determines its number of retries, which take
+    /// array time, too, unless each attempt includes a transfer.
+    #[inline(always)]
+    pub fn begin_on_array(&mut self, id: OpId) -> ArrayTime {
+        begin_on_array(&mut self.layer.state, id)
+    }
+
+    /// The data of a read have been transferred: whether they must be read again, since the decoder at the other end of
+    /// the bus has failed.
+    #[inline(always)]
+    pub fn repeat(&mut self, id: OpId) -> bool {
+        repeat(&mut self.layer.state, id)
+    }
+
+    /// Whether a sensed read must be sensed again after its transfer.
+    pub fn will_repeat(&self, id: OpId) -> bool {
+        will_repeat(&self.layer.state, id)
+    }
+
+    /// Whether two operations in different planes can be one multi-plane command: of the same kind, cell mode and time;
+    /// with [`MultiplanePages::Same`](wordline_device::MultiplanePages::Same) also on pages with the same number in
+    /// their blocks, except for erases.
+    pub fn are_alike(&self, one: OpId, other: OpId) -> bool {
+        are_alike(&self.layer.state, one, other)
+    }
+
+    /// Sectors that an operation transfers: the wanted ones of a read, whole pages of a program, since the register
+    /// must be filled.
+    #[inline(always)]
+    pub fn transfer_sectors(&self, id: OpId) -> u32 {
+        transfer_sectors(&self.layer.state, id)
+    }
+
+    /// Whether an operation can delay a host request.
+    #[inline(always)]
+    pub fn serves_host(&self, id: OpId) -> bool {
+        serves_host(&self.layer.state, id)
+    }
+
+    /// A die is idle, or the drive drains: ask the scheme for one job, plane by plane in rotation. Returns
+    /// whether it had one.
+    pub fn idle(&mut self, die: DieId) -> bool {
+        idle(&mut self.layer, die)
+    }
+
+    /// Whether the scheme wants to be asked for work on idle dies.
+    pub fn works_when_idle(&self) -> bool {
+        self.layer.seat.hooks.contains(Hooks::IDLE)
+    }
+
+    /// When a write first found no place, and the utilization of the target region then.
+    pub fn first_full(&self) -> Option<&str> {
+        self.layer.out.first_full()
+    }
+
+    /// Distribution of this many pages over the planes of the home region.
+    pub fn spread(&self, pages: u64) -> Spread {
+        spread(&self.layer.state, pages)
+    }
+
+    /// Maximum RAM, in bytes, of changes that waited for their map page.
+    pub fn map_journal_peak_bytes(&self) -> u64 {
+        self.layer.state.demand.as_ref().map_or(0, |map| map.journal_peak_bytes())
+    }
+
+    /// Wear of the flash.
+    pub fn worn(&self) -> Worn {
+        worn(&self.layer.state)
     }
 
     /// The layer at a time, for calls. Time never runs backwards.
     #[inline(always)]
     pub fn at(&mut self, now: SimTime) -> &mut Ftl {
-        self.state.now = now;
+        self.layer.state.now = now;
         self
     }
 
     /// Whether a call has left effects or completed requests to process.
     #[inline(always)]
     pub fn has_effects(&self) -> bool {
-        !self.out.is_empty()
+        !self.layer.out.is_empty()
     }
 
     /// Requests whose last part has ended and that have not completed yet.
     pub fn completed(&self) -> &[RequestId] {
-        self.out.completed()
+        self.layer.out.completed()
     }
 
     /// A refused decision, failed media, or a broken invariant. It ends the run.
     #[inline(always)]
     pub fn fault(&self) -> Option<&Fault> {
-        self.out.fault()
+        self.layer.out.fault()
     }
 
     /// An operation.
     #[inline(always)]
     pub fn op(&self, id: OpId) -> &Op {
-        &self.state.ops[id]
+        &self.layer.state.ops[id]
     }
 
     /// The request that an operation is a part of, if any.
     #[inline(always)]
     pub fn request_of(&mut self, id: OpId) -> Option<&mut Pending> {
-        let request = self.state.ops[id].owner.request()?;
-        self.requests.get_mut(request)
+        let request = self.layer.state.ops[id].owner.request()?;
+        self.layer.requests.get_mut(request)
     }
 
     /// Latency parts of the operation that ends in the next call; set them if a host request may wait for it.
     #[inline(always)]
     pub fn breakdown_mut(&mut self) -> &mut LatencyBreakdown {
-        &mut self.breakdown
+        &mut self.layer.state.breakdown
     }
 
     /// A request in flight.
     #[inline(always)]
     pub fn pending(&self, id: RequestId) -> &Pending {
-        &self.requests[id]
+        &self.layer.requests[id]
     }
 
     /// The same, with what is known at its completion.
     #[inline(always)]
     pub fn pending_mut(&mut self, id: RequestId) -> &mut Pending {
-        &mut self.requests[id]
+        &mut self.layer.requests[id]
     }
 
     /// The counters.
     pub fn counters(&self) -> &Counters {
-        &self.state.counters
+        &self.layer.state.counters
     }
 
     /// The layout of the drive by its scheme.
     pub fn layout(&self) -> &Layout {
-        &self.layout
+        &self.layer.seat.layout
     }
 
     /// The scheme.
     pub fn scheme(&self) -> &dyn Scheme {
-        self.scheme.as_ref()
+        self.layer.seat.scheme.as_ref()
     }
 
     /// The state of the drive, as a scheme sees it.
     pub fn view(&self) -> View<'_> {
-        View::of(&self.state)
+        View::of(&self.layer.state)
     }
 
     /// The drive, read-only, for reports and checks.
     pub fn inspect(&self) -> Inspect<'_> {
-        Inspect {
-            state: &self.state,
-            layout: &self.layout,
-            requests: &self.requests,
-            merge_buffer: &self.merge_buffer,
-            moves: &self.moves,
-            ack: self.ack,
-        }
+        self.layer.inspect()
     }
 
     /// What an operation works on.
     pub fn operation(&self, id: OpId) -> Operation<'_> {
-        Operation::new(&self.state, id, self.array.has_windows)
+        Operation::new(&self.layer.state, id, self.layer.state.config.array.has_windows)
     }
 
     /// Recount what the tables state: valid sectors by block, the map against its inverse, free and owned blocks, open
@@ -278,64 +318,41 @@ impl Ftl {
     /// # Errors
     /// The first violated invariant.
     pub fn check(&mut self) -> Result<(), Broken> {
-        check(&mut self.state)
+        check(&mut self.layer.state)
     }
 
     /// The places of the sectors of a logical page; sectors that were never written are omitted.
     pub fn locate(&mut self, lpn: Lpn) -> Vec<Located> {
         let mut located = Places::new();
-        let all = SectorMask::first(self.state.geometry.sectors_per_unit);
-        self.state.map.resolve(lpn, all, &mut located);
+        let all = SectorMask::first(self.layer.state.geometry.sectors_per_unit);
+        self.layer.state.map.resolve(lpn, all, &mut located);
         located.to_vec()
     }
 
     /// Whether a job holds a die, so that only its own operations run there.
     #[inline(always)]
     pub fn is_held(&self, die: DieId) -> bool {
-        self.held_dies.is_held(die)
+        self.layer.held_dies.is_held(die)
     }
 
     /// Whether any operation is in progress.
     pub fn has_operations(&self) -> bool {
-        self.state.ops.live() > 0
+        self.layer.state.ops.live() > 0
     }
 
     /// Whether a job holds any die.
     pub fn holds_a_die(&self) -> bool {
-        self.held_dies.any()
+        self.layer.held_dies.any()
     }
 
     /// The drive's size in units of 512 bytes.
     pub fn logical_lbas(&self) -> u64 {
-        self.state.logical_pages as u64 * self.addressing.lbas_per_page()
-    }
-
-    pub(crate) fn illegal(&mut self, decision: String, state: String) {
-        let (scheme, time) = (self.scheme.name(), self.state.now);
-        self.out.fail(|| Fault::IllegalDecision { scheme: scheme.to_string(), decision, time, state });
-    }
-
-    /// Whether the scheme has failed in this hook: then nothing is done.
-    #[inline(always)]
-    pub(crate) fn has_failed(&mut self, hook: &'static str) -> bool {
-        self.state.complaint.get().is_some() && self.undecided(hook)
-    }
-
-    #[cold]
-    fn undecided(&mut self, hook: &'static str) -> bool {
-        let (scheme, time) = (self.scheme.name().to_string(), self.state.now);
-        let reason = self.state.complaint.get().map_or(String::new(), |reason| reason.to_string());
-        self.out.fail(|| Fault::Undecided { scheme, hook, time, reason });
-        true
-    }
-
-    pub(crate) fn internal(&mut self, what: String) {
-        self.out.internal(what, self.state.now);
+        self.layer.state.config.logical_pages as u64 * self.layer.state.config.addressing.lbas_per_page()
     }
 
     /// The media.
     pub fn media(&self) -> &BoxedMedia {
-        self.store.media()
+        self.layer.store.media()
     }
 
     /// The media by their type, mutable.
@@ -343,84 +360,76 @@ impl Ftl {
     /// # Errors
     /// When they are of another type, or there are none.
     pub fn media_mut<M: Media>(&mut self) -> Result<&mut M, OtherMedia> {
-        self.store.media_mut()
-    }
-
-    /// Have the media do something. A media failure stops the drive: its tables would claim data that the media do not
-    /// hold. Nothing more is asked of them then.
-    pub(crate) fn ask_media<T>(
-        &mut self,
-        what: impl FnOnce(&mut Store) -> Result<T, MediaError>,
-    ) -> Option<T> {
-        if self.out.fault().is_some() {
-            return None;
-        }
-        match what(&mut self.store) {
-            Ok(done) => Some(done),
-            Err(error) => {
-                self.stop_for(error);
-                None
-            }
-        }
-    }
-
-    #[cold]
-    fn stop_for(&mut self, error: MediaError) {
-        let time = self.state.now;
-        self.out.fail(|| Fault::Media { error, time });
+        self.layer.store.media_mut()
     }
 
     /// Numbers of the last 64 requests whose host reads ended as uncorrectable because the media failed.
     pub fn read_errors(&self) -> &[(u64, MediaError)] {
-        &self.read_errors
+        &self.layer.read_errors
     }
 
     /// The part of an operation that a queue needs.
     #[inline(always)]
     pub fn entry_of(&self, id: OpId) -> QueueEntry {
-        QueueEntry::of(id, &self.state.ops[id], self.array.has_windows)
+        QueueEntry::of(id, &self.layer.state.ops[id], self.layer.state.config.array.has_windows)
     }
 
-    /// Hand an operation to the device.
-    #[inline]
-    pub(crate) fn emit(&mut self, id: OpId) {
-        let op = self.state.ops.stamp(id);
-        self.state.backlog.add(op.plane, op.kind);
-        let entry = QueueEntry::of(id, op, self.array.has_windows);
-        self.out.ask(Effect::Queue(entry));
+    /// See [`Setup::precondition`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn precondition(&mut self, initial: &Initial, seed: u64) -> Result<(), InitialError> {
+        self.setup().precondition(initial, seed)
     }
 
-    /// A new operation that the device has at once. What it is known to be here, its entry in a queue need not look up.
-    #[inline]
-    pub(crate) fn add_and_emit(&mut self, mut op: Op) -> OpId {
-        op.key = self.state.ops.next_turn(&op);
-        self.state.backlog.add(op.plane, op.kind);
-        let entry = QueueEntry::of(OpId::NONE, &op, self.array.has_windows);
-        let id = self.add_op(op);
-        self.out.ask(Effect::Queue(entry.numbered(id)));
-        id
+    /// See [`Setup::precondition_steady`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn precondition_steady(
+        &mut self,
+        initial: &Initial,
+        updates: Updates,
+        known: Known,
+        seed: u64,
+    ) -> Result<Begun, SteadyError> {
+        self.setup().precondition_steady(initial, updates, known, seed)
     }
 
-    /// Hand the device an operation that its plane continues with at once.
-    pub(crate) fn go_on_with(&mut self, id: OpId) {
-        let op = self.state.ops.stamp(id);
-        self.state.backlog.add(op.plane, op.kind);
-        self.out.go_on_with(id);
+    /// See [`Setup::contents`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn contents(
+        &mut self,
+        initial: &Initial,
+        law: &Law,
+        begun: Begun,
+        is_uneven: bool,
+    ) -> Result<Contents, SteadyError> {
+        self.setup().contents(initial, law, begun, is_uneven)
     }
 
-    /// Room for the data of an operation.
-    #[inline]
-    pub(crate) fn add_op(&mut self, op: Op) -> OpId {
-        let id = self.state.ops.add(op);
-        self.store.enter(id);
-        id
+    /// See [`Setup::start_anew`].
+    pub fn start_anew(&mut self) {
+        self.setup().start_anew();
     }
 
-    /// Give a program the newest data that RAM has for its sectors, and nothing else.
-    #[inline(always)]
-    pub(crate) fn load_page(&mut self, id: OpId, stage: u32) {
-        if self.store.keeps_bytes() {
-            self.store.load(id, stage, self.state.ops[id].mask);
-        }
+    /// See [`Setup::age_by`].
+    pub fn age_by(&mut self, time: SimDuration) {
+        self.setup().age_by(time);
     }
+
+    /// Active idle jobs of a die.
+    pub fn idle_jobs(&self, die: DieId) -> u32 {
+        self.layer.idle_jobs.of(die)
+    }
+}
+
+/// The newest bytes of a sector, as a host read would return them now, within their page; none if it was never written.
+///
+/// # Errors
+/// When the media cannot read them.
+pub fn newest_page_of(ftl: &mut Ftl, lpn: Lpn, sector: u32) -> Result<PageData, MediaError> {
+    read::newest_page_of(&mut ftl.layer, lpn, sector)
 }

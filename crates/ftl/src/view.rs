@@ -60,7 +60,7 @@ impl<'a> View<'a> {
 
     /// Free pages of the write buffer; `None` without a write buffer.
     pub fn free_buffer_pages(&self) -> Option<u64> {
-        Some((self.state.buffer_pages? as u64).saturating_sub(self.state.buffered))
+        Some((self.state.config.buffer_pages? as u64).saturating_sub(self.state.buffered))
     }
 
     /// Programmable pages of each bit in a region: those left in open blocks, and those of the erased blocks that it
@@ -286,6 +286,6 @@ impl<'a> View<'a> {
 
     /// Logical pages that the host can address.
     pub fn logical_pages(&self) -> u32 {
-        self.state.logical_pages
+        self.state.config.logical_pages
     }
 }

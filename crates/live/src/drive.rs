@@ -384,7 +384,7 @@ impl Drive {
         if let Some(log) = &mut self.log {
             log.note(&Event::Retire(at, block));
         }
-        self.working()?.ftl.condemn(block);
+        self.working()?.ftl.setup().condemn(block);
         Ok(())
     }
 

@@ -1,10 +1,16 @@
 //! The driver of a layer, and the loop that carries out the consequences of each call.
 
 use crate::drive::waiting::{HeldUp, Waiting};
+use crate::flow::collect::hold::may_work_again;
+use crate::flow::dispatch::{self, blocked, done, make_space};
+use crate::flow::host::submit::admits;
+use crate::flow::moves::idle::idle;
 use crate::flow::program::bind::Binding;
 use crate::flow::program::blocked::Blocked;
 use crate::ftl::Ftl;
+use crate::layer::Layer;
 use crate::media::host_data::HostData;
+use crate::plan::layout::Hooks;
 use crate::state::op::{OpId, QueueEntry};
 use crate::state::request::{Effect, RequestId, Timer};
 use wordline_units::{DieId, HostOp, HostRequest, PlaneId, Rate, SimTime};
@@ -80,7 +86,7 @@ pub trait Driver {
 /// Submit a request: it is admitted, or delayed behind others. Call [`settle`] afterwards.
 #[inline(always)]
 pub fn submit<D: Driver>(driver: &mut D, request: HostRequest, number: u64, data: HostData<'_>) {
-    let open = driver.waiting().is_open() && may_go_in(driver.layer(), &request);
+    let open = driver.waiting().is_open() && may_go_in(driver.layer().parts(), &request);
     if open || overtakes(driver, &request) {
         driver.admit(request, number, data);
     } else {
@@ -96,21 +102,21 @@ fn hold_up<D: Driver>(driver: &mut D, request: HostRequest, number: u64, data: H
 
 /// Whether a write waits for its pace only, or for other things too.
 #[inline(always)]
-fn is_paced(layer: &Ftl, request: &HostRequest) -> bool {
+fn is_paced(layer: &Layer, request: &HostRequest) -> bool {
     request.op == HostOp::Write && layer.requests.pace().holds_back(layer.state.now)
 }
 
 /// Whether the first request of those that arrived can be admitted now.
 #[inline(always)]
-fn may_go_in(layer: &Ftl, request: &HostRequest) -> bool {
-    layer.admits(request) && !is_paced(layer, request)
+fn may_go_in(layer: &Layer, request: &HostRequest) -> bool {
+    admits(&layer.state, request) && !is_paced(layer, request)
 }
 
 /// Whether a request is admitted before those that wait: where writes are paced, a read of none of their pages.
 #[inline(always)]
 fn overtakes<D: Driver>(driver: &D, request: &HostRequest) -> bool {
     let layer = driver.layer();
-    if layer.state.gc.pace_below.is_none() || request.op != HostOp::Read {
+    if layer.parts().state.config.gc.pace_below.is_none() || request.op != HostOp::Read {
         return false;
     }
     let (first, last) = layer.pages_of(request);
@@ -123,10 +129,11 @@ fn overtakes<D: Driver>(driver: &D, request: &HostRequest) -> bool {
 /// A request waits: for its time, which a timer tells, or for space, for which data that wait in the buffer for others
 /// leave it.
 fn keep_waiting<D: Driver>(driver: &mut D, request: &HostRequest) {
-    if !(is_paced(driver.layer(), request) && driver.layer().admits(request)) {
-        return driver.layer_mut().make_space(request);
+    let layer = driver.layer().parts();
+    if !(is_paced(layer, request) && admits(&layer.state, request)) {
+        return make_space(driver.layer_mut().parts_mut(), request);
     }
-    if let Some(at) = driver.layer_mut().requests.pace_mut().set_timer() {
+    if let Some(at) = driver.layer_mut().parts_mut().requests.pace_mut().set_timer() {
         driver.set_timer(at, Timer::WritePace);
     }
 }
@@ -142,9 +149,9 @@ pub fn settle<D: Driver>(driver: &mut D) {
 
 fn carry_out<D: Driver>(driver: &mut D) {
     loop {
-        let asked = driver.layer().out.asked();
+        let asked = driver.layer().parts().out.asked();
         for i in 0..asked {
-            match driver.layer().out.effect(i) {
+            match driver.layer().parts().out.effect(i) {
                 Effect::Queue(entry) => driver.enqueue(entry),
                 Effect::ChangePlane(entry) => driver.change_plane(entry),
                 Effect::Wake(plane) => wake(driver, plane),
@@ -152,14 +159,14 @@ fn carry_out<D: Driver>(driver: &mut D) {
                 Effect::Timer(at, timer) => driver.set_timer(at, timer),
             }
         }
-        driver.layer_mut().out.drop_effects(asked);
+        driver.layer_mut().parts_mut().out.drop_effects(asked);
         driver.end_round();
         let ended = driver.layer().completed().len();
         for i in 0..ended {
             let id = driver.layer().completed()[i];
             driver.complete(id);
         }
-        driver.layer_mut().out.drop_completed(ended);
+        driver.layer_mut().parts_mut().out.drop_completed(ended);
         if !driver.waiting().is_open() {
             let_in(driver);
         }
@@ -181,8 +188,9 @@ fn wake<D: Driver>(driver: &mut D, plane: PlaneId) {
 /// Note that a job has started or stopped to hold a die. Delayed idle work may start.
 fn hold<D: Driver>(driver: &mut D, die: DieId) {
     driver.hold(die);
-    if driver.is_idle() && driver.layer().may_work_again(die) {
-        driver.layer_mut().idle(die);
+    let Layer { state, seat, idle_jobs, .. } = driver.layer().parts();
+    if driver.is_idle() && may_work_again(state, seat, idle_jobs, die) {
+        idle(driver.layer_mut().parts_mut(), die);
     }
 }
 
@@ -190,7 +198,7 @@ fn hold<D: Driver>(driver: &mut D, die: DieId) {
 /// the next request.
 fn let_in<D: Driver>(driver: &mut D) {
     while let Some(request) = driver.waiting().first_request()
-        && may_go_in(driver.layer(), request)
+        && may_go_in(driver.layer().parts(), request)
         && let Some(HeldUp { request, number, data }) = driver.waiting_mut().take_request()
     {
         driver.admit(request, number, data.data());
@@ -204,7 +212,7 @@ fn let_in<D: Driver>(driver: &mut D) {
 /// plane's queue.
 #[inline(always)]
 pub fn bind<D: Driver>(driver: &mut D, id: OpId) -> Binding {
-    let binding = driver.layer_mut().bind(id);
+    let binding = dispatch::bind(driver.layer_mut().parts_mut(), id);
     if binding == Binding::Blocked {
         block(driver, id);
     }
@@ -216,7 +224,7 @@ fn block<D: Driver>(driver: &mut D, id: OpId) {
         return;
     }
     let plane = driver.layer().op(id).plane;
-    match driver.layer_mut().blocked(id) {
+    match blocked(driver.layer_mut().parts_mut(), id) {
         Blocked::Dropped => return,
         Blocked::ChangesPlane => {}
         Blocked::Waits => driver.waiting_mut().set_aside(plane, id),
@@ -228,8 +236,8 @@ fn block<D: Driver>(driver: &mut D, id: OpId) {
 /// first to record its times. Returns the next operation of its plane, if any. Call [`settle`] afterwards.
 #[inline(always)]
 pub fn end<D: Driver>(driver: &mut D, id: OpId, die: DieId) -> Option<QueueEntry> {
-    let next = driver.layer_mut().done(id);
-    if driver.is_idle() && driver.layer().works_when_idle() {
+    let next = done(driver.layer_mut().parts_mut(), id);
+    if driver.is_idle() && driver.layer().parts().seat.hooks.contains(Hooks::IDLE) {
         ask_idle(driver, die);
     }
     next.map(|id| driver.layer().entry_of(id))
@@ -237,15 +245,15 @@ pub fn end<D: Driver>(driver: &mut D, id: OpId, die: DieId) -> Option<QueueEntry
 
 /// Ask the scheme for work for a die of an idle drive, if the die has none.
 pub fn ask_idle<D: Driver>(driver: &mut D, die: DieId) {
-    if driver.layer().idle_jobs(die) == 0 {
-        driver.layer_mut().idle(die);
+    if driver.layer().parts().idle_jobs.of(die) == 0 {
+        idle(driver.layer_mut().parts_mut(), die);
     }
 }
 
 /// Ask the scheme for work for all dies, because the drive has been idle for long.
 pub fn ask_all_idle<D: Driver>(driver: &mut D) {
-    let layer = driver.layer_mut();
-    if layer.layout.idle_rate != Rate::OFF {
+    let layer = driver.layer_mut().parts_mut();
+    if layer.seat.layout.idle_rate != Rate::OFF {
         layer.idle_jobs.begin_period(layer.state.now);
     }
     ask_dies(driver);
@@ -254,9 +262,9 @@ pub fn ask_all_idle<D: Driver>(driver: &mut D) {
 /// Ask the scheme for work for each die in turn.
 fn ask_dies<D: Driver>(driver: &mut D) {
     let dies = driver.layer().view().geometry().dies;
-    let first = driver.layer().idle_jobs.first_die();
+    let first = driver.layer().parts().idle_jobs.first_die();
     for turn in first..first + dies {
-        driver.layer_mut().idle(DieId(turn % dies));
+        idle(driver.layer_mut().parts_mut(), DieId(turn % dies));
     }
     settle(driver);
 }
@@ -272,8 +280,8 @@ pub fn ring<D: Driver>(driver: &mut D, timer: Timer) {
 
 /// Pad data that wait for other data, at the end of a run. Returns whether that leaves work to do.
 pub fn drain<D: Driver>(driver: &mut D) -> bool {
-    driver.layer_mut().drain();
-    let leaves = driver.layer().out.asked() > 0;
+    dispatch::drain(driver.layer_mut().parts_mut());
+    let leaves = driver.layer().parts().out.asked() > 0;
     if leaves {
         settle(driver);
     }

@@ -2,17 +2,20 @@
 
 use crate::drive::driver::{Driver, settle};
 use crate::drive::waiting::HeldUp;
-use crate::flow::program::blocked::GiveUp;
+use crate::flow::collect::hold::let_go_of_dies;
+use crate::flow::dispatch::{complete_groups, end_joined_moves, fail, fail_held_moves, join_pieces};
+use crate::flow::host::flush::fail_flushes;
+use crate::flow::program::blocked::{self, GiveUp, can_fail};
 use crate::state::op::OpId;
 
 /// Release, redirect or fail operations that wait for space, because nothing is pending. With outstanding requests,
 /// more operations are failed. Returns whether anything changes.
 #[cold]
 pub fn last_resort<D: Driver>(driver: &mut D, is_awaited: bool) -> bool {
-    let changes = driver.layer_mut().let_go_of_dies()
+    let changes = let_go_of_dies(driver.layer_mut().parts_mut())
         || send_elsewhere(driver)
-        || (is_awaited && driver.layer_mut().complete_groups())
-        || driver.layer_mut().join_pieces()
+        || (is_awaited && complete_groups(driver.layer_mut().parts_mut()))
+        || join_pieces(driver.layer_mut().parts_mut())
         || give_up(driver, GiveUp::Moves)
         || (is_awaited && give_up(driver, GiveUp::Writes));
     settle(driver);
@@ -23,7 +26,7 @@ pub fn last_resort<D: Driver>(driver: &mut D, is_awaited: bool) -> bool {
 /// free no space.
 pub fn release_idle_dies<D: Driver>(driver: &mut D) {
     settle(driver);
-    if driver.is_at_rest() && driver.layer_mut().let_go_of_dies() {
+    if driver.is_at_rest() && let_go_of_dies(driver.layer_mut().parts_mut()) {
         settle(driver);
     }
 }
@@ -39,7 +42,7 @@ fn waiting_programs<D: Driver>(driver: &D) -> Vec<OpId> {
 fn send_elsewhere<D: Driver>(driver: &mut D) -> bool {
     let mut going = waiting_programs(driver);
     going.sort_unstable_by_key(|id| driver.layer().op(*id).key);
-    going.retain(|id| driver.layer_mut().send_elsewhere(*id));
+    going.retain(|id| blocked::send_elsewhere(driver.layer_mut().parts_mut(), *id));
     let any = !going.is_empty();
     driver.waiting_mut().remove(going);
     any
@@ -51,9 +54,9 @@ fn send_elsewhere<D: Driver>(driver: &mut D) -> bool {
 fn give_up<D: Driver>(driver: &mut D, what: GiveUp) -> bool {
     let mut failing = waiting_programs(driver);
     failing.retain(|id| {
-        let fails = driver.layer().can_fail(*id, what);
+        let fails = can_fail(&driver.layer().parts().state, *id, what);
         if fails {
-            driver.layer_mut().fail(*id);
+            fail(driver.layer_mut().parts_mut(), *id);
         }
         fails
     });
@@ -67,8 +70,11 @@ fn give_up<D: Driver>(driver: &mut D, what: GiveUp) -> bool {
 }
 
 fn give_up_requests<D: Driver>(driver: &mut D) -> bool {
-    let layer = driver.layer_mut();
-    if layer.fail_held_moves() || layer.end_joined_moves() || layer.fail_flushes() {
+    let layer = driver.layer_mut().parts_mut();
+    if fail_held_moves(layer)
+        || end_joined_moves(layer)
+        || fail_flushes(&mut layer.state, &mut layer.requests, &mut layer.out)
+    {
         return true;
     }
     let Some(HeldUp { request, number, .. }) = driver.waiting_mut().take_request() else { return false };

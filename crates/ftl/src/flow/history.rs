@@ -4,10 +4,12 @@
 //! What is left out counts up and decides nothing: statistics, numbers of operations in their order, entries of slabs
 //! that are free. What is compared and counts up (versions) keeps its order and loses its size. All else stays.
 
-use crate::ftl::Ftl;
+use crate::layer::Layer;
 use crate::plan::region::FreeOrder;
 use crate::state::block::Phase;
+use crate::state::merge::MergeBuffer;
 use crate::state::request::Timer;
+use crate::state::state::State;
 use wordline_units::{PlaneId, SimTime};
 
 /// Where the least worn block is opened first, how many more erases than the least worn of its plane count: beyond that
@@ -17,101 +19,99 @@ const MOST_APART: u32 = 2;
 /// The controller loop comes with this write at the latest: between two of them lie no more.
 const WRITES_TO_TICK: u32 = 2;
 
-impl Ftl {
-    /// Forget the history, which cannot affect the future. Versions that others keep are renumbered with those of the
-    /// drive, and timers without effect are dropped. Time must be 0, errors and wear off, and [`Self::effects`] and
-    /// [`Self::completed`] empty.
-    pub fn forget_history(&mut self, versions: &mut [&mut u64], timers: &mut Vec<Timer>) {
-        self.number_versions(versions);
-        self.number_timers(timers);
-        self.state.ops.forget_history();
-        self.requests.forget_history();
-        self.state.trims.forget_history();
-        self.state.map.forget_history();
-        self.state.idle_gc_copies.clear();
-        self.state.counters = self.state.counters.anew();
-        self.progress.start_anew();
-        self.state.most_shrunk = self.state.shrunk;
-        if let Some(map) = &mut self.state.demand {
-            map.start_anew();
-        }
-        self.writes_until_tick = self.writes_until_tick.min(WRITES_TO_TICK);
-        let planes = self.state.geometry.planes;
-        let round = planes * self.state.geometry.media.len() as u32;
-        self.state.turn %= (1..=planes).product::<u32>().max(round);
-        let per_die = self.state.geometry.media.iter().map(|m| m.topology.planes_per_die);
-        self.idle_jobs.forget_history(per_die.product());
-        let counts = self.state.pools.iter().any(|pool| pool.order == FreeOrder::LeastErased);
-        for plane in 0..planes {
-            let blocks = self.state.geometry.blocks_of(PlaneId(plane));
-            let least = blocks.clone().map(|b| self.state.blocks[b as usize].erases).min().unwrap_or(0);
-            for b in blocks {
-                let block = &mut self.state.blocks[b as usize];
-                block.erases = if counts { (block.erases - least).min(MOST_APART) } else { 0 };
-                block.life_used = 0;
-                if block.phase == Phase::Free {
-                    block.state = Default::default();
-                }
+/// Forget the history, which cannot affect the future. Versions that others keep are renumbered with those of the
+/// drive, and timers without effect are dropped. Time must be 0, errors and wear off, and `effects` and
+/// `completed` empty.
+pub(crate) fn forget_history(layer: &mut Layer, versions: &mut [&mut u64], timers: &mut Vec<Timer>) {
+    number_versions(layer, versions);
+    number_timers(&mut layer.state, &mut layer.merge_buffer, timers);
+    layer.state.ops.forget_history();
+    layer.requests.forget_history();
+    layer.state.trims.forget_history();
+    layer.state.map.forget_history();
+    layer.state.idle_gc_copies.clear();
+    layer.state.counters = layer.state.counters.anew();
+    layer.progress.start_anew();
+    layer.state.most_shrunk = layer.state.shrunk;
+    if let Some(map) = &mut layer.state.demand {
+        map.start_anew();
+    }
+    layer.seat.writes_until_tick = layer.seat.writes_until_tick.min(WRITES_TO_TICK);
+    let planes = layer.state.geometry.planes;
+    let round = planes * layer.state.geometry.media.len() as u32;
+    layer.state.turn %= (1..=planes).product::<u32>().max(round);
+    let per_die = layer.state.geometry.media.iter().map(|m| m.topology.planes_per_die);
+    layer.idle_jobs.forget_history(per_die.product());
+    let counts = layer.state.pools.iter().any(|pool| pool.order == FreeOrder::LeastErased);
+    for plane in 0..planes {
+        let blocks = layer.state.geometry.blocks_of(PlaneId(plane));
+        let least = blocks.clone().map(|b| layer.state.blocks[b as usize].erases).min().unwrap_or(0);
+        for b in blocks {
+            let block = &mut layer.state.blocks[b as usize];
+            block.erases = if counts { (block.erases - least).min(MOST_APART) } else { 0 };
+            block.life_used = 0;
+            if block.phase == Phase::Free {
+                block.state = Default::default();
             }
         }
-        let gone = self.state.ops.capacity();
-        self.store.forget_history(gone);
     }
+    let gone = layer.state.ops.capacity();
+    layer.store.forget_history(gone);
+}
 
-    fn number_versions(&mut self, others: &mut [&mut u64]) {
-        let mut all: Vec<u64> = others.iter().map(|v| **v).collect();
-        self.each_version(&mut |version| all.push(*version));
-        all.push(0);
-        all.sort_unstable();
-        all.dedup();
-        let rank = |version: &mut u64| *version = all.partition_point(|v| v < version) as u64;
-        self.each_version(&mut |version| rank(version));
-        others.iter_mut().for_each(|version| rank(version));
+fn number_versions(layer: &mut Layer, others: &mut [&mut u64]) {
+    let mut all: Vec<u64> = others.iter().map(|v| **v).collect();
+    each_version(layer, &mut |version| all.push(*version));
+    all.push(0);
+    all.sort_unstable();
+    all.dedup();
+    let rank = |version: &mut u64| *version = all.partition_point(|v| v < version) as u64;
+    each_version(layer, &mut |version| rank(version));
+    others.iter_mut().for_each(|version| rank(version));
+}
+
+fn each_version(layer: &mut Layer, note: &mut dyn FnMut(&mut u64)) {
+    layer.requests.each_version(note);
+    for id in layer.state.ops.alive() {
+        note(&mut layer.state.ops[id].version);
     }
+    layer.state.staging.forget_history(&mut *note);
+    layer.store.each_version(note);
+    if let Some(buffer) = &mut layer.write_buffer {
+        buffer.each_version(note);
+    }
+}
 
-    fn each_version(&mut self, note: &mut dyn FnMut(&mut u64)) {
-        self.requests.each_version(note);
-        for id in self.state.ops.alive() {
-            note(&mut self.state.ops[id].version);
+/// Groups and pages of the merge buffer are renumbered, and with them the timers that are for them.
+fn number_timers(state: &mut State, merge_buffer: &mut MergeBuffer, timers: &mut Vec<Timer>) {
+    let (regions, merge) = (&state.regions, &*merge_buffer);
+    timers.retain_mut(|timer| match timer {
+        Timer::Pad { region, plane, stream, generation } => {
+            let r = &regions[region.index()];
+            let buffer = &r.planes[(plane.0 - r.first_plane) as usize].program_buffers[*stream as usize];
+            std::mem::take(generation) == buffer.generation
         }
-        self.state.staging.forget_history(&mut *note);
-        self.store.each_version(note);
-        if let Some(buffer) = &mut self.write_buffer {
-            buffer.each_version(note);
-        }
-    }
-
-    /// Groups and pages of the merge buffer are renumbered, and with them the timers that are for them.
-    fn number_timers(&mut self, timers: &mut Vec<Timer>) {
-        let (regions, merge) = (&self.state.regions, &self.merge_buffer);
-        timers.retain_mut(|timer| match timer {
-            Timer::Pad { region, plane, stream, generation } => {
-                let r = &regions[region.index()];
-                let buffer = &r.planes[(plane.0 - r.first_plane) as usize].program_buffers[*stream as usize];
-                std::mem::take(generation) == buffer.generation
+        Timer::Merge { page } => match merge.pages.iter().position(|open| open.number == *page) {
+            Some(at) => {
+                *page = at as u64 + 1;
+                true
             }
-            Timer::Merge { page } => match merge.pages.iter().position(|open| open.number == *page) {
-                Some(at) => {
-                    *page = at as u64 + 1;
-                    true
-                }
-                None => false,
-            },
-            Timer::MergeIdle | Timer::IdlePace | Timer::WritePace => true,
+            None => false,
+        },
+        Timer::MergeIdle | Timer::IdlePace | Timer::WritePace => true,
+    });
+    for r in &mut state.regions {
+        let buffers = r.planes.iter_mut().flat_map(|plane| &mut plane.program_buffers);
+        buffers.for_each(|buffer| {
+            buffer.generation = 0;
+            // A timer that is set rings whenever it likes: no earlier one is wanted beside it.
+            if buffer.pad_at != SimTime::NEVER {
+                buffer.pad_at = SimTime(0);
+            }
         });
-        for r in &mut self.state.regions {
-            let buffers = r.planes.iter_mut().flat_map(|plane| &mut plane.program_buffers);
-            buffers.for_each(|buffer| {
-                buffer.generation = 0;
-                // A timer that is set rings whenever it likes: no earlier one is wanted beside it.
-                if buffer.pad_at != SimTime::NEVER {
-                    buffer.pad_at = SimTime(0);
-                }
-            });
-        }
-        for (at, page) in self.merge_buffer.pages.iter_mut().enumerate() {
-            page.number = at as u64 + 1;
-        }
-        self.merge_buffer.opened = self.merge_buffer.pages.len() as u64;
     }
+    for (at, page) in merge_buffer.pages.iter_mut().enumerate() {
+        page.number = at as u64 + 1;
+    }
+    merge_buffer.opened = merge_buffer.pages.len() as u64;
 }

@@ -1,7 +1,6 @@
-//! The path of requests and operations through the translation layer, as methods of [`Ftl`](crate::Ftl): one module for
-//! each stage.
+//! The path of requests and operations through the translation layer, one module for each stage.
 //!
-//! A module calls its own methods and those of the modules above it. It returns the
+//! A module calls its own functions and those of the modules above it. It returns the
 //! steps of modules below it, as [`Next`](next::Next), and adds host programs that no longer wait to `ready`.
 //! [`dispatch`] carries out both, and determines the order.
 
@@ -10,6 +9,8 @@ pub(crate) mod buffer;
 pub(crate) mod collect;
 pub(crate) mod complete;
 pub(crate) mod dispatch;
+pub(crate) mod emit;
+pub(crate) mod fail;
 pub(crate) mod history;
 pub(crate) mod host;
 pub(crate) mod metadata;

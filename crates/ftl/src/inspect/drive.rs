@@ -54,7 +54,6 @@ pub struct Inspect<'a> {
     pub(crate) requests: &'a Requests,
     pub(crate) merge_buffer: &'a MergeBuffer,
     pub(crate) moves: &'a Moves,
-    pub(crate) ack: Ack,
 }
 
 impl<'a> Inspect<'a> {
@@ -172,7 +171,7 @@ impl<'a> Inspect<'a> {
 
     /// RAM for data in flight: the write buffer and the merge buffer, in bytes.
     pub fn buffer_bytes(self) -> u64 {
-        let buffered = if let Ack::Buffer(pages) = self.ack { pages as u64 } else { 0 };
+        let buffered = if let Ack::Buffer(pages) = self.state.config.ack { pages as u64 } else { 0 };
         let merged = if self.layout.merges.is_some() { self.merge_buffer.most as u64 } else { 0 };
         (buffered + merged) * self.state.geometry.unit
     }
@@ -182,13 +181,13 @@ impl<'a> Inspect<'a> {
         let first = &self.state.regions[0];
         let blocks = first.planes.len() as u64 * self.state.pool_of(RegionId(0)).blocks_per_plane as u64;
         let slots = blocks * first.slots_per_block as u64;
-        self.layout.map.tables(&self.state.geometry, self.state.logical_pages, slots)
+        self.layout.map.tables(&self.state.geometry, self.state.config.logical_pages, slots)
     }
 
     /// Host bytes that only the drive's buffer holds: acknowledged, or of FUA writes. After a drive has drained, these
     /// are the data that did not fit on the full flash.
     pub fn unplaced_bytes(self) -> u64 {
-        if !self.ack.answers_from_ram() {
+        if !self.state.config.ack.answers_from_ram() {
             return 0;
         }
         let hosts = self.state.staging.iter().filter(|s| !self.state.is_metadata(s.lpn()));
@@ -213,12 +212,12 @@ impl<'a> Inspect<'a> {
 
     /// The pages of the drive's own tables, behind the last logical page: the trim log, and a map on flash.
     pub fn own_pages(self) -> std::ops::Range<u32> {
-        self.state.logical_pages..self.state.end_of_pages()
+        self.state.config.logical_pages..self.state.end_of_pages()
     }
 
     /// The pages of the trim log, behind the last logical page.
     pub fn trim_log(self) -> std::ops::Range<u32> {
-        self.state.logical_pages..self.state.trims.end()
+        self.state.config.logical_pages..self.state.trims.end()
     }
     /// The version of the newest request that changed data.
     pub fn newest_version(self) -> u64 {

@@ -18,12 +18,12 @@ pub(crate) fn fill_short_of_collection(
     layout: &Layout,
     share: Fraction,
 ) -> Option<(Fraction, Fraction)> {
-    let pages = share.of(state.logical_pages as u64) as u32;
+    let pages = share.of(state.config.logical_pages as u64) as u32;
     let Some((second_home, at_most)) = layout.second_home else {
-        return fill_of_region(state, state.home, pages);
+        return fill_of_region(state, state.config.home, pages);
     };
-    let there = (pages as u64 * at_most as u64 / state.logical_pages.max(1) as u64) as u32;
-    let (_, home) = fill_of_region(state, state.home, pages - there.min(pages))?;
+    let there = (pages as u64 * at_most as u64 / state.config.logical_pages.max(1) as u64) as u32;
+    let (_, home) = fill_of_region(state, state.config.home, pages - there.min(pages))?;
     let (_, second) = fill_of_region(state, second_home, there)?;
     Some((share, home.max(second)))
 }
@@ -46,9 +46,9 @@ fn fill_of_region(state: &State, region: RegionId, pages: u32) -> Option<(Fracti
     if blocks < least || blocks == 0 {
         return None;
     }
-    let all = (state.logical_pages as u64).div_ceil(planes.len() as u64).max(1);
+    let all = (state.config.logical_pages as u64).div_ceil(planes.len() as u64).max(1);
     let mut live = count.div_ceil(blocks);
-    let is_full = pages == state.logical_pages;
+    let is_full = pages == state.config.logical_pages;
     if live * blocks > all && !is_full {
         live -= 1;
     }

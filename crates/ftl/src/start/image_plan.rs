@@ -25,9 +25,9 @@ impl<'a> ImagePlan<'a> {
     pub fn drawn_image(self, second_home: RegionId, pages: u32) -> Result<BaseImage, InitialError> {
         let ImagePlan { initial, seed, .. } = self;
         let all = initial.mapped.count();
-        let there =
-            (all as u64 * pages as u64 / self.state.logical_pages.max(1) as u64).min(all as u64) as u32;
-        let home = self.image(self.state.home, &Mapped::First(all - there), &(0..0))?;
+        let there = (all as u64 * pages as u64 / self.state.config.logical_pages.max(1) as u64)
+            .min(all as u64) as u32;
+        let home = self.image(self.state.config.home, &Mapped::First(all - there), &(0..0))?;
         let second_home = self.image(second_home, &Mapped::First(there), &(0..0))?;
         Ok(BaseImage::drawn(home, second_home, &initial.mapped, stream(seed, "ftl/base", "outpost", 0)))
     }

@@ -65,14 +65,14 @@ impl<'a> SteadyPlan<'a> {
 
     /// Number of blocks of a plane that hold data of the home region if `free` blocks are free.
     fn holding_blocks(self, free: f64) -> f64 {
-        self.state.total_blocks(self.state.home) as f64 - free
+        self.state.total_blocks(self.state.config.home) as f64 - free
     }
 
     /// Check that the data leave as many free blocks as the trigger requires.
     pub fn trigger_is_reached(self, pages: &[PlanePages]) -> Result<(), SteadyError> {
-        let (home, geometry) = (self.state.home, &self.state.geometry);
+        let (home, geometry) = (self.state.config.home, &self.state.geometry);
         let data = pages.iter().map(|p| u64::from(p.count)).max().unwrap_or(0);
-        let live = data * self.state.stripe.planes().len() as u64 * geometry.unit;
+        let live = data * self.state.config.stripe.planes().len() as u64 * geometry.unit;
         let Some(limit) = FlashUse::new(self.layout, geometry).trigger_out_of_reach(home, live) else {
             return Ok(());
         };
@@ -92,14 +92,14 @@ impl<'a> SteadyPlan<'a> {
     /// Free blocks then decrease towards the hard reserve, where collection becomes urgent: half the way, or all of it
     /// if the host demands twice as much.
     pub fn erased_at_choice(self, outstanding: f64, pages: &[PlanePages]) -> f64 {
-        let home = self.state.home;
+        let home = self.state.config.home;
         let (held, reserve) = (self.state.held_back(home), self.state.hard_reserve(home));
-        let planes = self.state.stripe.planes().len() as f64;
+        let planes = self.state.config.stripe.planes().len() as f64;
         let closed = self.state.total_blocks(home).saturating_sub(held + 1);
         let slots = closed as f64 * self.state.regions[home.index()].slots_per_block as f64;
         let data = pages.iter().map(|p| p.count).max().unwrap_or(0) as f64;
         let asked = outstanding / planes * (fifo_amplification(data / slots) - 1.0);
-        let kept_up = if self.state.dynamic { KEPT_UP[0] } else { KEPT_UP[1] };
+        let kept_up = if self.state.config.dynamic { KEPT_UP[0] } else { KEPT_UP[1] };
         match asked / kept_up {
             x if x < 1.0 => held as f64,
             x if x < 2.0 => (held + reserve) as f64 / 2.0,
@@ -110,7 +110,7 @@ impl<'a> SteadyPlan<'a> {
     /// The untimed planes that represent all planes in a regime. If the number of free blocks is not whole,
     /// the fraction determines how many planes have one more than the others.
     pub fn untimed_shapes(self, pages: &[PlanePages], regime: Regime) -> Result<Vec<Shape>, SteadyError> {
-        let (r, free) = (&self.state.regions[self.state.home.index()], regime.free_blocks);
+        let (r, free) = (&self.state.regions[self.state.config.home.index()], regime.free_blocks);
         let up_to = |planes: u32| (planes as f64 * free.fract() + 0.5) as u32;
         let lost = r.units_per_page * r.pages_per_program;
         // Each block must have more invalid slots than a program writes. None if blocks have no more slots
@@ -125,7 +125,7 @@ impl<'a> SteadyPlan<'a> {
                 lost,
                 pages: pages.count,
                 victim: r.region.victim,
-                dead_first: self.state.gc.dead_first,
+                dead_first: self.state.config.gc.dead_first,
                 padding: regime.padding,
             };
             if fewest(pages.count).is_none_or(|blocks| shape.closed < blocks) {
@@ -139,14 +139,15 @@ impl<'a> SteadyPlan<'a> {
 
     /// Number of slots by which a block of the home region may be partly full.
     pub fn step(self) -> u32 {
-        let r = &self.state.regions[self.state.home.index()];
+        let r = &self.state.regions[self.state.config.home.index()];
         r.units_per_page * r.region.rule.fills_by(r.shape)
     }
 
     /// Number of pages that a host write of this size writes to one plane. The write is spread over as many
     /// planes as it has physical pages.
     fn lengths(self, law: &Law) -> Vec<(u32, f64)> {
-        let (planes, units) = (self.state.stripe.planes().len() as u32, self.state.stripe.units_per_page());
+        let (planes, units) =
+            (self.state.config.stripe.planes().len() as u32, self.state.config.stripe.units_per_page());
         let mut found: Vec<(u32, f64)> = vec![];
         for (pages, weight) in &law.lengths {
             let hit = pages.div_ceil(units).min(planes).max(1);

@@ -72,14 +72,14 @@ impl State {
         let pool = self.pool_of(region);
         let free = pool.free[self.local(region, plane)].len() as u32;
         free > pool.reserve + 1
-            && (!self.reaches(self.home, plane) || !self.is_at_hard_reserve(self.home, plane))
+            && (!self.reaches(self.config.home, plane) || !self.is_at_hard_reserve(self.config.home, plane))
     }
 
     /// Whether one more block of a plane may become one of a region that holds less than the home region in the
     /// same pool: the blocks that stay with the home region must be able to take back all that the host may
     /// store, with those that collection needs.
     pub(crate) fn grants_conversion(&self, region: RegionId, plane: PlaneId) -> bool {
-        let (r, home) = (&self.regions[region.index()], &self.regions[self.home.index()]);
+        let (r, home) = (&self.regions[region.index()], &self.regions[self.config.home.index()]);
         if r.region.pool != home.region.pool || r.slots_per_block >= home.slots_per_block {
             return true;
         }
@@ -89,7 +89,7 @@ impl State {
         let sharing = self.regions.iter().filter(|s| s.region.pool == r.region.pool);
         let sparse = sharing.filter(|s| s.slots_per_block < home.slots_per_block);
         let owned: u32 = sparse.map(|s| s.planes[(plane.0 - s.first_plane) as usize].owned).sum();
-        let kept = self.hard_reserve(self.home) + 1;
+        let kept = self.hard_reserve(self.config.home) + 1;
         owned + 1 + data + kept + self.lost_in(r.region.pool, plane) <= self.pool_of(region).blocks_per_plane
     }
 }

@@ -62,7 +62,7 @@ impl State {
         let at = &r.planes[local];
         let free = (pool.free[local].len() as u32).min(r.quota.saturating_sub(at.owned));
         let total = r.quota.min(pool.blocks_per_plane);
-        let reserve = self.gc.hard_reserve.min(total / 2).max(pool.reserve);
+        let reserve = self.config.gc.hard_reserve.min(total / 2).max(pool.reserve);
         match r.region.trigger {
             Trigger::FreeSlots(_) => {
                 let slots = r.slots_per_block as u64;
@@ -87,7 +87,7 @@ impl State {
 
     /// Erased blocks of a plane at which collection becomes urgent.
     pub(crate) fn hard_reserve(&self, region: RegionId) -> u32 {
-        self.gc.hard_reserve.min(self.total_blocks(region) / 2).max(self.pool_of(region).reserve)
+        self.config.gc.hard_reserve.min(self.total_blocks(region) / 2).max(self.pool_of(region).reserve)
     }
 
     /// Slots of a plane of a region that are programmed, live or not.

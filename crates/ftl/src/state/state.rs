@@ -10,36 +10,53 @@ use crate::map::Map;
 use crate::plan::layout::{DriveInfo, Hooks, Layout, Refusal};
 use crate::plan::map_kind::MapKind;
 use crate::plan::region::{FreeOrder, Pool, PoolId, Region, RegionId};
+use crate::state::addressing::Addressing;
 use crate::state::aging::Aging;
 use crate::state::backlog::Backlog;
 use crate::state::block::{Block, FreeBlocks};
 use crate::state::counters::Counters;
 use crate::state::demand_map::DemandMap;
 use crate::state::idle_gc_copies::IdleGcCopies;
+use crate::state::latency::LatencyBreakdown;
 use crate::state::layout_check;
-use crate::state::op::Ops;
+use crate::state::op::{OpId, Ops};
 use crate::state::planes::Planes;
 use crate::state::refresh::Refreshing;
 use crate::state::region::{PoolState, RegionPlane, RegionState};
 use crate::state::staging::Staging;
 use crate::state::superblocks::Superblocks;
+use crate::state::times::ArrayTimes;
 use crate::state::trim::TrimLog;
 use crate::state::victim::VictimIndex;
 use crate::state::wear::Wear;
+use std::collections::VecDeque;
 use std::sync::{Arc, OnceLock};
 use wordline_device::{Ack, Allocation, GcSpec, Level, Packing, UnwrittenReads};
 use wordline_flash::{Geometry, Refresh};
 use wordline_units::{BlockId, Bytes, CellMode, DieId, Lpn, PlaneId, SimTime};
 
+/// What device file and layout state, and never changes.
+pub(crate) struct Config {
+    pub gc: GcSpec,
+    pub logical_pages: u32,
+    pub unwritten: UnwrittenReads,
+    /// Whether a write goes to any plane.
+    pub dynamic: bool,
+    pub stripe: Stripe,
+    pub home: RegionId,
+    pub ack: Ack,
+    /// Size of the write buffer, where there is one.
+    pub buffer_pages: Option<u32>,
+    pub addressing: Addressing,
+    pub array: ArrayTimes,
+    /// Whether the sizes of updates are counted by region.
+    pub counts_updates: bool,
+}
+
 /// The whole state except the data and the scheme.
 pub struct State {
     pub(crate) geometry: Arc<Geometry>,
-    pub(crate) gc: GcSpec,
-    pub(crate) logical_pages: u32,
-    pub(crate) unwritten: UnwrittenReads,
-    pub(crate) dynamic: bool,
-    pub(crate) stripe: Stripe,
-    pub(crate) home: RegionId,
+    pub(crate) config: Config,
     pub(crate) pools: Vec<PoolState>,
     pub(crate) regions: Vec<RegionState>,
     pub(crate) blocks: Table<Block>,
@@ -62,14 +79,17 @@ pub struct State {
     pub(crate) backlog: Backlog,
     pub(crate) planes: Planes,
     pub(crate) outstanding: u32,
-    /// Pages in the write buffer, and its size, where there is one.
+    /// Pages in the write buffer.
     pub(crate) buffered: u64,
     /// Logical pages of the host in one-shot groups that wait to be full for as long as it takes.
     pub(crate) incomplete_units: u64,
-    pub(crate) buffer_pages: Option<u32>,
     pub(crate) draining: bool,
     pub(crate) now: SimTime,
     pub(crate) turn: u32,
+    /// What the operation has been through that ends in this call, told before it; none otherwise.
+    pub(crate) breakdown: LatencyBreakdown,
+    /// Host programs that need wait no longer, while they are not on their way yet: none between two calls.
+    pub(crate) ready: VecDeque<OpId>,
     /// The error of the scheme, if it failed.
     pub(crate) complaint: OnceLock<Box<str>>,
 }
@@ -78,7 +98,7 @@ impl Saved for State {
     saved! { State,
         values: [trims, demand, staging, ops, counters, shrunk, most_shrunk, planes, outstanding, buffered, incomplete_units, draining, now, turn],
         parts: [backlog, pools, regions, blocks, superblocks, map, idle_gc_copies, aging, wear, refreshing],
-        rebuilt: [geometry, gc, logical_pages, unwritten, dynamic, stripe, home, buffer_pages, complaint],
+        rebuilt: [geometry, config, breakdown, ready, complaint],
     }
 }
 
@@ -164,6 +184,32 @@ fn regions_of(
     layout.regions.iter().enumerate().map(region_of).collect()
 }
 
+impl Config {
+    /// `stripe` is that of the home region's medium.
+    fn new(drive: &DriveInfo, layout: &Layout, stripe: Stripe) -> Config {
+        let (spec, geometry) = (drive.spec, &drive.geometry);
+        Config {
+            gc: spec.gc,
+            logical_pages: drive.logical_pages,
+            unwritten: spec.unwritten,
+            dynamic: spec.allocation == Allocation::Dynamic,
+            stripe,
+            home: layout.home,
+            ack: match spec.ack {
+                Ack::Merge if layout.merges.is_none() => Ack::Program,
+                ack => ack,
+            },
+            buffer_pages: match spec.ack {
+                Ack::Program | Ack::Merge => None,
+                Ack::Buffer(pages) => Some(pages),
+            },
+            addressing: Addressing::new(geometry),
+            array: ArrayTimes::new(drive, layout),
+            counts_updates: layout.regions.len() > 1 && geometry.sectors_per_unit > 1,
+        }
+    }
+}
+
 impl State {
     pub(crate) fn new(
         drive: &DriveInfo,
@@ -192,12 +238,7 @@ impl State {
         let demand = DemandMap::new(&drive.spec.dram, Bytes(geometry.unit), drive.logical_pages, trims.end());
         let pages = demand.as_ref().map_or(trims.end(), |map| map.end());
         let mut state = State {
-            gc: drive.spec.gc,
-            logical_pages: drive.logical_pages,
-            unwritten: drive.spec.unwritten,
-            dynamic: drive.spec.allocation == Allocation::Dynamic,
-            stripe: stripes[home_medium].clone(),
-            home: layout.home,
+            config: Config::new(drive, layout, stripes[home_medium].clone()),
             counters: Counters::new(regions.len(), drive.spec),
             pools,
             regions,
@@ -221,13 +262,11 @@ impl State {
             outstanding: 0,
             buffered: 0,
             incomplete_units: 0,
-            buffer_pages: match drive.spec.ack {
-                Ack::Program | Ack::Merge => None,
-                Ack::Buffer(pages) => Some(pages),
-            },
             draining: false,
             now: SimTime(0),
             turn: 0,
+            breakdown: LatencyBreakdown::NONE,
+            ready: VecDeque::new(),
             complaint: OnceLock::new(),
             geometry,
         };
@@ -242,8 +281,8 @@ impl State {
 
     /// The stripe over the planes of a region's medium.
     pub(crate) fn stripe_of(&self, region: RegionId) -> Stripe {
-        if region == self.home {
-            return self.stripe.clone();
+        if region == self.config.home {
+            return self.config.stripe.clone();
         }
         stripe_over(&self.geometry, BY_CHANNEL, self.pool_of(region).medium)
     }
@@ -357,7 +396,7 @@ impl State {
     /// Whether a page is one of the drive's own tables, behind the last logical page.
     #[inline]
     pub(crate) fn is_metadata(&self, lpn: Lpn) -> bool {
-        lpn.0 >= self.logical_pages
+        lpn.0 >= self.config.logical_pages
     }
 
     /// The page behind the last of all, those of the drive's own tables among them.

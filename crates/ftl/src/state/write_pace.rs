@@ -44,7 +44,7 @@ pub(crate) struct Shortage {
 impl Shortage {
     /// The shortage of a drive. `below` is `gc.pace_below`, in free blocks per plane.
     fn of(state: &State, below: u32) -> Shortage {
-        let home = state.home;
+        let home = state.config.home;
         let r = &state.regions[home.index()];
         let planes = r.planes.len() as u64;
         let blocks = |n: u32| u64::from(n) * u64::from(r.slots_per_block) * planes;
@@ -95,8 +95,8 @@ impl WritePace {
     /// A collection begins. Writes are paced by collections of the region with the data, which run because it is short
     /// of free blocks.
     pub fn begin(&mut self, state: &State, region: RegionId, block: BlockId, why: GcReason) -> Option<Paces> {
-        state.gc.pace_below?;
-        if why != GcReason::Shortage || region != state.home {
+        state.config.gc.pace_below?;
+        if why != GcReason::Shortage || region != state.config.home {
             return None;
         }
         self.under_way += 1;
@@ -110,7 +110,7 @@ impl WritePace {
         let Some(Paces { began, frees }) = job.paces else { return };
         self.under_way -= 1;
         if job.erasing {
-            let r = &state.regions[state.home.index()];
+            let r = &state.regions[state.config.home.index()];
             let memory = 2 * r.planes.len() as u64 * u64::from(r.slots_per_block);
             self.learn(state.now.since(began), frees, memory);
         }

@@ -368,29 +368,21 @@ fn files_import_only_from_rooms_above_without_circles() {
     assert!(all.is_empty(), "{}", all.join("\n"));
 }
 
-/// The folder whose files call each other as methods of one type, which is no import.
+/// The room of `ftl` that has rooms of its own.
 const FLOW: &str = "crates/ftl/src/flow";
 
-/// What is wrong with the calls `self.f()` between the rooms of a folder: each may call only the rooms above it.
-fn of_calls(files: &BTreeMap<String, String>, rooms: &[String]) -> Vec<String> {
-    let room = |file: &str| rooms.iter().position(|room| Some(room.as_str()) == file.split('/').next());
-    let code: BTreeMap<&str, String> =
-        files.iter().map(|(file, source)| (file.as_str(), code_of(source))).collect();
-    let mut methods: BTreeMap<&str, &str> = BTreeMap::new();
+/// What is wrong with the imports between the rooms of `flow`: each may import only from the rooms above it.
+fn of_flow(files: &BTreeMap<String, String>, rooms: &[String]) -> Vec<String> {
+    let room = |top: &str| rooms.iter().position(|room| room.trim_end_matches(".rs") == top);
     let mut complaints = vec![];
-    for (file, code) in code.iter().filter(|(file, _)| **file != "mod.rs") {
-        if room(file).is_none() {
+    for (file, source) in files.iter().filter(|(file, _)| **file != "mod.rs") {
+        let own = room(file.split('/').next().unwrap().trim_end_matches(".rs"));
+        if own.is_none() {
             complaints.push(format!("{file} stands in none of the rooms"));
         }
-        for pair in words(code).windows(2).filter(|pair| pair[0] == "fn") {
-            methods.insert(pair[1], file);
-        }
-    }
-    for (file, code) in &code {
-        for call in words(code).windows(4).filter(|w| w[0] == "self" && w[1] == "." && w[3] == "(") {
-            let Some(other) = methods.get(call[2]) else { continue };
-            if room(other) > room(file) {
-                complaints.push(format!("{file} calls {} of {other}, which is not above it", call[2]));
+        for path in named(&format!("flow/{file}"), source).iter().filter(|path| path[0] == "flow") {
+            if room(&path[1]) > own {
+                complaints.push(format!("{file} imports {}, which is not above it", path[1..].join("::")));
             }
         }
     }
@@ -398,19 +390,23 @@ fn of_calls(files: &BTreeMap<String, String>, rooms: &[String]) -> Vec<String> {
 }
 
 #[test]
-fn a_room_of_the_flow_calls_only_rooms_above_it() {
+fn a_room_of_the_flow_imports_only_from_rooms_above_it() {
     let document = written_down();
     let files = sources(&root().join(FLOW));
     let rooms = listed(&document).get(FLOW).cloned().unwrap_or_default();
     assert!(rooms.len() > 5, "no list of rooms was found");
-    let complaints = of_calls(&files, &rooms);
+    let complaints = of_flow(&files, &rooms);
     assert!(complaints.is_empty(), "{}", complaints.join("\n"));
 
-    let files = [("low.rs", "fn one() { self.two() }"), ("top/a.rs", "fn two() { self.one(); self.two(1) }")];
+    let files = [
+        ("low.rs", "use crate::flow::top::a::{one, two};"),
+        ("top/a.rs", "use crate::flow::low::three; use crate::state::op::Op;"),
+    ];
     let files = files.map(|(file, source)| (file.to_string(), source.to_string())).into();
     let rooms = ["low.rs", "top"].map(str::to_string);
-    assert_eq!(of_calls(&files, &rooms), ["low.rs calls two of top/a.rs, which is not above it"]);
-    assert_eq!(of_calls(&files, &rooms[1..]).first().unwrap(), "low.rs stands in none of the rooms");
+    let upwards = ["one", "two"].map(|name| format!("low.rs imports top::a::{name}, which is not above it"));
+    assert_eq!(of_flow(&files, &rooms), upwards);
+    assert_eq!(of_flow(&files, &rooms[1..]).first().unwrap(), "low.rs stands in none of the rooms");
 }
 
 /// What is said of a small crate with rooms `low`, `top.rs` and `flow`, to one file of which a line has been added.

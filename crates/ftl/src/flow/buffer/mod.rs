@@ -4,4 +4,5 @@ pub(crate) mod gather;
 pub(crate) mod merge;
 pub(crate) mod program_buffer;
 pub(crate) mod read_cache;
+pub(crate) mod waited_for;
 pub(crate) mod write_buffer;

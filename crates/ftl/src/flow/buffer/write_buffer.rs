@@ -6,153 +6,147 @@
 //!
 //! Every host program passes here: if nothing is buffered, it is issued at once.
 
+use crate::flow::buffer::merge::merge;
+use crate::flow::buffer::program_buffer::launch;
+use crate::flow::buffer::waited_for::is_waited_for;
 use crate::flow::next::Next;
-use crate::ftl::Ftl;
+use crate::flow::place::decide::{place_host, send_after};
+use crate::flow::place::plane::pick_plane;
+use crate::layer::Layer;
 use crate::plan::decision::{Gather, Origin, Parcel, Place, PlanePick, Route, Tag};
 use crate::plan::span::Span;
 use crate::state::op::{Op, OpId};
-use crate::state::write_buffer::Part;
+use crate::state::requests::Requests;
+use crate::state::state::State;
+use crate::state::write_buffer::{Part, WriteBuffer};
 use wordline_device::Ack;
 use wordline_units::{HostOp, HostRequest, Lpn};
 
-impl Ftl {
-    /// Placement of host data on arrival: none, if they may wait in the write buffer.
-    pub(crate) fn placed_later(&self) -> Option<Place> {
-        let place = Place { gather: Gather::Fill, plane: PlanePick::Home, route: Route::NOWHERE };
-        self.write_buffer.as_ref().map(|_| place)
-    }
+/// Placement of host data on arrival: none, if they may wait in the write buffer.
+pub(crate) fn placed_later(write_buffer: &Option<Box<WriteBuffer>>) -> Option<Place> {
+    let place = Place { gather: Gather::Fill, plane: PlanePick::Home, route: Route::NOWHERE };
+    write_buffer.as_ref().map(|_| place)
+}
 
-    /// A host program, with its chain, has all its data, and what must come first is done: it waits in the write or
-    /// merge buffer, or is issued.
-    #[inline]
-    pub(crate) fn send(&mut self, lead: OpId) -> Next {
-        let route = self.state.ops[lead].route;
-        if let Some(key) = route.buffer_key() {
-            return self.merge(lead, key);
-        }
-        if self.write_buffer.is_none() || route != Route::NOWHERE {
-            self.launch(lead);
-            return Next::Nothing;
-        }
-        if !self.may_wait(lead) {
-            return self.place_and_send(lead);
-        }
-        self.enqueue(lead);
-        match &self.write_buffer {
-            Some(b) if b.is_high() => Next::EmptyTo(b.low()),
-            _ => Next::Nothing,
-        }
+/// A host program, with its chain, has all its data, and what must come first is done: it waits in the write or
+/// merge buffer, or is issued.
+#[inline]
+pub(crate) fn send(layer: &mut Layer, lead: OpId) -> Next {
+    let route = layer.state.ops[lead].route;
+    if let Some(key) = route.buffer_key() {
+        return merge(layer, lead, key);
     }
+    if layer.write_buffer.is_none() || route != Route::NOWHERE {
+        launch(layer, lead);
+        return Next::Nothing;
+    }
+    if !may_wait(&layer.state, &layer.requests, lead) {
+        return place_and_send(layer, lead);
+    }
+    enqueue(&layer.state, &mut layer.write_buffer, lead);
+    match &layer.write_buffer {
+        Some(b) if b.is_high() => Next::EmptyTo(b.low()),
+        _ => Next::Nothing,
+    }
+}
 
-    /// Issue a program once the reads and the moves that it waits for have ended.
-    #[inline]
-    pub(crate) fn send_after(&mut self, lead: OpId, reads: u32) -> Next {
-        let moves = self.moves_first.len() as u32;
-        if reads + moves == 0 {
-            return Next::Send(lead);
-        }
-        // What it waits for finds the program by its lead, which counts.
-        self.state.ops[lead].awaits = reads + moves;
-        if moves == 0 { Next::Nothing } else { Next::Moves(lead) }
-    }
+/// Whether nothing waits for a program to be on flash, and its page is still as written, so that a later write may
+/// join it.
+fn may_wait(state: &State, requests: &Requests, lead: OpId) -> bool {
+    let waits = |id: OpId| {
+        let op = &state.ops[id];
+        op.owner.is_host()
+            && op.version >= state.staging.committed(op.stage)
+            && !is_waited_for(state, requests, id)
+    };
+    !state.draining && state.ops.chain(lead).all(waits)
+}
 
-    /// Whether a FLUSH or a write with FUA waits for a page of the host to be on flash.
-    pub(crate) fn is_waited_for(&self, part: OpId) -> bool {
-        let version = self.state.ops[part].version;
-        self.is_forced(part) || self.requests.is_flushed_since(version)
+/// Add a program at the end of the buffer's queue.
+fn enqueue(state: &State, write_buffer: &mut Option<Box<WriteBuffer>>, lead: OpId) {
+    let part = |id: OpId| {
+        let Op { stage, version, .. } = state.ops[id];
+        Part { op: id, stage, version, committed: state.staging.committed(stage) }
+    };
+    let parts: Vec<Part> = state.ops.chain(lead).map(part).collect();
+    if let Some(b) = write_buffer {
+        b.add(lead, &parts);
     }
+}
 
-    /// Whether nothing waits for a program to be on flash, and its page is still as written, so that a later write may
-    /// join it.
-    fn may_wait(&self, lead: OpId) -> bool {
-        let waits = |id: OpId| {
-            let op = &self.state.ops[id];
-            op.owner.is_host()
-                && op.version >= self.state.staging.committed(op.stage)
-                && !self.is_waited_for(id)
-        };
-        !self.state.draining && self.state.ops.chain(lead).all(waits)
-    }
+/// A program waits no more.
+fn leave(state: &State, write_buffer: &mut Option<Box<WriteBuffer>>, turn: u64) -> Option<OpId> {
+    let b = write_buffer.as_mut()?;
+    let lead = b.at(turn)?;
+    let stages: Vec<u32> = state.ops.chain(lead).map(|part| state.ops[part].stage).collect();
+    b.take(turn, &stages);
+    Some(lead)
+}
 
-    /// Add a program at the end of the buffer's queue.
-    fn enqueue(&mut self, lead: OpId) {
-        let part = |id: OpId| {
-            let Op { stage, version, .. } = self.state.ops[id];
-            Part { op: id, stage, version, committed: self.state.staging.committed(stage) }
-        };
-        let parts: Vec<Part> = self.state.ops.chain(lead).map(part).collect();
-        if let Some(b) = &mut self.write_buffer {
-            b.add(lead, &parts);
-        }
+/// The program of a waiting page has been overwritten: it returns to the end of the queue, or is issued if the
+/// write requires it.
+pub(crate) fn written_anew(layer: &mut Layer, stage: u32, tag: Tag, goes: bool) -> Next {
+    let Some(b) = &mut layer.write_buffer else { return Next::Nothing };
+    let Some(turn) = b.turn_of(stage) else { return Next::Nothing };
+    if let Some(lead) = b.at(turn) {
+        b.note(lead, tag);
     }
+    if goes {
+        return send_off(layer, turn);
+    }
+    if let Some(lead) = leave(&layer.state, &mut layer.write_buffer, turn) {
+        enqueue(&layer.state, &mut layer.write_buffer, lead);
+    }
+    Next::Nothing
+}
 
-    /// A program waits no more.
-    fn leave(&mut self, turn: u64) -> Option<OpId> {
-        let b = self.write_buffer.as_mut()?;
-        let lead = b.at(turn)?;
-        let stages: Vec<u32> = self.state.ops.chain(lead).map(|part| self.state.ops[part].stage).collect();
-        b.take(turn, &stages);
-        Some(lead)
-    }
+/// Issue a waiting page, if it waits.
+pub(crate) fn evict_page(layer: &mut Layer, lpn: Lpn) -> Next {
+    let stage = layer.state.staging.find(lpn);
+    let Some(b) = layer.write_buffer.as_ref() else { return Next::Nothing };
+    let turn = stage.and_then(|stage| b.turn_of(stage));
+    turn.map_or(Next::Nothing, |turn| send_off(layer, turn))
+}
 
-    /// The program of a waiting page has been overwritten: it returns to the end of the queue, or is issued if the
-    /// write requires it.
-    pub(crate) fn written_anew(&mut self, stage: u32, tag: Tag, goes: bool) -> Next {
-        let Some(b) = &mut self.write_buffer else { return Next::Nothing };
-        let Some(turn) = b.turn_of(stage) else { return Next::Nothing };
-        if let Some(lead) = b.at(turn) {
-            b.note(lead, tag);
-        }
-        if goes {
-            return self.send_off(turn);
-        }
-        if let Some(lead) = self.leave(turn) {
-            self.enqueue(lead);
-        }
-        Next::Nothing
-    }
+/// A program that waits goes to flash.
+fn send_off(layer: &mut Layer, turn: u64) -> Next {
+    leave(&layer.state, &mut layer.write_buffer, turn)
+        .map_or(Next::Nothing, |lead| place_and_send(layer, lead))
+}
 
-    /// Issue a waiting page, if it waits.
-    pub(crate) fn evict_page(&mut self, lpn: Lpn) -> Next {
-        let stage = self.state.staging.find(lpn);
-        let Some(b) = self.write_buffer.as_ref() else { return Next::Nothing };
-        let turn = stage.and_then(|stage| b.turn_of(stage));
-        turn.map_or(Next::Nothing, |turn| self.send_off(turn))
+/// Ask the scheme to place a program, and issue it once the moves that must come first are done.
+fn place_and_send(layer: &mut Layer, lead: OpId) -> Next {
+    let tag = layer.write_buffer.as_mut().map_or(Tag::default(), |b| b.take_tag(lead));
+    let parts: Vec<OpId> = layer.state.ops.chain(lead).collect();
+    let spans: Vec<Span> = parts.iter().map(|part| layer.state.ops[*part].span()).collect();
+    let home = layer.state.config.stripe.plane(spans[0].lpn);
+    let parcel = Parcel { origin: Origin::Host(tag), spans: &spans, home };
+    let Some(place) = place_host(&layer.state, &mut layer.seat, &mut layer.out, &parcel) else {
+        return Next::Nothing;
+    };
+    let plane = pick_plane(&mut layer.state, &place, home);
+    for part in parts {
+        let op = &mut layer.state.ops[part];
+        (op.route, op.pick, op.plane) = (place.route, place.plane, plane);
     }
+    send_after(&mut layer.state, &layer.seat, lead, 0)
+}
 
-    /// A program that waits goes to flash.
-    fn send_off(&mut self, turn: u64) -> Next {
-        self.leave(turn).map_or(Next::Nothing, |lead| self.place_and_send(lead))
-    }
+/// Issue the least recently written pages above this number of waiting pages.
+pub(crate) fn send_least_recent(layer: &mut Layer, pages: u64) -> Option<Next> {
+    let turn = layer.write_buffer.as_ref()?.beyond(pages)?;
+    Some(send_off(layer, turn))
+}
 
-    /// Ask the scheme to place a program, and issue it once the moves that must come first are done.
-    fn place_and_send(&mut self, lead: OpId) -> Next {
-        let tag = self.write_buffer.as_mut().map_or(Tag::default(), |b| b.take_tag(lead));
-        let parts: Vec<OpId> = self.state.ops.chain(lead).collect();
-        let spans: Vec<Span> = parts.iter().map(|part| self.state.ops[*part].span()).collect();
-        let home = self.state.stripe.plane(spans[0].lpn);
-        let parcel = Parcel { origin: Origin::Host(tag), spans: &spans, home };
-        let Some(place) = self.place_host(&parcel) else { return Next::Nothing };
-        let plane = self.pick_plane(&place, home);
-        for part in parts {
-            let op = &mut self.state.ops[part];
-            (op.route, op.pick, op.plane) = (place.route, place.plane, plane);
-        }
-        self.send_after(lead, 0)
-    }
-
-    /// Issue the least recently written pages above this number of waiting pages.
-    pub(crate) fn send_least_recent(&mut self, pages: u64) -> Option<Next> {
-        let turn = self.write_buffer.as_ref()?.beyond(pages)?;
-        Some(self.send_off(turn))
-    }
-
-    /// A write that the full buffer blocks must not wait for data that nothing issues.
-    pub(crate) fn make_space_in_buffer(&mut self, request: &HostRequest) -> Next {
-        let (Ack::Buffer(size), Some(_), HostOp::Write) = (self.ack, &self.write_buffer, request.op) else {
-            return Next::Nothing;
-        };
-        let pages = self.addressing.extent(request).pages();
-        Next::EmptyTo(u64::from(size).saturating_sub(u64::from(pages)))
-    }
+/// A write that the full buffer blocks must not wait for data that nothing issues.
+pub(crate) fn make_space_in_buffer(
+    state: &State,
+    write_buffer: &mut Option<Box<WriteBuffer>>,
+    request: &HostRequest,
+) -> Next {
+    let (Ack::Buffer(size), Some(_), HostOp::Write) = (state.config.ack, write_buffer, request.op) else {
+        return Next::Nothing;
+    };
+    let pages = state.config.addressing.extent(request).pages();
+    Next::EmptyTo(u64::from(size).saturating_sub(u64::from(pages)))
 }

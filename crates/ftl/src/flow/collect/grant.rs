@@ -1,45 +1,38 @@
 //! A job started in idle time: it advances one granted page at a time, until collection takes it over.
 
-use crate::ftl::Ftl;
+use crate::flow::collect::hold::{begin_idle_work, end_grant, hold};
+use crate::flow::collect::job::step_job;
+use crate::layer::Layer;
 use crate::plan::region::RegionId;
 use crate::state::job::{GcReason, Job};
 use wordline_device::GcClass;
 use wordline_units::PlaneId;
 
-impl Ftl {
-    /// A job started in idle time cannot wait for the next idle period: it continues like any collection.
-    pub(crate) fn take_over(&mut self, region: RegionId, plane: PlaneId) {
-        let alone = self.state.gc.class == GcClass::Foreground;
-        let Some(Job { block, granted, .. }) = self.state.at(region, plane).job else { return };
-        let paces = self.requests.pace_mut().begin(&self.state, region, block, GcReason::Shortage);
-        if let Some(job) = &mut self.state.at_mut(region, plane).job {
-            (job.granted, job.idle, job.held, job.paces) = (true, false, alone, paces);
-        }
-        if alone {
-            self.hold(plane);
-        }
-        self.end_grant(plane, granted);
-        self.step_job(region, plane);
+/// A job started in idle time cannot wait for the next idle period: it continues like any collection.
+pub(crate) fn take_over(layer: &mut Layer, region: RegionId, plane: PlaneId) {
+    let alone = layer.state.config.gc.class == GcClass::Foreground;
+    let Some(Job { block, granted, .. }) = layer.state.at(region, plane).job else { return };
+    let paces = layer.requests.pace_mut().begin(&layer.state, region, block, GcReason::Shortage);
+    if let Some(job) = &mut layer.state.at_mut(region, plane).job {
+        (job.granted, job.idle, job.held, job.paces) = (true, false, alone, paces);
     }
+    if alone {
+        hold(&layer.state, &mut layer.out, &mut layer.held_dies, plane);
+    }
+    end_grant(layer, plane, granted);
+    step_job(layer, region, plane);
+}
 
-    /// Advance a job of idle time by a page, or by its erase. Returns whether one was at rest.
-    pub(crate) fn grant(&mut self, region: RegionId, plane: PlaneId) -> bool {
-        if region.index() >= self.state.regions.len() || !self.state.reaches(region, plane) {
-            return false;
-        }
-        let Some(job) = self.state.at_mut(region, plane).job.as_mut().filter(|job| job.is_paused()) else {
-            return false;
-        };
-        job.granted = true;
-        self.begin_idle_work(self.state.geometry.die_of(plane));
-        self.step_job(region, plane);
-        true
+/// Advance a job of idle time by a page, or by its erase. Returns whether one was at rest.
+pub(crate) fn grant(layer: &mut Layer, region: RegionId, plane: PlaneId) -> bool {
+    if region.index() >= layer.state.regions.len() || !layer.state.reaches(region, plane) {
+        return false;
     }
-
-    /// The grant of idle time to a job of a plane, if it had one, is used.
-    pub(crate) fn end_grant(&mut self, plane: PlaneId, granted: bool) {
-        if granted {
-            self.end_idle_work(self.state.geometry.die_of(plane));
-        }
-    }
+    let Some(job) = layer.state.at_mut(region, plane).job.as_mut().filter(|job| job.is_paused()) else {
+        return false;
+    };
+    job.granted = true;
+    begin_idle_work(layer, layer.state.geometry.die_of(plane));
+    step_job(layer, region, plane);
+    true
 }

@@ -1,5 +1,6 @@
 //! Garbage collection: choice of the victim, its start, and its steps until the erase.
 
+pub(crate) mod class;
 pub(crate) mod copy_back;
 pub(crate) mod grant;
 pub(crate) mod hold;

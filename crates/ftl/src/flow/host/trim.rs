@@ -1,11 +1,18 @@
 //! Trim: the sectors that it covers are removed from RAM and the map.
 
-use crate::ftl::Ftl;
+use crate::flow::buffer::merge::trim_merged;
+use crate::flow::collect::invalidate::invalidate;
+use crate::flow::host::fill::cancel_fill;
+use crate::flow::metadata::demand_map::note_map_change;
+use crate::flow::metadata::trim_log::note_trim;
+use crate::layer::Layer;
 use crate::plan::layout::Hooks;
 use crate::plan::map_kind::MapKind;
 use crate::plan::span::Dead;
 use crate::state::request::Effect;
+use crate::state::requests::Requests;
 use crate::state::staging::Fill;
+use crate::state::state::State;
 use wordline_units::{HostRequest, Lpn, SectorMask};
 
 /// The sectors of a trim, page by page.
@@ -36,73 +43,71 @@ impl Iterator for Trimmed {
     }
 }
 
-impl Ftl {
-    /// A trim is admitted: the sectors that it covers, rounded inward to whole sectors.
-    pub(crate) fn submit_trim(&mut self, request: &HostRequest) -> Trimmed {
-        self.requests.next_version();
-        let lbas_per_sector = self.addressing.lbas_per_sector();
-        Trimmed {
-            sector: request.lba.0.div_ceil(lbas_per_sector),
-            end: (request.lba.0 + u64::from(request.blocks)) / lbas_per_sector,
-            per_unit: u64::from(self.state.geometry.sectors_per_unit),
-            whole: self.state.map_kind() == MapKind::Page,
-        }
+/// A trim is admitted: the sectors that it covers, rounded inward to whole sectors.
+pub(crate) fn submit_trim(state: &State, requests: &mut Requests, request: &HostRequest) -> Trimmed {
+    requests.next_version();
+    let lbas_per_sector = state.config.addressing.lbas_per_sector();
+    Trimmed {
+        sector: request.lba.0.div_ceil(lbas_per_sector),
+        end: (request.lba.0 + u64::from(request.blocks)) / lbas_per_sector,
+        per_unit: u64::from(state.geometry.sectors_per_unit),
+        whole: state.map_kind() == MapKind::Page,
     }
+}
 
-    /// Sectors of a page leave RAM. Returns whether there is a page on its way.
-    pub(crate) fn trim_staged(&mut self, lpn: Lpn, mask: SectorMask) -> bool {
-        self.read_cache.drop(lpn, mask);
-        let Some(stage) = self.state.staging.find(lpn) else { return false };
-        let entry = self.state.staging.get(stage);
-        entry.commit(mask, self.requests.version());
-        entry.drop(mask);
-        if let Some(fill) = entry.fill()
-            && !self.state.map_kind().knows_sectors()
-        {
-            if self.store.keeps_metadata() {
-                self.state.trims.make_void(fill.program);
-            }
-            self.cancel_fill(fill);
+/// Sectors of a page leave RAM. Returns whether there is a page on its way.
+pub(crate) fn trim_staged(layer: &mut Layer, lpn: Lpn, mask: SectorMask) -> bool {
+    layer.read_cache.drop(lpn, mask);
+    let Some(stage) = layer.state.staging.find(lpn) else { return false };
+    let entry = layer.state.staging.get(stage);
+    entry.commit(mask, layer.requests.version());
+    entry.drop(mask);
+    if let Some(fill) = entry.fill()
+        && !layer.state.map_kind().knows_sectors()
+    {
+        if layer.store.keeps_metadata() {
+            layer.state.trims.make_void(fill.program);
         }
-        true
+        cancel_fill(&mut layer.state, fill);
     }
+    true
+}
 
-    /// Sectors of a page leave the map.
-    pub(crate) fn trim_mapped(&mut self, lpn: Lpn, mask: SectorMask, is_staged: bool) {
-        let mut dead = Dead::new();
-        self.state.map.unmap(lpn, mask, &mut dead);
-        self.state.counters.premature_units += self.state.idle_gc_copies.premature(&dead);
-        self.invalidate(&dead);
-        // A page that is neither mapped nor on its way was never written, or the trim that made it so
-        // is known already.
-        let is_stale = is_staged || !dead.is_empty();
-        for invalidated in dead.iter() {
-            let plane = self.state.geometry.plane_of(self.state.geometry.block_of(invalidated.ppn));
-            self.out.ask(Effect::Wake(plane));
-            self.note_map_change(lpn);
-        }
-        if is_stale {
-            self.note_trim(lpn, mask);
-        }
-        if self.state.map_kind().knows_sectors() {
-            self.trim_waiting(lpn, mask);
-        }
-        if self.enabled_hooks.contains(Hooks::ON_TRIM) {
-            self.scheme.on_trim(lpn);
-        }
+/// Sectors of a page leave the map.
+pub(crate) fn trim_mapped(layer: &mut Layer, lpn: Lpn, mask: SectorMask, is_staged: bool) {
+    let mut dead = Dead::new();
+    layer.state.map.unmap(lpn, mask, &mut dead);
+    layer.state.counters.premature_units += layer.state.idle_gc_copies.premature(&dead);
+    invalidate(layer, &dead);
+    // A page that is neither mapped nor on its way was never written, or the trim that made it so
+    // is known already.
+    let is_stale = is_staged || !dead.is_empty();
+    for invalidated in dead.iter() {
+        let plane = layer.state.geometry.plane_of(layer.state.geometry.block_of(invalidated.ppn));
+        layer.out.ask(Effect::Wake(plane));
+        note_map_change(layer, lpn);
     }
+    if is_stale {
+        note_trim(&mut layer.state, &mut layer.store, &layer.requests, lpn, mask);
+    }
+    if layer.state.map_kind().knows_sectors() {
+        trim_waiting(layer, lpn, mask);
+    }
+    if layer.seat.hooks.contains(Hooks::ON_TRIM) {
+        layer.seat.scheme.on_trim(lpn);
+    }
+}
 
-    /// Sectors of a page have been trimmed that programs not issued yet may hold or lack: the programs
-    /// continue without them.
-    fn trim_waiting(&mut self, lpn: Lpn, mask: SectorMask) {
-        if !self.merge_buffer.is_empty() {
-            self.trim_merged(lpn, mask);
-        }
-        let Some(stage) = self.state.staging.find(lpn) else { return };
-        let Some(Fill { program, read }) = self.state.staging.get(stage).fill() else { return };
-        let op = &mut self.state.ops[program];
-        self.state.trims.hold(lpn, op.mask.and(mask), op.version);
-        op.mask = op.mask.minus(mask);
-        self.state.ops[read].mask = self.state.ops[read].mask.minus(mask);
+/// Sectors of a page have been trimmed that programs not issued yet may hold or lack: the programs
+/// continue without them.
+fn trim_waiting(layer: &mut Layer, lpn: Lpn, mask: SectorMask) {
+    if !layer.merge_buffer.is_empty() {
+        trim_merged(layer, lpn, mask);
     }
+    let Some(stage) = layer.state.staging.find(lpn) else { return };
+    let Some(Fill { program, read }) = layer.state.staging.get(stage).fill() else { return };
+    let op = &mut layer.state.ops[program];
+    layer.state.trims.hold(lpn, op.mask.and(mask), op.version);
+    op.mask = op.mask.minus(mask);
+    layer.state.ops[read].mask = layer.state.ops[read].mask.minus(mask);
 }

@@ -10,7 +10,6 @@ use crate::state::block::{Phase, bits_of};
 use crate::state::requests::Requests;
 use crate::state::state::State;
 use crate::state::store::Store;
-use crate::state::times::ArrayTimes;
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
 use wordline_units::{BlockId, DieId, Lpn, Ppn, SectorMask, SimDuration};
@@ -303,7 +302,7 @@ impl<'a> Found<'a> {
     }
 
     /// Every programmed page, and the first blank one of each block, sensed once.
-    pub fn scan_time(&self, array: &ArrayTimes) -> SimDuration {
+    pub fn scan_time(&self) -> SimDuration {
         let mut dies = vec![0u64; self.state.geometry.dies as usize];
         for b in 0..self.state.geometry.blocks {
             let plane = self.state.geometry.plane_of(BlockId(b));
@@ -316,7 +315,8 @@ impl<'a> Found<'a> {
             };
             let die: DieId = self.state.geometry.die_of(plane);
             let pages = 0..(used + 1).min(r.shape.pages());
-            let time = pages.map(|page| array.sense(medium, r.region.mode, page).0).sum::<u64>();
+            let time =
+                pages.map(|page| self.state.config.array.sense(medium, r.region.mode, page).0).sum::<u64>();
             dies[die.index()] += time;
         }
         SimDuration(dies.into_iter().max().unwrap_or(0))

@@ -1,0 +1,46 @@
+//! Cause and class of the operations of a collection.
+
+use crate::layer::Seat;
+use crate::plan::region::RegionId;
+use crate::state::dies::HeldDies;
+use crate::state::job::{GcReason, Job};
+use crate::state::op::Class;
+use crate::state::state::State;
+use wordline_counters::Cause;
+use wordline_device::GcClass;
+use wordline_units::PlaneId;
+
+/// Data that leave their region are counted as migrated, others as collected.
+pub(crate) fn job_cause(state: &State, seat: &Seat, region: RegionId) -> Cause {
+    let rests = region == state.config.home || seat.layout.second_home.is_some_and(|(r, _)| r == region);
+    if rests { Cause::Gc } else { Cause::Migrate }
+}
+
+#[inline]
+pub(crate) fn job_class(
+    state: &State,
+    held_dies: &HeldDies,
+    region: RegionId,
+    plane: PlaneId,
+    job: &Job,
+) -> Class {
+    // Collection that begins while a die is held is what the holder waits for.
+    if job.held || held_dies.is_held(state.geometry.die_of(plane)) {
+        Class::Held
+    } else if (job.idle || job.why == GcReason::Due) && !state.is_at_hard_reserve(region, plane) {
+        Class::Background
+    } else {
+        gc_class(state, region, plane)
+    }
+}
+
+#[inline]
+pub(crate) fn gc_class(state: &State, region: RegionId, plane: PlaneId) -> crate::state::op::Class {
+    use crate::state::op::Class;
+    match state.config.gc.class {
+        GcClass::Urgent | GcClass::Foreground => Class::Urgent,
+        _ if state.is_at_hard_reserve(region, plane) => Class::Urgent,
+        GcClass::Background => Class::Background,
+        GcClass::Host => Class::Write,
+    }
+}
