@@ -7,6 +7,7 @@ use crate::flow::history::forget_history;
 use crate::initial::initial::{Initial, InitialError};
 use crate::initial::steady_types::{Begun, Contents, Known, Law, SteadyError, Updates};
 use crate::layer::Layer;
+use crate::state::blocks::at_rest::forget_most_shrunk;
 use crate::state::request::Timer;
 use wordline_units::{BlockId, SimDuration, SimTime};
 
@@ -66,7 +67,7 @@ impl<'a> Setup<'a> {
         state.aging.age_by(state.now.since(SimTime(0)));
         state.refreshing.start_anew();
         state.now = SimTime(0);
-        state.most_shrunk = state.shrunk;
+        forget_most_shrunk(&mut state.blocks);
         state.draining = false;
         state.idle_gc_copies.clear();
         idle_jobs.start_anew();

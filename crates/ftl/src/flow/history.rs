@@ -7,10 +7,11 @@
 use crate::layer::Layer;
 use crate::plan::region::FreeOrder;
 use crate::state::block::Phase;
+use crate::state::blocks::at_rest::{block_mut, forget_most_shrunk, regions_mut, wrap_turn};
 use crate::state::merge::MergeBuffer;
 use crate::state::request::Timer;
 use crate::state::state::State;
-use wordline_units::{PlaneId, SimTime};
+use wordline_units::{BlockId, PlaneId, SimTime};
 
 /// Where the least worn block is opened first, how many more erases than the least worn of its plane count: beyond that
 /// blocks are alike.
@@ -32,22 +33,22 @@ pub(crate) fn forget_history(layer: &mut Layer, versions: &mut [&mut u64], timer
     layer.state.idle_gc_copies.clear();
     layer.state.counters = layer.state.counters.anew();
     layer.progress.start_anew();
-    layer.state.most_shrunk = layer.state.shrunk;
+    forget_most_shrunk(&mut layer.state.blocks);
     if let Some(map) = &mut layer.state.demand {
         map.start_anew();
     }
     layer.seat.writes_until_tick = layer.seat.writes_until_tick.min(WRITES_TO_TICK);
     let planes = layer.state.geometry.planes;
     let round = planes * layer.state.geometry.media.len() as u32;
-    layer.state.turn %= (1..=planes).product::<u32>().max(round);
+    wrap_turn(&mut layer.state.blocks, (1..=planes).product::<u32>().max(round));
     let per_die = layer.state.geometry.media.iter().map(|m| m.topology.planes_per_die);
     layer.idle_jobs.forget_history(per_die.product());
-    let counts = layer.state.pools.iter().any(|pool| pool.order == FreeOrder::LeastErased);
+    let counts = layer.state.blocks.pools().iter().any(|pool| pool.order == FreeOrder::LeastErased);
     for plane in 0..planes {
         let blocks = layer.state.geometry.blocks_of(PlaneId(plane));
-        let least = blocks.clone().map(|b| layer.state.blocks[b as usize].erases).min().unwrap_or(0);
+        let least = blocks.clone().map(|b| layer.state.blocks.all()[b as usize].erases).min().unwrap_or(0);
         for b in blocks {
-            let block = &mut layer.state.blocks[b as usize];
+            let block = block_mut(&mut layer.state.blocks, BlockId(b));
             block.erases = if counts { (block.erases - least).min(MOST_APART) } else { 0 };
             block.life_used = 0;
             if block.phase == Phase::Free {
@@ -84,7 +85,7 @@ fn each_version(layer: &mut Layer, note: &mut dyn FnMut(&mut u64)) {
 
 /// Groups and pages of the merge buffer are renumbered, and with them the timers that are for them.
 fn number_timers(state: &mut State, merge_buffer: &mut MergeBuffer, timers: &mut Vec<Timer>) {
-    let (regions, merge) = (&state.regions, &*merge_buffer);
+    let (regions, merge) = (state.blocks.regions(), &*merge_buffer);
     timers.retain_mut(|timer| match timer {
         Timer::Pad { region, plane, stream, generation } => {
             let r = &regions[region.index()];
@@ -100,7 +101,7 @@ fn number_timers(state: &mut State, merge_buffer: &mut MergeBuffer, timers: &mut
         },
         Timer::MergeIdle | Timer::IdlePace | Timer::WritePace => true,
     });
-    for r in &mut state.regions {
+    for r in regions_mut(&mut state.blocks) {
         let buffers = r.planes.iter_mut().flat_map(|plane| &mut plane.program_buffers);
         buffers.for_each(|buffer| {
             buffer.generation = 0;

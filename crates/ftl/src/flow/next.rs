@@ -2,7 +2,6 @@
 //! carries them out.
 
 use crate::plan::region::RegionId;
-
 use crate::state::op::OpId;
 use std::fmt::Debug;
 use wordline_units::{Lpn, PlaneId, Ppn};

@@ -3,6 +3,11 @@
 use crate::plan::region::RegionId;
 use crate::plan::span::Spans;
 use crate::state::block::Phase;
+use crate::state::blocks::capacity::recount_shrunk;
+use crate::state::blocks::free_space::{free_blocks, unused_slots};
+use crate::state::blocks::superblock_members::{has_superblocks, members};
+use crate::state::blocks::victims::is_victim;
+use crate::state::blocks::victims::relocation_cost;
 use crate::state::state::State;
 use thiserror::Error;
 use wordline_units::{BlockId, PlaneId};
@@ -23,8 +28,8 @@ pub(crate) fn check(state: &mut State) -> Result<(), Broken> {
     let mut spans = Spans::new();
     for b in 0..state.geometry.blocks {
         let block = BlockId(b);
-        let info = state.blocks[block.index()];
-        let region = &state.regions[info.region as usize];
+        let info = state.blocks.block(block);
+        let region = &state.blocks.regions()[info.region as usize];
         let mut live = 0u64;
         let mut live_slots = 0;
         let mut slot = 0;
@@ -53,17 +58,17 @@ pub(crate) fn check(state: &mut State) -> Result<(), Broken> {
             live_slots += 1;
             slot = at + 1;
         }
-        let relocation_cost = state.relocation_cost(block);
-        let unused = if info.phase == Phase::Standby { state.unused_slots(block) } else { 0 };
+        let emptied = relocation_cost(&state.blocks, &state.map, block);
+        let unused = if info.phase == Phase::Standby { unused_slots(&state.blocks, block) } else { 0 };
         let per_slot = state.geometry.sectors_per_unit;
         let moves = if region.region.evicts_to_other_pool { live as u32 } else { live_slots * per_slot };
-        if relocation_cost != moves + unused * per_slot {
+        if emptied != moves + unused * per_slot {
             return broken(format!(
-                "block {b} has {live_slots} live slots and counts {relocation_cost} sectors to move"
+                "block {b} has {live_slots} live slots and counts {emptied} sectors to move"
             ));
         }
-        if live != state.blocks[block.index()].live as u64 {
-            let counted = state.blocks[block.index()].live;
+        if live != state.blocks.block(block).live as u64 {
+            let counted = state.blocks.block(block).live;
             return broken(format!("block {b} has {live} valid sectors, but its counter is {counted}"));
         }
         live_total += live;
@@ -75,15 +80,15 @@ pub(crate) fn check(state: &mut State) -> Result<(), Broken> {
             continue;
         }
         let id = RegionId(info.region);
-        let listed = state.is_victim(id, plane, block);
-        let mut members = state.members(id, plane, block);
-        if listed != members.all(|(_, b)| state.blocks[b.index()].is_listed()) {
+        let listed = is_victim(&state.blocks, id, plane, block);
+        let mut all = members(&state.blocks, id, plane, block);
+        if listed != all.all(|(_, b)| state.blocks.block(b).is_listed()) {
             return broken(format!("block {b} is {:?}, but listed as a victim: {listed}", info.phase));
         }
-        if listed && !state.has_superblocks(id) {
-            let position = state.position(id, plane, block);
-            let noted = state.at(id, plane).victims.noted_cost(position);
-            let cost = state.relocation_cost(block);
+        if listed && !has_superblocks(&state.blocks, id) {
+            let position = state.blocks.position(id, plane, block);
+            let noted = state.blocks.at(id, plane).victims.noted_cost(position);
+            let cost = relocation_cost(&state.blocks, &state.map, block);
             if noted.is_some_and(|noted| noted != cost) {
                 return broken(format!(
                     "block {b} costs {cost} sectors to move, and is chosen as if {noted:?}"
@@ -98,23 +103,23 @@ pub(crate) fn check(state: &mut State) -> Result<(), Broken> {
     if mapped != live_total {
         return broken(format!("{mapped} sectors are mapped, but {live_total} are valid on flash"));
     }
-    if state.recount_shrunk() != state.shrunk {
-        let (found, counted) = (state.recount_shrunk(), state.shrunk);
+    if recount_shrunk(&state.blocks) != state.blocks.shrunk().0 {
+        let (found, counted) = (recount_shrunk(&state.blocks), state.blocks.shrunk().0);
         return broken(format!("lost capacity is {found} bytes, but its counter is {counted}"));
     }
     check_regions(state)
 }
 
 fn check_regions(state: &State) -> Result<(), Broken> {
-    for (index, r) in state.regions.iter().enumerate() {
+    for (index, r) in state.blocks.regions().iter().enumerate() {
         let id = RegionId(index as u8);
-        let pool = state.pool_of(id);
+        let pool = state.blocks.pool_of(id);
         let (mut left, mut openable) = ([0; 4], 0);
         for (local, at) in r.planes.iter().enumerate() {
             let plane = PlaneId(pool.first_plane + local as u32);
             let (mut owned, mut open_slots, mut live, mut lost) = (0, 0, 0, 0);
             for b in pool.blocks_in(&state.geometry, plane) {
-                let info = state.blocks[b as usize];
+                let info = state.blocks.all()[b as usize];
                 let listed = pool.free[local].contains(BlockId(b));
                 if listed != (info.phase == Phase::Free) {
                     return Err(Broken(format!(
@@ -129,7 +134,7 @@ fn check_regions(state: &State) -> Result<(), Broken> {
                 owned += 1;
                 live += info.live as u64;
                 if info.is_open() {
-                    open_slots += state.unused_slots(BlockId(b)) as u64;
+                    open_slots += unused_slots(&state.blocks, BlockId(b)) as u64;
                     let pages = r.region.rule.left(r.shape, &info.state);
                     left.iter_mut().zip(pages).for_each(|(left, pages)| *left += pages as u64);
                     let idle = r.region.partial_victims && !at.is_frontier(BlockId(b));
@@ -154,7 +159,7 @@ fn check_regions(state: &State) -> Result<(), Broken> {
                     r.region.name, at.live
                 )));
             }
-            openable += state.free_blocks(id, plane) as u64;
+            openable += free_blocks(&state.blocks, id, plane) as u64;
         }
         if openable != r.openable || (r.region.rule.by_bit() && left != r.left) {
             return Err(Broken(format!(

@@ -6,6 +6,9 @@ use crate::plan::map_kind::MapTable;
 use crate::plan::region::RegionId;
 use crate::state::aging::lives;
 use crate::state::block::{Block, Phase};
+use crate::state::blocks::capacity::lasting_bytes;
+use crate::state::blocks::capacity::physical_bytes;
+use crate::state::blocks::free_space::{free_blocks, total_blocks};
 use crate::state::merge::MergeBuffer;
 use crate::state::moves::Moves;
 use crate::state::op::Op;
@@ -61,9 +64,9 @@ impl<'a> Inspect<'a> {
     /// bit of their wordline, and whether it is in the middle of a window written with all bits.
     pub fn programmed(self) -> impl Iterator<Item = (BlockId, RegionId, [u32; 4], bool)> + use<'a> {
         let state = self.state;
-        let blocks = state.blocks.iter().enumerate();
+        let blocks = state.blocks.all().iter().enumerate();
         blocks.filter(|(_, b)| b.is_owned()).map(|(i, b)| {
-            let r = &state.regions[b.region as usize];
+            let r = &state.blocks.regions()[b.region as usize];
             let all = r.region.rule.left(r.shape, &Default::default());
             let left = r.region.rule.left(r.shape, &b.state);
             let pages = std::array::from_fn(|bit| all[bit] - left[bit]);
@@ -74,7 +77,7 @@ impl<'a> Inspect<'a> {
     /// How a block looks from outside.
     #[inline]
     pub fn block_status(self, block: BlockId) -> BlockStatus {
-        let info = &self.state.blocks[block.index()];
+        let info = self.state.blocks.block(block);
         let life = match info.phase {
             Phase::Free => BlockLife::Erased,
             Phase::Open | Phase::Standby => BlockLife::Open,
@@ -82,8 +85,8 @@ impl<'a> Inspect<'a> {
             Phase::Retired => BlockLife::Retired,
             _ => BlockLife::Full,
         };
-        let region = self.state.region_of(block);
-        let r = &self.state.regions[region.index()];
+        let region = self.state.blocks.region_of(block);
+        let r = &self.state.blocks.region(region);
         let holds = r.slots_per_block * self.state.geometry.sectors_per_unit;
         // A drive has many blocks where nothing lives, and each map looks at some hundred.
         let live_tenths = match info.live {
@@ -98,59 +101,59 @@ impl<'a> Inspect<'a> {
     /// its pool.
     pub fn wear(self) -> impl Iterator<Item = (CellMode, u32)> + use<'a> {
         let state = self.state;
-        let blocks = state.blocks.iter().enumerate();
-        blocks.map(|(i, b)| (state.mode_of(BlockId(i as u32)), b.erases))
+        let blocks = state.blocks.all().iter().enumerate();
+        blocks.map(|(i, b)| (state.blocks.mode_of(BlockId(i as u32)), b.erases))
     }
 
     /// Current and minimum capacity of the drive in bytes: each block in its current mode, an erased one in the densest
     /// of its pool, without lost blocks.
     pub fn usable_bytes(self) -> (u64, u64) {
-        let all = self.state.physical_bytes();
-        (all - self.state.shrunk, all - self.state.most_shrunk)
+        let all = physical_bytes(&self.state.blocks);
+        (all - self.state.blocks.shrunk().0, all - self.state.blocks.shrunk().1)
     }
 
     /// Capacity of the blocks for data at rest in bytes, each in the densest mode of its pool: as built, and without
     /// lost blocks. An SLC cache whose data migrate does not count.
     pub fn lasting_bytes(self) -> (u64, u64) {
-        self.state.lasting_bytes()
+        lasting_bytes(&self.state.blocks)
     }
 
     /// Whether blocks change between modes of different capacity, or are lost.
     pub fn changes_capacity(self) -> bool {
         let wear = &self.state.wear;
-        wear.spec.enforce || wear.lost.bad > 0 || self.state.regions.iter().any(|r| r.sparse_by > 0)
+        wear.spec.enforce || wear.lost.bad > 0 || self.state.blocks.regions().iter().any(|r| r.sparse_by > 0)
     }
 
     /// Share of the endurance that the blocks have used: the mean over those with a known endurance, and the maximum.
     pub fn life_used(self) -> Option<(f64, f64)> {
         let known =
             self.state.geometry.media.iter().flat_map(|m| m.modes.iter().flatten()).any(|t| t.endurance > 0);
-        let lives = || self.state.blocks.iter().map(|b| lives(b.life_used));
-        let mean = lives().sum::<f64>() / self.state.blocks.len() as f64;
+        let lives = || self.state.blocks.all().iter().map(|b| lives(b.life_used));
+        let mean = lives().sum::<f64>() / self.state.blocks.all().len() as f64;
         known.then(|| (mean, lives().fold(0.0, f64::max)))
     }
 
     /// Blocks that a region owns now, in all planes.
     pub fn owned_blocks(self, region: RegionId) -> u64 {
-        self.state.regions[region.index()].planes.iter().map(|p| p.owned as u64).sum()
+        self.state.blocks.region(region).planes.iter().map(|p| p.owned as u64).sum()
     }
 
     /// Share of a region's blocks that are erased and could be opened, over all planes.
     pub fn free_share(self, region: RegionId) -> f64 {
-        let pool = self.state.pool_of(region);
-        let free: u64 = pool.planes().map(|p| self.state.free_blocks(region, p) as u64).sum();
-        free as f64 / (self.state.total_blocks(region) as u64 * pool.free.len() as u64).max(1) as f64
+        let pool = self.state.blocks.pool_of(region);
+        let free: u64 = pool.planes().map(|p| free_blocks(&self.state.blocks, region, p) as u64).sum();
+        free as f64 / (total_blocks(&self.state.blocks, region) as u64 * pool.free.len() as u64).max(1) as f64
     }
 
     /// Blocks that are erased now, over all planes.
     pub fn erased_blocks(self) -> u64 {
-        self.state.pools.iter().flat_map(|pool| &pool.free).map(|free| free.len() as u64).sum()
+        self.state.blocks.pools().iter().flat_map(|pool| &pool.free).map(|free| free.len() as u64).sum()
     }
 
     /// Bytes of all blocks erased so far, each in its mode at the erase. In the long run, this equals the bytes
     /// programmed.
     pub fn erased_bytes(self) -> u64 {
-        let regions = self.state.regions.iter().zip(&self.state.counters.regions);
+        let regions = self.state.blocks.regions().iter().zip(&self.state.counters.regions);
         regions
             .map(|(r, c)| {
                 let medium = self.layout.pools[r.region.pool.0 as usize].medium;
@@ -178,8 +181,9 @@ impl<'a> Inspect<'a> {
 
     /// Tables of the drive in addition to a page map, as counted in the literature.
     pub fn map_tables(self) -> Vec<MapTable> {
-        let first = &self.state.regions[0];
-        let blocks = first.planes.len() as u64 * self.state.pool_of(RegionId(0)).blocks_per_plane as u64;
+        let first = &self.state.blocks.regions()[0];
+        let blocks =
+            first.planes.len() as u64 * self.state.blocks.pool_of(RegionId(0)).blocks_per_plane as u64;
         let slots = blocks * first.slots_per_block as u64;
         self.layout.map.tables(&self.state.geometry, self.state.config.logical_pages, slots)
     }

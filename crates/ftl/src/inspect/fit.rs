@@ -3,6 +3,8 @@
 use crate::plan::layout::Layout;
 use crate::plan::region::RegionId;
 use crate::start::image_plan::fillable;
+use crate::state::blocks::capacity::lost_in;
+use crate::state::blocks::free_space::{free_blocks, free_slots, held_back, total_blocks};
 use crate::state::state::State;
 use wordline_device::Trigger;
 use wordline_units::{Fraction, PlaneId};
@@ -20,26 +22,26 @@ pub(crate) fn fill_short_of_collection(
 ) -> Option<(Fraction, Fraction)> {
     let pages = share.of(state.config.logical_pages as u64) as u32;
     let Some((second_home, at_most)) = layout.second_home else {
-        return fill_of_region(state, state.config.home, pages);
+        return fill_of_region(state, state.blocks.home(), pages);
     };
     let there = (pages as u64 * at_most as u64 / state.config.logical_pages.max(1) as u64) as u32;
-    let (_, home) = fill_of_region(state, state.config.home, pages - there.min(pages))?;
+    let (_, home) = fill_of_region(state, state.blocks.home(), pages - there.min(pages))?;
     let (_, second) = fill_of_region(state, second_home, there)?;
     Some((share, home.max(second)))
 }
 
 /// The same for a region that holds this many pages.
 fn fill_of_region(state: &State, region: RegionId, pages: u32) -> Option<(Fraction, Fraction)> {
-    let r = &state.regions[region.index()];
-    let planes: Vec<PlaneId> = state.pool_of(region).planes().collect();
+    let r = &state.blocks.region(region);
+    let planes: Vec<PlaneId> = state.blocks.pool_of(region).planes().collect();
     let count = (pages as u64).div_ceil(planes.len() as u64);
     let slots = r.slots_per_block as u64;
     let available = planes.iter().map(|plane| fillable(state, region, *plane)).min()? as u64;
-    let lost = planes.iter().map(|plane| state.lost_in(r.region.pool, *plane)).max()?;
-    let sharing = state.regions.iter().filter(|other| other.region.pool == r.region.pool).count();
+    let lost = planes.iter().map(|plane| lost_in(&state.blocks, r.region.pool, *plane)).max()?;
+    let sharing = state.blocks.regions().iter().filter(|other| other.region.pool == r.region.pool).count();
     // The first write opens a block, and so does every other region of the pool.
-    let free = state.held_back(region) + sharing as u32;
-    let wanted = (state.pool_of(region).blocks_per_plane.saturating_sub(lost + free)) as u64;
+    let free = held_back(&state.blocks, region) + sharing as u32;
+    let wanted = (state.blocks.pool_of(region).blocks_per_plane.saturating_sub(lost + free)) as u64;
     let least = count.div_ceil(slots);
     // Some of the pages must be invalid, or there is nothing to collect.
     let blocks = wanted.max(least + least.div_ceil(20)).min(available);
@@ -63,20 +65,20 @@ fn fill_of_region(state: &State, region: RegionId, pages: u32) -> Option<(Fracti
 /// Bytes that can be written to a region before its first collection, at about the same rate in all
 /// planes. `None` if no trigger determines it.
 pub(crate) fn bytes_to_collection(state: &State, region: RegionId) -> Option<u64> {
-    let r = &state.regions[region.index()];
+    let r = &state.blocks.region(region);
     if r.region.trigger == Trigger::Never {
         return None;
     }
-    let held = state.held_back(region);
+    let held = held_back(&state.blocks, region);
     let left = |plane: PlaneId| {
         let slots = r.slots_per_block as u64;
         if let Trigger::FreeSlots(share) = r.region.trigger {
-            let kept = share.of_ceil(state.total_blocks(region) as u64 * slots);
-            return state.free_slots(region, plane).saturating_sub(kept);
+            let kept = share.of_ceil(total_blocks(&state.blocks, region) as u64 * slots);
+            return free_slots(&state.blocks, region, plane).saturating_sub(kept);
         }
-        let blocks = state.free_blocks(region, plane).saturating_sub(held) as u64;
-        blocks * slots + state.at(region, plane).open_slots
+        let blocks = free_blocks(&state.blocks, region, plane).saturating_sub(held) as u64;
+        blocks * slots + state.blocks.at(region, plane).open_slots
     };
-    let least = state.pool_of(region).planes().map(left).min().unwrap_or(0);
+    let least = state.blocks.pool_of(region).planes().map(left).min().unwrap_or(0);
     Some(least * r.planes.len() as u64 * state.geometry.unit)
 }

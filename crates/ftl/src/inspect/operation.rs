@@ -1,6 +1,7 @@
 //! What an operation works on: for probes, reports and searches.
 
 use crate::plan::region::RegionId;
+use crate::state::blocks::free_space::{free_blocks, free_slots};
 use crate::state::job::{GcReason, Job};
 use crate::state::op::{Collecting, Op, OpId, Owner, Part, Reason};
 use crate::state::state::State;
@@ -39,7 +40,7 @@ impl<'a> Operation<'a> {
 
     /// The region that owns the block of an operation, once it is bound.
     pub fn region(self) -> RegionId {
-        self.state.region_of(self.state.geometry.block_of(self.op().ppn))
+        self.state.blocks.region_of(self.state.geometry.block_of(self.op().ppn))
     }
 
     /// Number of slots of an operation from its place on; all slots of a block for an erase.
@@ -52,7 +53,7 @@ impl<'a> Operation<'a> {
                 sectors.div_ceil(self.state.geometry.sectors_per_unit).clamp(1, units)
             }
             OpKind::Program => op.slots as u32,
-            OpKind::Erase => self.state.regions[self.region().index()].slots_per_block,
+            OpKind::Erase => self.state.blocks.region(self.region()).slots_per_block,
         }
     }
 
@@ -85,8 +86,8 @@ impl<'a> Operation<'a> {
             OpKind::Program => self.source()?,
             OpKind::Read | OpKind::Erase => self.state.geometry.block_of(op.ppn),
         };
-        let (region, plane) = (self.state.region_of(block), self.state.geometry.plane_of(block));
-        let job = self.state.at(region, plane).job.filter(|job| job.block == block)?;
+        let (region, plane) = (self.state.blocks.region_of(block), self.state.geometry.plane_of(block));
+        let job = self.state.blocks.at(region, plane).job.filter(|job| job.block == block)?;
         let collects = op.kind != OpKind::Read || matches!(op.owner, Owner::Job(_));
         let reason = match job {
             Job { why: GcReason::Levelling, .. } => Reason::Levelling,
@@ -94,10 +95,10 @@ impl<'a> Operation<'a> {
             Job { idle: true, .. } => Reason::Idleness,
             _ => Reason::Shortage,
         };
-        let free_blocks = self.state.free_blocks(region, plane);
-        let free_slots = self.state.free_slots(region, plane);
-        let holds = self.state.regions[region.index()].slots_per_block * self.state.geometry.sectors_per_unit;
-        let live = self.state.blocks[block.index()].live as u64;
+        let free_blocks = free_blocks(&self.state.blocks, region, plane);
+        let free_slots = free_slots(&self.state.blocks, region, plane);
+        let holds = self.state.blocks.region(region).slots_per_block * self.state.geometry.sectors_per_unit;
+        let live = self.state.blocks.block(block).live as u64;
         let valid_percent = (live * 100).div_ceil(holds.max(1) as u64).min(100) as u8;
         collects.then_some(Collecting { block, region, reason, free_blocks, free_slots, valid_percent })
     }

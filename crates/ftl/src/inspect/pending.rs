@@ -24,7 +24,7 @@ pub(crate) fn leftovers(state: &State, waiting_moves: usize) -> String {
     for (region, plane) in wanted(state, &alive) {
         let _ = write!(said, "; {}", describe_space(state, region, plane));
     }
-    for r in &state.regions {
+    for r in state.blocks.regions() {
         for (plane, job) in (r.first_plane..).zip(&r.planes).filter_map(|(p, at)| Some((p, at.job?))) {
             let _ = write!(said, "; plane {plane} of {} is collected: {job:?}", r.region.name);
         }
@@ -52,7 +52,9 @@ fn describe_op(state: &State, id: OpId) -> String {
     };
     let mut said = format!("{what} of cause {:?} for page {} in plane {}", op.cause, op.lpn, op.plane);
     let targets: Vec<String> = (op.route.targets())
-        .filter_map(|t| Some(format!("{} {:?}", state.regions.get(t.region.index())?.region.name, t.class)))
+        .filter_map(|t| {
+            Some(format!("{} {:?}", state.blocks.regions().get(t.region.index())?.region.name, t.class))
+        })
         .collect();
     if op.kind == OpKind::Program && !targets.is_empty() {
         let _ = write!(said, " to {}", targets.join(", else "));
@@ -62,7 +64,7 @@ fn describe_op(state: &State, id: OpId) -> String {
     }
     let _ = match op.owner {
         Owner::Job(region) => {
-            write!(said, ", collected from {}", state.regions[region.index()].region.name)
+            write!(said, ", collected from {}", state.blocks.region(region).region.name)
         }
         Owner::Move(_) => write!(said, ", moved"),
         Owner::Parity => write!(said, ", parity"),
@@ -76,7 +78,7 @@ fn wanted(state: &State, alive: &[OpId]) -> Vec<(RegionId, PlaneId)> {
     let programs = alive.iter().map(|id| &state.ops[*id]).filter(|op| op.kind == OpKind::Program);
     let mut wanted: Vec<(RegionId, PlaneId)> = programs
         .flat_map(|op| op.route.targets().map(|t| (t.region, op.plane)))
-        .filter(|(region, plane)| state.is_there(*region, *plane))
+        .filter(|(region, plane)| state.blocks.is_there(*region, *plane))
         .collect();
     wanted.sort_unstable();
     wanted.dedup();
@@ -85,9 +87,9 @@ fn wanted(state: &State, alive: &[OpId]) -> Vec<(RegionId, PlaneId)> {
 }
 
 fn describe_space(state: &State, region: RegionId, plane: PlaneId) -> String {
-    let r = &state.regions[region.index()];
-    let (pool, at) = (state.pool_of(region), state.at(region, plane));
-    let free = pool.free[state.local(region, plane)].len();
+    let r = &state.blocks.region(region);
+    let (pool, at) = (state.blocks.pool_of(region), state.blocks.at(region, plane));
+    let free = pool.free[state.blocks.local(region, plane)].len();
     let open = at.open.iter().map(|blocks| blocks.len()).sum::<usize>();
     let slots = u64::from(at.owned) * u64::from(r.slots_per_block);
     let live = at.live.div_ceil(u64::from(state.geometry.sectors_per_unit));

@@ -4,6 +4,9 @@ use crate::image::base::{BaseImage, Mapped, PlaneBase, Ranks};
 use crate::image::permutation::Permutation;
 use crate::initial::initial::{Initial, InitialError, Order, stream};
 use crate::plan::region::RegionId;
+use crate::state::blocks::capacity::lost_in;
+use crate::state::blocks::free_space::total_blocks;
+use crate::state::blocks::make::stripe_of;
 use crate::state::state::State;
 use std::ops::Range;
 use wordline_units::{Fraction, PlaneId};
@@ -27,7 +30,7 @@ impl<'a> ImagePlan<'a> {
         let all = initial.mapped.count();
         let there = (all as u64 * pages as u64 / self.state.config.logical_pages.max(1) as u64)
             .min(all as u64) as u32;
-        let home = self.image(self.state.config.home, &Mapped::First(all - there), &(0..0))?;
+        let home = self.image(self.state.blocks.home(), &Mapped::First(all - there), &(0..0))?;
         let second_home = self.image(second_home, &Mapped::First(there), &(0..0))?;
         Ok(BaseImage::drawn(home, second_home, &initial.mapped, stream(seed, "ftl/base", "outpost", 0)))
     }
@@ -40,11 +43,11 @@ impl<'a> ImagePlan<'a> {
         behind: &Range<u32>,
     ) -> Result<BaseImage, InitialError> {
         let ImagePlan { initial, seed, .. } = self;
-        let r = &self.state.regions[home.index()];
+        let r = &self.state.blocks.region(home);
         let slots = r.slots_per_block;
         let step = r.units_per_page * r.region.rule.fills_by(r.shape);
         let per_block = (initial.valid.of(slots as u64) as u32).clamp(1, slots);
-        let aged = initial.aged_blocks.of(self.state.total_blocks(home) as u64) as u32;
+        let aged = initial.aged_blocks.of(total_blocks(&self.state.blocks, home) as u64) as u32;
         let windows = initial.aged_windows > Fraction::ZERO && r.region.rule.reprograms();
         let most = initial.aged_windows.of((slots / step) as u64) as u32;
         let mut error: Option<InitialError> = None;
@@ -56,10 +59,10 @@ impl<'a> ImagePlan<'a> {
         };
         let image = BaseImage::new(
             &self.state.geometry,
-            self.state.stripe_of(home),
+            stripe_of(&self.state.blocks, home),
             mapped,
             behind,
-            |plane| self.state.pool_of(home).blocks_in(&self.state.geometry, plane).start,
+            |plane| self.state.blocks.pool_of(home).blocks_in(&self.state.geometry, plane).start,
             |plane, pages| {
                 let count = pages.count;
                 let ranks = Ranks::Keyed(match key {
@@ -118,7 +121,7 @@ fn tenth_above(live: u32, slots: u32) -> Fraction {
 
 /// Blocks of a plane that initial data may fill: all but the GC reserve and one block for the first write.
 pub(crate) fn fillable(state: &State, region: RegionId, plane: PlaneId) -> u32 {
-    let pool = state.pool_of(region);
-    let lost = state.lost_in(state.regions[region.index()].region.pool, plane);
+    let pool = state.blocks.pool_of(region);
+    let lost = lost_in(&state.blocks, state.blocks.region(region).region.pool, plane);
     pool.blocks_per_plane.saturating_sub(pool.reserve + 1 + lost)
 }

@@ -10,6 +10,7 @@ use crate::initial::untimed::{Shape, UntimedPlane};
 use crate::initial::windows::Windows;
 use crate::plan::flash::{FlashUse, fewest_blocks};
 use crate::plan::layout::Layout;
+use crate::state::blocks::free_space::{hard_reserve, held_back, total_blocks};
 use crate::state::state::State;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -65,22 +66,23 @@ impl<'a> SteadyPlan<'a> {
 
     /// Number of blocks of a plane that hold data of the home region if `free` blocks are free.
     fn holding_blocks(self, free: f64) -> f64 {
-        self.state.total_blocks(self.state.config.home) as f64 - free
+        total_blocks(&self.state.blocks, self.state.blocks.home()) as f64 - free
     }
 
     /// Check that the data leave as many free blocks as the trigger requires.
     pub fn trigger_is_reached(self, pages: &[PlanePages]) -> Result<(), SteadyError> {
-        let (home, geometry) = (self.state.config.home, &self.state.geometry);
+        let (home, geometry) = (self.state.blocks.home(), &self.state.geometry);
         let data = pages.iter().map(|p| u64::from(p.count)).max().unwrap_or(0);
-        let live = data * self.state.config.stripe.planes().len() as u64 * geometry.unit;
+        let live = data * self.state.blocks.stripe().planes().len() as u64 * geometry.unit;
         let Some(limit) = FlashUse::new(self.layout, geometry).trigger_out_of_reach(home, live) else {
             return Ok(());
         };
-        let (asked, total) = (self.state.held_back(home) + 1, self.state.total_blocks(home));
+        let (asked, total) =
+            (held_back(&self.state.blocks, home) + 1, total_blocks(&self.state.blocks, home));
         // The number is whole, apart from rounding.
         let reachable = (limit.reachable * f64::from(total) + 1e-6) as u32;
         // The caller must refuse a plane that is too full for any collection.
-        if reachable < self.state.hard_reserve(home) {
+        if reachable < hard_reserve(&self.state.blocks, home) {
             return Ok(());
         }
         Err(SteadyError::Unreachable { asked, total, reachable })
@@ -92,11 +94,11 @@ impl<'a> SteadyPlan<'a> {
     /// Free blocks then decrease towards the hard reserve, where collection becomes urgent: half the way, or all of it
     /// if the host demands twice as much.
     pub fn erased_at_choice(self, outstanding: f64, pages: &[PlanePages]) -> f64 {
-        let home = self.state.config.home;
-        let (held, reserve) = (self.state.held_back(home), self.state.hard_reserve(home));
-        let planes = self.state.config.stripe.planes().len() as f64;
-        let closed = self.state.total_blocks(home).saturating_sub(held + 1);
-        let slots = closed as f64 * self.state.regions[home.index()].slots_per_block as f64;
+        let home = self.state.blocks.home();
+        let (held, reserve) = (held_back(&self.state.blocks, home), hard_reserve(&self.state.blocks, home));
+        let planes = self.state.blocks.stripe().planes().len() as f64;
+        let closed = total_blocks(&self.state.blocks, home).saturating_sub(held + 1);
+        let slots = closed as f64 * self.state.blocks.region(home).slots_per_block as f64;
         let data = pages.iter().map(|p| p.count).max().unwrap_or(0) as f64;
         let asked = outstanding / planes * (fifo_amplification(data / slots) - 1.0);
         let kept_up = if self.state.config.dynamic { KEPT_UP[0] } else { KEPT_UP[1] };
@@ -110,7 +112,7 @@ impl<'a> SteadyPlan<'a> {
     /// The untimed planes that represent all planes in a regime. If the number of free blocks is not whole,
     /// the fraction determines how many planes have one more than the others.
     pub fn untimed_shapes(self, pages: &[PlanePages], regime: Regime) -> Result<Vec<Shape>, SteadyError> {
-        let (r, free) = (&self.state.regions[self.state.config.home.index()], regime.free_blocks);
+        let (r, free) = (&self.state.blocks.region(self.state.blocks.home()), regime.free_blocks);
         let up_to = |planes: u32| (planes as f64 * free.fract() + 0.5) as u32;
         let lost = r.units_per_page * r.pages_per_program;
         // Each block must have more invalid slots than a program writes. None if blocks have no more slots
@@ -139,7 +141,7 @@ impl<'a> SteadyPlan<'a> {
 
     /// Number of slots by which a block of the home region may be partly full.
     pub fn step(self) -> u32 {
-        let r = &self.state.regions[self.state.config.home.index()];
+        let r = &self.state.blocks.region(self.state.blocks.home());
         r.units_per_page * r.region.rule.fills_by(r.shape)
     }
 
@@ -147,7 +149,7 @@ impl<'a> SteadyPlan<'a> {
     /// planes as it has physical pages.
     fn lengths(self, law: &Law) -> Vec<(u32, f64)> {
         let (planes, units) =
-            (self.state.config.stripe.planes().len() as u32, self.state.config.stripe.units_per_page());
+            (self.state.blocks.stripe().planes().len() as u32, self.state.blocks.stripe().units_per_page());
         let mut found: Vec<(u32, f64)> = vec![];
         for (pages, weight) in &law.lengths {
             let hit = pages.div_ceil(units).min(planes).max(1);

@@ -5,17 +5,13 @@
 //! `frontier.rs`, `free_space.rs`, `admission.rs`, `capacity.rs`, `block_wear.rs`, `superblock_members.rs`.
 
 pub(crate) mod addressing;
-pub(crate) mod admission;
 pub(crate) mod aging;
 pub(crate) mod backlog;
 pub(crate) mod block;
-pub(crate) mod block_wear;
-pub(crate) mod capacity;
+pub(crate) mod blocks;
 pub(crate) mod counters;
 pub(crate) mod demand_map;
 pub(crate) mod dies;
-pub(crate) mod free_space;
-pub(crate) mod frontier;
 pub(crate) mod gather;
 pub(crate) mod id;
 pub(crate) mod idle_gc_copies;
@@ -37,10 +33,10 @@ pub(crate) mod refresh;
 pub(crate) mod region;
 pub(crate) mod request;
 pub(crate) mod requests;
+pub(crate) mod sensing;
 pub(crate) mod staging;
 pub(crate) mod state;
 pub(crate) mod store;
-pub(crate) mod superblock_members;
 pub(crate) mod superblocks;
 pub(crate) mod superpage_parity;
 pub(crate) mod times;

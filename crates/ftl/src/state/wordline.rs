@@ -18,11 +18,11 @@ pub(crate) fn page_number(geometry: &Geometry, op: &Op) -> u32 {
 /// is written in windows of wordlines that are reprogrammed.
 #[inline(always)]
 pub(crate) fn wordline_of(state: &State, has_windows: bool, op: &Op) -> (CellMode, usize) {
-    let block = &state.blocks[state.geometry.block_of(op.ppn).index()];
+    let block = state.blocks.block(state.geometry.block_of(op.ppn));
     let mode = block.mode();
     let page = page_number(&state.geometry, op);
     if has_windows && op.kind != OpKind::Erase {
-        let r = &state.regions[block.region as usize];
+        let r = &state.blocks.regions()[block.region as usize];
         if r.region.rule.reprograms() && r.region.rule.cell_bits(r.shape, &block.state, page) == 1 {
             return (CellMode::Slc, 0);
         }

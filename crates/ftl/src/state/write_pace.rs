@@ -11,6 +11,7 @@
 //! above that more, and below it less. Free blocks are the mean over the planes, with the free pages of open blocks.
 
 use crate::plan::region::RegionId;
+use crate::state::blocks::free_space::{free_slots, hard_reserve};
 use crate::state::job::{GcReason, Job, Paces};
 use crate::state::state::State;
 use serde::{Deserialize, Serialize};
@@ -44,14 +45,14 @@ pub(crate) struct Shortage {
 impl Shortage {
     /// The shortage of a drive. `below` is `gc.pace_below`, in free blocks per plane.
     fn of(state: &State, below: u32) -> Shortage {
-        let home = state.config.home;
-        let r = &state.regions[home.index()];
+        let home = state.blocks.home();
+        let r = &state.blocks.region(home);
         let planes = r.planes.len() as u64;
         let blocks = |n: u32| u64::from(n) * u64::from(r.slots_per_block) * planes;
-        let zone = blocks(below.saturating_sub(state.hard_reserve(home)).max(1));
+        let zone = blocks(below.saturating_sub(hard_reserve(&state.blocks, home)).max(1));
         let first = r.first_plane;
         let free: u64 =
-            (first..first + planes as u32).map(|plane| state.free_slots(home, PlaneId(plane))).sum();
+            (first..first + planes as u32).map(|plane| free_slots(&state.blocks, home, PlaneId(plane))).sum();
         Shortage { lacking: blocks(below).saturating_sub(free).min(zone), zone, planes }
     }
 }
@@ -96,12 +97,12 @@ impl WritePace {
     /// of free blocks.
     pub fn begin(&mut self, state: &State, region: RegionId, block: BlockId, why: GcReason) -> Option<Paces> {
         state.config.gc.pace_below?;
-        if why != GcReason::Shortage || region != state.config.home {
+        if why != GcReason::Shortage || region != state.blocks.home() {
             return None;
         }
         self.under_way += 1;
-        let live = state.blocks[block.index()].live.div_ceil(state.geometry.sectors_per_unit);
-        let slots = state.regions[region.index()].slots_per_block;
+        let live = state.blocks.block(block).live.div_ceil(state.geometry.sectors_per_unit);
+        let slots = state.blocks.region(region).slots_per_block;
         Some(Paces { began: state.now, frees: slots.saturating_sub(live) })
     }
 
@@ -110,7 +111,7 @@ impl WritePace {
         let Some(Paces { began, frees }) = job.paces else { return };
         self.under_way -= 1;
         if job.erasing {
-            let r = &state.regions[state.config.home.index()];
+            let r = &state.blocks.region(state.blocks.home());
             let memory = 2 * r.planes.len() as u64 * u64::from(r.slots_per_block);
             self.learn(state.now.since(began), frees, memory);
         }

@@ -9,6 +9,7 @@ use crate::layer::{Layer, Seat};
 use crate::plan::span::Spans;
 use crate::start::steady_plan::{SteadyPlan, largest};
 use crate::state::block::Phase;
+use crate::state::blocks::free_space::{total_blocks, unused_slots};
 use crate::state::state::State;
 use std::fmt::Debug;
 use wordline_units::{BlockId, PlaneId};
@@ -39,7 +40,7 @@ pub(crate) fn contents(
     is_uneven: bool,
 ) -> Result<Contents, SteadyError> {
     let shares = if is_uneven { spread(&layer.state, 0).shares } else { vec![] };
-    let stripe = layer.state.config.stripe.with_shares(&shares);
+    let stripe = layer.state.blocks.stripe().with_shares(&shares);
     let pages = PlanePages::of(&stripe, &initial.mapped, &(0..0));
     let plan = SteadyPlan::new(&layer.state, &layer.seat.layout);
     let shapes = plan.untimed_shapes(&pages, begun.regime)?;
@@ -51,25 +52,26 @@ pub(crate) fn contents(
 
 /// Distribution of this many pages over the planes of the home region.
 pub(crate) fn spread(state: &State, pages: u64) -> Spread {
-    let (home, stripe) = (state.config.home, &state.config.stripe);
-    let each: Vec<f64> = stripe.planes().map(|plane| state.at(home, PlaneId(plane)).live as f64).collect();
+    let (home, stripe) = (state.blocks.home(), &state.blocks.stripe());
+    let each: Vec<f64> =
+        stripe.planes().map(|plane| state.blocks.at(home, PlaneId(plane)).live as f64).collect();
     let (planes, mean) = (each.len() as f64, each.iter().sum::<f64>() / each.len() as f64);
-    let slots = f64::from(state.regions[home.index()].slots_per_block);
+    let slots = f64::from(state.blocks.region(home).slots_per_block);
     Spread {
         is_free: state.config.dynamic && each.len() > 1,
         shares: each.iter().map(|live| live / mean).collect(),
-        spare: 1.0 - pages as f64 / (planes * f64::from(state.total_blocks(home)) * slots),
+        spare: 1.0 - pages as f64 / (planes * f64::from(total_blocks(&state.blocks, home)) * slots),
     }
 }
 
 /// Blocks of a plane: first the current victim, then full blocks (oldest first if the victim rule depends on age),
 /// then open blocks.
 fn contents_of(state: &mut State, seat: &Seat, plane: PlaneId, law: &Law, sample: &Sample) -> PlaneBlocks {
-    let home = state.config.home;
-    let blocks = state.pool_of(home).blocks_in(&state.geometry, plane);
-    let ages = state.at(home, plane).victims.ages();
+    let home = state.blocks.home();
+    let blocks = state.blocks.pool_of(home).blocks_in(&state.geometry, plane);
+    let ages = state.blocks.at(home, plane).victims.ages();
     let age = |block: &u32| ages.get((block - blocks.start) as usize).copied().unwrap_or(0);
-    let order = |block: &u32| match state.blocks[*block as usize].phase {
+    let order = |block: &u32| match state.blocks.all()[*block as usize].phase {
         Phase::Collecting => Some((0, 0)),
         Phase::Open | Phase::Standby => Some((2, 0)),
         Phase::Full => Some((1, age(block))),
@@ -83,7 +85,7 @@ fn contents_of(state: &mut State, seat: &Seat, plane: PlaneId, law: &Law, sample
 /// Number of slots programmed in a block, limited to those that an image of it may have, and of valid pages of
 /// each class.
 fn content_of(state: &mut State, seat: &Seat, block: BlockId, law: &Law, sample: &Sample) -> (u32, Vec<u32>) {
-    let slots = state.regions[state.config.home.index()].slots_per_block;
+    let slots = state.blocks.region(state.blocks.home()).slots_per_block;
     let step = SteadyPlan::new(state, &seat.layout).step();
     let mut live = vec![0; sample.pages.len()];
     let (mut from, mut spans) = (0, Spans::new());
@@ -92,5 +94,5 @@ fn content_of(state: &mut State, seat: &Seat, block: BlockId, law: &Law, sample:
         spans.iter().for_each(|span| live[sample.class(law, span.lpn)] += 1);
         from = slot + 1;
     }
-    ((slots - state.unused_slots(block)).next_multiple_of(step).min(slots), live)
+    ((slots - unused_slots(&state.blocks, block)).next_multiple_of(step).min(slots), live)
 }

@@ -11,7 +11,13 @@ use crate::media::found::BlockHeader;
 use crate::plan::region::{PoolId, RegionId};
 use crate::start::image_plan::ImagePlan;
 use crate::state::aging::cost_of_erase;
-use crate::state::block::{Phase, bits_of};
+use crate::state::block::Phase;
+use crate::state::blocks::at_rest::recount;
+use crate::state::blocks::at_rest::{adopt, block_mut, regions_mut};
+use crate::state::blocks::block_wear::{age_data, endurance};
+use crate::state::blocks::capacity::lose_fresh;
+use crate::state::blocks::free_space::{free_blocks, total_blocks};
+use crate::state::blocks::victims::list;
 use crate::state::outbox::Outbox;
 use crate::state::region::PoolState;
 use crate::state::request::Fault;
@@ -24,7 +30,7 @@ use wordline_units::{BlockId, CellMode, Fraction, Lpn, PlaneId};
 /// # Errors
 /// If the data do not fit; the drive must then be discarded.
 pub(crate) fn precondition(layer: &mut Layer, initial: &Initial, seed: u64) -> Result<(), InitialError> {
-    let home = layer.state.config.home;
+    let home = layer.state.blocks.home();
     begin(layer, initial, seed)?;
     let map = layer.state.demand.as_ref().map_or(0..0, |map| map.of(&initial.mapped));
     let plan = ImagePlan::new(&layer.state, initial, seed);
@@ -43,8 +49,8 @@ pub(crate) fn precondition(layer: &mut Layer, initial: &Initial, seed: u64) -> R
         age(layer, home, initial.aged_invalid);
     }
     complete_superblocks(&mut layer.state);
-    layer.state.age_data(initial.retention);
-    layer.state.recount();
+    age_data(&layer.state.blocks, &mut layer.state.aging, layer.state.now, initial.retention);
+    recount(&mut layer.state.blocks, &layer.state.map);
     media_hold(&layer.out)
 }
 
@@ -65,7 +71,7 @@ pub(crate) fn begin(layer: &mut Layer, initial: &Initial, seed: u64) -> Result<(
     if let Some(last) = last.filter(|l| *l >= layer.state.config.logical_pages) {
         return Err(InitialError::BeyondDrive { last, logical_pages: layer.state.config.logical_pages });
     }
-    for region in &mut layer.state.regions {
+    for region in regions_mut(&mut layer.state.blocks) {
         for (local, at) in region.planes.iter_mut().enumerate() {
             at.victims.seed(stream(seed, "ftl/victim", &region.region.name, local as u64));
         }
@@ -73,19 +79,19 @@ pub(crate) fn begin(layer: &mut Layer, initial: &Initial, seed: u64) -> Result<(
     let scheme = stream(seed, "scheme", layer.seat.scheme.name(), 0);
     layer.seat.scheme.seed(scheme);
     begin_wear(&mut layer.state, seed);
-    for index in 0..layer.state.regions.len() {
+    for index in 0..layer.state.blocks.regions().len() {
         let region = RegionId(index as u8);
-        let mode: CellMode = layer.state.regions[index].region.mode;
+        let mode: CellMode = layer.state.blocks.regions()[index].region.mode;
         let (least, more) = (initial.cycles[mode.index()], initial.more_cycles[mode.index()]);
         if least == 0 && more == 0 {
             continue;
         }
-        for plane in layer.state.pool_of(region).planes() {
-            for block in layer.state.pool_of(region).blocks_in(&layer.state.geometry, plane) {
+        for plane in layer.state.blocks.pool_of(region).planes() {
+            for block in layer.state.blocks.pool_of(region).blocks_in(&layer.state.geometry, plane) {
                 let drawn = stream(seed, "ftl", "cycles", block as u64) % (more as u64 + 1);
                 let cycles = least.saturating_add(drawn as u32);
-                let cost = cost_of_erase(layer.state.endurance(BlockId(block), mode));
-                let info = &mut layer.state.blocks[block as usize];
+                let cost = cost_of_erase(endurance(&layer.state.blocks, BlockId(block), mode));
+                let info = block_mut(&mut layer.state.blocks, BlockId(block));
                 info.erases = info.erases.max(cycles);
                 info.life_used = info.life_used.max(cycles.saturating_mul(cost));
                 if layer.store.keeps_metadata() {
@@ -107,11 +113,11 @@ pub(crate) fn adopt_image(layer: &mut Layer, image: BaseImage) {
     let placed = image.live_sectors(spu, by_page);
     layer.store.set_base(&image);
     layer.state.map.adopt(image);
-    let home = layer.state.config.home;
+    let home = layer.state.blocks.home();
     for (block, programmed, live) in placed {
         let plane = layer.state.geometry.plane_of(block);
-        let at_home = layer.state.reaches(home, plane)
-            && layer.state.pool_of(home).blocks_in(&layer.state.geometry, plane).contains(&block.0);
+        let at_home = layer.state.blocks.reaches(home, plane)
+            && layer.state.blocks.pool_of(home).blocks_in(&layer.state.geometry, plane).contains(&block.0);
         let region = match layer.seat.layout.second_home {
             Some((second_home, _)) if !at_home => second_home,
             _ => home,
@@ -124,55 +130,38 @@ pub(crate) fn adopt_image(layer: &mut Layer, image: BaseImage) {
 
 /// Assign to a region an erased block that already holds this much.
 fn adopt_block(layer: &mut Layer, region: RegionId, block: BlockId, programmed: u32, live_sectors: u32) {
-    let plane = layer.state.geometry.plane_of(block);
-    let local = layer.state.local(region, plane);
-    let r = &mut layer.state.regions[region.index()];
-    layer.state.pools[r.region.pool.0 as usize].free[local].remove(block);
-    let info = &mut layer.state.blocks[block.index()];
-    info.region = region.0;
-    info.bits = bits_of(r.region.mode);
-    info.state = r.region.rule.filled(r.shape, programmed / r.units_per_page);
+    adopt(&mut layer.state.blocks, region, block, (programmed, live_sectors));
+    let info = layer.state.blocks.block(block);
     if layer.store.keeps_metadata() {
         let header = BlockHeader { region, mode: info.mode(), erases: info.erases, opened: 0 };
         ask_media(&layer.state, &mut layer.store, &mut layer.out, |m| m.preload(block, programmed, header));
     }
-    let r = &mut layer.state.regions[region.index()];
-    let info = &mut layer.state.blocks[block.index()];
-    let at = &mut r.planes[local];
-    at.owned += 1;
-    at.live += live_sectors as u64;
-    info.live = live_sectors;
-    if programmed == r.slots_per_block {
-        info.phase = Phase::Full;
-        return layer.state.list(region, plane, block);
-    }
-    info.phase = Phase::Open;
-    at.open_slots += (r.slots_per_block - programmed) as u64;
-    let (rule, shape, state) = (r.region.rule, r.shape, info.state);
-    for class in rule.classes(shape) {
-        if rule.has_left(shape, &state, *class) {
-            layer.state.enter_list(region, plane, block, *class);
-        }
+    if info.phase == Phase::Full {
+        let plane = layer.state.geometry.plane_of(block);
+        list(&mut layer.state.blocks, &layer.state.map, region, plane, block);
     }
 }
 
 /// Aging as in SSDSim: the first pages of each block are programmed and invalid.
 fn age(layer: &mut Layer, region: RegionId, share: Fraction) {
-    let r = &layer.state.regions[region.index()];
+    let r = &layer.state.blocks.region(region);
     let (pages, units) = (r.shape.pages(), r.units_per_page);
     let step = r.pages_per_program.max(r.region.rule.ages_by(r.shape));
     let each = ((share.of(pages as u64) as u32 + 1).div_ceil(step) * step).min(pages);
     // Every region of the pool has yet to open a block, and none is full that collection could take.
-    let pool = layer.state.regions[region.index()].region.pool;
-    let regions = layer.state.regions.iter().filter(|r| r.region.pool == pool).count() as u32;
-    for plane in layer.state.pool_of(region).planes().collect::<Vec<_>>() {
-        let all = layer.state.total_blocks(region) as u64 * pages as u64;
-        let mut used = layer.state.owned(region, plane) as u64 * pages as u64;
+    let pool = layer.state.blocks.region(region).region.pool;
+    let regions = layer.state.blocks.regions().iter().filter(|r| r.region.pool == pool).count() as u32;
+    for plane in layer.state.blocks.pool_of(region).planes().collect::<Vec<_>>() {
+        let all = total_blocks(&layer.state.blocks, region) as u64 * pages as u64;
+        let mut used = layer.state.blocks.owned(region, plane) as u64 * pages as u64;
         while used < share.of(all)
-            && layer.state.free_blocks(region, plane) > layer.state.pool_of(region).reserve + regions
+            && free_blocks(&layer.state.blocks, region, plane)
+                > layer.state.blocks.pool_of(region).reserve + regions
         {
-            let local = layer.state.local(region, plane);
-            let Some(block) = layer.state.pools[pool.0 as usize].free[local].first() else { break };
+            let local = layer.state.blocks.local(region, plane);
+            let Some(block) = layer.state.blocks.pools()[pool.0 as usize].free[local].first() else {
+                break;
+            };
             adopt_block(layer, region, block, each * units, 0);
             used += each as u64;
         }
@@ -194,12 +183,12 @@ pub(crate) fn begin_wear(state: &mut State, seed: u64) {
             let holds = |p: &PoolState| {
                 p.medium == medium && (p.offset..p.offset + p.blocks_per_plane).contains(&(bad % each))
             };
-            if let Some(pool) = state.pools.iter().position(holds) {
+            if let Some(pool) = state.blocks.pools().iter().position(holds) {
                 *lost.entry((pool as u8, planes.start + bad / each)).or_default() += 1;
             }
         }
     }
     for ((pool, plane), count) in lost {
-        state.lose_fresh(PoolId(pool), PlaneId(plane), count);
+        lose_fresh(&mut state.blocks, &mut state.wear, PoolId(pool), PlaneId(plane), count);
     }
 }

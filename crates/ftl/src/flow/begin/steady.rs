@@ -18,6 +18,9 @@ use crate::layer::{Layer, Seat};
 use crate::plan::layout::Hooks;
 use crate::plan::map_kind::MapKind;
 use crate::start::steady_plan::{SteadyPlan, largest};
+use crate::state::blocks::at_rest::recount;
+use crate::state::blocks::block_wear::age_data;
+use crate::state::blocks::superblock_members::has_superblocks;
 use crate::state::state::State;
 use wordline_units::{Fraction, PlaneId};
 
@@ -52,14 +55,14 @@ pub(crate) fn precondition_steady(
     if layer.state.demand.is_some() {
         return Err(SteadyError::MapCache);
     }
-    if layer.state.has_superblocks(layer.state.config.home) {
+    if has_superblocks(&layer.state.blocks, layer.state.blocks.home()) {
         return Err(SteadyError::Superblocks);
     }
     if initial.mapped.count() == 0 {
         return Err(SteadyError::Empty);
     }
     begin(layer, initial, seed)?;
-    let stripe = layer.state.config.stripe.with_shares(known.shares());
+    let stripe = layer.state.blocks.stripe().with_shares(known.shares());
     let plan = SteadyPlan::new(&layer.state, &layer.seat.layout);
     let pages = PlanePages::of(&stripe, &initial.mapped, &(0..0));
     let pages_a_write = match &updates {
@@ -94,21 +97,21 @@ pub(crate) fn precondition_steady(
         }
         Updates::Stream(stream) => plan.by_stream(stream, &stripe, &pages, regime, seed)?,
     };
-    let home = layer.state.config.home;
+    let home = layer.state.blocks.home();
     let mut planes = planes.drain(..);
     let image = BaseImage::new(
         &layer.state.geometry,
         stripe.clone(),
         &initial.mapped,
         &(0..0),
-        |plane| layer.state.pool_of(home).blocks_in(&layer.state.geometry, plane).start,
+        |plane| layer.state.blocks.pool_of(home).blocks_in(&layer.state.geometry, plane).start,
         |_, _| planes.next().unwrap_or_else(|| (PlaneBase::default(), Ranks::listed(vec![]))),
     );
     drop(planes);
     adopt_image(layer, image);
     media_hold(&layer.out)?;
-    layer.state.age_data(initial.retention);
-    layer.state.recount();
+    age_data(&layer.state.blocks, &mut layer.state.aging, layer.state.now, initial.retention);
+    recount(&mut layer.state.blocks, &layer.state.map);
     // Collect planes that are short of space.
     stripe.planes().for_each(|plane| collect_if_short(layer, home, PlaneId(plane)));
     Ok(begun)
@@ -116,7 +119,7 @@ pub(crate) fn precondition_steady(
 
 fn is_plain(state: &State, seat: &Seat) -> Result<(), SteadyError> {
     let no = |why| Err(SteadyError::Scheme { scheme: seat.scheme.name().to_string(), why });
-    if state.regions.len() > 1 {
+    if state.blocks.regions().len() > 1 {
         return no("has more than one region");
     }
     if seat.hooks.contains(Hooks::COLLECT) {

@@ -11,6 +11,7 @@ use crate::flow::fail::ask_media;
 use crate::layer::Layer;
 use crate::media::page::PageData;
 use crate::plan::span::{Dead, Places, Span, Spans};
+use crate::state::blocks::{job_mut, pin};
 use crate::state::op::{Op, OpId, Owner};
 use smallvec::SmallVec;
 use wordline_counters::OpKind;
@@ -31,7 +32,7 @@ pub(crate) fn gather_whole(layer: &mut Layer, id: OpId) {
     }
     layer.gathering.begin(id, lpn, places);
     for ppn in &others {
-        layer.state.blocks[layer.state.geometry.block_of(*ppn).index()].readers += 1;
+        pin(&mut layer.state.blocks, layer.state.geometry.block_of(*ppn));
         if !layer.gathering.wait(id, *ppn) {
             read_for(layer, id, *ppn);
         }
@@ -56,9 +57,9 @@ fn read_for(layer: &mut Layer, id: OpId, ppn: Ppn) {
     let mut read = Op::new(OpKind::Read, plane, op.cause, op.class);
     (read.lpn, read.ppn, read.mask) = (op.lpn, ppn, SectorMask::first(sectors));
     (read.owner, read.idle) = (Owner::Gather, idle);
-    let one_a_page = layer.state.regions[region.index()].units_per_page == 1;
+    let one_a_page = layer.state.blocks.region(region).units_per_page == 1;
     let at = layer.state.geometry.plane_at(from);
-    if let Some(job) = &mut layer.state.at_mut(region, at).job
+    if let Some(job) = job_mut(&mut layer.state.blocks, region, at)
         && job.block == block
         && one_a_page
     {
@@ -67,7 +68,7 @@ fn read_for(layer: &mut Layer, id: OpId, ppn: Ppn) {
         read.owner = Owner::Job(region);
         layer.gathering.read_early(ppn);
     }
-    layer.state.blocks[block.index()].readers += 1;
+    pin(&mut layer.state.blocks, block);
     let read = add_op(&mut layer.state, &mut layer.store, read);
     emit(&mut layer.state, &mut layer.out, read);
 }

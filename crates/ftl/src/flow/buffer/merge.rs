@@ -49,7 +49,7 @@ pub(crate) fn merge(layer: &mut Layer, id: OpId, key: u8) -> Next {
     let all = SectorMask::first(layer.state.geometry.sectors_per_unit);
     if mask == all {
         let spans = [Span { lpn, mask, offset: 0 }];
-        let home = layer.state.config.stripe.plane(lpn);
+        let home = layer.state.blocks.stripe().plane(lpn);
         let parcel = Parcel { origin: Origin::Host(Tag::default()), spans: &spans, home };
         let Some(place) = place_host(&layer.state, &mut layer.seat, &mut layer.out, &parcel) else {
             return Next::Nothing;
@@ -199,7 +199,7 @@ fn seal_page(layer: &mut Layer, at: usize) {
         spans.push(op.span());
     }
     let Some(lead) = page.parts.first().copied() else { return };
-    let home = layer.state.config.stripe.plane(spans[0].lpn);
+    let home = layer.state.blocks.stripe().plane(spans[0].lpn);
     let Some(place) = place_sealed(&layer.state, &mut layer.seat, &mut layer.out, &spans, home) else {
         return;
     };

@@ -10,8 +10,11 @@ use crate::layer::Layer;
 use crate::plan::map_kind::MapKind;
 use crate::plan::region::{MovedIn, Region, RegionId};
 use crate::plan::span::Dead;
+use crate::state::blocks::job_mut;
+use crate::state::blocks::program_buffer_mut;
+use crate::state::blocks::superblock_members::superblock_planes;
 use crate::state::op::{Op, OpId, Owner};
-use crate::state::program_buffer::{PlaneProgramBuffer, WriteStream};
+use crate::state::program_buffer::WriteStream;
 use crate::state::region::RegionState;
 use crate::state::request::{Effect, Timer};
 use crate::state::state::State;
@@ -22,7 +25,7 @@ use wordline_units::{Lpn, PlaneId, Ppn, SimTime};
 pub(crate) fn launch(layer: &mut Layer, lead: OpId) {
     let op = &layer.state.ops[lead];
     let region = op.route.region();
-    let r = &layer.state.regions[region.index()];
+    let r = &layer.state.blocks.region(region);
     let (units, has_more) = (r.units_per_page, !op.chain.is_none());
     let is_full = is_full_program(&layer.state, op, r);
     if has_more && let Some(rest) = split(&mut layer.state, lead, units as u8) {
@@ -36,7 +39,7 @@ pub(crate) fn launch(layer: &mut Layer, lead: OpId) {
         return;
     }
     let host = layer.state.ops[lead].owner.is_host();
-    let packs = || layer.state.regions[region.index()].packs_host;
+    let packs = || layer.state.blocks.region(region).packs_host;
     let leaves_room = || layer.state.ops.chain(lead).nth(units as usize - 1).is_none();
     if !host && packs_sectors(&layer.state) {
         add_sectors(layer, region, lead);
@@ -60,7 +63,7 @@ pub(crate) fn launch(layer: &mut Layer, lead: OpId) {
 pub(crate) fn enter_if_it_waits(layer: &mut Layer, lead: OpId) {
     let op = &layer.state.ops[lead];
     let region = op.route.region();
-    if !is_full_program(&layer.state, op, &layer.state.regions[region.index()]) {
+    if !is_full_program(&layer.state, op, layer.state.blocks.region(region)) {
         enter_program_buffer(layer, region, lead);
     }
 }
@@ -102,16 +105,16 @@ fn split(state: &mut State, lead: OpId, units: u8) -> Option<OpId> {
 /// Units share pages: add a unit to the page that is being packed.
 fn add_unit(layer: &mut Layer, region: RegionId, lead: OpId) {
     let plane = layer.state.ops[lead].plane;
-    let units = layer.state.regions[region.index()].units_per_page as u8;
+    let units = layer.state.blocks.region(region).units_per_page as u8;
     let stream = WriteStream::of(&layer.state.ops[lead]);
-    let waiting = program_buffer(&mut layer.state, region, plane, stream).page;
+    let waiting = program_buffer_mut(&mut layer.state.blocks, region, plane, stream).page;
     let goes_along = |with: OpId| layer.state.ops[with].route == layer.state.ops[lead].route;
     if stream == WriteStream::Host && !waiting.is_none() && !goes_along(waiting) {
         close_page(layer, region, plane, stream); // the scheme wants it elsewhere
     }
     enter_program_buffer(layer, region, lead);
-    layer.state.incomplete_units += u64::from(layer.state.regions[region.index()].waits_on(stream));
-    let buffer = program_buffer(&mut layer.state, region, plane, stream);
+    layer.state.incomplete_units += u64::from(layer.state.blocks.region(region).waits_on(stream));
+    let buffer = program_buffer_mut(&mut layer.state.blocks, region, plane, stream);
     let (first, slot) = (buffer.page, buffer.page_slots);
     buffer.page_slots += 1;
     if first.is_none() {
@@ -148,13 +151,13 @@ fn add_sectors(layer: &mut Layer, region: RegionId, lead: OpId) {
         .map(|p| (layer.state.ops[p].lpn, layer.state.ops[p].mask.count()))
         .collect();
     let sectors = parts.iter().map(|(_, sectors)| sectors).sum::<u32>() as u8;
-    let buffer = &layer.state.at(region, plane).program_buffers[stream as usize];
+    let buffer = &layer.state.blocks.at(region, plane).program_buffers[stream as usize];
     let (waiting, has_room) = (buffer.page, buffer.page_slots + sectors <= all);
     // A page holds one part of a logical page, or it could not be told which is newer.
     if !has_room || holds_any(&layer.state, waiting, &parts) {
         close_page(layer, region, plane, stream);
     }
-    let buffer = program_buffer(&mut layer.state, region, plane, stream);
+    let buffer = program_buffer_mut(&mut layer.state.blocks, region, plane, stream);
     let (first, offset) = (buffer.page, buffer.page_slots);
     buffer.page_slots += sectors;
     let full = buffer.page_slots == all;
@@ -190,9 +193,9 @@ fn holds_any(state: &State, lead: OpId, lpns: &[(Lpn, u32)]) -> bool {
 
 /// Close the page that was being packed.
 fn close_page(layer: &mut Layer, region: RegionId, plane: PlaneId, stream: WriteStream) {
-    let r = &layer.state.regions[region.index()];
+    let r = &layer.state.blocks.region(region);
     let (alone, waits_on) = (r.pages_per_program == 1, r.waits_on(stream));
-    let buffer = program_buffer(&mut layer.state, region, plane, stream);
+    let buffer = program_buffer_mut(&mut layer.state.blocks, region, plane, stream);
     let page = std::mem::replace(&mut buffer.page, OpId::NONE);
     let slots = std::mem::take(&mut buffer.page_slots);
     if alone {
@@ -211,7 +214,7 @@ fn close_page(layer: &mut Layer, region: RegionId, plane: PlaneId, stream: Write
 /// Add a page to the group that is programmed in one shot.
 pub(crate) fn add_page(layer: &mut Layer, region: RegionId, lead: OpId) {
     let plane = layer.state.ops[lead].plane;
-    let r = &layer.state.regions[region.index()];
+    let r = &layer.state.blocks.region(region);
     let (units, pages) = (r.units_per_page as u8, r.pages_per_program as u8);
     if pages == 1 {
         layer.state.ops[lead].slots = units;
@@ -222,10 +225,10 @@ pub(crate) fn add_page(layer: &mut Layer, region: RegionId, lead: OpId) {
     if units == 1 {
         enter_program_buffer(layer, region, lead);
     }
-    let waits_on = layer.state.regions[region.index()].waits_on(stream);
+    let waits_on = layer.state.blocks.region(region).waits_on(stream);
     let came = if waits_on { layer.state.ops.chain(lead).count() as u16 } else { 0 };
     layer.state.incomplete_units += u64::from(came);
-    let buffer = program_buffer(&mut layer.state, region, plane, stream);
+    let buffer = program_buffer_mut(&mut layer.state.blocks, region, plane, stream);
     let (group, page) = (buffer.group, buffer.group_pages);
     buffer.group_pages += 1;
     buffer.group_units += came;
@@ -246,9 +249,9 @@ pub(crate) fn add_page(layer: &mut Layer, region: RegionId, lead: OpId) {
 
 /// Send a group off, whole or padded.
 fn close_group(layer: &mut Layer, region: RegionId, plane: PlaneId, stream: WriteStream) {
-    let r = &layer.state.regions[region.index()];
+    let r = &layer.state.blocks.region(region);
     let slots = (r.units_per_page * r.pages_per_program) as u8;
-    let buffer = program_buffer(&mut layer.state, region, plane, stream);
+    let buffer = program_buffer_mut(&mut layer.state.blocks, region, plane, stream);
     let group = std::mem::replace(&mut buffer.group, OpId::NONE);
     buffer.group_pages = 0;
     buffer.generation += 1;
@@ -259,7 +262,7 @@ fn close_group(layer: &mut Layer, region: RegionId, plane: PlaneId, stream: Writ
         layer.state.ops[group].slots = slots;
         emit(&mut layer.state, &mut layer.out, group);
     }
-    if !program_buffer(&mut layer.state, region, plane, stream).page.is_none() {
+    if !program_buffer_mut(&mut layer.state.blocks, region, plane, stream).page.is_none() {
         arm_pad(layer, region, plane, stream); // a page that is still being packed waits on, for its own time
     }
 }
@@ -276,13 +279,13 @@ pub(crate) fn enter_program_buffer(layer: &mut Layer, region: RegionId, lead: Op
         return; // its bytes may not have been read, so it must not leave its place
     }
     let plane = layer.state.geometry.plane_at(source);
-    if !layer.state.regions[region.index()].region.protected {
+    if !layer.state.blocks.region(region).region.protected {
         let Owner::Job(from_region) = owner else { return };
         let mut part = lead;
         while !part.is_none() {
             // It may have fallen back from another one.
             let in_window = std::mem::replace(&mut layer.state.ops[part].in_window, false);
-            if let Some(job) = &mut layer.state.at_mut(from_region, plane).job {
+            if let Some(job) = job_mut(&mut layer.state.blocks, from_region, plane) {
                 job.window -= u32::from(in_window);
             }
             part = layer.state.ops[part].chain;
@@ -346,18 +349,9 @@ fn shift_slots(state: &mut State, lead: OpId, by: u8) {
     }
 }
 
-fn program_buffer(
-    state: &mut State,
-    region: RegionId,
-    plane: PlaneId,
-    stream: WriteStream,
-) -> &mut PlaneProgramBuffer {
-    &mut state.at_mut(region, plane).program_buffers[stream as usize]
-}
-
 /// Whether a page that a scheme moves is among those that wait.
 fn holds_move(state: &State, region: RegionId, plane: PlaneId, stream: WriteStream) -> bool {
-    let buffer = &state.at(region, plane).program_buffers[stream as usize];
+    let buffer = &state.blocks.at(region, plane).program_buffers[stream as usize];
     let is_move = |part| matches!(state.ops[part].owner, Owner::Move(_));
     let mut leads = [buffer.page, buffer.group].into_iter().filter(|lead| !lead.is_none());
     leads.any(|lead| state.ops.chain(lead).any(is_move))
@@ -365,7 +359,7 @@ fn holds_move(state: &State, region: RegionId, plane: PlaneId, stream: WriteStre
 
 /// Start the time limit of a group that waits for other data.
 fn arm_pad(layer: &mut Layer, region: RegionId, plane: PlaneId, stream: WriteStream) {
-    let buffer = &layer.state.at(region, plane).program_buffers[stream as usize];
+    let buffer = &layer.state.blocks.at(region, plane).program_buffers[stream as usize];
     let waited_for = layer.state.draining
         || match stream {
             WriteStream::Host => {
@@ -373,10 +367,10 @@ fn arm_pad(layer: &mut Layer, region: RegionId, plane: PlaneId, stream: WriteStr
             }
             _ => holds_move(&layer.state, region, plane, stream),
         };
-    let Region { pad_after, pad_host_after, .. } = layer.state.regions[region.index()].region;
+    let Region { pad_after, pad_host_after, .. } = layer.state.blocks.region(region).region;
     let Some(wait) = (if waited_for { Some(pad_host_after) } else { pad_after }) else { return };
     let at = layer.state.now + wait;
-    let buffer = program_buffer(&mut layer.state, region, plane, stream);
+    let buffer = program_buffer_mut(&mut layer.state.blocks, region, plane, stream);
     if at < buffer.pad_at {
         buffer.pad_at = at;
         let timer = Timer::Pad { region, plane, stream, generation: buffer.generation };
@@ -399,8 +393,8 @@ pub(crate) fn make_space_in_groups(layer: &mut Layer) {
 fn fullest_group(state: &State) -> Option<(RegionId, PlaneId)> {
     let mut fullest = None;
     let mut most = 0;
-    for (index, region) in state.regions.iter().enumerate() {
-        let first = state.pool_of(RegionId(index as u8)).first_plane;
+    for (index, region) in state.blocks.regions().iter().enumerate() {
+        let first = state.blocks.pool_of(RegionId(index as u8)).first_plane;
         for (local, plane) in region.planes.iter().enumerate() {
             let buffer = &plane.program_buffers[WriteStream::Host as usize];
             let packed = if region.waits_on(WriteStream::Host) { buffer.page_slots } else { 0 };
@@ -416,25 +410,25 @@ fn fullest_group(state: &State) -> Option<(RegionId, PlaneId)> {
 
 /// Whether a job of a plane has pages left to read that may join a group.
 fn feeds(state: &State, region: RegionId, plane: PlaneId, stream: WriteStream) -> bool {
-    let pool = state.regions[region.index()].region.pool;
-    (0..state.regions.len() as u8).map(RegionId).any(|from| {
-        let within = state.regions[from.index()].region.pool == pool;
+    let pool = state.blocks.region(region).region.pool;
+    (0..state.blocks.regions().len() as u8).map(RegionId).any(|from| {
+        let within = state.blocks.region(from).region.pool == pool;
         let comes = match stream {
             WriteStream::Host => false,
             WriteStream::Moved => !within,
             WriteStream::Collected => within,
         };
         comes
-            && state.reaches(from, plane)
-            && state.superblock_planes(from, plane).any(|p| {
-                let job = state.at(from, PlaneId(p)).job;
+            && state.blocks.reaches(from, plane)
+            && superblock_planes(&state.blocks, from, plane).any(|p| {
+                let job = state.blocks.at(from, PlaneId(p)).job;
                 job.is_some_and(|j| !j.is_paused() && (!j.exhausted || j.window > 0))
             })
     })
 }
 
 fn pad(layer: &mut Layer, region: RegionId, plane: PlaneId, stream: WriteStream) {
-    if stream != WriteStream::Host || layer.state.regions[region.index()].packs_host {
+    if stream != WriteStream::Host || layer.state.blocks.region(region).packs_host {
         close_page(layer, region, plane, stream);
     }
     close_group(layer, region, plane, stream);
@@ -442,14 +436,14 @@ fn pad(layer: &mut Layer, region: RegionId, plane: PlaneId, stream: WriteStream)
 
 /// Pad all waiting host data, and with `moved` also those that collection moves.
 pub(crate) fn seal(layer: &mut Layer, moved: bool) {
-    for index in 0..layer.state.regions.len() {
+    for index in 0..layer.state.blocks.regions().len() {
         let region = RegionId(index as u8);
-        let r = &layer.state.regions[index];
+        let r = &layer.state.blocks.regions()[index];
         if r.units_per_page * r.pages_per_program == 1 && !packs_sectors(&layer.state) {
             continue;
         }
-        let first = layer.state.pool_of(region).first_plane;
-        for local in 0..layer.state.regions[index].planes.len() as u32 {
+        let first = layer.state.blocks.pool_of(region).first_plane;
+        for local in 0..layer.state.blocks.regions()[index].planes.len() as u32 {
             pad(layer, region, PlaneId(first + local), WriteStream::Host);
             for stream in WriteStream::WITHIN.into_iter().filter(|_| moved) {
                 pad(layer, region, PlaneId(first + local), stream);
@@ -466,14 +460,14 @@ pub(crate) fn pad_timer(
     stream: WriteStream,
     generation: u32,
 ) {
-    let buffer = program_buffer(&mut layer.state, region, plane, stream);
+    let buffer = program_buffer_mut(&mut layer.state.blocks, region, plane, stream);
     if buffer.generation != generation {
         return;
     }
     buffer.pad_at = SimTime::NEVER;
     // While a job still reads, its pages are the data to wait for: padding them one by one
     // could cost more than the job gives back.
-    if feeds(&layer.state, region, plane, stream) && !layer.state.planes.is_gc_blocked(plane) {
+    if feeds(&layer.state, region, plane, stream) && !layer.state.blocks.planes().is_gc_blocked(plane) {
         arm_pad(layer, region, plane, stream);
     } else {
         pad(layer, region, plane, stream);

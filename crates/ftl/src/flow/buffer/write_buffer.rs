@@ -119,7 +119,7 @@ fn place_and_send(layer: &mut Layer, lead: OpId) -> Next {
     let tag = layer.write_buffer.as_mut().map_or(Tag::default(), |b| b.take_tag(lead));
     let parts: Vec<OpId> = layer.state.ops.chain(lead).collect();
     let spans: Vec<Span> = parts.iter().map(|part| layer.state.ops[*part].span()).collect();
-    let home = layer.state.config.stripe.plane(spans[0].lpn);
+    let home = layer.state.blocks.stripe().plane(spans[0].lpn);
     let parcel = Parcel { origin: Origin::Host(tag), spans: &spans, home };
     let Some(place) = place_host(&layer.state, &mut layer.seat, &mut layer.out, &parcel) else {
         return Next::Nothing;

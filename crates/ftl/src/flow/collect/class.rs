@@ -2,6 +2,7 @@
 
 use crate::layer::Seat;
 use crate::plan::region::RegionId;
+use crate::state::blocks::free_space::is_at_hard_reserve;
 use crate::state::dies::HeldDies;
 use crate::state::job::{GcReason, Job};
 use crate::state::op::Class;
@@ -12,7 +13,7 @@ use wordline_units::PlaneId;
 
 /// Data that leave their region are counted as migrated, others as collected.
 pub(crate) fn job_cause(state: &State, seat: &Seat, region: RegionId) -> Cause {
-    let rests = region == state.config.home || seat.layout.second_home.is_some_and(|(r, _)| r == region);
+    let rests = region == state.blocks.home() || seat.layout.second_home.is_some_and(|(r, _)| r == region);
     if rests { Cause::Gc } else { Cause::Migrate }
 }
 
@@ -27,7 +28,7 @@ pub(crate) fn job_class(
     // Collection that begins while a die is held is what the holder waits for.
     if job.held || held_dies.is_held(state.geometry.die_of(plane)) {
         Class::Held
-    } else if (job.idle || job.why == GcReason::Due) && !state.is_at_hard_reserve(region, plane) {
+    } else if (job.idle || job.why == GcReason::Due) && !is_at_hard_reserve(&state.blocks, region, plane) {
         Class::Background
     } else {
         gc_class(state, region, plane)
@@ -39,7 +40,7 @@ pub(crate) fn gc_class(state: &State, region: RegionId, plane: PlaneId) -> crate
     use crate::state::op::Class;
     match state.config.gc.class {
         GcClass::Urgent | GcClass::Foreground => Class::Urgent,
-        _ if state.is_at_hard_reserve(region, plane) => Class::Urgent,
+        _ if is_at_hard_reserve(&state.blocks, region, plane) => Class::Urgent,
         GcClass::Background => Class::Background,
         GcClass::Host => Class::Write,
     }

@@ -25,7 +25,7 @@ pub(crate) fn copy_back(
     page: u32,
     class: Class,
 ) -> bool {
-    let r = &layer.state.regions[region.index()];
+    let r = &layer.state.blocks.region(region);
     let (mode, units) = (r.region.mode, r.units_per_page);
     let cause = job_cause(&layer.state, &layer.seat, region);
     let mut spans = Spans::new();
@@ -37,8 +37,8 @@ pub(crate) fn copy_back(
         layer.state.map.prefetch(span.lpn); // for the commit
         let Some(Place { route, .. }) = place_collected(layer, region, &spans, plane) else { break };
         let to = route.region();
-        let suits = layer.state.regions.get(to.index()).is_some_and(|r| {
-            r.region.mode == mode && r.pages_per_program == 1 && layer.state.reaches(to, plane)
+        let suits = layer.state.blocks.regions().get(to.index()).is_some_and(|r| {
+            r.region.mode == mode && r.pages_per_program == 1 && layer.state.blocks.reaches(to, plane)
         });
         if !suits || !route.is_single() || parts.first().is_some_and(|op: &Op| op.route != route) {
             break;
@@ -48,7 +48,7 @@ pub(crate) fn copy_back(
         (op.owner, op.idle) = (Owner::Job(region), job.idle);
         (op.slot, op.slots, op.copies) = ((slot - page) as u8, units as u8, true);
         op.privileged =
-            layer.state.regions[to.index()].region.pool == layer.state.regions[region.index()].region.pool;
+            layer.state.blocks.region(to).region.pool == layer.state.blocks.region(region).region.pool;
         parts.push(op);
     }
     let whole = parts.len() == units as usize;

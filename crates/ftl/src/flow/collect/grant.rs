@@ -4,6 +4,7 @@ use crate::flow::collect::hold::{begin_idle_work, end_grant, hold};
 use crate::flow::collect::job::step_job;
 use crate::layer::Layer;
 use crate::plan::region::RegionId;
+use crate::state::blocks::job_mut;
 use crate::state::job::{GcReason, Job};
 use wordline_device::GcClass;
 use wordline_units::PlaneId;
@@ -11,9 +12,9 @@ use wordline_units::PlaneId;
 /// A job started in idle time cannot wait for the next idle period: it continues like any collection.
 pub(crate) fn take_over(layer: &mut Layer, region: RegionId, plane: PlaneId) {
     let alone = layer.state.config.gc.class == GcClass::Foreground;
-    let Some(Job { block, granted, .. }) = layer.state.at(region, plane).job else { return };
+    let Some(Job { block, granted, .. }) = layer.state.blocks.at(region, plane).job else { return };
     let paces = layer.requests.pace_mut().begin(&layer.state, region, block, GcReason::Shortage);
-    if let Some(job) = &mut layer.state.at_mut(region, plane).job {
+    if let Some(job) = job_mut(&mut layer.state.blocks, region, plane) {
         (job.granted, job.idle, job.held, job.paces) = (true, false, alone, paces);
     }
     if alone {
@@ -25,10 +26,11 @@ pub(crate) fn take_over(layer: &mut Layer, region: RegionId, plane: PlaneId) {
 
 /// Advance a job of idle time by a page, or by its erase. Returns whether one was at rest.
 pub(crate) fn grant(layer: &mut Layer, region: RegionId, plane: PlaneId) -> bool {
-    if region.index() >= layer.state.regions.len() || !layer.state.reaches(region, plane) {
+    if region.index() >= layer.state.blocks.regions().len() || !layer.state.blocks.reaches(region, plane) {
         return false;
     }
-    let Some(job) = layer.state.at_mut(region, plane).job.as_mut().filter(|job| job.is_paused()) else {
+    let Some(job) = job_mut(&mut layer.state.blocks, region, plane).as_mut().filter(|job| job.is_paused())
+    else {
         return false;
     };
     job.granted = true;

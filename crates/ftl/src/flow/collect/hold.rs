@@ -3,6 +3,7 @@
 use crate::layer::{Layer, Seat};
 use crate::plan::layout::IdleHold;
 use crate::plan::region::RegionId;
+use crate::state::blocks::job_mut;
 use crate::state::dies::{HeldDies, IdleJobs};
 use crate::state::outbox::Outbox;
 use crate::state::request::Effect;
@@ -37,11 +38,12 @@ pub(crate) fn let_go_of_dies(layer: &mut Layer) -> bool {
         return false;
     }
     let mut any = false;
-    for index in 0..layer.state.regions.len() {
+    for index in 0..layer.state.blocks.regions().len() {
         let region = RegionId(index as u8);
-        let first = layer.state.pool_of(region).first_plane;
-        for plane in (0..layer.state.regions[index].planes.len() as u32).map(|i| PlaneId(first + i)) {
-            let job = &mut layer.state.at_mut(region, plane).job;
+        let first = layer.state.blocks.pool_of(region).first_plane;
+        for plane in (0..layer.state.blocks.regions()[index].planes.len() as u32).map(|i| PlaneId(first + i))
+        {
+            let job = job_mut(&mut layer.state.blocks, region, plane);
             if job.as_mut().is_some_and(|job| std::mem::take(&mut job.held)) {
                 let_go(&layer.state, &mut layer.out, &mut layer.held_dies, plane);
                 any = true;

@@ -6,10 +6,10 @@ use crate::flow::collect::victim::collect_for_waiting;
 use crate::flow::complete::awaited;
 use crate::layer::Layer;
 use crate::plan::region::RegionId;
-use crate::plan::span::{Dead, Invalidated};
-use crate::state::block::Phase;
+use crate::plan::span::Dead;
+use crate::state::blocks;
+use crate::state::blocks::victims::take_off_block;
 use crate::state::op::OpId;
-use crate::state::state::State;
 use wordline_units::{BlockId, Lpn, Ppn};
 
 /// Sectors have died at places. All are already removed from the map; all are removed from their blocks
@@ -18,41 +18,20 @@ use wordline_units::{BlockId, Lpn, Ppn};
 pub(crate) fn invalidate(layer: &mut Layer, dead: &Dead) {
     let mut programs_blocked = false;
     for invalidated in dead.iter() {
-        programs_blocked |= take_off_block(&mut layer.state, invalidated);
+        programs_blocked |= take_off_block(&mut layer.state.blocks, &layer.state.map, invalidated);
     }
     if programs_blocked {
         collect_for_blocked(layer, dead);
     }
 }
 
-/// Sectors of a block live no more. Returns whether its plane waits for space that it may give now.
-#[inline]
-fn take_off_block(state: &mut State, invalidated: Invalidated) -> bool {
-    let block = state.geometry.block_of(invalidated.ppn);
-    state.take_live(block, invalidated.sectors);
-    let info = &state.blocks[block.index()];
-    if info.is_listed() {
-        let region = RegionId(info.region);
-        let plane = state.geometry.plane_of(block);
-        if state.has_superblocks(region) {
-            state.lower_superblock(region, plane, block, invalidated.sectors);
-        } else {
-            let (position, relocation_cost) =
-                (state.position(region, plane, block), state.relocation_cost(block));
-            state.at_mut(region, plane).victims.lower(position, relocation_cost);
-        }
-        return !state.planes.programs_blocked(plane).is_empty();
-    }
-    false
-}
-
 #[cold]
 fn collect_for_blocked(layer: &mut Layer, dead: &Dead) {
     for invalidated in dead.iter() {
         let block = layer.state.geometry.block_of(invalidated.ppn);
-        let info = &layer.state.blocks[block.index()];
+        let info = layer.state.blocks.block(block);
         let (region, plane) = (RegionId(info.region), layer.state.geometry.plane_of(block));
-        if info.is_listed() && !layer.state.planes.programs_blocked(plane).is_empty() {
+        if info.is_listed() && !layer.state.blocks.planes().programs_blocked(plane).is_empty() {
             collect_for_waiting(layer, region, plane);
         }
     }
@@ -62,10 +41,7 @@ fn collect_for_blocked(layer: &mut Layer, dead: &Dead) {
 /// last.
 #[inline]
 pub(crate) fn unpin(layer: &mut Layer, block: BlockId) {
-    let info = &mut layer.state.blocks[block.index()];
-    info.readers -= 1;
-    if info.readers == 0 && info.phase == Phase::Collecting {
-        let region = RegionId(info.region);
+    if let Some(region) = blocks::unpin(&mut layer.state.blocks, block) {
         step_job(layer, region, layer.state.geometry.plane_of(block));
     }
 }

@@ -17,6 +17,12 @@ use crate::plan::map_kind::MapKind;
 use crate::plan::region::RegionId;
 use crate::plan::span::Spans;
 use crate::state::block::Phase;
+use crate::state::blocks::frontier::close;
+use crate::state::blocks::superblock_members::members;
+use crate::state::blocks::superblock_members::{has_superblocks, superblock_planes};
+use crate::state::blocks::victims::{best_victim, gains};
+use crate::state::blocks::victims::{is_victim, list, unlist};
+use crate::state::blocks::{job_mut, pin, set_phase};
 use crate::state::job::{GcReason, Job};
 use crate::state::op::{Op, Owner};
 use crate::state::state::State;
@@ -60,7 +66,7 @@ fn try_job(
     why: GcReason,
 ) -> Result<(), Option<WithoutEffect>> {
     let idle = matches!(why, GcReason::Idleness(_));
-    if region.index() >= layer.state.regions.len() || !layer.state.reaches(region, plane) {
+    if region.index() >= layer.state.blocks.regions().len() || !layer.state.blocks.reaches(region, plane) {
         let what = format!("collect region {} in plane {plane}", region.0);
         illegal(
             &layer.state,
@@ -71,20 +77,21 @@ fn try_job(
         );
         return Err(None);
     }
-    let mut together = layer.state.superblock_planes(region, plane).map(PlaneId);
-    if together.any(|p| layer.state.at(region, p).job.is_some()) {
+    let mut together = superblock_planes(&layer.state.blocks, region, plane).map(PlaneId);
+    if together.any(|p| layer.state.blocks.at(region, p).job.is_some()) {
         return Err(Some(WithoutEffect::CollectAlreadyUnderWay));
     }
     if layer.state.wear.over.is_some() {
         return Err(None);
     }
-    let Some(victim) = block.or_else(|| layer.state.best_victim(region, plane)) else {
+    let Some(victim) = block.or_else(|| best_victim(&layer.state.blocks, &layer.state.map, region, plane))
+    else {
         return Err(Some(WithoutEffect::CollectNoVictim));
     };
-    let info = layer.state.blocks[victim.index()];
+    let info = *layer.state.blocks.block(victim);
     let eligible = || {
         let closes = why != GcReason::Shortage && info.phase == Phase::Open;
-        closes || layer.state.is_victim(region, plane, victim)
+        closes || is_victim(&layer.state.blocks, region, plane, victim)
     };
     if block.is_some()
         && (layer.state.geometry.plane_of(victim) != plane || info.region != region.0 || !eligible())
@@ -103,14 +110,18 @@ fn try_job(
         // A frontier, whose last program is still under way.
         return Err(Some(WithoutEffect::CollectStillWritten));
     }
-    if layer.state.has_superblocks(region) && !layer.state.is_victim(region, plane, victim) {
+    if has_superblocks(&layer.state.blocks, region) && !is_victim(&layer.state.blocks, region, plane, victim)
+    {
         // Other blocks of it are still being written.
         return Err(Some(WithoutEffect::CollectStillWritten));
     }
     // Moving a block that is live nearly throughout gains nothing where its pages come back to the
     // same pool; a cache passes them on.
     let wanted = matches!(why, GcReason::Levelling | GcReason::Due | GcReason::Joining);
-    if !wanted && !layer.state.gains(region, victim) && !evicts(layer, region, plane, victim) {
+    if !wanted
+        && !gains(&layer.state.blocks, &layer.state.map, region, victim)
+        && !evicts(layer, region, plane, victim)
+    {
         return Err(Some(WithoutEffect::CollectGainsNothing));
     }
     let die = layer.state.geometry.die_of(plane);
@@ -127,15 +138,15 @@ fn try_job(
         begin_idle_work(layer, die);
     }
     if info.is_open() {
-        close(&mut layer.state, region, plane, victim);
+        close(&mut layer.state.blocks, region, plane, victim);
     }
-    layer.state.unlist(region, plane, victim);
-    let members = layer.state.members(region, plane, victim);
+    unlist(&mut layer.state.blocks, region, plane, victim);
+    let members = members(&layer.state.blocks, region, plane, victim);
     for (plane, block) in members.clone() {
         if held {
             hold(&layer.state, &mut layer.out, &mut layer.held_dies, plane);
         }
-        layer.state.at_mut(region, plane).job = Some(Job {
+        *job_mut(&mut layer.state.blocks, region, plane) = Some(Job {
             block,
             cursor: 0,
             inflight: 0,
@@ -149,7 +160,7 @@ fn try_job(
             why,
             paces: layer.requests.pace_mut().begin(&layer.state, region, block, why),
         });
-        layer.state.blocks[block.index()].phase = Phase::Collecting;
+        set_phase(&mut layer.state.blocks, block, Phase::Collecting);
         layer.state.counters.collections += u64::from(why != GcReason::Due);
     }
     members.for_each(|(plane, _)| step_job(layer, region, plane));
@@ -158,7 +169,7 @@ fn try_job(
 
 /// Advance a job, or finish it, as far as is possible now.
 pub(crate) fn step_job(layer: &mut Layer, region: RegionId, plane: PlaneId) {
-    if let Some(job) = layer.state.at(region, plane).job {
+    if let Some(job) = layer.state.blocks.at(region, plane).job {
         advance_job(layer, region, plane, job);
     }
 }
@@ -171,8 +182,7 @@ fn advance_job(layer: &mut Layer, region: RegionId, plane: PlaneId, mut job: Job
     if job.erasing || job.is_paused() {
         return;
     }
-    let depth =
-        if job.idle && !job.held { 1 } else { 2 * layer.state.regions[region.index()].planes_per_die };
+    let depth = if job.idle && !job.held { 1 } else { 2 * layer.state.blocks.region(region).planes_per_die };
     if job.window < depth && !job.exhausted {
         read_on(layer, region, plane, depth, &mut job);
     }
@@ -187,7 +197,7 @@ fn read_on(layer: &mut Layer, region: RegionId, plane: PlaneId, depth: u32, job:
         job_class(&layer.state, &layer.held_dies, region, plane, job),
         job_cause(&layer.state, &layer.seat, region),
     );
-    let r = &layer.state.regions[region.index()];
+    let r = &layer.state.blocks.region(region);
     let (slots, units, copies) = (r.slots_per_block, r.units_per_page, r.copies_back);
     let copies = copies && layer.state.map.kind() == MapKind::Page;
     let before = job.inflight;
@@ -219,14 +229,14 @@ fn read_on(layer: &mut Layer, region: RegionId, plane: PlaneId, depth: u32, job:
         );
         read.owner = Owner::Job(region);
         read.idle = job.idle;
-        layer.state.blocks[job.block.index()].readers += 1;
+        pin(&mut layer.state.blocks, job.block);
         // Collection may want pages whole.
         if matches!(layer.state.map_kind(), MapKind::Overlay(..)) {
             layer.gathering.note_read(read.ppn);
         }
         add_and_emit(&mut layer.state, &mut layer.store, &mut layer.out, read);
     }
-    layer.state.at_mut(region, plane).job = Some(*job);
+    *job_mut(&mut layer.state.blocks, region, plane) = Some(*job);
     if job.idle {
         let bytes = u64::from((job.inflight - before) * units) * layer.state.geometry.unit;
         let (die, time) = (layer.state.geometry.die_of(plane), layer.seat.layout.idle_rate.time_for(bytes));
@@ -236,7 +246,7 @@ fn read_on(layer: &mut Layer, region: RegionId, plane: PlaneId, depth: u32, job:
 
 /// A job has nothing left to read and nothing in flight: erase its block when no operation reads it.
 fn finish_job(layer: &mut Layer, region: RegionId, plane: PlaneId, mut job: Job) {
-    let block = layer.state.blocks[job.block.index()];
+    let block = layer.state.blocks.block(job.block);
     if block.readers > 0 {
         // Reads that came before the hold are locked out by it: let them go first.
         if job.idle {
@@ -245,12 +255,12 @@ fn finish_job(layer: &mut Layer, region: RegionId, plane: PlaneId, mut job: Job)
         if job.held {
             job.held = false;
             let_go(&layer.state, &mut layer.out, &mut layer.held_dies, plane);
-            layer.state.at_mut(region, plane).job = Some(job);
+            *job_mut(&mut layer.state.blocks, region, plane) = Some(job);
         }
         return;
     }
     if ready_to_erase(&layer.state, region, plane) {
-        for p in layer.state.superblock_planes(region, plane).map(PlaneId) {
+        for p in superblock_planes(&layer.state.blocks, region, plane).map(PlaneId) {
             erase_victim(layer, region, p);
         }
     }
@@ -258,8 +268,10 @@ fn finish_job(layer: &mut Layer, region: RegionId, plane: PlaneId, mut job: Job)
 
 /// Issue the erase that ends a job.
 fn erase_victim(layer: &mut Layer, region: RegionId, plane: PlaneId) {
-    let Some(mut job) = layer.state.at(region, plane).job.filter(|job| !job.erasing) else { return };
-    let live = layer.state.blocks[job.block.index()].live;
+    let Some(mut job) = layer.state.blocks.at(region, plane).job.filter(|job| !job.erasing) else {
+        return;
+    };
+    let live = layer.state.blocks.block(job.block).live;
     if live > 0 {
         internal(
             &layer.state,
@@ -277,8 +289,8 @@ fn erase_victim(layer: &mut Layer, region: RegionId, plane: PlaneId) {
     erase.ppn = layer.state.geometry.ppn(job.block, 0);
     erase.idle = job.idle;
     job.erasing = true;
-    layer.state.blocks[job.block.index()].phase = Phase::Erasing;
-    layer.state.at_mut(region, plane).job = Some(job);
+    set_phase(&mut layer.state.blocks, job.block, Phase::Erasing);
+    *job_mut(&mut layer.state.blocks, region, plane) = Some(job);
     add_and_emit(&mut layer.state, &mut layer.store, &mut layer.out, erase);
     if job.idle && layer.seat.layout.idle_hold == IdleHold::Channel {
         let_go_in_idle_time(layer, layer.state.geometry.die_of(plane));
@@ -300,7 +312,7 @@ pub(crate) fn go_on(layer: &mut Layer, region: RegionId, plane: PlaneId) {
 
 #[inline(always)]
 fn go_on_after(layer: &mut Layer, region: RegionId, plane: PlaneId, note: impl FnOnce(&mut Job)) {
-    let Some(job) = &mut layer.state.at_mut(region, plane).job else { return };
+    let Some(job) = job_mut(&mut layer.state.blocks, region, plane) else { return };
     note(job);
     if job.idle && !job.held && job.inflight == 0 && !job.given_up {
         let granted = std::mem::replace(&mut job.granted, false);
@@ -314,7 +326,7 @@ fn go_on_after(layer: &mut Layer, region: RegionId, plane: PlaneId, note: impl F
 /// If all pages are in a program buffer, the job itself must read on: the end of a read advances it only if
 /// no other operation reads the block, and a move out of it may wait in the same program buffer.
 pub(crate) fn read_on_in_buffer(layer: &mut Layer, region: RegionId, plane: PlaneId) {
-    if layer.state.at(region, plane).job.is_some_and(|j| j.window == 0 && !j.exhausted) {
+    if layer.state.blocks.at(region, plane).job.is_some_and(|j| j.window == 0 && !j.exhausted) {
         step_job(layer, region, plane);
     }
 }
@@ -323,7 +335,7 @@ pub(crate) fn read_on_in_buffer(layer: &mut Layer, region: RegionId, plane: Plan
 /// and the drive accepts no more writes.
 pub(crate) fn give_up_page(layer: &mut Layer, region: RegionId, plane: PlaneId, in_window: bool) {
     no_place(&mut layer.state, &mut layer.out);
-    if let Some(job) = &mut layer.state.at_mut(region, plane).job {
+    if let Some(job) = job_mut(&mut layer.state.blocks, region, plane) {
         job.given_up = true;
     }
     job_page_over(layer, region, plane, in_window);
@@ -335,13 +347,13 @@ fn give_up_job(layer: &mut Layer, region: RegionId, plane: PlaneId, job: Job) {
         return;
     }
     end_job(layer, region, plane);
-    layer.state.blocks[job.block.index()].phase = Phase::Full;
-    layer.state.list(region, plane, job.block);
+    set_phase(&mut layer.state.blocks, job.block, Phase::Full);
+    list(&mut layer.state.blocks, &layer.state.map, region, plane, job.block);
 }
 
 /// The victim is erased, or the job is abandoned.
 pub(crate) fn end_job(layer: &mut Layer, region: RegionId, plane: PlaneId) {
-    if let Some(job) = layer.state.at_mut(region, plane).job.take() {
+    if let Some(job) = job_mut(&mut layer.state.blocks, region, plane).take() {
         layer.gathering.job_over(&job, |ppn| layer.state.geometry.block_of(ppn));
         layer.requests.pace_mut().end(&layer.state, &job);
         end_grant(layer, plane, job.idle && job.granted);
@@ -351,38 +363,24 @@ pub(crate) fn end_job(layer: &mut Layer, region: RegionId, plane: PlaneId) {
     }
 }
 
-/// Close a block with unused slots; they are lost until it is erased.
-pub(crate) fn close(state: &mut State, region: RegionId, plane: PlaneId, block: BlockId) {
-    let (unused, left) = (state.unused_slots(block), state.blocks[block.index()].state);
-    let at = state.at_mut(region, plane);
-    at.open_slots -= unused as u64;
-    at.open.iter_mut().for_each(|blocks| blocks.retain(|b| *b != block.0));
-    let r = &mut state.regions[region.index()];
-    if !r.region.rule.by_bit() {
-        return;
-    }
-    let pages = r.region.rule.left(r.shape, &left);
-    r.left.iter_mut().zip(pages).for_each(|(left, pages)| *left -= pages as u64);
-}
-
 pub(crate) fn has_job(state: &State, die: DieId) -> bool {
     let planes = state.geometry.planes_of_die(die).map(PlaneId);
-    let regions = || (0..state.regions.len() as u8).map(RegionId);
-    planes
-        .into_iter()
-        .any(|plane| regions().any(|r| state.reaches(r, plane) && state.at(r, plane).job.is_some()))
+    let regions = || (0..state.blocks.regions().len() as u8).map(RegionId);
+    planes.into_iter().any(|plane| {
+        regions().any(|r| state.blocks.reaches(r, plane) && state.blocks.at(r, plane).job.is_some())
+    })
 }
 
 /// Whether a scheme places the collected pages of a region in another pool.
 pub(crate) fn evicts(layer: &mut Layer, region: RegionId, plane: PlaneId, block: BlockId) -> bool {
-    let slots = layer.state.regions[region.index()].slots_per_block;
+    let slots = layer.state.blocks.region(region).slots_per_block;
     let Some(slot) = layer.state.map.next_live(block, 0, slots) else { return true };
     let mut spans = Spans::new();
     layer.state.map.live_in(layer.state.geometry.ppn(block, slot), &mut spans);
     let place = place_collected(layer, region, &spans, plane);
     let Some(place) = place else { return false };
     let to = place.route.region();
-    to.index() >= layer.state.regions.len()
-        || layer.state.regions[to.index()].region.pool != layer.state.regions[region.index()].region.pool
-        || layer.state.regions[to.index()].region.mode != layer.state.regions[region.index()].region.mode
+    to.index() >= layer.state.blocks.regions().len()
+        || layer.state.blocks.region(to).region.pool != layer.state.blocks.region(region).region.pool
+        || layer.state.blocks.region(to).region.mode != layer.state.blocks.region(region).region.mode
 }

@@ -7,6 +7,7 @@ use crate::layer::Layer;
 use crate::plan::map_kind::MapKind;
 use crate::plan::region::RegionId;
 use crate::plan::span::{Places, Spans};
+use crate::state::blocks::victims::is_victim;
 use crate::state::job::GcReason;
 use crate::state::state::State;
 use wordline_units::{BlockId, Lpn, PlaneId, SectorMask};
@@ -16,12 +17,14 @@ use wordline_units::{BlockId, Lpn, PlaneId, SectorMask};
 /// Returns whether there is one.
 pub(crate) fn begin_to_join(layer: &mut Layer) -> bool {
     let MapKind::Overlay(shared, _) = layer.state.map_kind() else { return false };
-    if !layer.state.planes.any_program_blocked() {
+    if !layer.state.blocks.planes().any_program_blocked() {
         return false;
     }
     let mut best: Option<(u32, RegionId, BlockId)> = None;
     for plane in (0..layer.state.geometry.planes).map(PlaneId) {
-        for region in (0..layer.state.regions.len() as u8).map(RegionId).filter(|r| !shared.contains(*r)) {
+        for region in
+            (0..layer.state.blocks.regions().len() as u8).map(RegionId).filter(|r| !shared.contains(*r))
+        {
             for block in victims_of(&layer.state, region, plane) {
                 let pieces = pieces_elsewhere(&mut layer.state, region, block);
                 if pieces > best.map_or(0, |(most, ..)| most) {
@@ -37,20 +40,20 @@ pub(crate) fn begin_to_join(layer: &mut Layer) -> bool {
 
 /// Blocks of a region in a plane that may be emptied now, if their pages stay in their pool.
 fn victims_of(state: &State, region: RegionId, plane: PlaneId) -> Vec<BlockId> {
-    let leaves = state.regions[region.index()].region.evicts_to_other_pool;
-    if leaves || !state.reaches(region, plane) || state.at(region, plane).job.is_some() {
+    let leaves = state.blocks.region(region).region.evicts_to_other_pool;
+    if leaves || !state.blocks.reaches(region, plane) || state.blocks.at(region, plane).job.is_some() {
         return vec![];
     }
     let blocks = state.geometry.blocks_of(plane).map(BlockId);
     blocks
-        .filter(|block| state.region_of(*block) == region)
-        .filter(|block| state.is_victim(region, plane, *block))
+        .filter(|block| state.blocks.region_of(*block) == region)
+        .filter(|block| is_victim(&state.blocks, region, plane, *block))
         .collect()
 }
 
 /// Number of slots of other blocks that hold fragments of the pages of a block.
 fn pieces_elsewhere(state: &mut State, region: RegionId, block: BlockId) -> u32 {
-    let slots = state.regions[region.index()].slots_per_block;
+    let slots = state.blocks.region(region).slots_per_block;
     let mut spans = Spans::new();
     let (mut pieces, mut from) = (0, 0);
     while let Some(slot) = state.map.next_live(block, from, slots) {

@@ -4,6 +4,8 @@
 use crate::flow::collect::job::begin_job;
 use crate::layer::Layer;
 use crate::plan::region::PoolId;
+use crate::state::blocks::block_wear::least_worn_at_rest;
+use crate::state::blocks::free_space::is_short;
 use crate::state::job::GcReason;
 use crate::state::op::{Op, Owner};
 use crate::state::state::State;
@@ -12,15 +14,19 @@ use wordline_units::PlaneId;
 /// Whether a program moves data at rest for static wear leveling.
 pub(crate) fn levels(state: &State, op: &Op) -> bool {
     let Owner::Job(region) = op.owner else { return false };
-    state.at(region, state.geometry.plane_at(op.from)).job.is_some_and(|j| j.why == GcReason::Levelling)
+    state
+        .blocks
+        .at(region, state.geometry.plane_at(op.from))
+        .job
+        .is_some_and(|j| j.why == GcReason::Levelling)
 }
 
 /// Move data at rest out of a block of a plane that has too few erases.
 pub(crate) fn level(layer: &mut Layer, pool: PoolId, plane: PlaneId) {
     let Some(beyond) = layer.state.wear.spec.static_beyond else { return };
-    let Some(block) = layer.state.least_worn_at_rest(pool, plane, beyond) else { return };
-    let region = layer.state.region_of(block);
-    if !layer.state.is_short(region, plane)
+    let Some(block) = least_worn_at_rest(&layer.state.blocks, pool, plane, beyond) else { return };
+    let region = layer.state.blocks.region_of(block);
+    if !is_short(&layer.state.blocks, region, plane)
         && begin_job(layer, region, plane, Some(block), GcReason::Levelling)
     {
         layer.state.wear.lost.levelled += 1;

@@ -7,6 +7,10 @@ use crate::flow::collect::job::begin_job;
 use crate::layer::Layer;
 use crate::plan::region::RegionId;
 use crate::state::block::Phase;
+use crate::state::blocks::admission::grants_refresh;
+use crate::state::blocks::block_wear::cycles;
+use crate::state::blocks::superblock_members::has_superblocks;
+use crate::state::blocks::victims::is_victim;
 use crate::state::job::GcReason;
 use crate::state::op::OpId;
 use crate::state::state::State;
@@ -31,7 +35,10 @@ fn scan_ages(layer: &mut Layer) {
     // What is written from now on is due no sooner.
     let mut next = now + most;
     for block in 0..layer.state.geometry.blocks {
-        if matches!(layer.state.blocks[block as usize].phase, Phase::Free | Phase::Retired | Phase::Erasing) {
+        if matches!(
+            layer.state.blocks.all()[block as usize].phase,
+            Phase::Free | Phase::Retired | Phase::Erasing
+        ) {
             continue;
         }
         let age = layer.state.aging.age(BlockId(block), now);
@@ -66,9 +73,9 @@ pub(crate) fn check_after_read(state: &mut State, id: OpId) {
 fn would_gain(state: &State, id: OpId) -> bool {
     let op = &state.ops[id];
     let block = state.geometry.block_of(op.ppn);
-    let fresh = Stress { cycles: state.cycles(block), ..Stress::default() };
+    let fresh = Stress { cycles: cycles(&state.blocks, block), ..Stress::default() };
     let units = state.geometry.units_per_page(state.geometry.medium_index(op.plane));
-    let (page, mode) = (state.geometry.slot_of(op.ppn) / units, state.blocks[block.index()].mode());
+    let (page, mode) = (state.geometry.slot_of(op.ppn) / units, state.blocks.block(block).mode());
     let (wordline, bit) = (page / mode.bits(), page % mode.bits());
     let retries = state.aging.retries_at(fresh, (block, mode), wordline, bit as usize);
     state.refreshing.rule().retries.is_none_or(|most| retries < most)
@@ -86,21 +93,21 @@ pub(crate) fn refresh(layer: &mut Layer, plane: PlaneId) {
 fn refresh_one_of(layer: &mut Layer, plane: PlaneId) {
     let blocks = layer.state.geometry.blocks_of(plane);
     for (block, due) in layer.state.refreshing.due_in(blocks) {
-        let info = layer.state.blocks[block as usize];
-        let region = layer.state.region_of(BlockId(block));
+        let info = layer.state.blocks.all()[block as usize];
+        let region = layer.state.blocks.region_of(BlockId(block));
         // A block that is in several lists, by windows or types of pages, waits until it is in none, and one of
         // a superblock until all of them are full.
-        let rule = layer.state.regions[region.index()].region.rule;
-        let in_lists = rule.reprograms() || rule.by_bit() || layer.state.has_superblocks(region);
+        let rule = layer.state.blocks.region(region).region.rule;
+        let in_lists = rule.reprograms() || rule.by_bit() || has_superblocks(&layer.state.blocks, region);
         let is_frontier = info.phase == Phase::Open && info.writers == 0 && !in_lists;
-        let can_begin =
-            is_frontier || (info.is_listed() && layer.state.is_victim(region, plane, BlockId(block)));
-        let mut regions = (0..layer.state.regions.len() as u8).map(RegionId);
-        let has_job =
-            regions.any(|r| layer.state.reaches(r, plane) && layer.state.at(r, plane).job.is_some());
+        let can_begin = is_frontier
+            || (info.is_listed() && is_victim(&layer.state.blocks, region, plane, BlockId(block)));
+        let mut regions = (0..layer.state.blocks.regions().len() as u8).map(RegionId);
+        let has_job = regions
+            .any(|r| layer.state.blocks.reaches(r, plane) && layer.state.blocks.at(r, plane).job.is_some());
         if can_begin
             && !has_job
-            && layer.state.grants_refresh(region, plane)
+            && grants_refresh(&layer.state.blocks, region, plane)
             && begin_job(layer, region, plane, Some(BlockId(block)), GcReason::Due)
         {
             layer.state.counters.refresh.blocks[due as usize] += 1;

@@ -3,21 +3,29 @@
 
 use crate::plan::region::RegionId;
 use crate::state::block::Phase;
+use crate::state::blocks::frontier::complete_superblock;
+use crate::state::blocks::frontier::open;
+use crate::state::blocks::planes_mut;
+use crate::state::blocks::superblock_members::is_emptied;
+use crate::state::blocks::superblock_members::{has_superblocks, members, superblock_planes};
 use crate::state::outbox::Outbox;
 use crate::state::request::Effect;
 use crate::state::state::State;
-use wordline_units::{BlockId, PlaneId};
+use wordline_units::{BlockId, PlaneId, SimDuration};
 
 /// Superblocks that were only partly opened or written: their erased blocks are open, too.
 pub(crate) fn complete_superblocks(state: &mut State) {
-    for region in (0..state.regions.len() as u8).map(RegionId) {
-        let together = state.pool_of(region).planes_per_superblock as usize;
+    for region in (0..state.blocks.regions().len() as u8).map(RegionId) {
+        let together = state.blocks.pool_of(region).planes_per_superblock as usize;
         if together == 1 {
             continue;
         }
-        for plane in state.pool_of(region).planes().step_by(together) {
-            for block in state.pool_of(region).blocks_in(&state.geometry, plane).map(BlockId) {
-                state.complete_superblock(region, plane, block);
+        for plane in state.blocks.pool_of(region).planes().step_by(together) {
+            for block in state.blocks.pool_of(region).blocks_in(&state.geometry, plane).map(BlockId) {
+                let State { blocks, map, aging, now, .. } = &mut *state;
+                for opened in complete_superblock(blocks, map, region, plane, block) {
+                    aging.opened(opened, *now, SimDuration::ZERO);
+                }
             }
         }
     }
@@ -25,8 +33,9 @@ pub(crate) fn complete_superblocks(state: &mut State) {
 
 /// Whether the jobs of all planes have emptied their blocks of a superblock.
 pub(crate) fn ready_to_erase(state: &State, region: RegionId, plane: PlaneId) -> bool {
-    let mut jobs = state.superblock_planes(region, plane).filter_map(|p| state.at(region, PlaneId(p)).job);
-    jobs.all(|j| j.exhausted && j.inflight == 0 && state.blocks[j.block.index()].readers == 0)
+    let mut jobs = superblock_planes(&state.blocks, region, plane)
+        .filter_map(|p| state.blocks.at(region, PlaneId(p)).job);
+    jobs.all(|j| j.exhausted && j.inflight == 0 && state.blocks.block(j.block).readers == 0)
 }
 
 /// Power failed during the erase of a superblock, and some of its blocks still hold invalid data: the erased ones
@@ -39,10 +48,11 @@ pub(crate) fn open_again(
     members: impl Iterator<Item = (PlaneId, BlockId)>,
 ) {
     for (plane, block) in members {
-        if state.blocks[block.index()].phase == Phase::Erasing {
-            state.open(region, plane, block);
+        if state.blocks.block(block).phase == Phase::Erasing {
+            open(&mut state.blocks, &mut state.map, region, plane, block);
+            state.aging.opened(block, state.now, SimDuration::ZERO);
         }
-        state.planes.wake_programs(plane);
+        planes_mut(&mut state.blocks).wake_programs(plane);
         out.ask(Effect::Wake(plane)); // what waits there may go to a plane that has slots now
     }
 }
@@ -50,14 +60,14 @@ pub(crate) fn open_again(
 /// The region that erases a half-erased block again: that of the rest of its superblock, if known.
 pub(crate) fn region_known(state: &State, block: BlockId) -> Option<RegionId> {
     let plane = state.geometry.plane_of(block);
-    let region = state.region_of(block);
-    if !state.has_superblocks(region) {
+    let region = state.blocks.region_of(block);
+    if !has_superblocks(&state.blocks, region) {
         return None;
     }
-    state.members(region, plane, block).find_map(|(p, b)| {
-        let info = &state.blocks[b.index()];
-        let has_job = |r: &RegionId| state.is_emptied(*r, p, b);
-        let erases = (0..state.regions.len() as u8).map(RegionId).find(has_job);
+    members(&state.blocks, region, plane, block).find_map(|(p, b)| {
+        let info = state.blocks.block(b);
+        let has_job = |r: &RegionId| is_emptied(&state.blocks, *r, p, b);
+        let erases = (0..state.blocks.regions().len() as u8).map(RegionId).find(has_job);
         erases.or(matches!(info.phase, Phase::Open | Phase::Full).then_some(RegionId(info.region)))
     })
 }

@@ -10,6 +10,7 @@ use crate::media::page::PageData;
 use crate::plan::decision::Gather;
 use crate::plan::map_kind::MapKind;
 use crate::plan::span::{Located, Places};
+use crate::state::blocks::pin;
 use crate::state::op::{Class, Op, OpId, Owner};
 use crate::state::outbox::Outbox;
 use crate::state::staging::Fill;
@@ -71,7 +72,7 @@ pub(crate) fn fetch_missing(
     let mut read = Op::new(OpKind::Read, state.geometry.plane_of(block), Cause::Rmw, Class::Write);
     (read.lpn, read.ppn, read.mask) = (lpn, ppn, missing);
     read.owner = Owner::Rmw(id);
-    state.blocks[block.index()].readers += 1;
+    pin(&mut state.blocks, block);
     let read = emit_mapped(state, store, out, read);
     state.staging.get(stage).begin_fill(Fill { program: id, read });
     true
@@ -80,7 +81,9 @@ pub(crate) fn fetch_missing(
 /// Whether missing sectors are taken from a place: under an overlay a page is not split for a run.
 fn fills_from(state: &State, ppn: Ppn) -> bool {
     match state.map_kind() {
-        MapKind::Overlay(regions, _) => regions.contains(state.region_of(state.geometry.block_of(ppn))),
+        MapKind::Overlay(regions, _) => {
+            regions.contains(state.blocks.region_of(state.geometry.block_of(ppn)))
+        }
         _ => true,
     }
 }

@@ -12,6 +12,7 @@ use crate::media::page::PageData;
 use crate::plan::decision::ReadSeen;
 use crate::plan::layout::Hooks;
 use crate::plan::span::{Located, Places};
+use crate::state::blocks::pin;
 use crate::state::demand_map::Waiting;
 use crate::state::op::{Class, Op, OpId, Owner};
 use crate::state::outbox::Outbox;
@@ -125,7 +126,7 @@ fn count_places(state: &mut State, located: &[Located]) {
         counters.places.host[more.min(3)] += 1;
     }
     for at in located {
-        let region = state.region_of(state.geometry.block_of(at.ppn));
+        let region = state.blocks.region_of(state.geometry.block_of(at.ppn));
         state.counters.regions[region.index()].counts.whole_page_reads += 1;
     }
 }
@@ -153,7 +154,7 @@ fn read_place(
         return;
     }
     let block = layer.state.geometry.block_of(at.ppn);
-    layer.state.blocks[block.index()].readers += 1;
+    pin(&mut layer.state.blocks, block);
     let mut op = Op::new(OpKind::Read, layer.state.geometry.plane_of(block), Cause::Host, Class::Read);
     // What the page lacks takes its time on the bus, behind the bits that are delivered.
     let more = if lacking.is_empty() { 0 } else { lacking.0.checked_shl(sectors).unwrap_or(0) };
@@ -276,7 +277,7 @@ fn show_read(layer: &mut Layer, id: OpId, request: RequestId) {
 fn note_seen(state: &State, id: OpId, seen: &mut Seen) {
     let all = SectorMask::first(state.geometry.sectors_per_unit);
     let op = &state.ops[id];
-    let mode = state.blocks[state.geometry.block_of(op.ppn).index()].mode();
+    let mode = state.blocks.block(state.geometry.block_of(op.ppn)).mode();
     let retries = op.retries.count;
     for part in state.ops.chain(id) {
         let Op { lpn, ppn, mask, .. } = state.ops[part];

@@ -9,6 +9,7 @@ use crate::flow::moves::moves::enqueue_move;
 use crate::layer::Layer;
 use crate::plan::decision::Command;
 use crate::plan::region::RegionId;
+use crate::state::blocks::capacity::{set_quota, set_slot_quota};
 use crate::state::job::MoveReason;
 use crate::state::latency::LatencyParts;
 use crate::state::request::{Effect, Outcome, Pending, Prefetch, RequestError, RequestId};
@@ -107,7 +108,7 @@ pub(crate) fn prefetch(state: &State, (first, last): (Lpn, Lpn), step: Prefetch)
             for lpn in first.0..=last.0.min(first.0.saturating_add(7)) {
                 if let Some(ppn) = state.map.peek(Lpn(lpn)) {
                     let block = state.geometry.block_of(ppn);
-                    crate::file::table::fetch(&state.blocks, block.index());
+                    crate::file::table::fetch(state.blocks.all(), block.index());
                     state.aging.prefetch(block);
                 }
             }
@@ -132,33 +133,18 @@ pub(crate) fn count_write_request(layer: &mut Layer) {
     }
     for command in commands {
         match command {
+            Command::SetQuota(region, _) | Command::SetSlotQuota(region, _)
+                if region.index() >= layer.state.blocks.regions().len() =>
+            {
+                let decision = format!("{command:?}");
+                illegal(&layer.state, &layer.seat, &mut layer.out, decision, "unknown region".into());
+            }
             Command::SetQuota(region, quota) => {
-                let Some(r) = layer.state.regions.get_mut(region.index()) else {
-                    illegal(
-                        &layer.state,
-                        &layer.seat,
-                        &mut layer.out,
-                        format!("{command:?}"),
-                        "unknown region".into(),
-                    );
-                    continue;
-                };
-                r.quota = quota;
-                layer.state.count_openable(region);
+                set_quota(&mut layer.state.blocks, region, quota);
                 look_at_all(layer, region);
             }
             Command::SetSlotQuota(region, quota) => {
-                let Some(r) = layer.state.regions.get_mut(region.index()) else {
-                    illegal(
-                        &layer.state,
-                        &layer.seat,
-                        &mut layer.out,
-                        format!("{command:?}"),
-                        "unknown region".into(),
-                    );
-                    continue;
-                };
-                r.slot_quota = quota;
+                set_slot_quota(&mut layer.state.blocks, region, quota);
                 look_at_all(layer, region);
             }
             Command::Enqueue(m) => enqueue_move(layer, m, MoveReason::Scheme),
@@ -168,7 +154,7 @@ pub(crate) fn count_write_request(layer: &mut Layer) {
 
 /// The limits of a region may have changed: each of its planes is checked.
 fn look_at_all(layer: &mut Layer, region: RegionId) {
-    for plane in layer.state.pool_of(region).planes() {
+    for plane in layer.state.blocks.pool_of(region).planes() {
         layer.out.ask(Effect::Wake(plane));
         collect_if_short(layer, region, plane);
     }

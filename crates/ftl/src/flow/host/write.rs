@@ -106,7 +106,7 @@ pub(crate) fn submit_write<'a>(
 /// A parcel: the units of one physical page, from this one on, as far as the write extends.
 #[inline]
 pub(crate) fn parcel_from(state: &State, write: &HostWrite, first: u32) -> Range<u32> {
-    let per_page = state.config.stripe.units_per_page();
+    let per_page = state.blocks.stripe().units_per_page();
     let end = if per_page == 1 { first + 1 } else { (first / per_page + 1).saturating_mul(per_page) };
     first..end.min(write.extent.last + 1)
 }
@@ -141,7 +141,7 @@ pub(crate) fn place_parcel(layer: &mut Layer, write: &HostWrite, unplaced: &mut 
 
 #[inline]
 fn place_whole(layer: &mut Layer, write: &HostWrite, unplaced: &Unplaced) -> Next {
-    let home = layer.state.config.stripe.plane(unplaced.spans[0].lpn);
+    let home = layer.state.blocks.stripe().plane(unplaced.spans[0].lpn);
     let parcel = Parcel { origin: Origin::Host(write.tag), spans: &unplaced.spans, home };
     let placed = match placed_later(&layer.write_buffer) {
         Some(place) => Some((place, home)),
@@ -157,7 +157,7 @@ fn place_whole(layer: &mut Layer, write: &HostWrite, unplaced: &Unplaced) -> Nex
 fn place_some(layer: &mut Layer, write: &HostWrite, unplaced: &mut Unplaced) -> Next {
     let rest = unplaced.spans[0];
     unplaced.clear();
-    let home = layer.state.config.stripe.plane(rest.lpn);
+    let home = layer.state.blocks.stripe().plane(rest.lpn);
     let together = layer.seat.scheme.split_write(&rest, &View::of(&layer.state)).and(rest.mask);
     if has_failed(&layer.state, &layer.seat, &mut layer.out, "split_write") {
         return Next::Nothing;
@@ -248,7 +248,7 @@ fn count_update(state: &mut State, span: Span) {
     let quarter = (span.mask.count() * 4).div_ceil(state.geometry.sectors_per_unit) - 1;
     let mut counted = RegionSet::default();
     for at in &located {
-        let region = state.region_of(state.geometry.block_of(at.ppn));
+        let region = state.blocks.region_of(state.geometry.block_of(at.ppn));
         if !counted.contains(region) {
             counted = counted.and(region);
             state.counters.regions[region.index()].counts.updates[quarter as usize] += 1;

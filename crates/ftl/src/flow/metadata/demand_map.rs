@@ -6,6 +6,7 @@ use crate::flow::complete::{awaited, part_done, set_ending};
 use crate::flow::emit::{add_and_emit, add_op, emit};
 use crate::flow::metadata::trim_log::program_metadata;
 use crate::layer::Layer;
+use crate::state::blocks::pin;
 use crate::state::demand_map::{Found, Waiting};
 use crate::state::op::{Class, Op, OpId, Owner};
 use crate::state::outbox::Outbox;
@@ -64,7 +65,7 @@ fn bring(layer: &mut Layer, page: u32) -> Source {
     }
     map.begin_read(page);
     let block = state.geometry.block_of(ppn);
-    state.blocks[block.index()].readers += 1;
+    pin(&mut state.blocks, block);
     let mut read = Op::new(OpKind::Read, state.geometry.plane_of(block), Cause::Metadata, Class::Read);
     (read.lpn, read.ppn) = (at, ppn);
     read.mask = SectorMask::first(state.geometry.sectors_per_unit);

@@ -8,6 +8,7 @@ use crate::flow::moves::moves::enqueue_move;
 use crate::layer::Layer;
 use crate::plan::decision::IdleWork;
 use crate::plan::layout::Hooks;
+use crate::state::blocks::planes_mut;
 use crate::state::job::{GcReason, MoveReason};
 use crate::state::request::{Effect, Timer};
 use crate::view::View;
@@ -30,10 +31,10 @@ pub(crate) fn idle(layer: &mut Layer, die: DieId) -> bool {
         }
         return false;
     }
-    let has_superblocks = layer.state.pools.iter().any(|pool| pool.planes_per_superblock > 1);
+    let has_superblocks = layer.state.blocks.pools().iter().any(|pool| pool.planes_per_superblock > 1);
     let remembers = layer.seat.scheme.idle_is_local() && !has_superblocks && !layer.state.draining;
     let planes = layer.state.geometry.planes_of_die(die);
-    if remembers && layer.state.planes.have_no_idle_work(planes.clone()) {
+    if remembers && layer.state.blocks.planes().have_no_idle_work(planes.clone()) {
         let mut again = planes.map(|plane| layer.seat.scheme.idle(PlaneId(plane), &View::of(&layer.state)));
         debug_assert!(again.all(|work| work.is_none()), "die {die}");
         return false;
@@ -47,7 +48,7 @@ pub(crate) fn idle(layer: &mut Layer, die: DieId) -> bool {
         }
         let Some(work) = work else {
             if remembers {
-                layer.state.planes.note_no_idle_work(plane);
+                planes_mut(&mut layer.state.blocks).note_no_idle_work(plane);
             }
             continue;
         };

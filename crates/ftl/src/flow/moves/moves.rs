@@ -13,6 +13,10 @@ use crate::plan::decision::{Move, PlanePick};
 use crate::plan::layout::IdleHold;
 use crate::plan::region::MovedIn;
 use crate::plan::span::Span;
+use crate::state::blocks;
+use crate::state::blocks::free_space::has_full_buffer;
+use crate::state::blocks::pin;
+use crate::state::blocks::superblock_members::least_filled_plane;
 use crate::state::job::MoveReason;
 use crate::state::op::{Class, Op, OpId, Owner};
 use crate::state::program_buffer::WriteStream;
@@ -51,7 +55,7 @@ pub(crate) fn begin_move(layer: &mut Layer, mut m: Move, why: MoveReason) -> Opt
         MoveReason::Program(lead) => (false, lead),
     };
     let region = m.route.region();
-    if region.index() >= layer.state.regions.len() {
+    if region.index() >= layer.state.blocks.regions().len() {
         illegal(
             &layer.state,
             &layer.seat,
@@ -64,7 +68,7 @@ pub(crate) fn begin_move(layer: &mut Layer, mut m: Move, why: MoveReason) -> Opt
     if layer.state.wear.over.is_some() && waits.is_none() {
         return None;
     }
-    if layer.state.has_full_buffer(region) {
+    if has_full_buffer(&layer.state.blocks, region) {
         if waits.is_none() {
             layer.state.counters.without_effect.count(WithoutEffect::MoveFullBuffer);
         } else {
@@ -102,11 +106,11 @@ pub(crate) fn begin_move(layer: &mut Layer, mut m: Move, why: MoveReason) -> Opt
     (read.lpn, read.ppn, read.mask, read.route) = (m.lpn, m.seen, there, m.route);
     (read.owner, read.idle) = (Owner::Move(waits), idle);
     read.pick = m.plane;
-    if matches!(layer.state.regions[region.index()].region.moved_in, MovedIn::Through(_)) {
+    if matches!(layer.state.blocks.region(region).region.moved_in, MovedIn::Through(_)) {
         read.buffered = true;
-        layer.state.regions[region.index()].buffered += 1;
+        blocks::enter_buffer(&mut layer.state.blocks, region);
     }
-    layer.state.blocks[block.index()].readers += 1;
+    pin(&mut layer.state.blocks, block);
     if idle {
         begin_idle_work(layer, layer.state.geometry.die_of(plane));
     }
@@ -119,7 +123,7 @@ pub(crate) fn follow(state: &mut State, lpn: Lpn, seen: Ppn) -> Ppn {
         return seen;
     }
     let now = state.map.place(lpn);
-    let region = |state: &State, ppn| state.region_of(state.geometry.block_of(ppn));
+    let region = |state: &State, ppn| state.blocks.region_of(state.geometry.block_of(ppn));
     let stays = !now.is_none() && region(state, now) == region(state, seen);
     if stays { now } else { seen }
 }
@@ -137,7 +141,7 @@ pub(crate) fn finish_move_read(layer: &mut Layer, id: OpId, waits: OpId) -> Next
             let left = read.plane;
             let mut again = read;
             (again.ppn, again.plane) = (now, layer.state.geometry.plane_of(block));
-            layer.state.blocks[block.index()].readers += 1;
+            pin(&mut layer.state.blocks, block);
             if again.idle {
                 // The die that it leaves has no idle work any more, and the other one has.
                 end_idle_work(layer, layer.state.geometry.die_of(left));
@@ -158,16 +162,20 @@ pub(crate) fn finish_move_read(layer: &mut Layer, id: OpId, waits: OpId) -> Next
     // The source stays pinned until the move commits. Were its block erased and programmed again,
     // the page could come back to the very same place with newer data, and the move take it for
     // the old.
-    layer.state.blocks[layer.state.geometry.block_of(read.ppn).index()].readers += 1;
+    pin(&mut layer.state.blocks, layer.state.geometry.block_of(read.ppn));
     let region = read.route.region();
     let plane = match read.pick {
-        PlanePick::Home if layer.state.reaches(region, read.plane) => {
-            layer.state.least_filled_plane(region, read.plane, WriteStream::Moved)
-        }
+        PlanePick::Home if layer.state.blocks.reaches(region, read.plane) => least_filled_plane(
+            &mut layer.state.blocks,
+            &layer.state.backlog,
+            region,
+            read.plane,
+            WriteStream::Moved,
+        ),
         pick => moves_to(&mut layer.state, region, pick, read.plane),
     };
     let op = program_of(layer, &read, waits, there, plane);
-    if layer.state.regions[region.index()].region.moved_in != MovedIn::Rewritten || !read_rest(layer, op) {
+    if layer.state.blocks.region(region).region.moved_in != MovedIn::Rewritten || !read_rest(layer, op) {
         return Next::Launch(op);
     }
     Next::Nothing
@@ -191,7 +199,7 @@ fn read_rest(layer: &mut Layer, program: OpId) -> bool {
     }
     let Some(ppn) = layer.state.map.locate(rest) else { return false };
     let block = layer.state.geometry.block_of(ppn);
-    if layer.state.region_of(block) != region || !layer.moves.under_way.insert(rest) {
+    if layer.state.blocks.region_of(block) != region || !layer.moves.under_way.insert(rest) {
         return false;
     }
     let plane = layer.state.geometry.plane_of(block);
@@ -199,7 +207,7 @@ fn read_rest(layer: &mut Layer, program: OpId) -> bool {
     (read.lpn, read.ppn, read.route) = (rest, ppn, route);
     read.mask = SectorMask::first(layer.state.geometry.sectors_per_unit);
     read.owner = Owner::Rewrite(program);
-    layer.state.blocks[block.index()].readers += 1;
+    pin(&mut layer.state.blocks, block);
     let read = add_op(&mut layer.state, &mut layer.store, read);
     emit(&mut layer.state, &mut layer.out, read);
     true
@@ -217,7 +225,7 @@ pub(crate) fn rewrite_read_done(layer: &mut Layer, id: OpId, unit: OpId) -> Next
         layer.moves.under_way.remove(&read.lpn);
         return Next::Launch(unit);
     }
-    layer.state.blocks[layer.state.geometry.block_of(read.ppn).index()].readers += 1; // until the move ends
+    pin(&mut layer.state.blocks, layer.state.geometry.block_of(read.ppn)); // until the move ends
     let plane = layer.state.ops[unit].plane;
     let rest = program_of(layer, &read, OpId::NONE, there, plane);
     enter_program_buffer(layer, layer.state.ops[unit].route.region(), rest);
@@ -250,14 +258,14 @@ pub(crate) fn leave_buffer(state: &mut State, id: OpId) {
         return;
     }
     let region = op.route.region();
-    state.regions[region.index()].buffered -= 1;
+    blocks::leave_buffer(&mut state.blocks, region);
 }
 
 /// Start the move that has waited longest for a place in a buffer, if there is one now. Returns whether it does.
 #[inline]
 pub(crate) fn begin_held_move(layer: &mut Layer) -> bool {
     if let Some((m, _)) = layer.moves.waiting.front()
-        && !layer.state.has_full_buffer(m.route.region())
+        && !has_full_buffer(&layer.state.blocks, m.route.region())
         && let Some((m, waits)) = layer.moves.waiting.pop_front()
     {
         enqueue_move(layer, m, MoveReason::Program(waits));

@@ -10,6 +10,8 @@ use crate::layer::Layer;
 use crate::plan::decision::Gather;
 use crate::plan::region::RegionId;
 use crate::plan::span::{SECTORS_MAX, Spans};
+use crate::state::blocks::job_mut;
+use crate::state::blocks::superblock_members::least_filled_plane;
 use crate::state::counters::count_collected;
 use crate::state::job::GcReason;
 use crate::state::op::{Op, OpId, Owner};
@@ -27,9 +29,9 @@ pub(crate) fn relocate(layer: &mut Layer, read: OpId, region: RegionId, relocate
     let op = &layer.state.ops[read];
     let (first, plane, cause) = (op.ppn, op.plane, op.cause);
     layer.state.ops.remove(read);
-    let units = layer.state.regions[region.index()].units_per_page;
+    let units = layer.state.blocks.region(region).units_per_page;
     let end = first.0 / units * units + units;
-    let Some(job) = layer.state.at(region, plane).job else {
+    let Some(job) = layer.state.blocks.at(region, plane).job else {
         internal(
             &layer.state,
             &mut layer.out,
@@ -49,11 +51,11 @@ pub(crate) fn relocate(layer: &mut Layer, read: OpId, region: RegionId, relocate
         let Some(place) = place_collected(layer, region, &spans, plane) else { break };
         let to = place.route.region();
         let whole = place.gather == Gather::Whole;
-        let pool = |region: RegionId| layer.state.regions[region.index()].region.pool;
+        let pool = |region: RegionId| layer.state.blocks.region(region).region.pool;
         let within = pool(to) == pool(region);
-        let target = if layer.state.reaches(to, plane) {
+        let target = if layer.state.blocks.reaches(to, plane) {
             let stream = if within { WriteStream::Collected } else { WriteStream::Moved };
-            layer.state.least_filled_plane(to, plane, stream)
+            least_filled_plane(&mut layer.state.blocks, &layer.state.backlog, to, plane, stream)
         } else {
             moves_to(&mut layer.state, to, place.plane, plane)
         };
@@ -93,7 +95,7 @@ pub(crate) fn relocate(layer: &mut Layer, read: OpId, region: RegionId, relocate
     }
     // One page in flight has become as many programs as it had live slots, each of which ends
     // once for every part of its chain.
-    if let Some(job) = &mut layer.state.at_mut(region, plane).job {
+    if let Some(job) = job_mut(&mut layer.state.blocks, region, plane) {
         job.inflight = job.inflight + parts - 1;
         job.window = job.window + parts - 1;
     }

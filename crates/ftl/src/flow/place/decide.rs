@@ -84,7 +84,7 @@ fn place_on_flash(
 #[inline]
 fn leads_somewhere(state: &State, seat: &Seat, out: &mut Outbox, place: &Place) -> bool {
     let region = place.route.region();
-    let is_there = place.route.buffer_key().is_some() || region.index() < state.regions.len();
+    let is_there = place.route.buffer_key().is_some() || region.index() < state.blocks.regions().len();
     if !is_there {
         illegal(state, seat, out, format!("place in region {}", region.0), "unknown region".into());
     }
@@ -93,8 +93,8 @@ fn leads_somewhere(state: &State, seat: &Seat, out: &mut Outbox, place: &Place) 
 
 /// Placement of pages of the drive's own tables: always the home region.
 pub(crate) fn metadata_place(state: &State) -> Place {
-    let home = state.config.home;
-    let r = &state.regions[home.index()];
+    let home = state.blocks.home();
+    let r = &state.blocks.region(home);
     let route = Route::classes(home, r.region.rule.classes(r.shape));
     Place { gather: Gather::AsIs, plane: PlanePick::Home, route }
 }

@@ -3,6 +3,10 @@
 
 use crate::plan::decision::{ChannelSet, Gather, Place, PlanePick, Route};
 use crate::plan::region::RegionId;
+use crate::state::blocks::free_space::level;
+use crate::state::blocks::free_space::{least_busy, most_free, waiting_plane};
+use crate::state::blocks::next_turn;
+use crate::state::blocks::superblock_members::least_filled_plane;
 use crate::state::op::OpId;
 use crate::state::program_buffer::WriteStream;
 use crate::state::state::State;
@@ -16,28 +20,28 @@ pub(crate) fn pick_plane(state: &mut State, place: &Place, home: PlaneId) -> Pla
         return home;
     }
     let fixed = match place.plane {
-        _ if !state.reaches(region, home) => None,
+        _ if !state.blocks.reaches(region, home) => None,
         PlanePick::Home if !state.config.dynamic => Some(home),
         PlanePick::NextChannel(unwanted) => Some(on_next_channel(state, region, home, unwanted)),
         _ => None,
     };
     if let Some(plane) = fixed {
-        return state.least_filled_plane(region, plane, WriteStream::Host);
+        return least_filled_plane(&mut state.blocks, &state.backlog, region, plane, WriteStream::Host);
     }
-    state.turn = state.turn.wrapping_add(1);
+    next_turn(&mut state.blocks);
     let best = match place.plane {
-        PlanePick::MostFree => state.most_free(region),
-        PlanePick::Level => state.level(region),
-        PlanePick::Avoid(channels) => state.least_busy(region, Some(channels)),
-        _ => state.least_busy(region, None),
+        PlanePick::MostFree => most_free(&state.blocks, &state.backlog, region),
+        PlanePick::Level => level(&state.blocks, &state.backlog, region),
+        PlanePick::Avoid(channels) => least_busy(&state.blocks, &state.backlog, region, Some(channels)),
+        _ => least_busy(&state.blocks, &state.backlog, region, None),
     };
-    state.least_filled_plane(region, best.unwrap_or(home), WriteStream::Host)
+    least_filled_plane(&mut state.blocks, &state.backlog, region, best.unwrap_or(home), WriteStream::Host)
 }
 
 /// The plane at the same position as `home` on the next channel that is not excluded, starting from that of the
 /// home; the home itself if all are excluded.
 fn on_next_channel(state: &State, region: RegionId, home: PlaneId, unwanted: ChannelSet) -> PlaneId {
-    let (g, r) = (&state.geometry, &state.regions[region.index()]);
+    let (g, r) = (&state.geometry, &state.blocks.region(region));
     let (all, channels) = (r.planes.len() as u32, g.medium_of(home).topology.channels);
     let local = home.0 - r.first_plane;
     (0..channels)
@@ -65,5 +69,5 @@ pub(crate) fn pick_again(state: &mut State, lead: OpId) {
 /// data never wait in two.
 pub(crate) fn moves_to(state: &mut State, region: RegionId, plane: PlanePick, home: PlaneId) -> PlaneId {
     let place = Place { gather: Gather::AsIs, plane, route: Route::to(region, SlotClass::Next) };
-    state.waiting_plane(region).unwrap_or_else(|| pick_plane(state, &place, home))
+    waiting_plane(&state.blocks, region).unwrap_or_else(|| pick_plane(state, &place, home))
 }

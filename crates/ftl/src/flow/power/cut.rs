@@ -49,8 +49,8 @@ pub(crate) fn power_cut(layer: Layer, spoiled: &[OpId]) -> PowerLossImage {
 
 /// Wear of the flash.
 pub(crate) fn worn(state: &State) -> Worn {
-    let lives = state.blocks.iter().map(|b| b.life_used).collect();
-    let is_lost = |b: &BlockId| state.blocks[b.index()].phase == Phase::Retired;
+    let lives = state.blocks.all().iter().map(|b| b.life_used).collect();
+    let is_lost = |b: &BlockId| state.blocks.block(*b).phase == Phase::Retired;
     let lost = (0..state.geometry.blocks).map(BlockId).filter(is_lost).collect();
     Worn { lives, ages: state.aging.ages(), drive: state.wear.clone(), lost }
 }

@@ -4,9 +4,14 @@
 use crate::map::overlay::IsFirst;
 use crate::media::found::SlotFound;
 use crate::media::seam::Metadata;
-use crate::plan::region::{FreeOrder, RegionId};
+use crate::plan::region::RegionId;
 use crate::plan::span::{Dead, Places, Span};
 use crate::state::block::{Phase, bits_of};
+use crate::state::blocks::at_rest::recount;
+use crate::state::blocks::at_rest::{block_mut, keep_erased, regions_mut};
+use crate::state::blocks::superblock_members::members;
+use crate::state::blocks::victims::list;
+use crate::state::blocks::{add_live, take_live};
 use crate::state::requests::Requests;
 use crate::state::state::State;
 use crate::state::store::Store;
@@ -55,13 +60,15 @@ impl<'a> Found<'a> {
         for b in 0..self.state.geometry.blocks {
             let Some(found) = self.metadata.block(BlockId(b)) else { continue };
             let unknown = self.region_unwritten(BlockId(b));
-            let info = &mut self.state.blocks[b as usize];
+            let mut info = *self.state.blocks.block(BlockId(b));
             info.erases = found.erases;
             if found.half_erased {
                 info.phase = Phase::Collecting;
+                *block_mut(&mut self.state.blocks, BlockId(b)) = info;
                 continue;
             }
             if found.slots.iter().all(|s| *s == SlotFound::Blank) {
+                *block_mut(&mut self.state.blocks, BlockId(b)) = info;
                 continue;
             }
             let strange = || {
@@ -72,8 +79,8 @@ impl<'a> Found<'a> {
                 )
             };
             let region = found.header.map_or(unknown, |h| h.region).0;
-            let r = self.state.regions.get(region as usize).ok_or_else(strange)?;
-            let pool = &self.state.pools[r.region.pool.0 as usize];
+            let r = self.state.blocks.regions().get(region as usize).ok_or_else(strange)?;
+            let pool = &self.state.blocks.pools()[r.region.pool.0 as usize];
             let plane = self.state.geometry.plane_of(BlockId(b));
             if !pool.has(plane)
                 || !pool.blocks_in(&self.state.geometry, plane).contains(&b)
@@ -100,6 +107,7 @@ impl<'a> Found<'a> {
             }
             let full = r.region.rule.programmed(&info.state) == r.shape.pages();
             info.phase = if full { Phase::Full } else { Phase::Open };
+            *block_mut(&mut self.state.blocks, BlockId(b)) = info;
         }
         Ok(())
     }
@@ -107,9 +115,10 @@ impl<'a> Found<'a> {
     /// The region of a block whose first program was torn: that of the rest of its superblock, or the first of its
     /// pool.
     fn region_unwritten(&self, block: BlockId) -> RegionId {
-        let (region, plane) = (self.state.region_of(block), self.state.geometry.plane_of(block));
+        let (region, plane) = (self.state.blocks.region_of(block), self.state.geometry.plane_of(block));
         let header = |(_, b)| self.metadata.block(b).and_then(|found| found.header);
-        let written = self.state.members(region, plane, block).filter(|(p, _)| *p != plane).find_map(header);
+        let written =
+            members(&self.state.blocks, region, plane, block).filter(|(p, _)| *p != plane).find_map(header);
         written.map_or(region, |header| header.region)
     }
 
@@ -124,7 +133,7 @@ impl<'a> Found<'a> {
                     continue;
                 }
                 if self.store.base_in(block).is_some() {
-                    self.state.add_live(block, live);
+                    add_live(&mut self.state.blocks, block, live);
                     continue;
                 }
                 let plane = self.state.geometry.plane_of(block);
@@ -136,7 +145,7 @@ impl<'a> Found<'a> {
                 self.state.map.erase(block);
             }
         }
-        for (b, info) in self.state.blocks.iter().enumerate().filter(|(_, info)| info.was_opened()) {
+        for (b, info) in self.state.blocks.all().iter().enumerate().filter(|(_, info)| info.was_opened()) {
             self.state.map.open(BlockId(b as u32), RegionId(info.region), IsFirst(true));
         }
     }
@@ -205,7 +214,7 @@ impl<'a> Found<'a> {
         for ((ppn, lpn), (span, keep)) in copies {
             self.state.map.install(span, keep, ppn, &mut dead);
             let block = self.state.geometry.block_of(ppn);
-            self.state.add_live(block, self.state.map.weight(keep));
+            add_live(&mut self.state.blocks, block, self.state.map.weight(keep));
             if self.state.trims.is_log(lpn) {
                 self.state.trims.set_logged(lpn);
             }
@@ -217,8 +226,8 @@ impl<'a> Found<'a> {
     /// Blocks with blank slots that take no more, since a wordline of them was torn.
     fn ended_blocks(&self) -> BTreeSet<BlockId> {
         let is_ended = |b: &BlockId| {
-            let info = self.state.blocks[b.index()];
-            let slots = || self.state.regions[info.region as usize].slots_per_block as usize;
+            let info = self.state.blocks.block(*b);
+            let slots = || self.state.blocks.regions()[info.region as usize].slots_per_block as usize;
             info.phase == Phase::Full
                 && self.metadata.block(*b).is_some_and(|found| {
                     let programmed = found.slots.iter().filter(|slot| **slot != SlotFound::Blank);
@@ -244,7 +253,7 @@ impl<'a> Found<'a> {
     fn uncount(&mut self, dead: &Dead) {
         for invalidated in dead.iter() {
             let block = self.state.geometry.block_of(invalidated.ppn);
-            self.state.take_live(block, invalidated.sectors);
+            take_live(&mut self.state.blocks, block, invalidated.sectors);
         }
     }
 
@@ -257,10 +266,10 @@ impl<'a> Found<'a> {
             *last = oobs.iter().map(|o| o.sequence).fold(*last, u64::max);
         }
         let mut blocks: Vec<(u64, u32)> = (0..self.state.geometry.blocks)
-            .filter(|b| matches!(self.state.blocks[*b as usize].phase, Phase::Open | Phase::Full))
+            .filter(|b| matches!(self.state.blocks.all()[*b as usize].phase, Phase::Open | Phase::Full))
             .map(|b| {
                 let opened = self.metadata.block(BlockId(b)).and_then(|f| f.header);
-                let full = self.state.blocks[b as usize].phase == Phase::Full;
+                let full = self.state.blocks.all()[b as usize].phase == Phase::Full;
                 let at = if full { last.get(&b).copied() } else { opened.map(|h| h.opened) };
                 (at.unwrap_or(0), b)
             })
@@ -268,15 +277,15 @@ impl<'a> Found<'a> {
         blocks.sort_unstable();
         for (_, b) in blocks {
             let block = BlockId(b);
-            let info = self.state.blocks[b as usize];
+            let info = *self.state.blocks.block(block);
             let region = RegionId(info.region);
             let plane = self.state.geometry.plane_of(block);
-            let local = self.state.local(region, plane);
-            let r = &mut self.state.regions[region.index()];
+            let local = self.state.blocks.local(region, plane);
+            let r = &mut regions_mut(&mut self.state.blocks)[region.index()];
             let at = &mut r.planes[local];
             at.owned += 1;
             if info.phase == Phase::Full {
-                self.state.list(region, plane, block);
+                list(&mut self.state.blocks, &self.state.map, region, plane, block);
                 continue;
             }
             let left = r.shape.pages() - r.region.rule.programmed(&info.state);
@@ -287,18 +296,8 @@ impl<'a> Found<'a> {
                 }
             }
         }
-        let blocks = &self.state.blocks;
-        for pool in &mut self.state.pools {
-            for free in &mut pool.free {
-                let lost = free.count(|b| blocks[b.index()].phase == Phase::Retired);
-                free.found_lost(lost);
-                free.retain(|b| blocks[b.index()].phase == Phase::Free);
-                if pool.order == FreeOrder::LeastErased {
-                    free.sort(|b| blocks[b as usize].erases);
-                }
-            }
-        }
-        self.state.recount();
+        keep_erased(&mut self.state.blocks);
+        recount(&mut self.state.blocks, &self.state.map);
     }
 
     /// Every programmed page, and the first blank one of each block, sensed once.
@@ -307,8 +306,8 @@ impl<'a> Found<'a> {
         for b in 0..self.state.geometry.blocks {
             let plane = self.state.geometry.plane_of(BlockId(b));
             let medium = self.state.geometry.medium_index(plane);
-            let info = &self.state.blocks[b as usize];
-            let r = &self.state.regions[self.state.region_of(BlockId(b)).index()];
+            let info = &self.state.blocks.all()[b as usize];
+            let r = &self.state.blocks.region(self.state.blocks.region_of(BlockId(b)));
             let used = match info.phase {
                 Phase::Open | Phase::Standby | Phase::Full => r.region.rule.programmed(&info.state),
                 _ => 0,

@@ -12,16 +12,14 @@
 use crate::flow::buffer::program_buffer::launch;
 use crate::flow::collect::invalidate::invalidate;
 use crate::flow::collect::job::step_job;
-use crate::flow::collect::superblock::complete_superblocks;
-use crate::flow::collect::superblock::region_known;
+use crate::flow::collect::superblock::{complete_superblocks, region_known};
 use crate::flow::dispatch::follow_up;
 use crate::flow::emit::{add_op, load_page};
 use crate::flow::fail::internal;
 use crate::flow::host::fill::gather;
 use crate::flow::place::decide::{place_host, send_after};
 use crate::flow::place::plane::pick_plane;
-use crate::flow::power::found::Found;
-use crate::flow::power::found::Newest;
+use crate::flow::power::found::{Found, Newest};
 use crate::flow::power::power_loss_image::{Kept, KeptFrom, PowerLossImage};
 use crate::layer::Layer;
 use crate::plan::decision::{Origin, Parcel, Tag};
@@ -29,7 +27,11 @@ use crate::plan::layout::{DriveInfo, Refusal};
 use crate::plan::region::RegionId;
 use crate::plan::span::{Dead, Span};
 use crate::scheme::Scheme;
-use crate::state::block::{Phase, bits_of};
+use crate::state::block::Phase;
+use crate::state::blocks::at_rest;
+use crate::state::blocks::at_rest::all_mut;
+use crate::state::blocks::set_phase;
+use crate::state::blocks::superblock_members::superblock_planes;
 use crate::state::job::{GcReason, Job};
 use crate::state::op::{Class, Op, Owner};
 use rustc_hash::FxHashMap;
@@ -61,20 +63,20 @@ pub(crate) fn recover(
     };
     let metadata = metadata.ok_or_else(|| refuse(&layer, LOST.to_string()))?;
     layer.store.recover(base);
-    if counters.regions.len() == layer.state.regions.len() {
+    if counters.regions.len() == layer.state.blocks.regions().len() {
         layer.state.counters = counters;
     }
     let mut tables = Found::new(&mut layer.state, &mut layer.store, &mut layer.requests, &metadata);
     if let Err(reason) = tables.find_blocks() {
         return Err(refuse(&layer, reason));
     }
-    for (info, used) in layer.state.blocks.iter_mut().zip(wear.lives) {
+    for (info, used) in all_mut(&mut layer.state.blocks).iter_mut().zip(wear.lives) {
         info.life_used = used;
     }
     layer.state.aging.restore(&wear.ages);
     layer.state.wear = wear.drive;
     for block in wear.lost {
-        layer.state.blocks[block.index()].phase = Phase::Retired;
+        set_phase(&mut layer.state.blocks, block, Phase::Retired);
     }
     let mut tables = Found::new(&mut layer.state, &mut layer.store, &mut layer.requests, &metadata);
     tables.find_base();
@@ -98,19 +100,18 @@ pub(crate) fn recover(
 /// Blocks whose erase was cut are erased, each as the end of a collection. A plane ran one erase
 /// at a time for each of its regions, so there is a region for each.
 fn erase_again(layer: &mut Layer) {
-    let is_cut = |b: &BlockId| layer.state.blocks[b.index()].phase == Phase::Collecting;
+    let is_cut = |b: &BlockId| layer.state.blocks.block(*b).phase == Phase::Collecting;
     let mut cut: Vec<BlockId> = (0..layer.state.geometry.blocks).map(BlockId).filter(is_cut).collect();
     cut.sort_by_key(|b| region_known(&layer.state, *b).is_none());
     for block in cut {
-        let b = block.0;
         let plane = layer.state.geometry.plane_of(block);
-        let pool = layer.state.regions[layer.state.region_of(block).index()].region.pool;
+        let pool = layer.state.blocks.region(layer.state.blocks.region_of(block)).region.pool;
         let has_none = |r: &RegionId| {
-            let mut planes = layer.state.superblock_planes(*r, plane).map(PlaneId);
-            planes.all(|p| layer.state.at(*r, p).job.is_none())
+            let mut planes = superblock_planes(&layer.state.blocks, *r, plane).map(PlaneId);
+            planes.all(|p| layer.state.blocks.at(*r, p).job.is_none())
         };
-        let within = |r: &RegionId| layer.state.regions[r.index()].region.pool == pool;
-        let mut regions = (0..layer.state.regions.len() as u8).map(RegionId).filter(within);
+        let within = |r: &RegionId| layer.state.blocks.region(*r).region.pool == pool;
+        let mut regions = (0..layer.state.blocks.regions().len() as u8).map(RegionId).filter(within);
         let idle = region_known(&layer.state, block).or_else(|| regions.find(has_none));
         let Some(region) = idle else {
             internal(
@@ -120,15 +121,7 @@ fn erase_again(layer: &mut Layer) {
             );
             return;
         };
-        let r = &layer.state.regions[region.index()];
-        let info = &mut layer.state.blocks[b as usize];
-        info.region = region.0;
-        info.bits = bits_of(r.region.mode);
-        info.state = r.region.rule.filled(r.shape, r.shape.pages());
-        let pool = layer.state.regions[region.index()].region.pool;
-        layer.state.change_pool(pool, plane, |state| state.at_mut(region, plane).owned += 1);
-        let at = layer.state.at_mut(region, plane);
-        at.job = Some(Job {
+        let job = Job {
             block,
             cursor: 0,
             inflight: 0,
@@ -141,7 +134,8 @@ fn erase_again(layer: &mut Layer) {
             given_up: false,
             why: GcReason::Shortage,
             paces: None,
-        });
+        };
+        at_rest::erase_again(&mut layer.state.blocks, region, plane, job);
         step_job(layer, region, plane);
     }
 }
@@ -173,7 +167,7 @@ fn restage(layer: &mut Layer, kept: Kept, newest: &FxHashMap<u64, Newest>) {
             layer.requests.next_version();
             // Under the version that it goes to flash with: what of the page goes first is not newer than the rest.
             layer.store.protect(lpn, mask, layer.requests.version(), &page);
-            let home = layer.state.config.stripe.plane(lpn);
+            let home = layer.state.blocks.stripe().plane(lpn);
             let spans = [Span { lpn, mask, offset: 0 }];
             let parcel = Parcel { origin: Origin::Host(Tag::default()), spans: &spans, home };
             let Some(place) = place_host(&layer.state, &mut layer.seat, &mut layer.out, &parcel) else {

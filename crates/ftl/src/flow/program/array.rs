@@ -2,6 +2,7 @@
 
 use crate::plan::region::RegionId;
 use crate::state::op::{Op, OpId};
+use crate::state::sensing;
 use crate::state::state::State;
 use crate::state::times::ArrayTime;
 use crate::state::wordline::{page_number, wordline_of};
@@ -39,7 +40,7 @@ pub(crate) fn sense(state: &mut State, id: OpId) -> u8 {
     let (mode, bit) = wordline_of(state, state.config.array.has_windows, op);
     let block = state.geometry.block_of(op.ppn);
     let page = page_number(&state.geometry, op);
-    let retries = state.sense(block, page, mode, bit);
+    let retries = sensing::sense(state, block, page, mode, bit);
     state.ops[id].retries = retries;
     retries.count
 }
@@ -77,7 +78,7 @@ fn array_time(state: &State, id: OpId) -> SimDuration {
         OpKind::Program if op.copies => times.copy_back,
         OpKind::Program => {
             let block = state.geometry.block_of(op.ppn);
-            let region = state.blocks[block.index()].region as usize;
+            let region = state.blocks.block(block).region as usize;
             if state.config.array.has_windows && written_whole(state, op, region) {
                 times.program[bit]
             } else {
@@ -103,7 +104,7 @@ pub(crate) fn are_alike(state: &State, one: OpId, other: OpId) -> bool {
 
 /// Whether a program belongs to a window that is written wordline by wordline, whose bits are in RAM.
 fn written_whole(state: &State, op: &Op, region: usize) -> bool {
-    op.bound_class == SlotClass::Next && state.regions[region].region.rule.reprograms()
+    op.bound_class == SlotClass::Next && state.blocks.regions()[region].region.rule.reprograms()
 }
 
 /// Sectors that an operation transfers: the wanted ones of a read, whole pages of a program, since the register
@@ -134,7 +135,7 @@ pub(crate) fn count_energy(state: &mut State, id: OpId) {
     let transfers = if state.config.array.retransfer { senses.max(1) } else { 1 };
     let moved = transfer_sectors(state, id) as u64 * state.geometry.sector * transfers;
     let (cause, kind, copies) = (op.cause as usize, op.kind, op.copies);
-    let region = state.blocks[state.geometry.block_of(op.ppn).index()].region as usize;
+    let region = state.blocks.block(state.geometry.block_of(op.ppn)).region as usize;
     let rereads = kind == OpKind::Program
         && state.config.array.reread(RegionId(region as u8), bit) > 0
         && !(state.config.array.has_windows && written_whole(state, op, region));

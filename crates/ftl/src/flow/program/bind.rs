@@ -11,8 +11,16 @@ use crate::flow::moves::moves::leave_buffer;
 use crate::layer::Layer;
 use crate::plan::decision::{Route, Target};
 use crate::plan::region::MovedIn;
-use crate::state::admission::Claim;
-use crate::state::block::Phase;
+use crate::state::blocks::admission::Claim;
+use crate::state::blocks::admission::{grants_block, grants_conversion, grants_slot, has_room};
+use crate::state::blocks::completes_superpage;
+use crate::state::blocks::frontier::open;
+use crate::state::blocks::frontier::open_superblock_members;
+use crate::state::blocks::frontier::{Head, head_of, take_block, take_page};
+use crate::state::blocks::planes_mut;
+use crate::state::blocks::superblock_members::{
+    has_superblocks, least_filled_of_superblock, members, superblock_planes,
+};
 use crate::state::op::{Class, Op, OpId, Owner};
 use crate::state::outbox::Outbox;
 use crate::state::state::State;
@@ -20,7 +28,7 @@ use crate::state::store::Store;
 use std::fmt::Debug;
 use wordline_counters::{Cause, OpKind};
 use wordline_device::Trigger;
-use wordline_units::{BlockId, PlaneId};
+use wordline_units::{BlockId, PlaneId, SimDuration};
 
 /// Result of an attempt to bind a program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -58,12 +66,12 @@ fn bind_along(layer: &mut Layer, id: OpId, route: Route, reserve: bool) -> Optio
     let (plane, privileged, slots) = (op.plane, op.privileged, op.slots as u32);
     for target in route.targets() {
         let region = target.region;
-        if !layer.state.is_there(region, plane) {
+        if !layer.state.blocks.is_there(region, plane) {
             let why = format!("plane {plane} has no blocks of region {}", region.0);
             illegal(&layer.state, &layer.seat, &mut layer.out, format!("route to region {}", region.0), why);
             return None;
         }
-        let r = &layer.state.regions[region.index()];
+        let r = &layer.state.blocks.region(region);
         let (units, rule) = (r.units_per_page, r.region.rule);
         let whole = units * r.pages_per_program;
         if slots > whole {
@@ -73,7 +81,7 @@ fn bind_along(layer: &mut Layer, id: OpId, route: Route, reserve: bool) -> Optio
             return None;
         }
         if slots < whole && r.pages_per_program > 1 {
-            if layer.state.has_room(target, plane, Claim::of(privileged)) {
+            if has_room(&layer.state.blocks, target, plane, Claim::of(privileged)) {
                 divert(layer, id, target);
                 return Some(Binding::Diverted);
             }
@@ -83,7 +91,7 @@ fn bind_along(layer: &mut Layer, id: OpId, route: Route, reserve: bool) -> Optio
             let ppn = layer.state.geometry.ppn(block, page * units);
             let op = &mut layer.state.ops[id];
             (op.ppn, op.bound_class) = (ppn, target.class);
-            let asked = &layer.state.regions[route.region().index()].region;
+            let asked = &layer.state.blocks.region(route.region()).region;
             if matches!(asked.moved_in, MovedIn::Through(_)) {
                 leave_buffer_all(&mut layer.state, id);
             }
@@ -95,9 +103,9 @@ fn bind_along(layer: &mut Layer, id: OpId, route: Route, reserve: bool) -> Optio
                 && let Some(old) = layer.state.map.prefetch_commit(op.lpn, op.from, ppn)
             {
                 let block = layer.state.geometry.block_of(old).index();
-                fetch(&layer.state.blocks, block);
+                fetch(layer.state.blocks.all(), block);
             }
-            if layer.state.superblocks.parity.is_written() {
+            if layer.state.blocks.parity().is_written() {
                 complete_superpage(&mut layer.state, &mut layer.store, &mut layer.out, id, target);
             }
             return Some(Binding::Bound);
@@ -111,15 +119,16 @@ fn bind_along(layer: &mut Layer, id: OpId, route: Route, reserve: bool) -> Optio
 fn complete_superpage(state: &mut State, store: &mut Store, out: &mut Outbox, id: OpId, target: Target) {
     let Target { region, class } = target;
     let op = &state.ops[id];
-    if op.owner == Owner::Parity || !state.has_superblocks(region) {
+    if op.owner == Owner::Parity || !has_superblocks(&state.blocks, region) {
         return;
     }
-    let group = state.superblock_planes(region, op.plane);
-    if !state.superblocks.parity.count_program(region, &group) {
+    let group = superblock_planes(&state.blocks, region, op.plane);
+    if !completes_superpage(&mut state.blocks, region, &group) {
         return;
     }
-    let plane = state.least_filled_of_superblock(region, PlaneId(group.start), None);
-    let r = &state.regions[region.index()];
+    let plane =
+        least_filled_of_superblock(&mut state.blocks, &state.backlog, region, PlaneId(group.start), None);
+    let r = &state.blocks.region(region);
     let slots = (r.units_per_page * r.pages_per_program) as u8;
     let last = &state.ops[id];
     // A die that is held is so for the job alone.
@@ -135,8 +144,8 @@ fn complete_superpage(state: &mut State, store: &mut Store, out: &mut Outbox, id
 pub(crate) fn refuses_conversion(state: &State, id: OpId, target: Target, plane: PlaneId) -> bool {
     let Target { region, class } = target;
     matches!(state.ops[id].owner, Owner::Move(_))
-        && state.at(region, plane).open[class as usize].is_empty()
-        && !state.grants_conversion(region, plane)
+        && state.blocks.at(region, plane).open[class as usize].is_empty()
+        && !grants_conversion(&state.blocks, &state.trims, &state.demand, region, plane)
 }
 
 /// A page leaves its plane's queue for the group of its fallback region.
@@ -154,52 +163,22 @@ fn take_slot(layer: &mut Layer, id: OpId, target: Target, reserve: bool) -> Opti
     let op = &layer.state.ops[id];
     let (plane, privileged) = (op.plane, op.privileged);
     let levels = layer.state.wear.spec.static_beyond.is_some() && levels(&layer.state, op);
-    if !layer.state.grants_slot(region, plane, Claim::of(privileged)) {
+    let blocks = &mut layer.state.blocks;
+    if !grants_slot(blocks, region, plane, Claim::of(privileged)) {
         return None;
     }
-    let local = layer.state.local(region, plane);
-    let may_open = levels && layer.state.grants_block(region, plane, Claim::of(reserve));
-    layer.state.planes.changed(plane);
-    let r = &mut layer.state.regions[region.index()];
-    let (rule, shape, units, trigger) = (r.region.rule, r.shape, r.units_per_page, r.region.trigger);
-    let at = &mut r.planes[local];
-    let mut opened = false;
+    let may_open = levels && grants_block(blocks, region, plane, Claim::of(reserve));
+    planes_mut(blocks).changed(plane);
+    let (rule, trigger) = (blocks.region(region).region.rule, blocks.region(region).region.trigger);
     // Data at rest stay apart from those of the frontier, where blocks are plain and there is another.
-    let open = at.open[class as usize].len();
+    let open = blocks.at(region, plane).open[class as usize].len();
     let apart = levels && !rule.by_bit() && !rule.reprograms() && (open > 1 || open == 1 && may_open);
-    let head = match at.open[class as usize].get(apart as usize) {
-        Some(b) => BlockId(*b),
-        // Pages of this type come later in the life of a block.
-        None if !rule.begins_with(shape, class) && rule.classes(shape).contains(&class) => return None,
-        None => {
-            opened = true;
-            open_block(layer, target, plane, reserve, levels)?
-        }
+    let (head, opened) = match head_of(blocks, target, plane, apart) {
+        Head::Open(head) => (head, false),
+        Head::Later => return None,
+        Head::Erased => (open_block(layer, target, plane, reserve, levels)?, true),
     };
-    let block = &mut layer.state.blocks[head.index()];
-    let before = block.state;
-    let page = rule.take(shape, &mut block.state, class)?;
-    block.writers += 1;
-    let state = block.state;
-    let pages = rule.pages_per_program();
-    let r = &mut layer.state.regions[region.index()];
-    let at = &mut r.planes[local];
-    at.open_slots -= (pages * units) as u64;
-    if rule.by_bit() {
-        r.left[(page % shape.bits as u32) as usize] -= 1;
-    }
-    if rule.reprograms() {
-        layer.state.change_lists(region, plane, head, before);
-    } else if !rule.has_left(shape, &state, class) {
-        at.open[class as usize].retain(|b| *b != head.0);
-        let next = at.open[class as usize].front().copied();
-        if rule.programmed(&state) == shape.pages() {
-            layer.state.blocks[head.index()].phase = Phase::Full;
-        }
-        for block in [Some(head.0), next].into_iter().flatten() {
-            layer.state.look_at_frontier(region, plane, BlockId(block));
-        }
-    }
+    let page = take_page(&mut layer.state.blocks, &layer.state.map, target, plane, head)?;
     if opened || matches!(trigger, Trigger::FreeSlots(_)) {
         collect_after_taking(layer, region, plane);
     }
@@ -215,7 +194,7 @@ fn open_block(
     levels: bool,
 ) -> Option<BlockId> {
     let Target { region, class } = target;
-    let r = &layer.state.regions[region.index()];
+    let r = &layer.state.blocks.region(region);
     if !r.region.rule.classes(r.shape).contains(&class) {
         let rule = r.region.rule;
         illegal(
@@ -230,15 +209,19 @@ fn open_block(
         );
         return None;
     }
-    if !layer.state.grants_block(region, plane, Claim::of(reserve)) {
+    if !grants_block(&layer.state.blocks, region, plane, Claim::of(reserve)) {
         return None;
     }
-    let block = layer.state.take_block(region, plane, |free, blocks| {
+    let block = take_block(&mut layer.state.blocks, region, plane, |free, blocks| {
         if levels { free.take_most_worn(|b| blocks[b as usize].erases) } else { free.take() }
     })?;
-    layer.state.open(region, plane, block);
-    if layer.state.has_superblocks(region) {
-        layer.state.open_superblock_members(region, plane, block);
+    let State { blocks, map, aging, now, .. } = &mut layer.state;
+    open(blocks, map, region, plane, block);
+    if has_superblocks(blocks, region) {
+        open_superblock_members(blocks, map, region, plane, block);
+        members(blocks, region, plane, block).for_each(|(_, b)| aging.opened(b, *now, SimDuration::ZERO));
+    } else {
+        aging.opened(block, *now, SimDuration::ZERO);
     }
     Some(block)
 }
@@ -250,7 +233,7 @@ fn count_page_type(state: &mut State, id: OpId, got: Target, page: u32) {
         return;
     }
     let asked = op.route.targets().next().map_or(got.class, |t| t.class);
-    let r = &state.regions[got.region.index()];
+    let r = &state.blocks.region(got.region);
     let bit = r.shape.page_type(page) as usize;
     let types = &mut state.counters.regions[got.region.index()].page_types;
     if let Some(types) = types.get_mut(asked as usize) {

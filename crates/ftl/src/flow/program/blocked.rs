@@ -14,7 +14,11 @@ use crate::flow::program::bind::{leave_buffer_all, refuses_conversion};
 use crate::layer::Layer;
 use crate::plan::decision::{PlanePick, Route, Target};
 use crate::plan::region::RegionId;
-use crate::state::admission::Claim;
+use crate::state::blocks::admission::Claim;
+use crate::state::blocks::admission::has_room;
+use crate::state::blocks::free_space::spare_slots;
+use crate::state::blocks::planes_mut;
+use crate::state::blocks::superblock_members::superblock_planes;
 use crate::state::moves::Moves;
 use crate::state::op::{Op, OpId, Owner};
 use crate::state::outbox::Outbox;
@@ -65,18 +69,18 @@ pub(crate) fn find_space(layer: &mut Layer, id: OpId) -> Blocked {
     if let Owner::Job(from) = op.owner
         && blocks_gc
     {
-        for p in layer.state.superblock_planes(from, layer.state.geometry.plane_at(op.from)) {
-            layer.state.planes.block_gc(PlaneId(p));
+        for p in superblock_planes(&layer.state.blocks, from, layer.state.geometry.plane_at(op.from)) {
+            planes_mut(&mut layer.state.blocks).block_gc(PlaneId(p));
         }
     }
     for target in route.targets() {
-        if !layer.state.is_there(target.region, plane) {
+        if !layer.state.blocks.is_there(target.region, plane) {
             continue;
         }
-        for p in layer.state.superblock_planes(target.region, plane) {
-            layer.state.planes.block_program(PlaneId(p), target.region);
+        for p in superblock_planes(&layer.state.blocks, target.region, plane) {
+            planes_mut(&mut layer.state.blocks).block_program(PlaneId(p), target.region);
             if blocks_gc {
-                layer.state.planes.block_gc(PlaneId(p));
+                planes_mut(&mut layer.state.blocks).block_gc(PlaneId(p));
             }
         }
         collect_for(layer, target.region, plane);
@@ -133,7 +137,7 @@ pub(crate) fn send_elsewhere(layer: &mut Layer, id: OpId) -> bool {
         return true;
     }
     // What leaves a cache may lie in any plane, and may have filled this one.
-    let has_cache = || layer.state.regions.iter().any(|r| r.region.evicts_to_other_pool);
+    let has_cache = || layer.state.blocks.regions().iter().any(|r| r.region.evicts_to_other_pool);
     has_no_other_place && !may_change_plane && has_cache() && find_plane(layer, id)
 }
 
@@ -151,18 +155,18 @@ fn find_plane(layer: &mut Layer, id: OpId) -> bool {
 
 /// Whether the data of a program are in another pool.
 fn leaves_its_pool(state: &State, op: &Op) -> bool {
-    let source = state.region_of(state.geometry.block_of(op.from));
-    !state.share_pool(source, op.route.region())
+    let source = state.blocks.region_of(state.geometry.block_of(op.from));
+    !state.blocks.share_pool(source, op.route.region())
 }
 
 /// The plane with the most room, other than its own, that has a slot for a program.
 fn plane_with_room(state: &State, id: OpId) -> Option<PlaneId> {
     let op = &state.ops[id];
     op.route.targets().find_map(|target| {
-        let takes = state.pool_of(target.region).planes();
-        let takes = takes.filter(|p| *p != op.plane && state.has_room(target, *p, Claim::Data));
+        let takes = state.blocks.pool_of(target.region).planes();
+        let takes = takes.filter(|p| *p != op.plane && has_room(&state.blocks, target, *p, Claim::Data));
         let takes = takes.filter(|p| !refuses_conversion(state, id, target, *p));
-        takes.max_by_key(|p| state.spare_slots(target.region, *p))
+        takes.max_by_key(|p| spare_slots(&state.blocks, &state.backlog, target.region, *p))
     })
 }
 
@@ -170,7 +174,7 @@ fn plane_with_room(state: &State, id: OpId) -> Option<PlaneId> {
 fn plane_that_collects(layer: &mut Layer, id: OpId) -> Option<PlaneId> {
     let (here, route) = (layer.state.ops[id].plane, layer.state.ops[id].route);
     for region in route.targets().map(|target| target.region) {
-        for plane in layer.state.pool_of(region).planes().filter(|plane| *plane != here) {
+        for plane in layer.state.blocks.pool_of(region).planes().filter(|plane| *plane != here) {
             let before = layer.out.asked();
             collect_for(layer, region, plane);
             if layer.out.asked() > before {
@@ -190,22 +194,22 @@ fn region_with_room(state: &State, id: OpId) -> Option<Target> {
     let op = &state.ops[id];
     let wanted = op.route.region();
     let as_much = at_once(state, wanted);
-    let in_pool = |r: &RegionId| state.share_pool(*r, wanted);
-    let regions = || (0..state.regions.len() as u8).map(RegionId).filter(in_pool);
+    let in_pool = |r: &RegionId| state.blocks.share_pool(*r, wanted);
+    let regions = || (0..state.blocks.regions().len() as u8).map(RegionId).filter(in_pool);
     let alike = regions().filter(|r| at_once(state, *r) == as_much);
     let lesser = regions().filter(|r| at_once(state, *r).0 < as_much.0);
     let mut targets = alike.chain(lesser).flat_map(|region| {
-        let r = &state.regions[region.index()];
+        let r = &state.blocks.region(region);
         r.region.rule.classes(r.shape).iter().map(move |class| Target { region, class: *class })
     });
     targets.find(|target| {
-        !op.route.targets().any(|t| t == *target) && state.has_room(*target, op.plane, Claim::Data)
+        !op.route.targets().any(|t| t == *target) && has_room(&state.blocks, *target, op.plane, Claim::Data)
     })
 }
 
 /// Units in one program operation of a region, and how many of them share a page.
 fn at_once(state: &State, region: RegionId) -> (u32, u32) {
-    let r = &state.regions[region.index()];
+    let r = &state.blocks.region(region);
     (r.units_per_page * r.pages_per_program, r.units_per_page)
 }
 
@@ -321,9 +325,9 @@ fn member_with_space(state: &State, id: OpId) -> Option<PlaneId> {
     if matches!(op.owner, Owner::Move(_)) || state.wear.spec.static_beyond.is_some() && levels(state, op) {
         return None;
     }
-    let mut targets = op.route.targets().filter(|t| state.is_there(t.region, here));
+    let mut targets = op.route.targets().filter(|t| state.blocks.is_there(t.region, here));
     targets.find_map(|target| {
-        let mut planes = state.superblock_planes(target.region, here).map(PlaneId);
-        planes.find(|p| *p != here && state.has_room(target, *p, Claim::of(privileged)))
+        let mut planes = superblock_planes(&state.blocks, target.region, here).map(PlaneId);
+        planes.find(|p| *p != here && has_room(&state.blocks, target, *p, Claim::of(privileged)))
     })
 }

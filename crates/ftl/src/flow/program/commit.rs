@@ -13,6 +13,13 @@ use crate::layer::Layer;
 use crate::plan::region::RegionId;
 use crate::plan::span::Dead;
 use crate::state::block::Phase;
+use crate::state::blocks::add_live;
+use crate::state::blocks::block_wear::wear_by_erase;
+use crate::state::blocks::capacity;
+use crate::state::blocks::free_space::is_at_hard_reserve;
+use crate::state::blocks::superblock_members::is_emptied;
+use crate::state::blocks::superblock_members::members;
+use crate::state::blocks::victims::end_program;
 use crate::state::op::{Op, OpId, Owner};
 use crate::state::request::{Effect, Fault, Outcome};
 use crate::state::requests::Requests;
@@ -36,7 +43,7 @@ pub(crate) struct Committed {
 #[inline]
 pub(crate) fn read_done(state: &mut State, requests: &mut Requests, id: OpId) {
     let op = &state.ops[id];
-    let info = &state.blocks[state.geometry.block_of(op.ppn).index()];
+    let info = state.blocks.block(state.geometry.block_of(op.ppn));
     let (region, mode) = (RegionId(info.region), info.mode());
     if op.to_bring.is_some() {
         return; // what the register still held was not read anew
@@ -70,9 +77,9 @@ pub(crate) fn program_done(layer: &mut Layer, lead: OpId) {
     let op = &layer.state.ops[lead];
     let (first, slots) = (op.ppn, op.slots);
     let block = layer.state.geometry.block_of(first);
-    let region = RegionId(layer.state.blocks[block.index()].region);
+    let region = RegionId(layer.state.blocks.block(block).region);
     count_program(&mut layer.state, lead, region, slots);
-    if layer.state.regions[region.index()].region.rule.tells_types() {
+    if layer.state.blocks.region(region).region.rule.tells_types() {
         note_bit(&layer.state, &mut layer.requests, lead);
     }
     if layer.store.keeps_metadata() {
@@ -88,12 +95,7 @@ pub(crate) fn program_done(layer: &mut Layer, lead: OpId) {
 #[inline]
 pub(crate) fn leave_block(layer: &mut Layer, block: BlockId) {
     let plane = layer.state.geometry.plane_of(block);
-    layer.state.planes.changed(plane);
-    let info = &mut layer.state.blocks[block.index()];
-    info.writers -= 1;
-    if info.is_listed() {
-        let region = RegionId(info.region);
-        layer.state.list(region, plane, block);
+    if let Some(region) = end_program(&mut layer.state.blocks, &layer.state.map, block, plane) {
         collect_for_waiting(layer, region, plane);
     }
 }
@@ -112,7 +114,7 @@ fn note_bit(state: &State, requests: &mut Requests, lead: OpId) {
 /// Bytes and pages of a program, by cause; unwritten parts are padding.
 fn count_program(state: &mut State, lead: OpId, region: RegionId, slots: u8) {
     let g = &state.geometry;
-    let units_per_page = state.regions[region.index()].units_per_page as u8;
+    let units_per_page = state.blocks.region(region).units_per_page as u8;
     let (sector, unit) = (g.sector, g.unit);
     let counters = &mut state.counters.regions[region.index()];
     let class = state.ops[lead].bound_class;
@@ -192,7 +194,7 @@ pub(crate) fn commit(layer: &mut Layer, part: OpId, ppn: Ppn, dead: &mut Dead) -
     if keep.is_empty() {
         layer.state.counters.born_invalid += 1;
     } else {
-        layer.state.add_live(layer.state.geometry.block_of(ppn), layer.state.map.weight(keep));
+        add_live(&mut layer.state.blocks, layer.state.geometry.block_of(ppn), layer.state.map.weight(keep));
     }
     let next = match owner {
         Owner::Job(region) => {
@@ -222,25 +224,25 @@ pub(crate) fn erase_done(layer: &mut Layer, id: OpId) {
         }
     }
     layer.state.ops.remove(id);
-    let info = &layer.state.blocks[block.index()];
+    let info = layer.state.blocks.block(block);
     let (region, mode) = (RegionId(info.region), info.mode());
-    let retires = layer.state.wear_by_erase(block, mode);
+    let retires = wear_by_erase(&mut layer.state.blocks, &mut layer.state.wear, block, mode);
     layer.state.counters.erases[mode.index()] += 1;
     watch_progress(layer);
     layer.state.counters.regions[region.index()].counts.erases += 1;
     layer.state.map.erase(block);
     if layer.store.keeps_metadata() && layer.state.wear.spec.acceleration > 1 {
-        let erases = layer.state.blocks[block.index()].erases;
+        let erases = layer.state.blocks.block(block).erases;
         ask_media(&layer.state, &mut layer.store, &mut layer.out, |m| m.wear(block, erases));
     }
     layer.state.wear.lost.retired += retires as u32;
     end_job(layer, region, plane);
     layer.state.refreshing.forget(block);
-    let members = layer.state.members(region, plane, block);
-    if members.clone().any(|(p, b)| layer.state.is_emptied(region, p, b)) {
+    let members = members(&layer.state.blocks, region, plane, block);
+    if members.clone().any(|(p, b)| is_emptied(&layer.state.blocks, region, p, b)) {
         return; // the erases of others have not ended
     }
-    if members.clone().all(|(_, b)| layer.state.blocks[b.index()].phase == Phase::Erasing) {
+    if members.clone().all(|(_, b)| layer.state.blocks.block(b).phase == Phase::Erasing) {
         members.for_each(|(p, b)| give_back(layer, region, p, b, retires));
     } else {
         open_again(&mut layer.state, &mut layer.out, region, members);
@@ -258,25 +260,14 @@ fn watch_progress(layer: &mut Layer) {
 
 /// Return a block to its pool, or retire it.
 fn give_back(layer: &mut Layer, region: RegionId, plane: PlaneId, block: BlockId, retires: bool) {
-    layer.state.blocks[block.index()].phase = if retires { Phase::Retired } else { Phase::Free };
-    let local = layer.state.local(region, plane);
-    let pool = layer.state.regions[region.index()].region.pool;
-    layer.state.change_pool(pool, plane, |state| {
-        let (blocks, pool) = (&state.blocks, &mut state.pools[pool.0 as usize]);
-        if retires {
-            pool.free[local].lose_worn();
-        } else {
-            pool.free[local].put_back(block, pool.order, |b| blocks[b as usize].erases);
-        }
-        state.regions[region.index()].planes[local].owned -= 1;
-    });
-    layer.state.planes.changed(plane);
-    layer.state.planes.wake_gc(plane);
-    layer.state.planes.wake_programs(plane);
+    let pool = layer.state.blocks.region(region).region.pool;
+    capacity::give_back(&mut layer.state.blocks, region, plane, block, retires);
     layer.out.ask(Effect::Wake(plane));
-    for other in (0..layer.state.regions.len() as u8).map(RegionId) {
+    for other in (0..layer.state.blocks.regions().len() as u8).map(RegionId) {
         let again = layer.state.config.gc.recheck == Recheck::Erase;
-        if layer.state.reaches(other, plane) && (again || layer.state.is_at_hard_reserve(other, plane)) {
+        if layer.state.blocks.reaches(other, plane)
+            && (again || is_at_hard_reserve(&layer.state.blocks, other, plane))
+        {
             collect_if_short(layer, other, plane);
         }
     }

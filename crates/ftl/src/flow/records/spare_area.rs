@@ -96,7 +96,7 @@ pub(crate) fn store_unit(layer: &mut Layer, part: OpId, span: Span, version: u64
 
 /// Metadata that the first program of a block writes.
 pub(crate) fn header(state: &State, store: &Store, block: BlockId) -> BlockHeader {
-    let info = &state.blocks[block.index()];
+    let info = state.blocks.block(block);
     BlockHeader {
         region: RegionId(info.region),
         mode: info.mode(),

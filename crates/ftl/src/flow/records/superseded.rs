@@ -23,7 +23,7 @@ pub(crate) fn drop_replaced(
     let newer = if let [at] = located[..] { Some((ppn, at.ppn)) } else { None };
     let mut spans = Spans::new();
     store.drop_superseded(dead.iter().map(|old| (old.ppn, ppn)).chain(newer), |old| {
-        if state.blocks[state.geometry.block_of(old).index()].readers > 0 {
+        if state.blocks.block(state.geometry.block_of(old)).readers > 0 {
             return Use::Read;
         }
         state.map.live_in(old, &mut spans);
