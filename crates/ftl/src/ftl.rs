@@ -125,7 +125,7 @@ impl Ftl {
     /// # Errors
     /// If the request exceeds the drive's capacity or is empty.
     pub fn validate(&self, request: &HostRequest, number: u64) -> Result<(), RequestError> {
-        validate(&self.layer.state, request, number)
+        validate(&self.layer.state.config, request, number)
     }
 
     /// Complete a write that was never admitted: the buffer is full, and its data have no place.
@@ -143,7 +143,7 @@ impl Ftl {
     /// First and last page of a request.
     #[inline(always)]
     pub fn pages_of(&self, request: &HostRequest) -> (Lpn, Lpn) {
-        pages_of(&self.layer.state, request)
+        pages_of(&self.layer.state.config, request)
     }
 
     /// Remove a completed request; its number may be reused. Returns what it read, where media keep bytes.
@@ -168,12 +168,12 @@ impl Ftl {
     /// the bus has failed.
     #[inline(always)]
     pub fn repeat(&mut self, id: OpId) -> bool {
-        repeat(&mut self.layer.state, id)
+        repeat(&self.layer.state.config, &mut self.layer.state.ops, id)
     }
 
     /// Whether a sensed read must be sensed again after its transfer.
     pub fn will_repeat(&self, id: OpId) -> bool {
-        will_repeat(&self.layer.state, id)
+        will_repeat(&self.layer.state.config, &self.layer.state.ops, id)
     }
 
     /// Whether two operations in different planes can be one multi-plane command: of the same kind, cell mode and time;
@@ -187,13 +187,13 @@ impl Ftl {
     /// must be filled.
     #[inline(always)]
     pub fn transfer_sectors(&self, id: OpId) -> u32 {
-        transfer_sectors(&self.layer.state, id)
+        transfer_sectors(&self.layer.state.geometry, &self.layer.state.ops, id)
     }
 
     /// Whether an operation can delay a host request.
     #[inline(always)]
     pub fn serves_host(&self, id: OpId) -> bool {
-        serves_host(&self.layer.state, id)
+        serves_host(&self.layer.state.ops, id)
     }
 
     /// A die is idle, or the drive drains: ask the scheme for one job, plane by plane in rotation. Returns
@@ -214,7 +214,7 @@ impl Ftl {
 
     /// Distribution of this many pages over the planes of the home region.
     pub fn spread(&self, pages: u64) -> Spread {
-        spread(&self.layer.state, pages)
+        spread(&self.layer.state.config, &self.layer.state.blocks, pages)
     }
 
     /// Maximum RAM, in bytes, of changes that waited for their map page.

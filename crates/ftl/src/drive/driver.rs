@@ -189,7 +189,7 @@ fn wake<D: Driver>(driver: &mut D, plane: PlaneId) {
 fn hold<D: Driver>(driver: &mut D, die: DieId) {
     driver.hold(die);
     let Layer { state, seat, idle_jobs, .. } = driver.layer().parts();
-    if driver.is_idle() && may_work_again(state, seat, idle_jobs, die) {
+    if driver.is_idle() && may_work_again(&state.geometry, seat, idle_jobs, die) {
         idle(driver.layer_mut().parts_mut(), die);
     }
 }

@@ -2,6 +2,7 @@
 //! are notified.
 
 use crate::layer::Layer;
+use crate::state::demand_map::DemandMap;
 use crate::state::op::{NONE, Op, OpId};
 use crate::state::outbox::Outbox;
 use crate::state::request::RequestId;
@@ -59,9 +60,9 @@ pub(crate) fn settle(layer: &mut Layer, part: OpId) {
         }
         layer.store.unstage(stage);
     }
-    begin_ending(&mut layer.state, part);
+    begin_ending(&mut layer.state.demand, part);
     notify(&layer.state, &mut layer.requests, &mut layer.out, part, owner.request());
-    set_ending(&mut layer.state, SimTime(0));
+    set_ending(&mut layer.state.demand, SimTime(0));
     if owner.is_host() {
         layer.state.buffered -= u64::from(layer.state.config.ack.is_buffer());
         if layer.requests.settle() {
@@ -90,16 +91,16 @@ pub(crate) fn awaited(state: &mut State, lead: OpId) {
 
 /// Begin to end an operation of a request: requests that end with it learn when its map page was loaded.
 #[inline(always)]
-pub(crate) fn begin_ending(state: &mut State, id: OpId) {
-    if let Some(map) = &mut state.demand {
+pub(crate) fn begin_ending(demand: &mut Option<Box<DemandMap>>, id: OpId) {
+    if let Some(map) = demand {
         map.begin_ending(id);
     }
 }
 
 /// Note when the map page came that what ends now has waited for; 0 for none.
 #[inline(always)]
-pub(crate) fn set_ending(state: &mut State, came: SimTime) {
-    if let Some(map) = &mut state.demand {
+pub(crate) fn set_ending(demand: &mut Option<Box<DemandMap>>, came: SimTime) {
+    if let Some(map) = demand {
         map.set_ending(came);
     }
 }

@@ -77,7 +77,7 @@ fn write(layer: &mut Layer, id: RequestId, request: &HostRequest, data: HostData
     let mut first = write.extent.first;
     let mut unplaced = Unplaced::new();
     while first <= write.extent.last {
-        let parcel = parcel_from(&layer.state, &write, first);
+        let parcel = parcel_from(&layer.state.blocks, &write, first);
         first = parcel.end;
         for unit in parcel {
             let next = enter_unit(layer, &write, unit, &mut unplaced);
@@ -109,7 +109,7 @@ fn flush(layer: &mut Layer, id: RequestId) {
 
 /// Data that wait for other data in a full buffer must not block a write.
 pub(crate) fn make_space(layer: &mut Layer, request: &HostRequest) {
-    let next = make_space_in_buffer(&layer.state, &mut layer.write_buffer, request);
+    let next = make_space_in_buffer(&layer.state.config, &mut layer.write_buffer, request);
     follow_up(layer, next);
     make_space_in_groups(layer);
     make_space_in_merged(layer, request);
@@ -421,7 +421,7 @@ fn settled(layer: &mut Layer, part: OpId) {
     let op = &layer.state.ops[part];
     let (lpn, cause, version) = (op.lpn, op.cause, op.version);
     if cause == Cause::Metadata {
-        metadata_programmed(&mut layer.state, lpn, version);
+        metadata_programmed(&mut layer.state.trims, &mut layer.state.demand, lpn, version);
     }
     settle(layer, part);
     // One that collection moved by way of RAM, too.

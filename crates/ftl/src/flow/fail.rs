@@ -7,10 +7,11 @@ use crate::state::outbox::Outbox;
 use crate::state::request::{Fault, Outcome};
 use crate::state::state::State;
 use crate::state::store::Store;
+use wordline_units::SimTime;
 
 /// A decision of the scheme that its layout does not allow.
-pub(crate) fn illegal(state: &State, seat: &Seat, out: &mut Outbox, decision: String, why: String) {
-    let (scheme, time) = (seat.scheme.name(), state.now);
+pub(crate) fn illegal(now: SimTime, seat: &Seat, out: &mut Outbox, decision: String, why: String) {
+    let (scheme, time) = (seat.scheme.name(), now);
     out.fail(|| Fault::IllegalDecision { scheme: scheme.to_string(), decision, time, state: why });
 }
 
@@ -29,14 +30,14 @@ fn undecided(state: &State, seat: &Seat, out: &mut Outbox, hook: &'static str) -
 }
 
 /// An invariant is broken.
-pub(crate) fn internal(state: &State, out: &mut Outbox, what: String) {
-    out.internal(what, state.now);
+pub(crate) fn internal(now: SimTime, out: &mut Outbox, what: String) {
+    out.internal(what, now);
 }
 
 /// Have the media do something. A media failure stops the drive: its tables would claim data that the media do not
 /// hold. Nothing more is asked of them then.
 pub(crate) fn ask_media<T>(
-    state: &State,
+    now: SimTime,
     store: &mut Store,
     out: &mut Outbox,
     what: impl FnOnce(&mut Store) -> Result<T, MediaError>,
@@ -47,15 +48,15 @@ pub(crate) fn ask_media<T>(
     match what(store) {
         Ok(done) => Some(done),
         Err(error) => {
-            stop_for(state, out, error);
+            stop_for(now, out, error);
             None
         }
     }
 }
 
 #[cold]
-fn stop_for(state: &State, out: &mut Outbox, error: MediaError) {
-    let time = state.now;
+fn stop_for(now: SimTime, out: &mut Outbox, error: MediaError) {
+    let time = now;
     out.fail(|| Fault::Media { error, time });
 }
 

@@ -7,10 +7,10 @@
 use crate::layer::Layer;
 use crate::plan::region::FreeOrder;
 use crate::state::block::Phase;
+use crate::state::blocks::Blocks;
 use crate::state::blocks::at_rest::{block_mut, forget_most_shrunk, regions_mut, wrap_turn};
 use crate::state::merge::MergeBuffer;
 use crate::state::request::Timer;
-use crate::state::state::State;
 use wordline_units::{BlockId, PlaneId, SimTime};
 
 /// Where the least worn block is opened first, how many more erases than the least worn of its plane count: beyond that
@@ -25,7 +25,7 @@ const WRITES_TO_TICK: u32 = 2;
 /// `completed` empty.
 pub(crate) fn forget_history(layer: &mut Layer, versions: &mut [&mut u64], timers: &mut Vec<Timer>) {
     number_versions(layer, versions);
-    number_timers(&mut layer.state, &mut layer.merge_buffer, timers);
+    number_timers(&mut layer.state.blocks, &mut layer.merge_buffer, timers);
     layer.state.ops.forget_history();
     layer.requests.forget_history();
     layer.state.trims.forget_history();
@@ -84,8 +84,8 @@ fn each_version(layer: &mut Layer, note: &mut dyn FnMut(&mut u64)) {
 }
 
 /// Groups and pages of the merge buffer are renumbered, and with them the timers that are for them.
-fn number_timers(state: &mut State, merge_buffer: &mut MergeBuffer, timers: &mut Vec<Timer>) {
-    let (regions, merge) = (state.blocks.regions(), &*merge_buffer);
+fn number_timers(blocks: &mut Blocks, merge_buffer: &mut MergeBuffer, timers: &mut Vec<Timer>) {
+    let (regions, merge) = (blocks.regions(), &*merge_buffer);
     timers.retain_mut(|timer| match timer {
         Timer::Pad { region, plane, stream, generation } => {
             let r = &regions[region.index()];
@@ -101,7 +101,7 @@ fn number_timers(state: &mut State, merge_buffer: &mut MergeBuffer, timers: &mut
         },
         Timer::MergeIdle | Timer::IdlePace | Timer::WritePace => true,
     });
-    for r in regions_mut(&mut state.blocks) {
+    for r in regions_mut(blocks) {
         let buffers = r.planes.iter_mut().flat_map(|plane| &mut plane.program_buffers);
         buffers.for_each(|buffer| {
             buffer.generation = 0;

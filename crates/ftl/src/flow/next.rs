@@ -3,7 +3,6 @@
 
 use crate::plan::region::RegionId;
 use crate::state::op::OpId;
-use std::fmt::Debug;
 use wordline_units::{Lpn, PlaneId, Ppn};
 
 /// A step in a later module.

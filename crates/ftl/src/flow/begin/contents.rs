@@ -9,9 +9,9 @@ use crate::layer::{Layer, Seat};
 use crate::plan::span::Spans;
 use crate::start::steady_plan::{SteadyPlan, largest};
 use crate::state::block::Phase;
+use crate::state::blocks::Blocks;
 use crate::state::blocks::free_space::{total_blocks, unused_slots};
-use crate::state::state::State;
-use std::fmt::Debug;
+use crate::state::state::{Config, State};
 use wordline_units::{BlockId, PlaneId};
 
 /// Distribution of data over planes.
@@ -39,7 +39,7 @@ pub(crate) fn contents(
     begun: Begun,
     is_uneven: bool,
 ) -> Result<Contents, SteadyError> {
-    let shares = if is_uneven { spread(&layer.state, 0).shares } else { vec![] };
+    let shares = if is_uneven { spread(&layer.state.config, &layer.state.blocks, 0).shares } else { vec![] };
     let stripe = layer.state.blocks.stripe().with_shares(&shares);
     let pages = PlanePages::of(&stripe, &initial.mapped, &(0..0));
     let plan = SteadyPlan::new(&layer.state, &layer.seat.layout);
@@ -51,16 +51,15 @@ pub(crate) fn contents(
 }
 
 /// Distribution of this many pages over the planes of the home region.
-pub(crate) fn spread(state: &State, pages: u64) -> Spread {
-    let (home, stripe) = (state.blocks.home(), &state.blocks.stripe());
-    let each: Vec<f64> =
-        stripe.planes().map(|plane| state.blocks.at(home, PlaneId(plane)).live as f64).collect();
+pub(crate) fn spread(config: &Config, blocks: &Blocks, pages: u64) -> Spread {
+    let (home, stripe) = (blocks.home(), &blocks.stripe());
+    let each: Vec<f64> = stripe.planes().map(|plane| blocks.at(home, PlaneId(plane)).live as f64).collect();
     let (planes, mean) = (each.len() as f64, each.iter().sum::<f64>() / each.len() as f64);
-    let slots = f64::from(state.blocks.region(home).slots_per_block);
+    let slots = f64::from(blocks.region(home).slots_per_block);
     Spread {
-        is_free: state.config.dynamic && each.len() > 1,
+        is_free: config.dynamic && each.len() > 1,
         shares: each.iter().map(|live| live / mean).collect(),
-        spare: 1.0 - pages as f64 / (planes * f64::from(total_blocks(&state.blocks, home)) * slots),
+        spare: 1.0 - pages as f64 / (planes * f64::from(total_blocks(blocks, home)) * slots),
     }
 }
 

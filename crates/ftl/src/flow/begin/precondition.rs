@@ -12,8 +12,7 @@ use crate::plan::region::{PoolId, RegionId};
 use crate::start::image_plan::ImagePlan;
 use crate::state::aging::cost_of_erase;
 use crate::state::block::Phase;
-use crate::state::blocks::at_rest::recount;
-use crate::state::blocks::at_rest::{adopt, block_mut, regions_mut};
+use crate::state::blocks::at_rest::{adopt, block_mut, recount, regions_mut};
 use crate::state::blocks::block_wear::{age_data, endurance};
 use crate::state::blocks::capacity::lose_fresh;
 use crate::state::blocks::free_space::{free_blocks, total_blocks};
@@ -96,7 +95,7 @@ pub(crate) fn begin(layer: &mut Layer, initial: &Initial, seed: u64) -> Result<(
                 info.life_used = info.life_used.max(cycles.saturating_mul(cost));
                 if layer.store.keeps_metadata() {
                     let erases = info.erases;
-                    ask_media(&layer.state, &mut layer.store, &mut layer.out, |m| {
+                    ask_media(layer.state.now, &mut layer.store, &mut layer.out, |m| {
                         m.wear(BlockId(block), erases)
                     });
                 }
@@ -134,7 +133,9 @@ fn adopt_block(layer: &mut Layer, region: RegionId, block: BlockId, programmed: 
     let info = layer.state.blocks.block(block);
     if layer.store.keeps_metadata() {
         let header = BlockHeader { region, mode: info.mode(), erases: info.erases, opened: 0 };
-        ask_media(&layer.state, &mut layer.store, &mut layer.out, |m| m.preload(block, programmed, header));
+        ask_media(layer.state.now, &mut layer.store, &mut layer.out, |m| {
+            m.preload(block, programmed, header)
+        });
     }
     if info.phase == Phase::Full {
         let plane = layer.state.geometry.plane_of(block);

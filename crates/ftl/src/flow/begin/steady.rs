@@ -15,13 +15,14 @@ use crate::initial::initial::Initial;
 use crate::initial::steady_types::{Begun, Contents, Known, Regime, SteadyError, Updates};
 use crate::initial::untimed::Shape;
 use crate::layer::{Layer, Seat};
+use crate::map::Map;
 use crate::plan::layout::Hooks;
 use crate::plan::map_kind::MapKind;
 use crate::start::steady_plan::{SteadyPlan, largest};
+use crate::state::blocks::Blocks;
 use crate::state::blocks::at_rest::recount;
 use crate::state::blocks::block_wear::age_data;
 use crate::state::blocks::superblock_members::has_superblocks;
-use crate::state::state::State;
 use wordline_units::{Fraction, PlaneId};
 
 /// Maximum relative difference between the data of two planes that one sample represents.
@@ -48,7 +49,7 @@ pub(crate) fn precondition_steady(
     known: Known,
     seed: u64,
 ) -> Result<Begun, SteadyError> {
-    is_plain(&layer.state, &layer.seat)?;
+    is_plain(&layer.state.blocks, &layer.state.map, &layer.seat)?;
     if layer.state.wear.spec.bad_blocks > Fraction::ZERO {
         return Err(SteadyError::BadBlocks);
     }
@@ -117,15 +118,15 @@ pub(crate) fn precondition_steady(
     Ok(begun)
 }
 
-fn is_plain(state: &State, seat: &Seat) -> Result<(), SteadyError> {
+fn is_plain(blocks: &Blocks, map: &Map, seat: &Seat) -> Result<(), SteadyError> {
     let no = |why| Err(SteadyError::Scheme { scheme: seat.scheme.name().to_string(), why });
-    if state.blocks.regions().len() > 1 {
+    if blocks.regions().len() > 1 {
         return no("has more than one region");
     }
     if seat.hooks.contains(Hooks::COLLECT) {
         return no("chooses its own victims");
     }
-    if state.map.kind() != MapKind::Page {
+    if map.kind() != MapKind::Page {
         return no("maps sectors instead of pages");
     }
     Ok(())

@@ -69,7 +69,7 @@ fn read_for(layer: &mut Layer, id: OpId, ppn: Ppn) {
         layer.gathering.read_early(ppn);
     }
     pin(&mut layer.state.blocks, block);
-    let read = add_op(&mut layer.state, &mut layer.store, read);
+    let read = add_op(&mut layer.state.ops, &mut layer.store, read);
     emit(&mut layer.state, &mut layer.out, read);
 }
 
@@ -106,7 +106,7 @@ fn gathered(layer: &mut Layer, id: OpId) {
         let mut page = PageData::default();
         if layer.store.keeps_bytes() && !there.is_empty() {
             let Some(found) =
-                ask_media(&layer.state, &mut layer.store, &mut layer.out, |m| m.read(at.ppn, lpn))
+                ask_media(layer.state.now, &mut layer.store, &mut layer.out, |m| m.read(at.ppn, lpn))
             else {
                 return;
             };

@@ -11,11 +11,12 @@ use crate::flow::next::Next;
 use crate::flow::place::decide::{place_host, place_sealed, send_after};
 use crate::flow::place::plane::pick_plane;
 use crate::layer::Layer;
+use crate::map::Map;
 use crate::plan::decision::{Origin, Parcel, Tag};
 use crate::plan::layout::Join;
 use crate::plan::span::Span;
 use crate::state::merge::{MergeBuffer, OpenPage};
-use crate::state::op::{OpId, Owner};
+use crate::state::op::{OpId, Ops, Owner};
 use crate::state::outbox::Outbox;
 use crate::state::request::{Effect, RequestId, Timer};
 use crate::state::requests::Requests;
@@ -24,13 +25,14 @@ use crate::state::write_buffer::WriteBuffer;
 use smallvec::SmallVec;
 use std::cmp::Reverse;
 use wordline_device::Ack;
+use wordline_flash::Geometry;
 use wordline_units::{HostOp, HostRequest, Lpn, SectorMask, SimDuration};
 
 /// A partial page has all its data: it joins a filling page, together with what waits there of its logical page.
 pub(crate) fn merge(layer: &mut Layer, id: OpId, key: u8) -> Next {
     let Some(join) = layer.seat.layout.merges else {
         illegal(
-            &layer.state,
+            layer.state.now,
             &layer.seat,
             &mut layer.out,
             "place into a merge buffer".into(),
@@ -41,7 +43,7 @@ pub(crate) fn merge(layer: &mut Layer, id: OpId, key: u8) -> Next {
     let version = layer.state.ops[id].version;
     // Had it not waited for missing sectors, the flush would have sealed it; what waits now is newer.
     let is_late = layer.requests.is_flushed_since(version);
-    let hurries = is_late || is_forced(&layer.state, &layer.requests, id);
+    let hurries = is_late || is_forced(&layer.state.config, &layer.state.ops, &layer.requests, id);
     if !is_late {
         supersede(&mut layer.state, &mut layer.requests, &mut layer.merge_buffer, id, Some(key));
     }
@@ -59,8 +61,8 @@ pub(crate) fn merge(layer: &mut Layer, id: OpId, key: u8) -> Next {
             let op = &mut layer.state.ops[id];
             (op.route, op.pick, op.plane) = (place.route, place.plane, plane);
             let stage = op.stage;
-            load_page(&layer.state, &mut layer.store, id, stage);
-            return send_after(&mut layer.state, &layer.seat, id, 0);
+            load_page(&layer.state.ops, &mut layer.store, id, stage);
+            return send_after(&mut layer.state.ops, &layer.seat, id, 0);
         }
     }
     let at = page_for(layer, join, key, lpn, mask.count());
@@ -106,7 +108,7 @@ pub(crate) fn supersede(
         let (old, new) = (state.ops[part].mask, state.ops[id].mask);
         if same || new.covers(old) {
             state.ops[id].mask = new.union(old);
-            hand_over(state, requests, part, id);
+            hand_over(&mut state.ops, requests, part, id);
             let page = &mut merge_buffer.pages[at];
             page.parts.remove(index);
             page.sectors -= old.count();
@@ -115,7 +117,7 @@ pub(crate) fn supersede(
             state.buffered -= u64::from(state.config.ack.is_buffer());
             state.ops.remove(part);
         } else if !old.and(new).is_empty() {
-            share(state, requests, part, id);
+            share(&state.ops, requests, part, id);
             state.ops[part].mask = old.minus(new);
             merge_buffer.pages[at].sectors -= old.and(new).count();
         }
@@ -128,15 +130,15 @@ pub(crate) fn supersede(
 }
 
 /// Transfer the waiters of a program to another.
-fn hand_over(state: &mut State, requests: &mut Requests, from: OpId, to: OpId) {
-    let owner = std::mem::replace(&mut state.ops[from].owner, Owner::Answered);
+fn hand_over(ops: &mut Ops, requests: &mut Requests, from: OpId, to: OpId) {
+    let owner = std::mem::replace(&mut ops[from].owner, Owner::Answered);
     requests.hand_over(from, owner.request(), to);
 }
 
 /// Let the waiters of a program wait for another, too.
-fn share(state: &State, requests: &mut Requests, part: OpId, with: OpId) {
+fn share(ops: &Ops, requests: &mut Requests, part: OpId, with: OpId) {
     let mut waiting: Vec<RequestId> = requests.waiting_for(part).collect();
-    waiting.extend(state.ops[part].owner.request());
+    waiting.extend(ops[part].owner.request());
     for request in waiting {
         requests.wait_for(with, request);
     }
@@ -155,7 +157,7 @@ fn page_for(layer: &mut Layer, join: Join, key: u8, lpn: Lpn, sectors: u32) -> u
         Join::FewestChannels => having_room
             .min_by_key(|(_, page)| {
                 let with = page.parts.iter().map(|part| layer.state.ops[*part].lpn).chain([lpn]);
-                (channels_of(&layer.state, with), Reverse(page.sectors))
+                (channels_of(&layer.state.geometry, &layer.state.map, with), Reverse(page.sectors))
             })
             .map(|(at, _)| at),
     };
@@ -180,9 +182,9 @@ fn page_for(layer: &mut Layer, join: Join, key: u8, lpn: Lpn, sectors: u32) -> u
 }
 
 /// Channels of these logical pages.
-fn channels_of(state: &State, lpns: impl Iterator<Item = Lpn>) -> u32 {
-    let g = &state.geometry;
-    let places = lpns.filter_map(|lpn| state.map.locate(lpn));
+fn channels_of(geometry: &Geometry, map: &Map, lpns: impl Iterator<Item = Lpn>) -> u32 {
+    let g = geometry;
+    let places = lpns.filter_map(|lpn| map.locate(lpn));
     let channels = places.map(|ppn| g.channel_of(g.die_of(g.plane_of(g.block_of(ppn)))).0);
     channels.fold(0u128, |set, channel| set | 1 << (channel % 128)).count_ones()
 }
@@ -209,7 +211,7 @@ fn seal_page(layer: &mut Layer, at: usize) {
         let op = &mut layer.state.ops[part];
         (op.route, op.plane, op.chain) = (place.route, plane, next);
         let stage = op.stage;
-        load_page(&layer.state, &mut layer.store, part, stage);
+        load_page(&layer.state.ops, &mut layer.store, part, stage);
         next = part;
     }
     launch(layer, lead);

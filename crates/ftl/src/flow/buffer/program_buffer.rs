@@ -10,10 +10,9 @@ use crate::layer::Layer;
 use crate::plan::map_kind::MapKind;
 use crate::plan::region::{MovedIn, Region, RegionId};
 use crate::plan::span::Dead;
-use crate::state::blocks::job_mut;
-use crate::state::blocks::program_buffer_mut;
 use crate::state::blocks::superblock_members::superblock_planes;
-use crate::state::op::{Op, OpId, Owner};
+use crate::state::blocks::{Blocks, job_mut, program_buffer_mut};
+use crate::state::op::{Op, OpId, Ops, Owner};
 use crate::state::program_buffer::WriteStream;
 use crate::state::region::RegionState;
 use crate::state::request::{Effect, Timer};
@@ -28,7 +27,7 @@ pub(crate) fn launch(layer: &mut Layer, lead: OpId) {
     let r = &layer.state.blocks.region(region);
     let (units, has_more) = (r.units_per_page, !op.chain.is_none());
     let is_full = is_full_program(&layer.state, op, r);
-    if has_more && let Some(rest) = split(&mut layer.state, lead, units as u8) {
+    if has_more && let Some(rest) = split(&mut layer.state.ops, lead, units as u8) {
         launch(layer, lead);
         launch(layer, rest);
         return;
@@ -80,21 +79,21 @@ fn is_full_program(state: &State, op: &Op, r: &RegionState) -> bool {
 
 /// A parcel is cut for pages of the home region; pages of another medium may hold fewer units. Returns what does
 /// not fit into the page, as a separate program.
-fn split(state: &mut State, lead: OpId, units: u8) -> Option<OpId> {
-    let first = state.ops[lead].slot;
+fn split(ops: &mut Ops, lead: OpId, units: u8) -> Option<OpId> {
+    let first = ops[lead].slot;
     let mut last = lead;
     loop {
-        let next = state.ops[last].chain;
+        let next = ops[last].chain;
         if next.is_none() {
             return None;
         }
-        if state.ops[next].slot - first >= units {
-            state.ops[last].chain = OpId::NONE;
-            let from = state.ops[next].slot;
+        if ops[next].slot - first >= units {
+            ops[last].chain = OpId::NONE;
+            let from = ops[next].slot;
             let mut part = next;
             while !part.is_none() {
-                state.ops[part].slot -= from;
-                part = state.ops[part].chain;
+                ops[part].slot -= from;
+                part = ops[part].chain;
             }
             return Some(next);
         }
@@ -121,9 +120,9 @@ fn add_unit(layer: &mut Layer, region: RegionId, lead: OpId) {
         buffer.page = lead;
     }
     let full = buffer.page_slots == units;
-    shift_slots(&mut layer.state, lead, slot); // a moved unit comes with slot 0
+    shift_slots(&mut layer.state.ops, lead, slot); // a moved unit comes with slot 0
     if !first.is_none() {
-        join(&mut layer.state, first, lead);
+        join(&mut layer.state.ops, first, lead);
     }
     if full {
         close_page(layer, region, plane, stream);
@@ -154,7 +153,7 @@ fn add_sectors(layer: &mut Layer, region: RegionId, lead: OpId) {
     let buffer = &layer.state.blocks.at(region, plane).program_buffers[stream as usize];
     let (waiting, has_room) = (buffer.page, buffer.page_slots + sectors <= all);
     // A page holds one part of a logical page, or it could not be told which is newer.
-    if !has_room || holds_any(&layer.state, waiting, &parts) {
+    if !has_room || holds_any(&layer.state.ops, waiting, &parts) {
         close_page(layer, region, plane, stream);
     }
     let buffer = program_buffer_mut(&mut layer.state.blocks, region, plane, stream);
@@ -169,7 +168,7 @@ fn add_sectors(layer: &mut Layer, region: RegionId, lead: OpId) {
             layer.state.ops[part].offset += offset;
             part = layer.state.ops[part].chain;
         }
-        join(&mut layer.state, first, lead);
+        join(&mut layer.state.ops, first, lead);
     }
     if full {
         close_page(layer, region, plane, stream);
@@ -179,10 +178,10 @@ fn add_sectors(layer: &mut Layer, region: RegionId, lead: OpId) {
 }
 
 /// Whether a program contains a part of any of these logical pages.
-fn holds_any(state: &State, lead: OpId, lpns: &[(Lpn, u32)]) -> bool {
+fn holds_any(ops: &Ops, lead: OpId, lpns: &[(Lpn, u32)]) -> bool {
     let mut part = lead;
     while !part.is_none() {
-        let op = &state.ops[part];
+        let op = &ops[part];
         if lpns.iter().any(|(lpn, _)| *lpn == op.lpn) {
             return true;
         }
@@ -236,9 +235,9 @@ pub(crate) fn add_page(layer: &mut Layer, region: RegionId, lead: OpId) {
         buffer.group = lead;
     }
     let full = buffer.group_pages == pages;
-    shift_slots(&mut layer.state, lead, page * units);
+    shift_slots(&mut layer.state.ops, lead, page * units);
     if !group.is_none() {
-        join(&mut layer.state, group, lead);
+        join(&mut layer.state.ops, group, lead);
     }
     if full {
         close_group(layer, region, plane, stream);
@@ -329,23 +328,23 @@ pub(crate) fn enter_program_buffer(layer: &mut Layer, region: RegionId, lead: Op
 }
 
 /// Add parts to a program, which gets the priority of the most urgent of them.
-fn join(state: &mut State, chain: OpId, more: OpId) {
-    let class = state.ops[chain].class.min(state.ops[more].class);
-    let privileged = state.ops[chain].privileged || state.ops[more].privileged;
-    state.ops[chain].class = class;
-    state.ops[chain].privileged = privileged;
+fn join(ops: &mut Ops, chain: OpId, more: OpId) {
+    let class = ops[chain].class.min(ops[more].class);
+    let privileged = ops[chain].privileged || ops[more].privileged;
+    ops[chain].class = class;
+    ops[chain].privileged = privileged;
     let mut last = chain;
-    while !state.ops[last].chain.is_none() {
-        last = state.ops[last].chain;
+    while !ops[last].chain.is_none() {
+        last = ops[last].chain;
     }
-    state.ops[last].chain = more;
+    ops[last].chain = more;
 }
 
-fn shift_slots(state: &mut State, lead: OpId, by: u8) {
+fn shift_slots(ops: &mut Ops, lead: OpId, by: u8) {
     let mut part = lead;
     while !part.is_none() {
-        state.ops[part].slot += by;
-        part = state.ops[part].chain;
+        ops[part].slot += by;
+        part = ops[part].chain;
     }
 }
 
@@ -362,9 +361,12 @@ fn arm_pad(layer: &mut Layer, region: RegionId, plane: PlaneId, stream: WriteStr
     let buffer = &layer.state.blocks.at(region, plane).program_buffers[stream as usize];
     let waited_for = layer.state.draining
         || match stream {
-            WriteStream::Host => {
-                is_any_waited_for(&layer.state, &layer.requests, [buffer.page, buffer.group])
-            }
+            WriteStream::Host => is_any_waited_for(
+                &layer.state.config,
+                &layer.state.ops,
+                &layer.requests,
+                [buffer.page, buffer.group],
+            ),
             _ => holds_move(&layer.state, region, plane, stream),
         };
     let Region { pad_after, pad_host_after, .. } = layer.state.blocks.region(region).region;
@@ -383,18 +385,18 @@ fn arm_pad(layer: &mut Layer, region: RegionId, plane: PlaneId, stream: WriteStr
 pub(crate) fn make_space_in_groups(layer: &mut Layer) {
     let Ack::Buffer(pages) = layer.state.config.ack else { return };
     while layer.state.incomplete_units > u64::from(pages) / 2
-        && let Some((region, plane)) = fullest_group(&layer.state)
+        && let Some((region, plane)) = fullest_group(&layer.state.blocks)
     {
         pad(layer, region, plane, WriteStream::Host);
     }
 }
 
 /// The group in which most logical pages of the host wait; of equals the first region and plane.
-fn fullest_group(state: &State) -> Option<(RegionId, PlaneId)> {
+fn fullest_group(blocks: &Blocks) -> Option<(RegionId, PlaneId)> {
     let mut fullest = None;
     let mut most = 0;
-    for (index, region) in state.blocks.regions().iter().enumerate() {
-        let first = state.blocks.pool_of(RegionId(index as u8)).first_plane;
+    for (index, region) in blocks.regions().iter().enumerate() {
+        let first = blocks.pool_of(RegionId(index as u8)).first_plane;
         for (local, plane) in region.planes.iter().enumerate() {
             let buffer = &plane.program_buffers[WriteStream::Host as usize];
             let packed = if region.waits_on(WriteStream::Host) { buffer.page_slots } else { 0 };
@@ -409,19 +411,19 @@ fn fullest_group(state: &State) -> Option<(RegionId, PlaneId)> {
 }
 
 /// Whether a job of a plane has pages left to read that may join a group.
-fn feeds(state: &State, region: RegionId, plane: PlaneId, stream: WriteStream) -> bool {
-    let pool = state.blocks.region(region).region.pool;
-    (0..state.blocks.regions().len() as u8).map(RegionId).any(|from| {
-        let within = state.blocks.region(from).region.pool == pool;
+fn feeds(blocks: &Blocks, region: RegionId, plane: PlaneId, stream: WriteStream) -> bool {
+    let pool = blocks.region(region).region.pool;
+    (0..blocks.regions().len() as u8).map(RegionId).any(|from| {
+        let within = blocks.region(from).region.pool == pool;
         let comes = match stream {
             WriteStream::Host => false,
             WriteStream::Moved => !within,
             WriteStream::Collected => within,
         };
         comes
-            && state.blocks.reaches(from, plane)
-            && superblock_planes(&state.blocks, from, plane).any(|p| {
-                let job = state.blocks.at(from, PlaneId(p)).job;
+            && blocks.reaches(from, plane)
+            && superblock_planes(blocks, from, plane).any(|p| {
+                let job = blocks.at(from, PlaneId(p)).job;
                 job.is_some_and(|j| !j.is_paused() && (!j.exhausted || j.window > 0))
             })
     })
@@ -467,7 +469,8 @@ pub(crate) fn pad_timer(
     buffer.pad_at = SimTime::NEVER;
     // While a job still reads, its pages are the data to wait for: padding them one by one
     // could cost more than the job gives back.
-    if feeds(&layer.state, region, plane, stream) && !layer.state.blocks.planes().is_gc_blocked(plane) {
+    if feeds(&layer.state.blocks, region, plane, stream) && !layer.state.blocks.planes().is_gc_blocked(plane)
+    {
         arm_pad(layer, region, plane, stream);
     } else {
         pad(layer, region, plane, stream);

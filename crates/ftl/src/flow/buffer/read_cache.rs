@@ -1,6 +1,7 @@
 //! Host reads from the read cache, and what a read inserts there.
 
 use crate::plan::span::Span;
+use crate::state::counters::Counters;
 use crate::state::op::OpId;
 use crate::state::read_cache::ReadCache;
 use crate::state::state::State;
@@ -9,13 +10,13 @@ use wordline_units::{Lpn, SectorMask};
 /// Which of the wanted sectors of a page the cache holds.
 #[inline(never)]
 pub(crate) fn find_cached(
-    state: &mut State,
+    counters: &mut Counters,
     read_cache: &mut ReadCache,
     lpn: Lpn,
     wanted: SectorMask,
 ) -> SectorMask {
     let held = read_cache.find(lpn, wanted);
-    if let Some(pages) = &mut state.counters.flash.reads_cached {
+    if let Some(pages) = &mut counters.flash.reads_cached {
         *pages += u64::from(!held.is_empty());
     }
     held

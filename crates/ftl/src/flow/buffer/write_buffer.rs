@@ -15,9 +15,10 @@ use crate::flow::place::plane::pick_plane;
 use crate::layer::Layer;
 use crate::plan::decision::{Gather, Origin, Parcel, Place, PlanePick, Route, Tag};
 use crate::plan::span::Span;
-use crate::state::op::{Op, OpId};
+use crate::state::op::{Op, OpId, Ops};
 use crate::state::requests::Requests;
-use crate::state::state::State;
+use crate::state::staging::Staging;
+use crate::state::state::{Config, State};
 use crate::state::write_buffer::{Part, WriteBuffer};
 use wordline_device::Ack;
 use wordline_units::{HostOp, HostRequest, Lpn};
@@ -43,7 +44,7 @@ pub(crate) fn send(layer: &mut Layer, lead: OpId) -> Next {
     if !may_wait(&layer.state, &layer.requests, lead) {
         return place_and_send(layer, lead);
     }
-    enqueue(&layer.state, &mut layer.write_buffer, lead);
+    enqueue(&layer.state.staging, &layer.state.ops, &mut layer.write_buffer, lead);
     match &layer.write_buffer {
         Some(b) if b.is_high() => Next::EmptyTo(b.low()),
         _ => Next::Nothing,
@@ -57,28 +58,28 @@ fn may_wait(state: &State, requests: &Requests, lead: OpId) -> bool {
         let op = &state.ops[id];
         op.owner.is_host()
             && op.version >= state.staging.committed(op.stage)
-            && !is_waited_for(state, requests, id)
+            && !is_waited_for(&state.config, &state.ops, requests, id)
     };
     !state.draining && state.ops.chain(lead).all(waits)
 }
 
 /// Add a program at the end of the buffer's queue.
-fn enqueue(state: &State, write_buffer: &mut Option<Box<WriteBuffer>>, lead: OpId) {
+fn enqueue(staging: &Staging, ops: &Ops, write_buffer: &mut Option<Box<WriteBuffer>>, lead: OpId) {
     let part = |id: OpId| {
-        let Op { stage, version, .. } = state.ops[id];
-        Part { op: id, stage, version, committed: state.staging.committed(stage) }
+        let Op { stage, version, .. } = ops[id];
+        Part { op: id, stage, version, committed: staging.committed(stage) }
     };
-    let parts: Vec<Part> = state.ops.chain(lead).map(part).collect();
+    let parts: Vec<Part> = ops.chain(lead).map(part).collect();
     if let Some(b) = write_buffer {
         b.add(lead, &parts);
     }
 }
 
 /// A program waits no more.
-fn leave(state: &State, write_buffer: &mut Option<Box<WriteBuffer>>, turn: u64) -> Option<OpId> {
+fn leave(ops: &Ops, write_buffer: &mut Option<Box<WriteBuffer>>, turn: u64) -> Option<OpId> {
     let b = write_buffer.as_mut()?;
     let lead = b.at(turn)?;
-    let stages: Vec<u32> = state.ops.chain(lead).map(|part| state.ops[part].stage).collect();
+    let stages: Vec<u32> = ops.chain(lead).map(|part| ops[part].stage).collect();
     b.take(turn, &stages);
     Some(lead)
 }
@@ -94,8 +95,8 @@ pub(crate) fn written_anew(layer: &mut Layer, stage: u32, tag: Tag, goes: bool) 
     if goes {
         return send_off(layer, turn);
     }
-    if let Some(lead) = leave(&layer.state, &mut layer.write_buffer, turn) {
-        enqueue(&layer.state, &mut layer.write_buffer, lead);
+    if let Some(lead) = leave(&layer.state.ops, &mut layer.write_buffer, turn) {
+        enqueue(&layer.state.staging, &layer.state.ops, &mut layer.write_buffer, lead);
     }
     Next::Nothing
 }
@@ -110,7 +111,7 @@ pub(crate) fn evict_page(layer: &mut Layer, lpn: Lpn) -> Next {
 
 /// A program that waits goes to flash.
 fn send_off(layer: &mut Layer, turn: u64) -> Next {
-    leave(&layer.state, &mut layer.write_buffer, turn)
+    leave(&layer.state.ops, &mut layer.write_buffer, turn)
         .map_or(Next::Nothing, |lead| place_and_send(layer, lead))
 }
 
@@ -129,7 +130,7 @@ fn place_and_send(layer: &mut Layer, lead: OpId) -> Next {
         let op = &mut layer.state.ops[part];
         (op.route, op.pick, op.plane) = (place.route, place.plane, plane);
     }
-    send_after(&mut layer.state, &layer.seat, lead, 0)
+    send_after(&mut layer.state.ops, &layer.seat, lead, 0)
 }
 
 /// Issue the least recently written pages above this number of waiting pages.
@@ -140,13 +141,13 @@ pub(crate) fn send_least_recent(layer: &mut Layer, pages: u64) -> Option<Next> {
 
 /// A write that the full buffer blocks must not wait for data that nothing issues.
 pub(crate) fn make_space_in_buffer(
-    state: &State,
+    config: &Config,
     write_buffer: &mut Option<Box<WriteBuffer>>,
     request: &HostRequest,
 ) -> Next {
-    let (Ack::Buffer(size), Some(_), HostOp::Write) = (state.config.ack, write_buffer, request.op) else {
+    let (Ack::Buffer(size), Some(_), HostOp::Write) = (config.ack, write_buffer, request.op) else {
         return Next::Nothing;
     };
-    let pages = state.config.addressing.extent(request).pages();
+    let pages = config.addressing.extent(request).pages();
     Next::EmptyTo(u64::from(size).saturating_sub(u64::from(pages)))
 }

@@ -2,18 +2,19 @@
 
 use crate::layer::Seat;
 use crate::plan::region::RegionId;
+use crate::state::blocks::Blocks;
 use crate::state::blocks::free_space::is_at_hard_reserve;
 use crate::state::dies::HeldDies;
 use crate::state::job::{GcReason, Job};
 use crate::state::op::Class;
-use crate::state::state::State;
+use crate::state::state::{Config, State};
 use wordline_counters::Cause;
 use wordline_device::GcClass;
 use wordline_units::PlaneId;
 
 /// Data that leave their region are counted as migrated, others as collected.
-pub(crate) fn job_cause(state: &State, seat: &Seat, region: RegionId) -> Cause {
-    let rests = region == state.blocks.home() || seat.layout.second_home.is_some_and(|(r, _)| r == region);
+pub(crate) fn job_cause(blocks: &Blocks, seat: &Seat, region: RegionId) -> Cause {
+    let rests = region == blocks.home() || seat.layout.second_home.is_some_and(|(r, _)| r == region);
     if rests { Cause::Gc } else { Cause::Migrate }
 }
 
@@ -31,16 +32,21 @@ pub(crate) fn job_class(
     } else if (job.idle || job.why == GcReason::Due) && !is_at_hard_reserve(&state.blocks, region, plane) {
         Class::Background
     } else {
-        gc_class(state, region, plane)
+        gc_class(&state.config, &state.blocks, region, plane)
     }
 }
 
 #[inline]
-pub(crate) fn gc_class(state: &State, region: RegionId, plane: PlaneId) -> crate::state::op::Class {
+pub(crate) fn gc_class(
+    config: &Config,
+    blocks: &Blocks,
+    region: RegionId,
+    plane: PlaneId,
+) -> crate::state::op::Class {
     use crate::state::op::Class;
-    match state.config.gc.class {
+    match config.gc.class {
         GcClass::Urgent | GcClass::Foreground => Class::Urgent,
-        _ if is_at_hard_reserve(&state.blocks, region, plane) => Class::Urgent,
+        _ if is_at_hard_reserve(blocks, region, plane) => Class::Urgent,
         GcClass::Background => Class::Background,
         GcClass::Host => Class::Write,
     }

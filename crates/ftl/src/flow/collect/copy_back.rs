@@ -27,7 +27,7 @@ pub(crate) fn copy_back(
 ) -> bool {
     let r = &layer.state.blocks.region(region);
     let (mode, units) = (r.region.mode, r.units_per_page);
-    let cause = job_cause(&layer.state, &layer.seat, region);
+    let cause = job_cause(&layer.state.blocks, &layer.seat, region);
     let mut spans = Spans::new();
     let mut parts: SmallVec<[Op; 1]> = SmallVec::new();
     for slot in page..page + units {

@@ -18,7 +18,7 @@ pub(crate) fn take_over(layer: &mut Layer, region: RegionId, plane: PlaneId) {
         (job.granted, job.idle, job.held, job.paces) = (true, false, alone, paces);
     }
     if alone {
-        hold(&layer.state, &mut layer.out, &mut layer.held_dies, plane);
+        hold(&layer.state.geometry, &mut layer.out, &mut layer.held_dies, plane);
     }
     end_grant(layer, plane, granted);
     step_job(layer, region, plane);

@@ -7,18 +7,18 @@ use crate::state::blocks::job_mut;
 use crate::state::dies::{HeldDies, IdleJobs};
 use crate::state::outbox::Outbox;
 use crate::state::request::Effect;
-use crate::state::state::State;
 use std::ops::Range;
+use wordline_flash::Geometry;
 use wordline_units::{DieId, PlaneId};
 
 /// Reserve the die of a plane for a job.
-pub(crate) fn hold(state: &State, out: &mut Outbox, held_dies: &mut HeldDies, plane: PlaneId) {
-    hold_die(out, held_dies, state.geometry.die_of(plane));
+pub(crate) fn hold(geometry: &Geometry, out: &mut Outbox, held_dies: &mut HeldDies, plane: PlaneId) {
+    hold_die(out, held_dies, geometry.die_of(plane));
 }
 
 /// A job releases the die that it held.
-pub(crate) fn let_go(state: &State, out: &mut Outbox, held_dies: &mut HeldDies, plane: PlaneId) {
-    let_go_of(out, held_dies, state.geometry.die_of(plane));
+pub(crate) fn let_go(geometry: &Geometry, out: &mut Outbox, held_dies: &mut HeldDies, plane: PlaneId) {
+    let_go_of(out, held_dies, geometry.die_of(plane));
 }
 
 fn hold_die(out: &mut Outbox, held_dies: &mut HeldDies, die: DieId) {
@@ -45,7 +45,7 @@ pub(crate) fn let_go_of_dies(layer: &mut Layer) -> bool {
         {
             let job = job_mut(&mut layer.state.blocks, region, plane);
             if job.as_mut().is_some_and(|job| std::mem::take(&mut job.held)) {
-                let_go(&layer.state, &mut layer.out, &mut layer.held_dies, plane);
+                let_go(&layer.state.geometry, &mut layer.out, &mut layer.held_dies, plane);
                 any = true;
             }
         }
@@ -60,7 +60,7 @@ pub(crate) fn let_go_of_dies(layer: &mut Layer) -> bool {
 pub(crate) fn begin_idle_work(layer: &mut Layer, die: DieId) {
     layer.idle_jobs.begin(die);
     if layer.seat.layout.idle_hold != IdleHold::Grain && layer.idle_jobs.hold(die) {
-        reach_of(&layer.state, &layer.seat, die)
+        reach_of(&layer.state.geometry, &layer.seat, die)
             .for_each(|die| hold_die(&mut layer.out, &mut layer.held_dies, DieId(die)));
     }
 }
@@ -77,31 +77,36 @@ pub(crate) fn end_idle_work(layer: &mut Layer, die: DieId) {
 pub(crate) fn let_go_in_idle_time(layer: &mut Layer, die: DieId) -> bool {
     let held = layer.idle_jobs.let_go(die);
     if held {
-        reach_of(&layer.state, &layer.seat, die)
+        reach_of(&layer.state.geometry, &layer.seat, die)
             .for_each(|die| let_go_of(&mut layer.out, &mut layer.held_dies, DieId(die)));
     }
     held
 }
 
 /// Dies that the idle work of a die blocks for the host.
-fn reach_of(state: &State, seat: &Seat, die: DieId) -> Range<u32> {
+fn reach_of(geometry: &Geometry, seat: &Seat, die: DieId) -> Range<u32> {
     match seat.layout.idle_hold {
         IdleHold::Grain => 0..0,
         IdleHold::Die => die.0..die.0 + 1,
-        IdleHold::Channel => state.geometry.dies_of_channel(state.geometry.channel_of(die)),
+        IdleHold::Channel => geometry.dies_of_channel(geometry.channel_of(die)),
     }
 }
 
 /// Whether idle work of another die prevents idle work of this die.
-pub(crate) fn is_kept_from_idle_work(state: &State, seat: &Seat, idle_jobs: &IdleJobs, die: DieId) -> bool {
-    seat.layout.idle_hold == IdleHold::Channel && idle_jobs.holder_of(reach_of(state, seat, die)).is_some()
+pub(crate) fn is_kept_from_idle_work(
+    geometry: &Geometry,
+    seat: &Seat,
+    idle_jobs: &IdleJobs,
+    die: DieId,
+) -> bool {
+    seat.layout.idle_hold == IdleHold::Channel && idle_jobs.holder_of(reach_of(geometry, seat, die)).is_some()
 }
 
 /// Whether a die has no idle work and may have been prevented from it until now.
-pub(crate) fn may_work_again(state: &State, seat: &Seat, idle_jobs: &IdleJobs, die: DieId) -> bool {
+pub(crate) fn may_work_again(geometry: &Geometry, seat: &Seat, idle_jobs: &IdleJobs, die: DieId) -> bool {
     seat.layout.idle_hold == IdleHold::Channel
         && idle_jobs.of(die) == 0
-        && !is_kept_from_idle_work(state, seat, idle_jobs, die)
+        && !is_kept_from_idle_work(geometry, seat, idle_jobs, die)
 }
 
 /// The grant of idle time to a job of a plane, if it had one, is used.

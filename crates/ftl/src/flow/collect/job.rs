@@ -18,17 +18,15 @@ use crate::plan::region::RegionId;
 use crate::plan::span::Spans;
 use crate::state::block::Phase;
 use crate::state::blocks::frontier::close;
-use crate::state::blocks::superblock_members::members;
-use crate::state::blocks::superblock_members::{has_superblocks, superblock_planes};
-use crate::state::blocks::victims::{best_victim, gains};
-use crate::state::blocks::victims::{is_victim, list, unlist};
-use crate::state::blocks::{job_mut, pin, set_phase};
+use crate::state::blocks::superblock_members::{has_superblocks, members, superblock_planes};
+use crate::state::blocks::victims::{best_victim, gains, is_victim, list, unlist};
+use crate::state::blocks::{Blocks, job_mut, pin, set_phase};
 use crate::state::job::{GcReason, Job};
 use crate::state::op::{Op, Owner};
-use crate::state::state::State;
 use crate::state::without_effect::WithoutEffect;
 use wordline_counters::OpKind;
 use wordline_device::GcClass;
+use wordline_flash::Geometry;
 use wordline_units::{BlockId, DieId, PlaneId};
 
 /// Begin to empty a block. Returns whether there was one.
@@ -69,7 +67,7 @@ fn try_job(
     if region.index() >= layer.state.blocks.regions().len() || !layer.state.blocks.reaches(region, plane) {
         let what = format!("collect region {} in plane {plane}", region.0);
         illegal(
-            &layer.state,
+            layer.state.now,
             &layer.seat,
             &mut layer.out,
             what,
@@ -98,7 +96,7 @@ fn try_job(
     {
         let why = format!("block {victim} is {:?} in region {}", info.phase, info.region);
         illegal(
-            &layer.state,
+            layer.state.now,
             &layer.seat,
             &mut layer.out,
             format!("collect block {victim} from region {}", region.0),
@@ -130,7 +128,7 @@ fn try_job(
         GcReason::Shortage => layer.state.config.gc.class == GcClass::Foreground,
         GcReason::Levelling | GcReason::Due | GcReason::Joining => false,
     };
-    if idle && held && has_job(&layer.state, die) {
+    if idle && held && has_job(&layer.state.geometry, &layer.state.blocks, die) {
         // It might need what the holder would lock out.
         return Err(Some(WithoutEffect::CollectDieBusy));
     }
@@ -144,7 +142,7 @@ fn try_job(
     let members = members(&layer.state.blocks, region, plane, victim);
     for (plane, block) in members.clone() {
         if held {
-            hold(&layer.state, &mut layer.out, &mut layer.held_dies, plane);
+            hold(&layer.state.geometry, &mut layer.out, &mut layer.held_dies, plane);
         }
         *job_mut(&mut layer.state.blocks, region, plane) = Some(Job {
             block,
@@ -195,7 +193,7 @@ fn advance_job(layer: &mut Layer, region: RegionId, plane: PlaneId, mut job: Job
 fn read_on(layer: &mut Layer, region: RegionId, plane: PlaneId, depth: u32, job: &mut Job) {
     let (class, cause) = (
         job_class(&layer.state, &layer.held_dies, region, plane, job),
-        job_cause(&layer.state, &layer.seat, region),
+        job_cause(&layer.state.blocks, &layer.seat, region),
     );
     let r = &layer.state.blocks.region(region);
     let (slots, units, copies) = (r.slots_per_block, r.units_per_page, r.copies_back);
@@ -254,12 +252,12 @@ fn finish_job(layer: &mut Layer, region: RegionId, plane: PlaneId, mut job: Job)
         }
         if job.held {
             job.held = false;
-            let_go(&layer.state, &mut layer.out, &mut layer.held_dies, plane);
+            let_go(&layer.state.geometry, &mut layer.out, &mut layer.held_dies, plane);
             *job_mut(&mut layer.state.blocks, region, plane) = Some(job);
         }
         return;
     }
-    if ready_to_erase(&layer.state, region, plane) {
+    if ready_to_erase(&layer.state.blocks, region, plane) {
         for p in superblock_planes(&layer.state.blocks, region, plane).map(PlaneId) {
             erase_victim(layer, region, p);
         }
@@ -274,7 +272,7 @@ fn erase_victim(layer: &mut Layer, region: RegionId, plane: PlaneId) {
     let live = layer.state.blocks.block(job.block).live;
     if live > 0 {
         internal(
-            &layer.state,
+            layer.state.now,
             &mut layer.out,
             format!("block {} is being erased with {live} valid sectors", job.block),
         );
@@ -283,7 +281,7 @@ fn erase_victim(layer: &mut Layer, region: RegionId, plane: PlaneId) {
     let mut erase = Op::new(
         OpKind::Erase,
         plane,
-        job_cause(&layer.state, &layer.seat, region),
+        job_cause(&layer.state.blocks, &layer.seat, region),
         job_class(&layer.state, &layer.held_dies, region, plane, &job),
     );
     erase.ppn = layer.state.geometry.ppn(job.block, 0);
@@ -358,17 +356,17 @@ pub(crate) fn end_job(layer: &mut Layer, region: RegionId, plane: PlaneId) {
         layer.requests.pace_mut().end(&layer.state, &job);
         end_grant(layer, plane, job.idle && job.granted);
         if job.held {
-            let_go(&layer.state, &mut layer.out, &mut layer.held_dies, plane);
+            let_go(&layer.state.geometry, &mut layer.out, &mut layer.held_dies, plane);
         }
     }
 }
 
-pub(crate) fn has_job(state: &State, die: DieId) -> bool {
-    let planes = state.geometry.planes_of_die(die).map(PlaneId);
-    let regions = || (0..state.blocks.regions().len() as u8).map(RegionId);
-    planes.into_iter().any(|plane| {
-        regions().any(|r| state.blocks.reaches(r, plane) && state.blocks.at(r, plane).job.is_some())
-    })
+pub(crate) fn has_job(geometry: &Geometry, blocks: &Blocks, die: DieId) -> bool {
+    let planes = geometry.planes_of_die(die).map(PlaneId);
+    let regions = || (0..blocks.regions().len() as u8).map(RegionId);
+    planes
+        .into_iter()
+        .any(|plane| regions().any(|r| blocks.reaches(r, plane) && blocks.at(r, plane).job.is_some()))
 }
 
 /// Whether a scheme places the collected pages of a region in another pool.

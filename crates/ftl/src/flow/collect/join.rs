@@ -4,12 +4,15 @@
 
 use crate::flow::collect::job::begin_job;
 use crate::layer::Layer;
+use crate::map::Map;
 use crate::plan::map_kind::MapKind;
 use crate::plan::region::RegionId;
 use crate::plan::span::{Places, Spans};
+use crate::state::blocks::Blocks;
 use crate::state::blocks::victims::is_victim;
 use crate::state::job::GcReason;
 use crate::state::state::State;
+use wordline_flash::Geometry;
 use wordline_units::{BlockId, Lpn, PlaneId, SectorMask};
 
 /// Start to empty the block with the most pages that have fragments elsewhere, while programs wait. Any plane may
@@ -25,7 +28,7 @@ pub(crate) fn begin_to_join(layer: &mut Layer) -> bool {
         for region in
             (0..layer.state.blocks.regions().len() as u8).map(RegionId).filter(|r| !shared.contains(*r))
         {
-            for block in victims_of(&layer.state, region, plane) {
+            for block in victims_of(&layer.state.geometry, &layer.state.blocks, region, plane) {
                 let pieces = pieces_elsewhere(&mut layer.state, region, block);
                 if pieces > best.map_or(0, |(most, ..)| most) {
                     best = Some((pieces, region, block));
@@ -39,15 +42,15 @@ pub(crate) fn begin_to_join(layer: &mut Layer) -> bool {
 }
 
 /// Blocks of a region in a plane that may be emptied now, if their pages stay in their pool.
-fn victims_of(state: &State, region: RegionId, plane: PlaneId) -> Vec<BlockId> {
-    let leaves = state.blocks.region(region).region.evicts_to_other_pool;
-    if leaves || !state.blocks.reaches(region, plane) || state.blocks.at(region, plane).job.is_some() {
+fn victims_of(geometry: &Geometry, blocks: &Blocks, region: RegionId, plane: PlaneId) -> Vec<BlockId> {
+    let leaves = blocks.region(region).region.evicts_to_other_pool;
+    if leaves || !blocks.reaches(region, plane) || blocks.at(region, plane).job.is_some() {
         return vec![];
     }
-    let blocks = state.geometry.blocks_of(plane).map(BlockId);
-    blocks
-        .filter(|block| state.blocks.region_of(*block) == region)
-        .filter(|block| is_victim(&state.blocks, region, plane, *block))
+    let candidates = geometry.blocks_of(plane).map(BlockId);
+    candidates
+        .filter(|block| blocks.region_of(*block) == region)
+        .filter(|block| is_victim(blocks, region, plane, *block))
         .collect()
 }
 
@@ -58,19 +61,20 @@ fn pieces_elsewhere(state: &mut State, region: RegionId, block: BlockId) -> u32 
     let (mut pieces, mut from) = (0, 0);
     while let Some(slot) = state.map.next_live(block, from, slots) {
         state.map.live_in(state.geometry.ppn(block, slot), &mut spans);
-        pieces += spans.iter().map(|span| places_of(state, span.lpn) - 1).sum::<u32>();
+        pieces +=
+            spans.iter().map(|span| places_of(&state.geometry, &mut state.map, span.lpn) - 1).sum::<u32>();
         from = slot + 1;
     }
     pieces
 }
 
 /// Whether a page has several places on flash.
-pub(crate) fn lies_in_pieces(state: &mut State, lpn: Lpn) -> bool {
-    places_of(state, lpn) > 1
+pub(crate) fn lies_in_pieces(geometry: &Geometry, map: &mut Map, lpn: Lpn) -> bool {
+    places_of(geometry, map, lpn) > 1
 }
 
-fn places_of(state: &mut State, lpn: Lpn) -> u32 {
+fn places_of(geometry: &Geometry, map: &mut Map, lpn: Lpn) -> u32 {
     let mut located = Places::new();
-    state.map.resolve(lpn, SectorMask::first(state.geometry.sectors_per_unit), &mut located);
+    map.resolve(lpn, SectorMask::first(geometry.sectors_per_unit), &mut located);
     located.len() as u32
 }

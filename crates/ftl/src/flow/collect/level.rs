@@ -4,21 +4,18 @@
 use crate::flow::collect::job::begin_job;
 use crate::layer::Layer;
 use crate::plan::region::PoolId;
+use crate::state::blocks::Blocks;
 use crate::state::blocks::block_wear::least_worn_at_rest;
 use crate::state::blocks::free_space::is_short;
 use crate::state::job::GcReason;
 use crate::state::op::{Op, Owner};
-use crate::state::state::State;
+use wordline_flash::Geometry;
 use wordline_units::PlaneId;
 
 /// Whether a program moves data at rest for static wear leveling.
-pub(crate) fn levels(state: &State, op: &Op) -> bool {
+pub(crate) fn levels(geometry: &Geometry, blocks: &Blocks, op: &Op) -> bool {
     let Owner::Job(region) = op.owner else { return false };
-    state
-        .blocks
-        .at(region, state.geometry.plane_at(op.from))
-        .job
-        .is_some_and(|j| j.why == GcReason::Levelling)
+    blocks.at(region, geometry.plane_at(op.from)).job.is_some_and(|j| j.why == GcReason::Levelling)
 }
 
 /// Move data at rest out of a block of a plane that has too few erases.

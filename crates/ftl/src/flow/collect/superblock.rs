@@ -3,14 +3,13 @@
 
 use crate::plan::region::RegionId;
 use crate::state::block::Phase;
-use crate::state::blocks::frontier::complete_superblock;
-use crate::state::blocks::frontier::open;
-use crate::state::blocks::planes_mut;
-use crate::state::blocks::superblock_members::is_emptied;
-use crate::state::blocks::superblock_members::{has_superblocks, members, superblock_planes};
+use crate::state::blocks::frontier::{complete_superblock, open};
+use crate::state::blocks::superblock_members::{has_superblocks, is_emptied, members, superblock_planes};
+use crate::state::blocks::{Blocks, planes_mut};
 use crate::state::outbox::Outbox;
 use crate::state::request::Effect;
 use crate::state::state::State;
+use wordline_flash::Geometry;
 use wordline_units::{BlockId, PlaneId, SimDuration};
 
 /// Superblocks that were only partly opened or written: their erased blocks are open, too.
@@ -32,10 +31,9 @@ pub(crate) fn complete_superblocks(state: &mut State) {
 }
 
 /// Whether the jobs of all planes have emptied their blocks of a superblock.
-pub(crate) fn ready_to_erase(state: &State, region: RegionId, plane: PlaneId) -> bool {
-    let mut jobs = superblock_planes(&state.blocks, region, plane)
-        .filter_map(|p| state.blocks.at(region, PlaneId(p)).job);
-    jobs.all(|j| j.exhausted && j.inflight == 0 && state.blocks.block(j.block).readers == 0)
+pub(crate) fn ready_to_erase(blocks: &Blocks, region: RegionId, plane: PlaneId) -> bool {
+    let mut jobs = superblock_planes(blocks, region, plane).filter_map(|p| blocks.at(region, PlaneId(p)).job);
+    jobs.all(|j| j.exhausted && j.inflight == 0 && blocks.block(j.block).readers == 0)
 }
 
 /// Power failed during the erase of a superblock, and some of its blocks still hold invalid data: the erased ones
@@ -58,16 +56,16 @@ pub(crate) fn open_again(
 }
 
 /// The region that erases a half-erased block again: that of the rest of its superblock, if known.
-pub(crate) fn region_known(state: &State, block: BlockId) -> Option<RegionId> {
-    let plane = state.geometry.plane_of(block);
-    let region = state.blocks.region_of(block);
-    if !has_superblocks(&state.blocks, region) {
+pub(crate) fn region_known(geometry: &Geometry, blocks: &Blocks, block: BlockId) -> Option<RegionId> {
+    let plane = geometry.plane_of(block);
+    let region = blocks.region_of(block);
+    if !has_superblocks(blocks, region) {
         return None;
     }
-    members(&state.blocks, region, plane, block).find_map(|(p, b)| {
-        let info = state.blocks.block(b);
-        let has_job = |r: &RegionId| is_emptied(&state.blocks, *r, p, b);
-        let erases = (0..state.blocks.regions().len() as u8).map(RegionId).find(has_job);
+    members(blocks, region, plane, block).find_map(|(p, b)| {
+        let info = blocks.block(b);
+        let has_job = |r: &RegionId| is_emptied(blocks, *r, p, b);
+        let erases = (0..blocks.regions().len() as u8).map(RegionId).find(has_job);
         erases.or(matches!(info.phase, Phase::Open | Phase::Full).then_some(RegionId(info.region)))
     })
 }

@@ -35,7 +35,7 @@ pub(crate) fn gather(layer: &mut Layer, id: OpId, stage: u32, in_ram: SectorMask
     if fetches && gather != Gather::Fill {
         let all = SectorMask::first(layer.state.geometry.sectors_per_unit);
         illegal(
-            &layer.state,
+            layer.state.now,
             &layer.seat,
             &mut layer.out,
             format!("place logical page {lpn} without its missing sectors"),
@@ -99,7 +99,8 @@ pub(crate) fn fill(layer: &mut Layer, program: OpId, brought: wordline_units::Se
     if !brought.is_empty() {
         let mut old = PageData::default();
         if layer.store.keeps_bytes() {
-            let Some(page) = ask_media(&layer.state, &mut layer.store, &mut layer.out, |m| m.read(ppn, lpn))
+            let Some(page) =
+                ask_media(layer.state.now, &mut layer.store, &mut layer.out, |m| m.read(ppn, lpn))
             else {
                 return;
             };
@@ -109,7 +110,7 @@ pub(crate) fn fill(layer: &mut Layer, program: OpId, brought: wordline_units::Se
         layer.state.ops[program].mask = layer.state.ops[program].mask.union(brought);
         if layer.store.keeps_bytes() {
             layer.store.stage(stage, &old, missing);
-            load_page(&layer.state, &mut layer.store, program, stage);
+            load_page(&layer.state.ops, &mut layer.store, program, stage);
         }
     } else if layer.store.keeps_metadata() && !layer.state.map_kind().knows_sectors() {
         layer.state.trims.make_void(program);

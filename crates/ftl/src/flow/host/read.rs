@@ -14,7 +14,7 @@ use crate::plan::layout::Hooks;
 use crate::plan::span::{Located, Places};
 use crate::state::blocks::pin;
 use crate::state::demand_map::Waiting;
-use crate::state::op::{Class, Op, OpId, Owner};
+use crate::state::op::{Class, Op, OpId, Ops, Owner};
 use crate::state::outbox::Outbox;
 use crate::state::request::{Outcome, RequestId};
 use crate::state::requests::Requests;
@@ -71,7 +71,7 @@ fn read_unit(layer: &mut Layer, id: RequestId, lpn: Lpn, wanted: SectorMask, rea
     }
     let mut located = Places::new();
     if layer.read_cache.is_on() {
-        let held = find_cached(&mut layer.state, &mut layer.read_cache, lpn, wanted);
+        let held = find_cached(&mut layer.state.counters, &mut layer.read_cache, lpn, wanted);
         wanted = wanted.minus(held);
         if layer.store.keeps_bytes() {
             layer.state.map.resolve(lpn, held, &mut located);
@@ -85,7 +85,7 @@ fn read_unit(layer: &mut Layer, id: RequestId, lpn: Lpn, wanted: SectorMask, rea
     layer.state.map.resolve(lpn, wanted, &mut located);
     if located.is_empty() && !wanted.is_empty() {
         layer.state.counters.reads_unmapped += 1;
-        if !finds && awaits_entry(&mut layer.state, lpn, Waiting::Request(id)) {
+        if !finds && awaits_entry(&mut layer.state.demand, lpn, Waiting::Request(id)) {
             layer.requests.add_part(id);
         }
     }
@@ -149,7 +149,7 @@ fn read_place(
         lead.mask = lead.mask.union(SectorMask(at.mask.union(lacking).0 << shift));
         let mut part = Op::new(OpKind::Read, lead.plane, Cause::Host, Class::Read);
         (part.lpn, part.ppn, part.mask, part.chain) = (lpn, at.ppn, at.mask, lead.chain);
-        let part = add_op(&mut layer.state, &mut layer.store, part);
+        let part = add_op(&mut layer.state.ops, &mut layer.store, part);
         layer.state.ops[with].chain = part;
         return;
     }
@@ -254,10 +254,10 @@ pub(crate) fn host_read_over(layer: &mut Layer, id: OpId, request: RequestId) {
 /// Remove the operation of a read, and notify its request.
 #[inline]
 fn end_host_read(state: &mut State, requests: &mut Requests, out: &mut Outbox, id: OpId, request: RequestId) {
-    drop_chain(state, id);
-    begin_ending(state, id);
+    drop_chain(&mut state.ops, id);
+    begin_ending(&mut state.demand, id);
     part_done(state, requests, out, request);
-    set_ending(state, SimTime(0));
+    set_ending(&mut state.demand, SimTime(0));
 }
 
 /// Like it, for a read that the scheme observes.
@@ -285,11 +285,11 @@ fn note_seen(state: &State, id: OpId, seen: &mut Seen) {
     }
 }
 
-fn drop_chain(state: &mut State, lead: OpId) {
+fn drop_chain(ops: &mut Ops, lead: OpId) {
     let mut part = lead;
     while !part.is_none() {
-        let next = state.ops[part].chain;
-        state.ops.remove(part);
+        let next = ops[part].chain;
+        ops.remove(part);
         part = next;
     }
 }

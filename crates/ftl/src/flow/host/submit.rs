@@ -13,7 +13,7 @@ use crate::state::blocks::capacity::{set_quota, set_slot_quota};
 use crate::state::job::MoveReason;
 use crate::state::latency::LatencyParts;
 use crate::state::request::{Effect, Outcome, Pending, Prefetch, RequestError, RequestId};
-use crate::state::state::State;
+use crate::state::state::{Config, State};
 use crate::view::View;
 use wordline_device::Ack;
 use wordline_units::{HostOp, HostRequest, Lpn, SimDuration, SimTime};
@@ -22,14 +22,14 @@ use wordline_units::{HostOp, HostRequest, Lpn, SimDuration, SimTime};
 ///
 /// # Errors
 /// If the request exceeds the drive's capacity or is empty.
-pub(crate) fn validate(state: &State, request: &HostRequest, number: u64) -> Result<(), RequestError> {
+pub(crate) fn validate(config: &Config, request: &HostRequest, number: u64) -> Result<(), RequestError> {
     if request.op == HostOp::Flush {
         return Ok(());
     }
     if request.blocks == 0 {
         return Err(RequestError::Empty { number });
     }
-    let end = state.config.logical_pages as u64 * state.config.addressing.lbas_per_page();
+    let end = config.logical_pages as u64 * config.addressing.lbas_per_page();
     if request.lba.0.checked_add(request.blocks as u64).is_none_or(|last| last > end) {
         let from = request.lba.0.saturating_mul(512);
         let to = from.saturating_add(request.bytes());
@@ -92,9 +92,9 @@ pub(crate) fn admits(state: &State, request: &HostRequest) -> bool {
 
 /// First and last page of a request.
 #[inline(always)]
-pub(crate) fn pages_of(state: &State, request: &HostRequest) -> (Lpn, Lpn) {
+pub(crate) fn pages_of(config: &Config, request: &HostRequest) -> (Lpn, Lpn) {
     let last = request.lba.0.saturating_add(u64::from(request.blocks.saturating_sub(1)));
-    (Lpn(state.config.addressing.page_of(request.lba.0)), Lpn(state.config.addressing.page_of(last)))
+    (Lpn(config.addressing.page_of(request.lba.0)), Lpn(config.addressing.page_of(last)))
 }
 
 /// Prefetch into the CPU cache what an upcoming request will need, one step at a time: each step uses what the
@@ -137,7 +137,7 @@ pub(crate) fn count_write_request(layer: &mut Layer) {
                 if region.index() >= layer.state.blocks.regions().len() =>
             {
                 let decision = format!("{command:?}");
-                illegal(&layer.state, &layer.seat, &mut layer.out, decision, "unknown region".into());
+                illegal(layer.state.now, &layer.seat, &mut layer.out, decision, "unknown region".into());
             }
             Command::SetQuota(region, quota) => {
                 set_quota(&mut layer.state.blocks, region, quota);

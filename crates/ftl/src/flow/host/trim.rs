@@ -88,7 +88,7 @@ pub(crate) fn trim_mapped(layer: &mut Layer, lpn: Lpn, mask: SectorMask, is_stag
         note_map_change(layer, lpn);
     }
     if is_stale {
-        note_trim(&mut layer.state, &mut layer.store, &layer.requests, lpn, mask);
+        note_trim(&mut layer.state.trims, &mut layer.store, &layer.requests, lpn, mask);
     }
     if layer.state.map_kind().knows_sectors() {
         trim_waiting(layer, lpn, mask);

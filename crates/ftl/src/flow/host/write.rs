@@ -18,11 +18,12 @@ use crate::plan::layout::Hooks;
 use crate::plan::map_kind::RegionSet;
 use crate::plan::span::{Places, SECTORS_MAX, Span, Spans};
 use crate::state::addressing::Extent;
+use crate::state::blocks::Blocks;
 use crate::state::demand_map::Waiting;
 use crate::state::op::{Class, NONE, Op, OpId, Owner};
 use crate::state::request::RequestId;
 use crate::state::requests::Requests;
-use crate::state::state::State;
+use crate::state::state::{Config, State};
 use crate::view::View;
 use arrayvec::ArrayVec;
 use std::ops::Range;
@@ -105,8 +106,8 @@ pub(crate) fn submit_write<'a>(
 
 /// A parcel: the units of one physical page, from this one on, as far as the write extends.
 #[inline]
-pub(crate) fn parcel_from(state: &State, write: &HostWrite, first: u32) -> Range<u32> {
-    let per_page = state.blocks.stripe().units_per_page();
+pub(crate) fn parcel_from(blocks: &Blocks, write: &HostWrite, first: u32) -> Range<u32> {
+    let per_page = blocks.stripe().units_per_page();
     let end = if per_page == 1 { first + 1 } else { (first / per_page + 1).saturating_mul(per_page) };
     first..end.min(write.extent.last + 1)
 }
@@ -202,17 +203,18 @@ fn stage_parcel(
         (op.route, op.pick, op.slot) = (place.route, place.plane, slot as u8);
         op.owner = Owner::Answered;
         layer.state.buffered += u64::from(layer.state.config.ack.is_buffer());
-        if waits_for_flash(&layer.state, &layer.requests, write.id) {
+        if waits_for_flash(&layer.state.config, &layer.requests, write.id) {
             op.owner = Owner::Request(write.id);
             layer.requests.add_part(write.id);
         }
         layer.requests.add_unsettled();
         let finds = finds_entry(layer, span.lpn);
-        let op = add_op(&mut layer.state, &mut layer.store, op);
+        let op = add_op(&mut layer.state.ops, &mut layer.store, op);
         if lead.is_none() {
             lead = op;
         }
-        awaited += u32::from(!finds && awaits_entry(&mut layer.state, span.lpn, Waiting::Program(lead)));
+        awaited +=
+            u32::from(!finds && awaits_entry(&mut layer.state.demand, span.lpn, Waiting::Program(lead)));
         let entry = layer.state.staging.get(stage);
         entry.add_program();
         let in_ram = entry.mask();
@@ -227,7 +229,7 @@ fn stage_parcel(
         if !layer.merge_buffer.is_empty() && place.route.buffer_key().is_none() {
             supersede(&mut layer.state, &mut layer.requests, &mut layer.merge_buffer, op, None);
         }
-        load_page(&layer.state, &mut layer.store, op, stage);
+        load_page(&layer.state.ops, &mut layer.store, op, stage);
         if lead != op {
             layer.state.ops[last].chain = op;
             layer.state.ops[op].lead = lead;
@@ -237,8 +239,8 @@ fn stage_parcel(
     if let Some(b) = &mut layer.write_buffer {
         b.note(lead, write.tag);
     }
-    awaited += u32::from(awaits_journal(&mut layer.state, lead));
-    send_after(&mut layer.state, &layer.seat, lead, awaited)
+    awaited += u32::from(awaits_journal(&mut layer.state.demand, lead));
+    send_after(&mut layer.state.ops, &layer.seat, lead, awaited)
 }
 
 /// Count a partial page in the region of the data that it replaces, once for each region.
@@ -259,8 +261,8 @@ fn count_update(state: &mut State, span: Span) {
 /// Whether a write completes only when its data are on flash: always without a buffer that acknowledges writes, and
 /// with one if FUA is set.
 #[inline]
-fn waits_for_flash(state: &State, requests: &Requests, write: RequestId) -> bool {
-    !state.config.ack.is_buffer() || requests[write].request.attributes.is_fua()
+fn waits_for_flash(config: &Config, requests: &Requests, write: RequestId) -> bool {
+    !config.ack.is_buffer() || requests[write].request.attributes.is_fua()
 }
 
 /// The data of a write arrive in RAM, and, if it may complete from there, in protected RAM.
@@ -293,9 +295,9 @@ fn merge_into_waiting(layer: &mut Layer, write: &HostWrite, stage: u32, mask: Se
     }
     if layer.store.keeps_bytes() {
         stage_data(layer, write, stage, Span { lpn, mask, offset: 0 });
-        load_page(&layer.state, &mut layer.store, op, stage);
+        load_page(&layer.state.ops, &mut layer.store, op, stage);
     }
-    let forced = waits_for_flash(&layer.state, &layer.requests, write.id);
+    let forced = waits_for_flash(&layer.state.config, &layer.requests, write.id);
     if forced {
         layer.requests.wait_for(op, write.id);
     }

@@ -7,12 +7,13 @@ use crate::flow::emit::{add_and_emit, add_op, emit};
 use crate::flow::metadata::trim_log::program_metadata;
 use crate::layer::Layer;
 use crate::state::blocks::pin;
-use crate::state::demand_map::{Found, Waiting};
+use crate::state::demand_map::{DemandMap, Found, Waiting};
 use crate::state::op::{Class, Op, OpId, Owner};
 use crate::state::outbox::Outbox;
 use crate::state::requests::Requests;
 use crate::state::state::State;
 use crate::state::store::Store;
+use crate::state::trim::TrimLog;
 use wordline_counters::{Cause, OpKind};
 use wordline_units::{Lpn, SectorMask, SimTime};
 
@@ -70,7 +71,7 @@ fn bring(layer: &mut Layer, page: u32) -> Source {
     (read.lpn, read.ppn) = (at, ppn);
     read.mask = SectorMask::first(state.geometry.sectors_per_unit);
     read.owner = Owner::Map;
-    let read = add_op(&mut layer.state, &mut layer.store, read);
+    let read = add_op(&mut layer.state.ops, &mut layer.store, read);
     emit(&mut layer.state, &mut layer.out, read);
     Source::Flash
 }
@@ -130,14 +131,14 @@ fn shorten_journal(layer: &mut Layer) {
 /// Make a host program wait for the last of the map pages being loaded, if more changes wait than the limit.
 /// Returns whether it does.
 #[inline(always)]
-pub(crate) fn awaits_journal(state: &mut State, lead: OpId) -> bool {
-    state.demand.as_mut().is_some_and(|map| map.await_journal(lead))
+pub(crate) fn awaits_journal(demand: &mut Option<Box<DemandMap>>, lead: OpId) -> bool {
+    demand.as_mut().is_some_and(|map| map.await_journal(lead))
 }
 
 /// Wait for the map page of a logical page, if it is being loaded. Returns whether it is.
 #[inline(always)]
-pub(crate) fn awaits_entry(state: &mut State, lpn: Lpn, waiting: Waiting) -> bool {
-    state.demand.as_mut().is_some_and(|map| map.await_entry(lpn, waiting))
+pub(crate) fn awaits_entry(demand: &mut Option<Box<DemandMap>>, lpn: Lpn, waiting: Waiting) -> bool {
+    demand.as_mut().is_some_and(|map| map.await_entry(lpn, waiting))
 }
 
 /// Queue a read of a page's data, as soon as its map page is in RAM.
@@ -147,8 +148,8 @@ pub(crate) fn emit_mapped(state: &mut State, store: &mut Store, out: &mut Outbox
         return add_and_emit(state, store, out, read);
     }
     let lpn = read.lpn;
-    let read = add_op(state, store, read);
-    if !awaits_entry(state, lpn, Waiting::Read(read)) {
+    let read = add_op(&mut state.ops, store, read);
+    if !awaits_entry(&mut state.demand, lpn, Waiting::Read(read)) {
         emit(state, out, read);
     }
     read
@@ -163,29 +164,29 @@ pub(crate) fn on_map_entry_loaded(
 ) {
     match waiting {
         Waiting::Read(read) => {
-            note_entry(state, read);
+            note_entry(&mut state.demand, state.now, read);
             emit(state, out, read);
         }
         Waiting::Program(lead) => {
             let mut part = lead;
             while !part.is_none() {
-                note_entry(state, part);
+                note_entry(&mut state.demand, state.now, part);
                 part = state.ops[part].chain;
             }
             awaited(state, lead);
         }
         Waiting::Request(request) => {
-            set_ending(state, state.now);
+            set_ending(&mut state.demand, state.now);
             part_done(state, requests, out, request);
-            set_ending(state, SimTime(0));
+            set_ending(&mut state.demand, SimTime(0));
         }
     }
 }
 
 /// The map page that an operation waited for is in RAM.
-fn note_entry(state: &mut State, id: OpId) {
-    if let Some(map) = &mut state.demand {
-        map.note_arrival(id, state.now);
+fn note_entry(demand: &mut Option<Box<DemandMap>>, now: SimTime, id: OpId) {
+    if let Some(map) = demand {
+        map.note_arrival(id, now);
     }
 }
 
@@ -206,26 +207,36 @@ fn keep_map_page(layer: &mut Layer, page: u32) {
 
 /// A map page has no place: its changes continue to wait in RAM.
 #[cold]
-pub(crate) fn map_page_not_written(state: &mut State, lpn: Lpn) {
-    if let Some(map) = &mut state.demand {
+pub(crate) fn map_page_not_written(demand: &mut Option<Box<DemandMap>>, lpn: Lpn) {
+    if let Some(map) = demand {
         map.owe(lpn);
     }
 }
 
 /// Handle the end of the program of a page of the drive's own tables.
-pub(crate) fn metadata_programmed(state: &mut State, lpn: Lpn, version: u64) {
-    if state.trims.is_log(lpn) {
-        state.trims.logged(lpn, version);
-    } else if let Some(map) = &mut state.demand {
+pub(crate) fn metadata_programmed(
+    trims: &mut TrimLog,
+    demand: &mut Option<Box<DemandMap>>,
+    lpn: Lpn,
+    version: u64,
+) {
+    if trims.is_log(lpn) {
+        trims.logged(lpn, version);
+    } else if let Some(map) = demand {
         map.set_on_flash(lpn);
     }
 }
 
 /// A page of the drive's own tables has no place.
-pub(crate) fn metadata_not_programmed(state: &mut State, op: OpId, lpn: Lpn) {
-    if state.trims.is_log(lpn) {
-        state.trims.not_logged(op, lpn);
+pub(crate) fn metadata_not_programmed(
+    trims: &mut TrimLog,
+    demand: &mut Option<Box<DemandMap>>,
+    op: OpId,
+    lpn: Lpn,
+) {
+    if trims.is_log(lpn) {
+        trims.not_logged(op, lpn);
     } else {
-        map_page_not_written(state, lpn);
+        map_page_not_written(demand, lpn);
     }
 }

@@ -10,23 +10,24 @@ use crate::state::request::RequestId;
 use crate::state::requests::Requests;
 use crate::state::state::State;
 use crate::state::store::Store;
+use crate::state::trim::TrimLog;
 use smallvec::SmallVec;
 use wordline_counters::{Cause, OpKind};
 use wordline_units::{Lpn, SectorMask};
 
 /// Note a trim that has invalidated data that may be on flash.
 pub(crate) fn note_trim(
-    state: &mut State,
+    trims: &mut TrimLog,
     store: &mut Store,
     requests: &Requests,
     lpn: Lpn,
     mask: SectorMask,
 ) {
-    state.trims.note(lpn);
+    trims.note(lpn);
     if store.keeps_metadata() {
         let version = requests.version();
-        state.trims.remember(lpn, mask, version);
-        let entries: SmallVec<[_; 4]> = state.trims.entries(lpn, mask).map(|e| (e, version)).collect();
+        trims.remember(lpn, mask, version);
+        let entries: SmallVec<[_; 4]> = trims.entries(lpn, mask).map(|e| (e, version)).collect();
         store.protect_trims(&entries);
     }
 }
@@ -51,7 +52,7 @@ pub(crate) fn program_metadata(
     lpn: Lpn,
     waits: Option<RequestId>,
 ) -> OpId {
-    let place = metadata_place(state);
+    let place = metadata_place(&state.blocks);
     let plane = pick_plane(state, &place, state.blocks.stripe().plane(lpn));
     let all = SectorMask::first(state.geometry.sectors_per_unit);
     let stage = state.staging.enter(lpn);
@@ -66,5 +67,5 @@ pub(crate) fn program_metadata(
     }
     requests.add_unsettled();
     state.buffered += u64::from(state.config.ack.is_buffer());
-    add_op(state, store, op)
+    add_op(&mut state.ops, store, op)
 }

@@ -19,7 +19,7 @@ use wordline_units::{DieId, PlaneId};
 pub(crate) fn idle(layer: &mut Layer, die: DieId) -> bool {
     if !layer.seat.hooks.contains(Hooks::IDLE)
         || layer.idle_jobs.of(die) > 0
-        || is_kept_from_idle_work(&layer.state, &layer.seat, &layer.idle_jobs, die)
+        || is_kept_from_idle_work(&layer.state.geometry, &layer.seat, &layer.idle_jobs, die)
         || layer.state.wear.over.is_some()
     {
         return false;

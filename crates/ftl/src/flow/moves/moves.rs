@@ -15,10 +15,10 @@ use crate::plan::region::MovedIn;
 use crate::plan::span::Span;
 use crate::state::blocks;
 use crate::state::blocks::free_space::has_full_buffer;
-use crate::state::blocks::pin;
 use crate::state::blocks::superblock_members::least_filled_plane;
+use crate::state::blocks::{Blocks, pin};
 use crate::state::job::MoveReason;
-use crate::state::op::{Class, Op, OpId, Owner};
+use crate::state::op::{Class, Op, OpId, Ops, Owner};
 use crate::state::program_buffer::WriteStream;
 use crate::state::state::State;
 use crate::state::without_effect::WithoutEffect;
@@ -43,7 +43,7 @@ pub(crate) fn move_on(layer: &mut Layer, m: Move, read: Ppn, brought: SectorMask
     }
     let op = &mut layer.state.ops[id];
     op.to_bring = Some(op.mask.minus(brought).count() as u8);
-    go_on_with(&mut layer.state, &mut layer.out, id);
+    go_on_with(&mut layer.state.ops, &mut layer.state.backlog, &mut layer.out, id);
 }
 
 /// Create the read of a page to be moved, if it is still where the scheme saw it and is not being moved yet. A
@@ -57,7 +57,7 @@ pub(crate) fn begin_move(layer: &mut Layer, mut m: Move, why: MoveReason) -> Opt
     let region = m.route.region();
     if region.index() >= layer.state.blocks.regions().len() {
         illegal(
-            &layer.state,
+            layer.state.now,
             &layer.seat,
             &mut layer.out,
             format!("move to region {}", region.0),
@@ -114,7 +114,7 @@ pub(crate) fn begin_move(layer: &mut Layer, mut m: Move, why: MoveReason) -> Opt
     if idle {
         begin_idle_work(layer, layer.state.geometry.die_of(plane));
     }
-    Some(add_op(&mut layer.state, &mut layer.store, read))
+    Some(add_op(&mut layer.state.ops, &mut layer.store, read))
 }
 
 /// Current place of a page, if it has only been collected since it was seen.
@@ -148,11 +148,11 @@ pub(crate) fn finish_move_read(layer: &mut Layer, id: OpId, waits: OpId) -> Next
                 begin_idle_work(layer, layer.state.geometry.die_of(again.plane));
             }
             layer.state.ops.remove(id);
-            let again = add_op(&mut layer.state, &mut layer.store, again);
+            let again = add_op(&mut layer.state.ops, &mut layer.store, again);
             emit(&mut layer.state, &mut layer.out, again);
             return Next::Nothing;
         }
-        leave_buffer(&mut layer.state, id);
+        leave_buffer(&mut layer.state.blocks, &mut layer.state.ops, id);
         layer.state.ops.remove(id);
         layer.state.counters.moves_dropped += 1;
         layer.state.counters.without_effect.count(WithoutEffect::MoveOverwritten);
@@ -208,7 +208,7 @@ fn read_rest(layer: &mut Layer, program: OpId) -> bool {
     read.mask = SectorMask::first(layer.state.geometry.sectors_per_unit);
     read.owner = Owner::Rewrite(program);
     pin(&mut layer.state.blocks, block);
-    let read = add_op(&mut layer.state, &mut layer.store, read);
+    let read = add_op(&mut layer.state.ops, &mut layer.store, read);
     emit(&mut layer.state, &mut layer.out, read);
     true
 }
@@ -252,13 +252,13 @@ pub(crate) fn leave_joined_moves(layer: &mut Layer) -> bool {
 }
 
 /// A move releases its place in the buffer of the region.
-pub(crate) fn leave_buffer(state: &mut State, id: OpId) {
-    let op = &mut state.ops[id];
+pub(crate) fn leave_buffer(blocks: &mut Blocks, ops: &mut Ops, id: OpId) {
+    let op = &mut ops[id];
     if !std::mem::replace(&mut op.buffered, false) {
         return;
     }
     let region = op.route.region();
-    blocks::leave_buffer(&mut state.blocks, region);
+    blocks::leave_buffer(blocks, region);
 }
 
 /// Start the move that has waited longest for a place in a buffer, if there is one now. Returns whether it does.

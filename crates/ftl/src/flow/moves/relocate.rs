@@ -33,7 +33,7 @@ pub(crate) fn relocate(layer: &mut Layer, read: OpId, region: RegionId, relocate
     let end = first.0 / units * units + units;
     let Some(job) = layer.state.blocks.at(region, plane).job else {
         internal(
-            &layer.state,
+            layer.state.now,
             &mut layer.out,
             format!("a page of plane {plane} was read for a collection that has ended"),
         );
@@ -62,7 +62,9 @@ pub(crate) fn relocate(layer: &mut Layer, read: OpId, region: RegionId, relocate
         let mut offset = 0;
         let mut last = OpId::NONE;
         for span in &spans {
-            let whole = whole || (job.why == GcReason::Joining && lies_in_pieces(&mut layer.state, span.lpn));
+            let whole = whole
+                || (job.why == GcReason::Joining
+                    && lies_in_pieces(&layer.state.geometry, &mut layer.state.map, span.lpn));
             if whole && layer.gathering.takes(span.lpn, from) {
                 continue;
             }

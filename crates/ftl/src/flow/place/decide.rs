@@ -7,7 +7,8 @@ use crate::plan::decision::{Gather, Origin, Parcel, Place, PlanePick, Route};
 use crate::plan::layout::Hooks;
 use crate::plan::region::RegionId;
 use crate::plan::span::Span;
-use crate::state::op::OpId;
+use crate::state::blocks::Blocks;
+use crate::state::op::{OpId, Ops};
 use crate::state::outbox::Outbox;
 use crate::state::state::State;
 use crate::view::View;
@@ -53,7 +54,7 @@ pub(crate) fn place_collected(
     home: PlaneId,
 ) -> Option<Place> {
     if spans.first().is_some_and(|s| layer.state.is_metadata(s.lpn)) {
-        return Some(metadata_place(&layer.state));
+        return Some(metadata_place(&layer.state.blocks));
     }
     let parcel = Parcel { origin: Origin::Collected(region), spans, home };
     place_on_flash(&layer.state, &mut layer.seat, &mut layer.out, &parcel, "collected")
@@ -74,7 +75,7 @@ fn place_on_flash(
     }
     if place.route.buffer_key().is_some() {
         let why = format!("the merge buffer takes host data only, and the page is {kind}");
-        illegal(state, seat, out, format!("place a {kind} page in the merge buffer"), why);
+        illegal(state.now, seat, out, format!("place a {kind} page in the merge buffer"), why);
         return None;
     }
     leads_somewhere(state, seat, out, &place).then_some(place)
@@ -86,27 +87,27 @@ fn leads_somewhere(state: &State, seat: &Seat, out: &mut Outbox, place: &Place) 
     let region = place.route.region();
     let is_there = place.route.buffer_key().is_some() || region.index() < state.blocks.regions().len();
     if !is_there {
-        illegal(state, seat, out, format!("place in region {}", region.0), "unknown region".into());
+        illegal(state.now, seat, out, format!("place in region {}", region.0), "unknown region".into());
     }
     is_there
 }
 
 /// Placement of pages of the drive's own tables: always the home region.
-pub(crate) fn metadata_place(state: &State) -> Place {
-    let home = state.blocks.home();
-    let r = &state.blocks.region(home);
+pub(crate) fn metadata_place(blocks: &Blocks) -> Place {
+    let home = blocks.home();
+    let r = &blocks.region(home);
     let route = Route::classes(home, r.region.rule.classes(r.shape));
     Place { gather: Gather::AsIs, plane: PlanePick::Home, route }
 }
 
 /// Issue a program once the reads and the moves that it waits for have ended.
 #[inline]
-pub(crate) fn send_after(state: &mut State, seat: &Seat, lead: OpId, reads: u32) -> Next {
+pub(crate) fn send_after(ops: &mut Ops, seat: &Seat, lead: OpId, reads: u32) -> Next {
     let moves = seat.moves_first.len() as u32;
     if reads + moves == 0 {
         return Next::Send(lead);
     }
     // What it waits for finds the program by its lead, which counts.
-    state.ops[lead].awaits = reads + moves;
+    ops[lead].awaits = reads + moves;
     if moves == 0 { Next::Nothing } else { Next::Moves(lead) }
 }

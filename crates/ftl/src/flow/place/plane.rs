@@ -3,8 +3,7 @@
 
 use crate::plan::decision::{ChannelSet, Gather, Place, PlanePick, Route};
 use crate::plan::region::RegionId;
-use crate::state::blocks::free_space::level;
-use crate::state::blocks::free_space::{least_busy, most_free, waiting_plane};
+use crate::state::blocks::free_space::{least_busy, level, most_free, waiting_plane};
 use crate::state::blocks::next_turn;
 use crate::state::blocks::superblock_members::least_filled_plane;
 use crate::state::op::OpId;

@@ -4,7 +4,7 @@ use crate::flow::power::power_loss_image::{Kept, KeptFrom, PowerLossImage, Privi
 use crate::flow::records::spare_area::hold_trims_of;
 use crate::layer::Layer;
 use crate::state::block::Phase;
-use crate::state::op::{NONE, OpId, Owner};
+use crate::state::op::{NONE, OpId, Ops, Owner};
 use crate::state::requests::Requests;
 use crate::state::state::State;
 use crate::state::store::Store;
@@ -36,7 +36,7 @@ pub(crate) fn power_cut(layer: Layer, spoiled: &[OpId]) -> PowerLossImage {
         (kept_in_program_buffers(&mut state, &store), AllTrims::Held)
     };
     let mut trims = state.trims.kept(which);
-    for id in protected_programs(&state) {
+    for id in protected_programs(&state.ops) {
         trims.extend(state.trims.record(id, state.ops[id].lpn));
     }
     trims.sort_unstable();
@@ -71,10 +71,10 @@ fn kept_in_buffer(state: &mut State, store: &Store, requests: &Requests) -> Vec<
 }
 
 /// Programs of moved data that have left their old place for a protected program buffer.
-fn protected_programs(state: &State) -> Vec<OpId> {
-    let mut programs = state.ops.alive();
+fn protected_programs(ops: &Ops) -> Vec<OpId> {
+    let mut programs = ops.alive();
     programs.retain(|id| {
-        let op = &state.ops[*id];
+        let op = &ops[*id];
         op.kind == OpKind::Program && op.owner == Owner::Nobody && op.stage != NONE
     });
     programs
@@ -83,7 +83,7 @@ fn protected_programs(state: &State) -> Vec<OpId> {
 /// What protected program buffers hold.
 fn kept_in_program_buffers(state: &mut State, store: &Store) -> Vec<Kept> {
     let mut kept = vec![];
-    for id in protected_programs(state) {
+    for id in protected_programs(&state.ops) {
         let op = &state.ops[id];
         let (lpn, version) = (op.lpn, op.version);
         let all = op.mask;

@@ -9,7 +9,6 @@ use crate::state::counters::Counters;
 use crate::state::wear::Wear;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
-use std::fmt::Debug;
 use std::sync::Arc;
 use wordline_counters::Cause;
 use wordline_units::{BlockId, Lpn, PlaneId, SectorMask};

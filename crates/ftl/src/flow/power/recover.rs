@@ -28,10 +28,9 @@ use crate::plan::region::RegionId;
 use crate::plan::span::{Dead, Span};
 use crate::scheme::Scheme;
 use crate::state::block::Phase;
-use crate::state::blocks::at_rest;
 use crate::state::blocks::at_rest::all_mut;
-use crate::state::blocks::set_phase;
 use crate::state::blocks::superblock_members::superblock_planes;
+use crate::state::blocks::{at_rest, set_phase};
 use crate::state::job::{GcReason, Job};
 use crate::state::op::{Class, Op, Owner};
 use rustc_hash::FxHashMap;
@@ -102,7 +101,7 @@ pub(crate) fn recover(
 fn erase_again(layer: &mut Layer) {
     let is_cut = |b: &BlockId| layer.state.blocks.block(*b).phase == Phase::Collecting;
     let mut cut: Vec<BlockId> = (0..layer.state.geometry.blocks).map(BlockId).filter(is_cut).collect();
-    cut.sort_by_key(|b| region_known(&layer.state, *b).is_none());
+    cut.sort_by_key(|b| region_known(&layer.state.geometry, &layer.state.blocks, *b).is_none());
     for block in cut {
         let plane = layer.state.geometry.plane_of(block);
         let pool = layer.state.blocks.region(layer.state.blocks.region_of(block)).region.pool;
@@ -112,10 +111,11 @@ fn erase_again(layer: &mut Layer) {
         };
         let within = |r: &RegionId| layer.state.blocks.region(*r).region.pool == pool;
         let mut regions = (0..layer.state.blocks.regions().len() as u8).map(RegionId).filter(within);
-        let idle = region_known(&layer.state, block).or_else(|| regions.find(has_none));
+        let idle = region_known(&layer.state.geometry, &layer.state.blocks, block)
+            .or_else(|| regions.find(has_none));
         let Some(region) = idle else {
             internal(
-                &layer.state,
+                layer.state.now,
                 &mut layer.out,
                 format!("plane {plane} has more partially erased blocks than regions"),
             );
@@ -179,10 +179,10 @@ fn restage(layer: &mut Layer, kept: Kept, newest: &FxHashMap<u64, Newest>) {
             (op.route, op.pick, op.owner) = (place.route, place.plane, Owner::Answered);
             layer.state.buffered += u64::from(layer.state.config.ack.is_buffer());
             layer.requests.add_unsettled();
-            let op = add_op(&mut layer.state, &mut layer.store, op);
+            let op = add_op(&mut layer.state.ops, &mut layer.store, op);
             let fills = u32::from(gather(layer, op, stage, in_ram, place.gather));
-            load_page(&layer.state, &mut layer.store, op, stage);
-            let next = send_after(&mut layer.state, &layer.seat, op, fills);
+            load_page(&layer.state.ops, &mut layer.store, op, stage);
+            let next = send_after(&mut layer.state.ops, &layer.seat, op, fills);
             follow_up(layer, next);
         }
         KeptFrom::ProgramBuffer { route, plane, cause, privileged } => {
@@ -193,9 +193,9 @@ fn restage(layer: &mut Layer, kept: Kept, newest: &FxHashMap<u64, Newest>) {
             let mut op = Op::new(OpKind::Program, plane, cause, Class::Background);
             (op.lpn, op.mask, op.stage, op.version) = (lpn, mask, stage, version);
             (op.route, op.privileged) = (route, privileged.0);
-            let op = add_op(&mut layer.state, &mut layer.store, op);
+            let op = add_op(&mut layer.state.ops, &mut layer.store, op);
             layer.state.staging.get(stage).begin_relocation(op, mask);
-            load_page(&layer.state, &mut layer.store, op, stage);
+            load_page(&layer.state.ops, &mut layer.store, op, stage);
             launch(layer, op);
         }
     }

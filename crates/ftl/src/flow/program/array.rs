@@ -1,13 +1,14 @@
 //! Demands of an operation on its array and bus: duration, sensing operations, transfers, and energy.
 
 use crate::plan::region::RegionId;
-use crate::state::op::{Op, OpId};
+use crate::state::blocks::Blocks;
+use crate::state::op::{Op, OpId, Ops};
 use crate::state::sensing;
-use crate::state::state::State;
+use crate::state::state::{Config, State};
 use crate::state::times::ArrayTime;
 use crate::state::wordline::{page_number, wordline_of};
 use wordline_counters::OpKind;
-use wordline_flash::SlotClass;
+use wordline_flash::{Geometry, SlotClass};
 use wordline_units::SimDuration;
 
 /// Start an operation on an array, and return its duration. A read determines its number of retries, which take
@@ -48,22 +49,22 @@ pub(crate) fn sense(state: &mut State, id: OpId) -> u8 {
 /// The data of a read have been transferred: whether they must be read again, since the decoder at the other end of
 /// the bus has failed.
 #[inline(always)]
-pub(crate) fn repeat(state: &mut State, id: OpId) -> bool {
-    state.config.array.retransfer && repeat_by_bus(state, id)
+pub(crate) fn repeat(config: &Config, ops: &mut Ops, id: OpId) -> bool {
+    config.array.retransfer && repeat_by_bus(ops, id)
 }
 
 #[inline(never)]
-fn repeat_by_bus(state: &mut State, id: OpId) -> bool {
-    let op = &mut state.ops[id];
+fn repeat_by_bus(ops: &mut Ops, id: OpId) -> bool {
+    let op = &mut ops[id];
     let again = op.repeated < op.retries.count;
     op.repeated += again as u8;
     again
 }
 
 /// Whether a sensed read must be sensed again after its transfer.
-pub(crate) fn will_repeat(state: &State, id: OpId) -> bool {
-    let op = &state.ops[id];
-    state.config.array.retransfer && op.repeated < op.retries.count
+pub(crate) fn will_repeat(config: &Config, ops: &Ops, id: OpId) -> bool {
+    let op = &ops[id];
+    config.array.retransfer && op.repeated < op.retries.count
 }
 
 /// Array time of one attempt of an operation.
@@ -79,7 +80,7 @@ fn array_time(state: &State, id: OpId) -> SimDuration {
         OpKind::Program => {
             let block = state.geometry.block_of(op.ppn);
             let region = state.blocks.block(block).region as usize;
-            if state.config.array.has_windows && written_whole(state, op, region) {
+            if state.config.array.has_windows && written_whole(&state.blocks, op, region) {
                 times.program[bit]
             } else {
                 times.program[bit] + state.config.array.reread(RegionId(region as u8), bit)
@@ -103,19 +104,19 @@ pub(crate) fn are_alike(state: &State, one: OpId, other: OpId) -> bool {
 }
 
 /// Whether a program belongs to a window that is written wordline by wordline, whose bits are in RAM.
-fn written_whole(state: &State, op: &Op, region: usize) -> bool {
-    op.bound_class == SlotClass::Next && state.blocks.regions()[region].region.rule.reprograms()
+fn written_whole(blocks: &Blocks, op: &Op, region: usize) -> bool {
+    op.bound_class == SlotClass::Next && blocks.regions()[region].region.rule.reprograms()
 }
 
 /// Sectors that an operation transfers: the wanted ones of a read, whole pages of a program, since the register
 /// must be filled.
 #[inline(always)]
-pub(crate) fn transfer_sectors(state: &State, id: OpId) -> u32 {
-    let op = &state.ops[id];
+pub(crate) fn transfer_sectors(geometry: &Geometry, ops: &Ops, id: OpId) -> u32 {
+    let op = &ops[id];
     match op.kind {
         OpKind::Read => op.to_bring.map_or_else(|| op.mask.count(), u32::from),
         OpKind::Program if op.copies => 0,
-        OpKind::Program => op.slots as u32 * state.geometry.sectors_per_unit,
+        OpKind::Program => op.slots as u32 * geometry.sectors_per_unit,
         OpKind::Erase => 0,
     }
 }
@@ -133,12 +134,12 @@ pub(crate) fn count_energy(state: &mut State, id: OpId) {
     // What a register still held is not sensed again.
     let senses = if op.to_bring.is_none() { op.retries.count as u64 + 1 } else { 0 };
     let transfers = if state.config.array.retransfer { senses.max(1) } else { 1 };
-    let moved = transfer_sectors(state, id) as u64 * state.geometry.sector * transfers;
+    let moved = transfer_sectors(&state.geometry, &state.ops, id) as u64 * state.geometry.sector * transfers;
     let (cause, kind, copies) = (op.cause as usize, op.kind, op.copies);
     let region = state.blocks.block(state.geometry.block_of(op.ppn)).region as usize;
     let rereads = kind == OpKind::Program
         && state.config.array.reread(RegionId(region as u8), bit) > 0
-        && !(state.config.array.has_windows && written_whole(state, op, region));
+        && !(state.config.array.has_windows && written_whole(&state.blocks, op, region));
     let Some(used) = &mut state.counters.energy else { return };
     let used = &mut used[cause];
     match kind {

@@ -11,21 +11,16 @@ use crate::flow::moves::moves::leave_buffer;
 use crate::layer::Layer;
 use crate::plan::decision::{Route, Target};
 use crate::plan::region::MovedIn;
-use crate::state::blocks::admission::Claim;
-use crate::state::blocks::admission::{grants_block, grants_conversion, grants_slot, has_room};
-use crate::state::blocks::completes_superpage;
-use crate::state::blocks::frontier::open;
-use crate::state::blocks::frontier::open_superblock_members;
-use crate::state::blocks::frontier::{Head, head_of, take_block, take_page};
-use crate::state::blocks::planes_mut;
+use crate::state::blocks::admission::{Claim, grants_block, grants_conversion, grants_slot, has_room};
+use crate::state::blocks::frontier::{Head, head_of, open, open_superblock_members, take_block, take_page};
 use crate::state::blocks::superblock_members::{
     has_superblocks, least_filled_of_superblock, members, superblock_planes,
 };
-use crate::state::op::{Class, Op, OpId, Owner};
+use crate::state::blocks::{Blocks, completes_superpage, planes_mut};
+use crate::state::op::{Class, Op, OpId, Ops, Owner};
 use crate::state::outbox::Outbox;
 use crate::state::state::State;
 use crate::state::store::Store;
-use std::fmt::Debug;
 use wordline_counters::{Cause, OpKind};
 use wordline_device::Trigger;
 use wordline_units::{BlockId, PlaneId, SimDuration};
@@ -68,7 +63,13 @@ fn bind_along(layer: &mut Layer, id: OpId, route: Route, reserve: bool) -> Optio
         let region = target.region;
         if !layer.state.blocks.is_there(region, plane) {
             let why = format!("plane {plane} has no blocks of region {}", region.0);
-            illegal(&layer.state, &layer.seat, &mut layer.out, format!("route to region {}", region.0), why);
+            illegal(
+                layer.state.now,
+                &layer.seat,
+                &mut layer.out,
+                format!("route to region {}", region.0),
+                why,
+            );
             return None;
         }
         let r = &layer.state.blocks.region(region);
@@ -77,7 +78,7 @@ fn bind_along(layer: &mut Layer, id: OpId, route: Route, reserve: bool) -> Optio
         if slots > whole {
             let why = format!("the wordline was assembled for region {}", route.region().0);
             let decision = format!("a wordline of {slots} pages falls back to region {}", r.region.name);
-            illegal(&layer.state, &layer.seat, &mut layer.out, decision, why);
+            illegal(layer.state.now, &layer.seat, &mut layer.out, decision, why);
             return None;
         }
         if slots < whole && r.pages_per_program > 1 {
@@ -93,7 +94,7 @@ fn bind_along(layer: &mut Layer, id: OpId, route: Route, reserve: bool) -> Optio
             (op.ppn, op.bound_class) = (ppn, target.class);
             let asked = &layer.state.blocks.region(route.region()).region;
             if matches!(asked.moved_in, MovedIn::Through(_)) {
-                leave_buffer_all(&mut layer.state, id);
+                leave_buffer_all(&mut layer.state.blocks, &mut layer.state.ops, id);
             }
             if rule.tells_types() {
                 count_page_type(&mut layer.state, id, target, page);
@@ -150,7 +151,7 @@ pub(crate) fn refuses_conversion(state: &State, id: OpId, target: Target, plane:
 
 /// A page leaves its plane's queue for the group of its fallback region.
 fn divert(layer: &mut Layer, id: OpId, target: Target) {
-    leave_buffer_all(&mut layer.state, id);
+    leave_buffer_all(&mut layer.state.blocks, &mut layer.state.ops, id);
     let op = &mut layer.state.ops[id];
     op.route = Route::to(target.region, target.class);
     layer.state.backlog.take(op.plane, op.kind);
@@ -162,7 +163,8 @@ fn take_slot(layer: &mut Layer, id: OpId, target: Target, reserve: bool) -> Opti
     let Target { region, class } = target;
     let op = &layer.state.ops[id];
     let (plane, privileged) = (op.plane, op.privileged);
-    let levels = layer.state.wear.spec.static_beyond.is_some() && levels(&layer.state, op);
+    let levels = layer.state.wear.spec.static_beyond.is_some()
+        && levels(&layer.state.geometry, &layer.state.blocks, op);
     let blocks = &mut layer.state.blocks;
     if !grants_slot(blocks, region, plane, Claim::of(privileged)) {
         return None;
@@ -197,16 +199,9 @@ fn open_block(
     let r = &layer.state.blocks.region(region);
     if !r.region.rule.classes(r.shape).contains(&class) {
         let rule = r.region.rule;
-        illegal(
-            &layer.state,
-            &layer.seat,
-            &mut layer.out,
-            format!("route to {class:?} slots"),
-            format!(
-                "blocks with program rule {rule:?} \
-                                                                   have no such slots"
-            ),
-        );
+        let why = format!("blocks with program rule {rule:?} have no such slots");
+        let decision = format!("route to {class:?} slots");
+        illegal(layer.state.now, &layer.seat, &mut layer.out, decision, why);
         return None;
     }
     if !grants_block(&layer.state.blocks, region, plane, Claim::of(reserve)) {
@@ -242,10 +237,10 @@ fn count_page_type(state: &mut State, id: OpId, got: Target, page: u32) {
 }
 
 /// A program starts: its data no longer need places in the buffer.
-pub(crate) fn leave_buffer_all(state: &mut State, lead: OpId) {
+pub(crate) fn leave_buffer_all(blocks: &mut Blocks, ops: &mut Ops, lead: OpId) {
     let mut part = lead;
     while !part.is_none() {
-        leave_buffer(state, part);
-        part = state.ops[part].chain;
+        leave_buffer(blocks, ops, part);
+        part = ops[part].chain;
     }
 }

@@ -14,19 +14,18 @@ use crate::flow::program::bind::{leave_buffer_all, refuses_conversion};
 use crate::layer::Layer;
 use crate::plan::decision::{PlanePick, Route, Target};
 use crate::plan::region::RegionId;
-use crate::state::blocks::admission::Claim;
-use crate::state::blocks::admission::has_room;
+use crate::state::blocks::admission::{Claim, has_room};
 use crate::state::blocks::free_space::spare_slots;
-use crate::state::blocks::planes_mut;
 use crate::state::blocks::superblock_members::superblock_planes;
+use crate::state::blocks::{Blocks, planes_mut};
 use crate::state::moves::Moves;
-use crate::state::op::{Op, OpId, Owner};
+use crate::state::op::{Op, OpId, Ops, Owner};
 use crate::state::outbox::Outbox;
 use crate::state::request::Effect;
 use crate::state::state::State;
 use crate::state::without_effect::WithoutEffect;
-use std::fmt::Debug;
 use wordline_counters::Cause;
+use wordline_flash::Geometry;
 use wordline_units::PlaneId;
 
 /// Result for a program that finds no slot in its plane.
@@ -52,7 +51,10 @@ pub(crate) enum GiveUp {
 /// Handle a program that found no slot in its plane.
 pub(crate) fn find_space(layer: &mut Layer, id: OpId) -> Blocked {
     // A program into the same pool might wait for the very block that the move pins.
-    let mere = |op: &Op| op.owner == Owner::Move(OpId::NONE) && !leaves_its_pool(&layer.state, op);
+    let mere = |op: &Op| {
+        op.owner == Owner::Move(OpId::NONE)
+            && !leaves_its_pool(&layer.state.geometry, &layer.state.blocks, op)
+    };
     if layer.state.ops.chain(id).all(|p| mere(&layer.state.ops[p])) {
         abandon_moves(layer, id);
         return Blocked::Dropped;
@@ -97,7 +99,7 @@ fn abandon_moves(layer: &mut Layer, lead: OpId) {
         let op = &layer.state.ops[part];
         let (lpn, from, idle, owner, next) = (op.lpn, op.from, op.idle, op.owner, op.chain);
         let in_window = op.in_window;
-        leave_buffer(&mut layer.state, part);
+        leave_buffer(&mut layer.state.blocks, &mut layer.state.ops, part);
         layer.state.ops.remove(part);
         match owner {
             Owner::Job(region) => give_up_page(layer, region, layer.state.geometry.plane_at(from), in_window),
@@ -107,7 +109,7 @@ fn abandon_moves(layer: &mut Layer, lead: OpId) {
                 end_move(layer, lpn, from, idle, waits);
             }
             _ => internal(
-                &layer.state,
+                layer.state.now,
                 &mut layer.out,
                 format!("a program of {owner:?} was canceled, which only moves may be"),
             ),
@@ -127,7 +129,8 @@ pub(crate) fn send_elsewhere(layer: &mut Layer, id: OpId) -> bool {
     // passes on, which may have lain in any plane of the cache.
     let may_change_plane = layer.state.config.dynamic
         || op.owner == Owner::Nobody
-        || (matches!(op.owner, Owner::Job(_)) && leaves_its_pool(&layer.state, op))
+        || (matches!(op.owner, Owner::Job(_))
+            && leaves_its_pool(&layer.state.geometry, &layer.state.blocks, op))
         || (op.owner.is_host() && op.pick != PlanePick::Home);
     if may_change_plane && find_plane(layer, id) {
         return true;
@@ -154,9 +157,9 @@ fn find_plane(layer: &mut Layer, id: OpId) -> bool {
 }
 
 /// Whether the data of a program are in another pool.
-fn leaves_its_pool(state: &State, op: &Op) -> bool {
-    let source = state.blocks.region_of(state.geometry.block_of(op.from));
-    !state.blocks.share_pool(source, op.route.region())
+fn leaves_its_pool(geometry: &Geometry, blocks: &Blocks, op: &Op) -> bool {
+    let source = blocks.region_of(geometry.block_of(op.from));
+    !blocks.share_pool(source, op.route.region())
 }
 
 /// The plane with the most room, other than its own, that has a slot for a program.
@@ -193,11 +196,11 @@ fn region_with_room(state: &State, id: OpId) -> Option<Target> {
     }
     let op = &state.ops[id];
     let wanted = op.route.region();
-    let as_much = at_once(state, wanted);
+    let as_much = at_once(&state.blocks, wanted);
     let in_pool = |r: &RegionId| state.blocks.share_pool(*r, wanted);
     let regions = || (0..state.blocks.regions().len() as u8).map(RegionId).filter(in_pool);
-    let alike = regions().filter(|r| at_once(state, *r) == as_much);
-    let lesser = regions().filter(|r| at_once(state, *r).0 < as_much.0);
+    let alike = regions().filter(|r| at_once(&state.blocks, *r) == as_much);
+    let lesser = regions().filter(|r| at_once(&state.blocks, *r).0 < as_much.0);
     let mut targets = alike.chain(lesser).flat_map(|region| {
         let r = &state.blocks.region(region);
         r.region.rule.classes(r.shape).iter().map(move |class| Target { region, class: *class })
@@ -208,23 +211,23 @@ fn region_with_room(state: &State, id: OpId) -> Option<Target> {
 }
 
 /// Units in one program operation of a region, and how many of them share a page.
-fn at_once(state: &State, region: RegionId) -> (u32, u32) {
-    let r = &state.blocks.region(region);
+fn at_once(blocks: &Blocks, region: RegionId) -> (u32, u32) {
+    let r = &blocks.region(region);
     (r.units_per_page * r.pages_per_program, r.units_per_page)
 }
 
 /// Send a program that is in no queue to another region: split, if that one has a smaller program unit.
 fn go_to_region(layer: &mut Layer, id: OpId, target: Target) {
-    leave_buffer_all(&mut layer.state, id);
-    let fits =
-        at_once(&layer.state, target.region) == at_once(&layer.state, layer.state.ops[id].route.region());
+    leave_buffer_all(&mut layer.state.blocks, &mut layer.state.ops, id);
+    let fits = at_once(&layer.state.blocks, target.region)
+        == at_once(&layer.state.blocks, layer.state.ops[id].route.region());
     let mut part = id;
     while !part.is_none() {
         layer.state.ops[part].route = Route::to(target.region, target.class);
         part = layer.state.ops[part].chain;
     }
     if fits {
-        let entry = entry_of(&layer.state, id);
+        let entry = entry_of(&layer.state.config, &layer.state.ops, id);
         return layer.out.ask(Effect::ChangePlane(entry));
     }
     let op = &layer.state.ops[id];
@@ -238,7 +241,7 @@ fn change_plane(state: &mut State, out: &mut Outbox, id: OpId, there: PlaneId) {
     let here = std::mem::replace(&mut op.plane, there);
     state.backlog.take(here, op.kind);
     state.backlog.add(there, op.kind);
-    let entry = entry_of(state, id);
+    let entry = entry_of(&state.config, &state.ops, id);
     out.ask(Effect::ChangePlane(entry));
 }
 
@@ -268,7 +271,7 @@ pub(crate) fn give_up(layer: &mut Layer, lead: OpId) {
             if layer.state.ops[part].cause == Cause::Metadata {
                 let lpn = layer.state.ops[part].lpn;
                 metadata = Some(lpn);
-                metadata_not_programmed(&mut layer.state, part, lpn);
+                metadata_not_programmed(&mut layer.state.trims, &mut layer.state.demand, part, lpn);
             }
             layer.requests.will_end(part, owner.request(), outcome);
         }
@@ -282,8 +285,8 @@ pub(crate) fn give_up(layer: &mut Layer, lead: OpId) {
 
 /// Whether an operation can delay a host request.
 #[inline(always)]
-pub(crate) fn serves_host(state: &State, id: OpId) -> bool {
-    state.ops[id].owner.is_host()
+pub(crate) fn serves_host(ops: &Ops, id: OpId) -> bool {
+    ops[id].owner.is_host()
 }
 
 /// Whether a program may be abandoned: one of the host whose data are not acknowledged yet, so that the error can
@@ -322,7 +325,9 @@ fn member_with_space(state: &State, id: OpId) -> Option<PlaneId> {
     let op = &state.ops[id];
     let (here, privileged) = (op.plane, op.privileged);
     // What evens out wear, and what a scheme moves, may not take every slot that there is.
-    if matches!(op.owner, Owner::Move(_)) || state.wear.spec.static_beyond.is_some() && levels(state, op) {
+    if matches!(op.owner, Owner::Move(_))
+        || state.wear.spec.static_beyond.is_some() && levels(&state.geometry, &state.blocks, op)
+    {
         return None;
     }
     let mut targets = op.route.targets().filter(|t| state.blocks.is_there(t.region, here));

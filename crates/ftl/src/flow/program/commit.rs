@@ -13,13 +13,11 @@ use crate::layer::Layer;
 use crate::plan::region::RegionId;
 use crate::plan::span::Dead;
 use crate::state::block::Phase;
-use crate::state::blocks::add_live;
 use crate::state::blocks::block_wear::wear_by_erase;
-use crate::state::blocks::capacity;
 use crate::state::blocks::free_space::is_at_hard_reserve;
-use crate::state::blocks::superblock_members::is_emptied;
-use crate::state::blocks::superblock_members::members;
+use crate::state::blocks::superblock_members::{is_emptied, members};
 use crate::state::blocks::victims::end_program;
+use crate::state::blocks::{add_live, capacity};
 use crate::state::op::{Op, OpId, Owner};
 use crate::state::request::{Effect, Fault, Outcome};
 use crate::state::requests::Requests;
@@ -84,8 +82,8 @@ pub(crate) fn program_done(layer: &mut Layer, lead: OpId) {
     }
     if layer.store.keeps_metadata() {
         let slot = layer.state.geometry.slot_of(first);
-        let header = header(&layer.state, &layer.store, block);
-        ask_media(&layer.state, &mut layer.store, &mut layer.out, |m| {
+        let header = header(&layer.state.blocks, &layer.store, block);
+        ask_media(layer.state.now, &mut layer.store, &mut layer.out, |m| {
             m.programmed(block, slot..slot + slots as u32, header)
         });
     }
@@ -217,8 +215,10 @@ pub(crate) fn erase_done(layer: &mut Layer, id: OpId) {
     if layer.store.keeps_metadata() {
         hold_trims_of(&mut layer.state, &layer.store, block);
         let slot_shift = layer.state.geometry.slot_shift;
-        if ask_media(&layer.state, &mut layer.store, &mut layer.out, |store| store.erase(block, slot_shift))
-            .is_none()
+        if ask_media(layer.state.now, &mut layer.store, &mut layer.out, |store| {
+            store.erase(block, slot_shift)
+        })
+        .is_none()
         {
             return;
         }
@@ -233,7 +233,7 @@ pub(crate) fn erase_done(layer: &mut Layer, id: OpId) {
     layer.state.map.erase(block);
     if layer.store.keeps_metadata() && layer.state.wear.spec.acceleration > 1 {
         let erases = layer.state.blocks.block(block).erases;
-        ask_media(&layer.state, &mut layer.store, &mut layer.out, |m| m.wear(block, erases));
+        ask_media(layer.state.now, &mut layer.store, &mut layer.out, |m| m.wear(block, erases));
     }
     layer.state.wear.lost.retired += retires as u32;
     end_job(layer, region, plane);

@@ -7,17 +7,23 @@ use crate::layer::Layer;
 use crate::media::found::BlockHeader;
 use crate::plan::region::RegionId;
 use crate::plan::span::Span;
+use crate::state::blocks::Blocks;
 use crate::state::op::{Op, OpId};
 use crate::state::outbox::Outbox;
 use crate::state::state::State;
 use crate::state::store::Store;
+use crate::state::trim::TrimLog;
 use wordline_units::{BlockId, Lpn, Ppn, SectorMask};
 
 /// A program that copies the metadata of its source.
 #[inline(always)]
 pub(crate) fn carry(state: &mut State, store: &mut Store, out: &mut Outbox, mut op: Op) -> OpId {
     op.version = 0;
-    if store.keeps_metadata() { carry_stored(state, store, out, op) } else { add_op(state, store, op) }
+    if store.keeps_metadata() {
+        carry_stored(state, store, out, op)
+    } else {
+        add_op(&mut state.ops, store, op)
+    }
 }
 
 #[cold]
@@ -25,21 +31,21 @@ fn carry_stored(state: &mut State, store: &mut Store, out: &mut Outbox, mut op: 
     let (from, lpn) = (op.from, op.lpn);
     let versions = store.stored_versions(from, lpn, op.mask);
     op.version = versions.iter().map(|(_, version)| *version).max().unwrap_or(0);
-    let id = add_op(state, store, op);
+    let id = add_op(&mut state.ops, store, op);
     store.set_versions(id, versions);
     if store.keeps_bytes() {
-        ask_media(state, store, out, |store| store.bring(id, from, lpn));
+        ask_media(state.now, store, out, |store| store.bring(id, from, lpn));
     }
-    load_record(state, store, id, lpn, from);
+    load_record(&mut state.trims, store, id, lpn, from);
     id
 }
 
 /// A relocation of a log page copies the records of its source.
-fn load_record(state: &mut State, store: &Store, op: OpId, lpn: Lpn, from: Ppn) {
-    if state.trims.is_log(lpn)
+fn load_record(trims: &mut TrimLog, store: &Store, op: OpId, lpn: Lpn, from: Ppn) {
+    if trims.is_log(lpn)
         && let Some(record) = store.trims(from)
     {
-        state.trims.set_record(op, record);
+        trims.set_record(op, record);
     }
 }
 
@@ -48,8 +54,10 @@ fn store_record(layer: &mut Layer, op: OpId, lpn: Lpn, ppn: Ppn) -> bool {
     if layer.state.trims.is_log(lpn)
         && let Some(record) = layer.state.trims.record_of(op)
     {
-        if ask_media(&layer.state, &mut layer.store, &mut layer.out, |store| store.record_trims(ppn, record))
-            .is_none()
+        if ask_media(layer.state.now, &mut layer.store, &mut layer.out, |store| {
+            store.record_trims(ppn, record)
+        })
+        .is_none()
         {
             return false;
         }
@@ -89,14 +97,16 @@ pub(crate) fn store_unit(layer: &mut Layer, part: OpId, span: Span, version: u64
     if layer.state.trims.is_void(part, span, version) {
         return layer.out.fault().is_none();
     }
-    ask_media(&layer.state, &mut layer.store, &mut layer.out, |store| store.program(part, span, version, ppn))
-        .is_some()
+    ask_media(layer.state.now, &mut layer.store, &mut layer.out, |store| {
+        store.program(part, span, version, ppn)
+    })
+    .is_some()
         && store_record(layer, part, span.lpn, ppn)
 }
 
 /// Metadata that the first program of a block writes.
-pub(crate) fn header(state: &State, store: &Store, block: BlockId) -> BlockHeader {
-    let info = state.blocks.block(block);
+pub(crate) fn header(blocks: &Blocks, store: &Store, block: BlockId) -> BlockHeader {
+    let info = blocks.block(block);
     BlockHeader {
         region: RegionId(info.region),
         mode: info.mode(),

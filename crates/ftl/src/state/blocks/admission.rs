@@ -9,7 +9,6 @@ use crate::state::blocks::capacity::lost_in;
 use crate::state::blocks::free_space::{hard_reserve, has_slots_left, is_at_hard_reserve};
 use crate::state::demand_map::DemandMap;
 use crate::state::trim::TrimLog;
-use std::fmt::Debug;
 use wordline_units::PlaneId;
 
 /// The kind of a claim on space, and so how much must remain.

@@ -4,10 +4,9 @@
 use crate::map::Map;
 use crate::plan::region::{FreeOrder, RegionId};
 use crate::state::block::{Block, Phase, bits_of};
-use crate::state::blocks::Blocks;
-use crate::state::blocks::at_mut;
 use crate::state::blocks::capacity::{bytes_of_block, count_openable};
 use crate::state::blocks::frontier::look_at_frontier;
+use crate::state::blocks::{Blocks, at_mut};
 use crate::state::region::PoolState;
 
 use crate::state::blocks::capacity::change_pool;

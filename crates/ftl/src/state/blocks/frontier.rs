@@ -6,9 +6,8 @@ use crate::map::overlay::IsFirst;
 use crate::plan::decision::Target;
 use crate::plan::region::{FreeOrder, RegionId};
 use crate::state::block::{Block, FreeBlocks, Phase, bits_of};
-use crate::state::blocks::Blocks;
-use crate::state::blocks::at_mut;
 use crate::state::blocks::superblock_members::{is_emptied, members};
+use crate::state::blocks::{Blocks, at_mut};
 
 use crate::state::blocks::capacity::change_pool;
 use crate::state::blocks::free_space::unused_slots;

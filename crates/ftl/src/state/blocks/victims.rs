@@ -4,11 +4,9 @@ use crate::map::Map;
 use crate::plan::region::RegionId;
 use crate::plan::span::Invalidated;
 use crate::state::block::Phase;
-use crate::state::blocks::at_mut;
 use crate::state::blocks::free_space::unused_slots;
-use crate::state::blocks::superblock_members::first_of;
-use crate::state::blocks::superblock_members::{has_superblocks, members, superblock_planes};
-use crate::state::blocks::{Blocks, take_live};
+use crate::state::blocks::superblock_members::{first_of, has_superblocks, members, superblock_planes};
+use crate::state::blocks::{Blocks, at_mut, take_live};
 use crate::state::min_tree::ABSENT;
 use wordline_units::{BlockId, PlaneId};
 
