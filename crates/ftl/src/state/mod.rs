@@ -1,8 +1,6 @@
-//! All mutable state of a drive, with its invariants: data, and the methods that maintain them. Nothing here begins an
-//! operation.
+//! All mutable state of a drive, with its invariants: data, and what maintains them. Nothing here begins an operation.
 //!
-//! `state.rs` puts the parts together. What concerns several of them at once is added to it in files that import it:
-//! `frontier.rs`, `free_space.rs`, `admission.rs`, `capacity.rs`, `block_wear.rs`, `superblock_members.rs`.
+//! `state.rs` puts the parts together. `blocks` has the blocks, and the functions that alone change them.
 
 pub(crate) mod addressing;
 pub(crate) mod aging;

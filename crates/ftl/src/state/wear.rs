@@ -1,6 +1,7 @@
 //! The end of blocks: each erase takes of a block's life, a block whose life is used up retires at its
 //! erase, and a plane that can no longer take what the host stores ends the drive's. Static wear leveling
-//! puts that off. What of it has happened is here; an erase is counted in `block_wear.rs`, blocks are lost in `capacity.rs`.
+//! puts that off. What of it has happened is here; an erase is counted in `blocks/block_wear.rs`, blocks are lost in
+//! `blocks/capacity.rs`.
 
 use crate::file::saved::{Saved, saved};
 use crate::state::aging::LIFE;
