@@ -34,7 +34,7 @@ impl<'a> FlashUse<'a> {
         FlashUse { layout, geometry }
     }
 
-    /// Bytes of the layout's blocks by [`CellMode::index`], each block in the densest mode of its pool.
+    /// Bytes of the layout's blocks by `CellMode::index`, each block in the densest mode of its pool.
     pub fn flash_bytes(self) -> [u64; 4] {
         let mut bytes = [0; 4];
         for pool in self.layout.pool_ids() {

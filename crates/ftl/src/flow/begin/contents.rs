@@ -31,7 +31,7 @@ pub struct Spread {
 /// equal shares.
 ///
 /// # Errors
-/// As [`Ftl::precondition_steady`].
+/// As of `precondition_steady`.
 pub(crate) fn contents(
     layer: &mut Layer,
     initial: &Initial,

@@ -1,18 +1,14 @@
 //! Blocks of a drive that no operation is under way in, as data: for first states, recovery, and a search that forgets
-//! the past. Who changes them here calls [`recount`](crate::state::blocks::capacity::recount) at the end.
+//! the past. Who changes them here calls [`recount`] at the end.
 
 use crate::map::Map;
 use crate::plan::region::{FreeOrder, RegionId};
 use crate::state::block::{Block, Phase, bits_of};
-use crate::state::blocks::capacity::{bytes_of_block, count_openable};
-use crate::state::blocks::frontier::look_at_frontier;
+use crate::state::blocks::capacity::{bytes_of_block, change_pool, count_openable};
+use crate::state::blocks::frontier::{enter_list, look_at_frontier};
 use crate::state::blocks::{Blocks, at_mut};
-use crate::state::region::PoolState;
-
-use crate::state::blocks::capacity::change_pool;
-use crate::state::blocks::frontier::enter_list;
 use crate::state::job::Job;
-use crate::state::region::RegionState;
+use crate::state::region::{PoolState, RegionState};
 use wordline_units::{BlockId, PlaneId};
 
 /// A block.

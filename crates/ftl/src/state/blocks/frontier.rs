@@ -6,12 +6,11 @@ use crate::map::overlay::IsFirst;
 use crate::plan::decision::Target;
 use crate::plan::region::{FreeOrder, RegionId};
 use crate::state::block::{Block, FreeBlocks, Phase, bits_of};
-use crate::state::blocks::superblock_members::{is_emptied, members};
-use crate::state::blocks::{Blocks, at_mut};
-
 use crate::state::blocks::capacity::change_pool;
 use crate::state::blocks::free_space::unused_slots;
+use crate::state::blocks::superblock_members::{is_emptied, members};
 use crate::state::blocks::victims::relocation_cost;
+use crate::state::blocks::{Blocks, at_mut};
 use wordline_flash::{BlockState, SlotClass};
 use wordline_units::{BlockId, PlaneId};
 

@@ -9,7 +9,6 @@
 
 use crate::plan::region::RegionId;
 use crate::state::backlog::Backlog;
-
 use crate::state::blocks::Blocks;
 use crate::state::program_buffer::WriteStream;
 use std::cmp::Reverse;
