@@ -91,7 +91,7 @@ impl Drive {
             let device = drive.working().map_err(&wrong)?;
             let now = device.now();
             folder
-                .begin(&Setup::identity(run)?.to_string(), &mut device.ftl, now)
+                .begin(&Setup::identity(run)?.to_string(), device.ftl_mut(), now)
                 .map_err(|e| ServeError::Machine(e.why))?;
             return Ok(drive);
         }
@@ -100,7 +100,7 @@ impl Drive {
 
     /// Number of changed pages that are not yet in the folder.
     pub(crate) fn unwritten(&self) -> usize {
-        self.device.as_ref().map_or(0, |device| device.ftl.media().get().map_or(0, Flash::unwritten))
+        self.device.as_ref().map_or(0, |device| device.ftl().media().get().map_or(0, Flash::unwritten))
     }
 
     /// Write the drive's changes to its folder.
@@ -108,7 +108,7 @@ impl Drive {
         let beside = self.beside();
         let Some(device) = &mut self.device else { return Ok(()) };
         let now = device.now();
-        folder.commit(&mut device.ftl, now, &beside)
+        folder.commit(device.ftl_mut(), now, &beside)
     }
 
     /// Write the drive's changes to its folder and close it.
@@ -116,7 +116,7 @@ impl Drive {
         let beside = self.beside();
         let Some(device) = &mut self.device else { return Ok(()) };
         let now = device.now();
-        folder.end(&mut device.ftl, now, &beside)
+        folder.end(device.ftl_mut(), now, &beside)
     }
 
     /// Damaged sectors and effects of power cuts that the folder lacks.
@@ -135,7 +135,7 @@ impl Drive {
     fn look_for_damage(&mut self) {
         let sectors = self.setup.device.unit.0 / self.setup.device.sector.0;
         let Some(device) = &mut self.device else { return };
-        let Ok(flash) = device.ftl.media_mut::<Flash>() else { return };
+        let Ok(flash) = device.ftl_mut().media_mut::<Flash>() else { return };
         for (span, place) in flash.take_damaged() {
             let of_page = u64::from(span.lpn.0) * sectors;
             self.damaged.add(span.mask.iter().map(|sector| of_page + u64::from(sector)), &place);
@@ -203,7 +203,7 @@ impl Drive {
         self.volatile.put(request, sectors, data, |sector| {
             let (lpn, at) = (Lpn((sector / sectors_of_page) as u32), sector % sectors_of_page);
             // A cut cannot restore what the media cannot read.
-            let page = newest_page_of(&mut device.ftl, lpn, at as u32).unwrap_or_default();
+            let page = newest_page_of(device.ftl_mut(), lpn, at as u32).unwrap_or_default();
             let end = (at + 1) * bytes;
             if (page.len() as u64) < end {
                 Content::ZERO
@@ -216,8 +216,8 @@ impl Drive {
     /// After a cut: drop the trims from the journal that the cut has undone.
     pub(crate) fn forget_undone_trims(&mut self) {
         if let Some(device) = &mut self.device {
-            let trims = device.ftl.inspect().trims_in_ram();
-            if let Ok(flash) = device.ftl.media_mut::<Flash>() {
+            let trims = device.ftl().inspect().trims_in_ram();
+            if let Ok(flash) = device.ftl_mut().media_mut::<Flash>() {
                 flash.set_trims(trims);
             }
         }
@@ -234,7 +234,7 @@ impl Drive {
             setup: self.setup.clone(),
             scheme: self.scheme.clone(),
             state: StateFile::open(file, Checked::Body).map_err(|e| wrong(&e))?,
-            media: device.ftl.media().fork().map_err(|e| wrong(&e))?,
+            media: device.ftl().media().fork().map_err(|e| wrong(&e))?,
             volatile: self.volatile.clone(),
             damaged: self.damaged.clone(),
             at: device.now(),
@@ -284,8 +284,8 @@ impl Drive {
         let mut drive = Drive::over(run, over)?;
         let Some(device) = drive.device.take() else { return Ok(drive) };
         let Found { media, writes, trims, wear, now, damaged } =
-            taken(found::find(folder, Sizes::of(&device.ftl))?);
-        let protected = Protected { writes, trims, stale_map: device.ftl.inspect().map_pages().collect() };
+            taken(found::find(folder, Sizes::of(device.ftl()))?);
+        let protected = Protected { writes, trims, stale_map: device.ftl().inspect().map_pages().collect() };
         let mut off = device.power_cut();
         off.image = off.image.found(media, protected, wear);
         off.at = now;
@@ -384,7 +384,7 @@ impl Drive {
         if let Some(log) = &mut self.log {
             log.note(&Event::Retire(at, block));
         }
-        self.working()?.ftl.setup().condemn(block);
+        self.working()?.ftl_mut().setup().condemn(block);
         Ok(())
     }
 
@@ -405,7 +405,7 @@ impl Drive {
         if at >= self.now() {
             self.advance(at)?;
         }
-        let before = self.torn(self.device.as_ref().and_then(|device| device.ftl.media().metadata()));
+        let before = self.torn(self.device.as_ref().and_then(|device| device.ftl().media().metadata()));
         if let Some(log) = &mut self.log {
             log.note(&Event::Cut(at));
         }
@@ -440,7 +440,7 @@ impl Drive {
         }
         let hash = due.and_then(|()| self.working()).and_then(|device| {
             device.drain().map_err(|e| e.to_string())?;
-            Ok(device.metrics.result_hash(&device.ftl.counters().integers()))
+            Ok(device.metrics().result_hash(&device.ftl().counters().integers()))
         });
         (hash, self.log.take())
     }
@@ -463,7 +463,7 @@ impl Kept {
 
 /// The flash of a drive, unless it is off.
 fn flash_of(drive: &Drive) -> Option<&Flash> {
-    drive.device.as_ref().and_then(|device| device.ftl.media().get::<Flash>().ok())
+    drive.device.as_ref().and_then(|device| device.ftl().media().get::<Flash>().ok())
 }
 
 /// Whether a write of this length fits into a maximum number of bytes in RAM. Memory that is kept for later writes makes room

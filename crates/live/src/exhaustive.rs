@@ -62,7 +62,7 @@ impl Disk {
     /// Process the next event. Returns the completed request, with its data.
     fn step(&mut self) -> Option<(u64, Vec<u8>)> {
         let ended = self.drive.step().unwrap();
-        let regions = &self.drive.device().unwrap().ftl.counters().regions;
+        let regions = &self.drive.device().unwrap().ftl().counters().regions;
         let programs = regions.iter().map(|r| r.ops.program_operations).sum();
         if programs != std::mem::replace(&mut self.programs, programs)
             && let Some(mut watch) = self.watch.take()

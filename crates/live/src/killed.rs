@@ -150,7 +150,7 @@ impl Load {
                 under_way -= usize::from(served.step().0.is_some());
             }
         }
-        let counters = served.drive.device().unwrap().ftl.counters();
+        let counters = served.drive.device().unwrap().ftl().counters();
         assert!(counters.regions.iter().any(|r| r.counts.erases > 0), "nothing is collected");
         // Restart with a short log, because each kill copies it.
         let Served { folder, at, drive } = served;

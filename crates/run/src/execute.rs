@@ -67,19 +67,20 @@ pub fn run_recorded(
     let spelling = setup.spelling(scheme)?;
     let save_to = SaveTo::asked(&setup.spec)?;
     let (mut device, start) = ready(setup, &spelling, Recorder::new(recording, setup))?;
-    device.probe.begin_files(setup, &spelling, &device.ftl);
-    let broken = device.probe.broken();
+    let (probe, ftl) = device.probe_and_ftl();
+    probe.begin_files(setup, &spelling, ftl);
+    let broken = device.probe().broken();
     let report = perform(setup, &spelling, 0, (&mut device, start), begin, &mut |p| {
         if broken.get() { ControlFlow::Break(()) } else { progress(p) }
     });
-    if let Some(e) = device.probe.failure() {
+    if let Some(e) = device.probe_mut().failure() {
         return Err(e);
     }
     let report = report?;
     if let Some(to) = save_to {
         to.write(setup.label(&spelling), setup.spec.seed, &device)?;
     }
-    device.probe.finish()?;
+    device.into_probe().finish()?;
     Ok(report)
 }
 
@@ -112,7 +113,7 @@ pub(crate) fn perform<P: Probe>(
         }
     };
     let going_on = || if interrupted.get() { Err(StreamError::Interrupted) } else { Ok(()) };
-    let (held, plane_erases) = (holdings(&device.ftl), plane_erases(&device.ftl));
+    let (held, plane_erases) = (holdings(device.ftl()), plane_erases(device.ftl()));
     let driven = drive_workload(setup, device, Bounds::Workload, &going_on, told);
     let Driven { summary, jobs, queues, first_arrival } = driven.map_err(|e| failure(setup, spelling, e))?;
     if interrupted.get() {
@@ -132,15 +133,15 @@ pub(crate) fn perform<P: Probe>(
         start,
     };
     let mut report = report(&Outcome::of(&ended, device));
-    let before = device.ftl.counters().clone();
+    let before = device.ftl().counters().clone();
     device.drain().map_err(|e| fault(setup, spelling, e.to_string()))?;
     let rested = Outcome::of(&ended, device);
     report.after_last_request = Some(after_last_request(&rested, &before, device.now()));
-    report.host.unplaced_bytes = device.ftl.inspect().unplaced_bytes();
-    report.result_hash = device.metrics.result_hash(&device.ftl.counters().integers());
+    report.host.unplaced_bytes = device.ftl().inspect().unplaced_bytes();
+    report.result_hash = device.metrics().result_hash(&device.ftl().counters().integers());
     // Last: it reads every page of the map, which then takes more memory than the run needed.
     if setup.spec.check {
-        device.ftl.check().map_err(|e| fault(setup, spelling, e.to_string()))?;
+        device.ftl_mut().check().map_err(|e| fault(setup, spelling, e.to_string()))?;
     }
     Ok(report)
 }

@@ -292,7 +292,7 @@ pub(crate) trait Beginning {
 
 /// Slots of a block of the home region, and of half a block in all its planes.
 fn slots(device: &Device<RegimeProbe>) -> (u64, u64) {
-    let (layout, view) = (device.ftl.layout(), device.ftl.view());
+    let (layout, view) = (device.ftl().layout(), device.ftl().view());
     let home = &layout.regions[layout.home.0 as usize];
     let medium = &view.geometry().media[layout.pools[home.pool.0 as usize].medium];
     let block = medium.block_bytes(home.mode) / view.geometry().unit;
@@ -352,7 +352,7 @@ impl<'a> TimedDrives<'a> {
         let mut device = self.built()?;
         let begun = self.beginning.begin(&mut device, known)?;
         let (block, half_of_all) = slots(&device);
-        let (probe, window) = (&mut device.probe, half_of_all.max(data / WINDOWS_PER_DATA));
+        let (probe, window) = (device.probe_mut(), half_of_all.max(data / WINDOWS_PER_DATA));
         (probe.begun, probe.block) = (Some(begun), block);
         let shown = (window * WINDOWS as u64).max(left / SHOWN).min(left / 2);
         probe.pages_per_window = window.min(shown / WINDOWS as u64).max(1);
@@ -377,7 +377,7 @@ impl<'a> TimedDrives<'a> {
             Err(DriveError::Workload(StreamError::Interrupted)) if done.get() => {}
             Err(e) => return Err(failure(setup, self.spelling, e)),
         }
-        self.left = left.saturating_sub(device.probe.pages);
+        self.left = left.saturating_sub(device.probe().pages);
         Ok((device, begun))
     }
 
@@ -385,7 +385,7 @@ impl<'a> TimedDrives<'a> {
     /// of the budget; the last quarter is reserved. `None` if equal shares appear stable.
     fn parted(&mut self) -> Result<Option<(Regime, Vec<f64>)>, RunError> {
         let device = self.built()?;
-        let spread = device.ftl.spread(self.data);
+        let spread = device.ftl().spread(self.data);
         if !spread.is_free || self.beginning.replaced(0.0).is_none() {
             return Ok(None);
         }
@@ -408,13 +408,13 @@ impl<'a> TimedDrives<'a> {
                 Err(e) if at.is_none() => return Err(e),
                 Err(_) => break,
             };
-            if device.probe.inflows.is_empty() {
+            if device.probe().inflows.is_empty() {
                 return Ok(None);
             }
             let shown =
-                Shown { held: device.ftl.spread(self.data).shares, inflow: device.probe.inflow_shares() };
+                Shown { held: device.ftl().spread(self.data).shares, inflow: device.probe().inflow_shares() };
             is_parting |= shown.is_parting(spread.spare);
-            at = Some(device.probe.regime());
+            at = Some(device.probe().regime());
             began = std::mem::replace(&mut shares, shown.next(spread.spare, &replaced));
         }
         let Some(at) = at.filter(|_| is_parting) else { return Ok(None) };
@@ -442,12 +442,12 @@ pub(crate) fn settle(
         let is_last = round == ROUNDS;
         let length = if shares.is_empty() { Length::Settled { is_last } } else { Length::Rest };
         let (mut device, begun) = drives.run(known, length)?;
-        let regime = device.probe.regime();
-        if device.probe.is_replaced() && drives.left > 0 {
+        let regime = device.probe().regime();
+        if device.probe().is_replaced() && drives.left > 0 {
             at = Some(regime);
             continue;
         }
-        let waf = (device.probe.ended.len() >= WINDOWS).then(|| device.probe.later().waf());
+        let waf = (device.probe().ended.len() >= WINDOWS).then(|| device.probe().later().waf());
         let contents = beginning.contents(&mut device, begun, !shares.is_empty())?;
         let drive_writes = (data / BUDGET - drives.left) as f64 / data.max(1) as f64;
         return Ok(Ran { regime, contents, drive_writes, waf });

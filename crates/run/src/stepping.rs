@@ -133,7 +133,7 @@ impl SteppedDrive {
 
     /// State of the drive: its time, requests, contents, and each region with its counters.
     pub fn look(&self) -> Value {
-        let (ftl, (submitted, outstanding)) = (&self.device.ftl, self.requests());
+        let (ftl, (submitted, outstanding)) = (self.device.ftl(), self.requests());
         let by_cause = |counts: &[u64]| -> Value {
             let pairs =
                 Cause::ALL.iter().zip(counts).map(|(cause, n)| (cause.key().to_string(), (*n).into()));
@@ -169,7 +169,7 @@ impl SteppedDrive {
 
     /// Every block, by column.
     pub fn blocks(&self) -> Blocks {
-        let (ftl, geometry) = (&self.device.ftl, &self.setup.geometry);
+        let (ftl, geometry) = (self.device.ftl(), &self.setup.geometry);
         let view = ftl.view();
         let mut found = Blocks::default();
         for (i, (_, erases)) in ftl.inspect().wear().enumerate() {

@@ -55,12 +55,13 @@ impl Clock {
     /// The time of the earliest event.
     #[inline(always)]
     pub fn next(&self) -> Option<SimTime> {
-        let next = if self.top_is_past {
-            self.events.as_slice().iter().skip(1).take(2).max() // the children of the top
-        } else {
-            self.events.peek()
+        let events = self.events.as_slice();
+        let next = match (self.top_is_past, events) {
+            (false, events) => events.first()?.0,
+            (true, [_, one, other, ..]) => one.0.min(other.0), // the children of the top
+            (true, events) => events.get(1)?.0,
         };
-        next.map(|e| SimTime((e.0 >> 64) as u64))
+        Some(SimTime((next >> 64) as u64))
     }
 
     /// Remove and return the earliest event, with its time, if it is due by a time.

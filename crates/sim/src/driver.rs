@@ -220,7 +220,7 @@ pub fn drive_host<P: Probe, H: Host>(
     let duration = host.is_timed().then_some(SimDuration(u64::MAX));
     let stop = Stop { duration, ..Stop::default() };
     let mut run = Run { stop, requests: 0, bytes: 0, completed: 0, last_progress: (SimTime(0), 0) };
-    device.sample_block_map();
+    device.begin_measurement();
     loop {
         while let Some(completion) = device.poll() {
             host.completed(&completion);
@@ -295,7 +295,7 @@ fn drive_on<P: Probe, E: std::error::Error>(
 ) -> Result<Summary, DriveError<E>> {
     let mut run = Run { stop, requests: 0, bytes: 0, completed: 0, last_progress: (SimTime(0), 0) };
     let mut stream = ReadAhead::new(stream, stop.requests);
-    device.sample_block_map();
+    device.begin_measurement();
     let (depth, open) = match pacing {
         Pacing::Open { queue_depth } => (queue_depth.max(1), true),
         Pacing::Closed { queue_depth } => (queue_depth.max(1), false),
@@ -305,8 +305,8 @@ fn drive_on<P: Probe, E: std::error::Error>(
             run.count(at, open, &mut progress)?;
         }
         let full = device.outstanding() >= depth;
-        let over = run.is_over(device.now(), open) || run.ends_worn(device, open);
-        let next = if full || over { None } else { stream.next(&device.ftl) };
+        let goes_on = !full && !run.is_over(device.now(), open) && !run.ends_worn(device, open);
+        let next = if goes_on { stream.next(device.ftl()) } else { None };
         let Some(request) = next else {
             let ended = device.outstanding() == 0;
             if ended && !full {
@@ -417,10 +417,8 @@ impl Run {
         device: &mut Device<P>,
         progress: &mut impl FnMut(Progress),
     ) -> Result<Summary, DriveError<E>> {
-        let end = device.metrics.last;
-        device.note_usage();
-        device.sample_block_map();
-        device.metrics.close(device.ftl.counters());
+        let end = device.metrics().last;
+        device.close_measurement();
         progress(Progress { completed: self.completed, now: end });
         if self.completed != self.requests {
             return Err(DriveError::Lost { requests: self.requests, completed: self.completed });

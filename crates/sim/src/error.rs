@@ -1,7 +1,7 @@
-//! Why a device cannot continue.
+//! Why a device cannot continue, restart or be restored.
 
 use thiserror::Error;
-use wordline_ftl::{Fault, RequestError};
+use wordline_ftl::{Fault, MediaError, Refusal, RequestError, StateError};
 use wordline_units::SimTime;
 
 /// Why a device cannot continue.
@@ -35,4 +35,29 @@ pub enum DeviceError {
         /// Operations in progress, and what they wait for.
         left: String,
     },
+}
+
+/// Why a device could not be restored.
+#[derive(Debug, Error)]
+pub enum RestoreError {
+    /// The state does not suit it.
+    #[error(transparent)]
+    State(#[from] StateError),
+    /// Scheme and device do not fit.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// The media cannot be forked.
+    #[error(transparent)]
+    Media(#[from] MediaError),
+}
+
+/// A device that cannot begin at time 0, because it is busy.
+#[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
+#[error("{outstanding} requests are outstanding at t = {} ns, other work is pending, or completions were \
+         not taken; drain the device and take its completions first", now.0)]
+pub struct Busy {
+    /// Requests not yet complete.
+    pub outstanding: u32,
+    /// The current time of the device.
+    pub now: SimTime,
 }

@@ -61,7 +61,7 @@ impl Space {
     pub(crate) fn extents(&mut self, drive: &Drive, range: &Range<u64>, one: bool) -> Vec<Extent> {
         let mut found: Vec<Extent> = vec![];
         let Some(device) = drive.device() else { return found };
-        let view = device.ftl.view();
+        let view = device.ftl().view();
         let mut at = range.start;
         let mut left = LOOKED_AT;
         // The empty part under examination.

@@ -16,18 +16,18 @@ pub(crate) fn to_json(engine: &Engine) -> Value {
     let Some(device) = drive.device() else {
         return json!({ "stopped": executor.stopped() });
     };
-    let counters = device.ftl.counters();
+    let counters = device.ftl().counters();
     let (commands, held) = executor.in_flight().counts();
     let (flushes, writes) = (faults.times(Fault::EarlyFlush), faults.times(Fault::NoSpace));
     json!({
         "time_ns": drive.now().0,
         "scheme": drive.scheme(),
         "bytes": executor.space().size(),
-        "mapped_units": device.ftl.inspect().mapped(),
+        "mapped_units": device.ftl().inspect().mapped(),
         "requests": device.submitted(),
         "under_way": device.outstanding(),
         "commands_under_way": commands,
-        "lost_blocks": { "from_the_beginning": device.ftl.inspect().lost_blocks().0, "retired": device.ftl.inspect().lost_blocks().1 },
+        "lost_blocks": { "from_the_beginning": device.ftl().inspect().lost_blocks().0, "retired": device.ftl().inspect().lost_blocks().1 },
         "causes": causes_to_json(drive),
         "memory": { "used": drive.bytes_in_ram() + drive.page_memory().bytes(), "limit": engine.memory() },
         "programmed_bytes": counters.programmed_bytes(),
@@ -61,7 +61,7 @@ pub(crate) fn to_json(engine: &Engine) -> Value {
 /// Background work of the drive, and its free space.
 fn causes_to_json(drive: &Drive) -> Value {
     let Some(device) = drive.device() else { return Value::Null };
-    let (counters, view) = (device.ftl.counters(), device.ftl.view());
+    let (counters, view) = (device.ftl().counters(), device.ftl().view());
     let geometry = view.geometry();
     let planes = (0..geometry.planes).map(PlaneId);
     let regions = (0..counters.regions.len() as u8).map(RegionId);

@@ -22,7 +22,7 @@ pub(crate) struct Outcome<'a> {
 
 impl<'a> Outcome<'a> {
     pub(crate) fn of<P: Probe>(ended: &'a Ended, device: &'a Device<P>) -> Outcome<'a> {
-        Outcome { ended, device: Measured { ftl: &device.ftl, metrics: &device.metrics } }
+        Outcome { ended, device: Measured { ftl: device.ftl(), metrics: device.metrics() } }
     }
 }
 

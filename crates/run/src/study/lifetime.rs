@@ -359,7 +359,7 @@ fn live(
             Err(RunError::Interrupted) if lived.is_some() => break None,
             report => report?,
         };
-        sums.add(&report, &device.metrics.latency);
+        sums.add(&report, &device.metrics().latency);
         let ended = device.ended_by();
         if report.host.moved().write_bytes == 0 && ended.is_none() {
             let what = ": one pass writes nothing, so the drive never wears out";
@@ -387,10 +387,10 @@ fn live(
             return Err((wear + ", or a longer workload").into());
         }
         device.start_anew().map_err(|e| fault(e.to_string()))?;
-        device.ftl.age_by(spec.shelf);
+        device.ftl_mut().age_by(spec.shelf);
     };
     if setup.spec.check && ended.is_some() {
-        device.ftl.check().map_err(|e| fault(e.to_string()))?;
+        device.ftl_mut().check().map_err(|e| fault(e.to_string()))?;
     }
     let lost = lived.and_then(|r| r.lost_blocks.clone()).unwrap_or_default();
     let total = sums.written * each;

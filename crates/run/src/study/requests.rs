@@ -181,5 +181,5 @@ pub fn requests(
     if again.result_hash != report.result_hash {
         return Err(came_out_otherwise(report, &again));
     }
-    Ok(device.probe)
+    Ok(device.into_probe())
 }

@@ -66,10 +66,10 @@ fn watched(
     };
     let watcher = Watcher::new(setup, asked).with(floor, sums);
     let (mut device, start) = ready(setup, &spelling, watcher)?;
-    let regions = device.ftl.layout().regions.iter();
+    let regions = device.ftl().layout().regions.iter();
     let regions = regions.map(|r| (r.name.to_string(), r.mode.key().to_string())).collect();
-    device.probe.name_regions(regions);
-    let told = device.probe.has_told_all();
+    device.probe_mut().name_regions(regions);
+    let told = device.probe().has_told_all();
     let done = perform(setup, &spelling, 0, (&mut device, start), Instant::now(), &mut |p| {
         if told.get() { ControlFlow::Break(()) } else { progress(p) }
     });
@@ -81,6 +81,6 @@ fn watched(
         }
         Ok(_) => {}
     }
-    let stories = device.probe.stories(asked, report)?;
-    Ok((stories, device.probe.summaries()))
+    let stories = device.probe_mut().stories(asked, report)?;
+    Ok((stories, device.probe().summaries()))
 }

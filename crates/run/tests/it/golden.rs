@@ -48,7 +48,7 @@ fn spec(scheme: &str, device: &str, (workload, requests, initial): (&str, u64, &
 
 /// The columns of a run in order.
 fn figures(device: &Device<NoProbe>) -> Vec<(String, String)> {
-    let (metrics, counters): (_, &Counters) = (&device.metrics, device.ftl.counters());
+    let (metrics, counters): (_, &Counters) = (&device.metrics(), device.ftl().counters());
     let reads =
         |cause: Cause| counters.regions.iter().map(|r| r.reads[cause as usize]).sum::<u64>().to_string();
     let mut all = vec![
@@ -76,8 +76,8 @@ fn figures(device: &Device<NoProbe>) -> Vec<(String, String)> {
 fn row(mut device: Device<NoProbe>) -> Vec<(String, String)> {
     let mut all = figures(&device);
     device.drain().unwrap();
-    device.ftl.check().unwrap();
-    let hash = device.metrics.result_hash(&device.ftl.counters().integers());
+    device.ftl_mut().check().unwrap();
+    let hash = device.metrics().result_hash(&device.ftl().counters().integers());
     all.push(("result_hash".into(), hash));
     all
 }
@@ -87,7 +87,7 @@ fn row(mut device: Device<NoProbe>) -> Vec<(String, String)> {
 fn run(setup: &Setup, scheme: &str) -> Option<Device<NoProbe>> {
     let scheme = wordline_schemes::build(scheme).unwrap();
     let mut device = Device::new(&setup.device, &setup.geometry, scheme, NoProbe).ok()?;
-    device.ftl.precondition(&setup.state, setup.spec.seed).unwrap_or_else(|e| panic!("{e}"));
+    device.ftl_mut().precondition(&setup.state, setup.spec.seed).unwrap_or_else(|e| panic!("{e}"));
     let requests = setup.workload.open(setup.shape, setup.spec.seed).unwrap();
     drive(&mut device, requests, setup.pacing().unwrap(), Stop::default(), |_| {}).unwrap();
     Some(device)

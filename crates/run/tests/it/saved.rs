@@ -184,7 +184,7 @@ fn forks_of_a_snapshot_in_flight_run_independently() {
     };
     let hash = |drive: &mut Device<NoProbe>| {
         drive.drain().unwrap();
-        drive.metrics.result_hash(&drive.ftl.counters().integers())
+        drive.metrics().result_hash(&drive.ftl().counters().integers())
     };
     serve(&mut drive, 0..4000);
     assert!(drive.outstanding() > 0);

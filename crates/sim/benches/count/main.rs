@@ -194,7 +194,7 @@ impl Case {
         if let Some(live) = self.live {
             let all = Initial::holding(Mapped::First(pages as u32));
             let valid = Fraction::percent(live);
-            drive.ftl.precondition(&Initial { valid, ..all }, 1).expect("initial state");
+            drive.ftl_mut().precondition(&Initial { valid, ..all }, 1).expect("initial state");
         }
         let mut host = Host {
             pages,
@@ -205,9 +205,9 @@ impl Case {
         };
         let (warm_up, work) = ((self.warm_up)(&mut host), (self.work)(&mut host));
         go(&mut drive, &warm_up, self.queue_depth);
-        let before = drive.ftl.counters().clone();
+        let before = drive.ftl().counters().clone();
         counted(&mut drive, &work, self.queue_depth);
-        let after = drive.ftl.counters();
+        let after = drive.ftl().counters();
         let units = (self.units)(after) - (self.units)(&before);
         println!("{units} {} {}", work.len(), self.without);
     }

@@ -120,10 +120,10 @@ impl Case {
         let all = Initial::holding(Mapped::First(pages as u32));
         match self.start {
             Start::Empty => {}
-            Start::Full => device.ftl.precondition(&all, 1).expect("initial state"),
+            Start::Full => device.ftl_mut().precondition(&all, 1).expect("initial state"),
             Start::Aged(_) => {
                 let valid = Fraction::percent(self.valid_percent());
-                device.ftl.precondition(&Initial { valid, ..all }, 1).expect("initial state");
+                device.ftl_mut().precondition(&Initial { valid, ..all }, 1).expect("initial state");
             }
         }
         let start_up_seconds = begin.elapsed().as_secs_f64();
@@ -164,12 +164,12 @@ impl Case {
         if warm_up > 0 {
             go(&mut device, warm_up);
         }
-        let before = device.ftl.counters().clone();
+        let before = device.ftl().counters().clone();
         let begin = Instant::now();
         go(&mut device, self.requests);
         let seconds = begin.elapsed().as_secs_f64();
-        let after = device.ftl.counters();
-        let (map, _) = device.ftl.inspect().table_bytes();
+        let after = device.ftl().counters();
+        let (map, _) = device.ftl().inspect().table_bytes();
         let host = after.host.write_page_bytes - before.host.write_page_bytes;
         Cost {
             seconds,
@@ -177,9 +177,9 @@ impl Case {
             requests: self.requests,
             flash_ops: after.flash_ops() - before.flash_ops(),
             write_amplification: (after.programmed_bytes() - before.programmed_bytes()) as f64 / host as f64,
-            bytes_per_page: map as f64 / device.ftl.inspect().mapped() as f64,
+            bytes_per_page: map as f64 / device.ftl().inspect().mapped() as f64,
             resident_bytes: resident().zip(resident_before).map(|(a, b)| a.saturating_sub(b)),
-            hash: device.metrics.result_hash(&after.integers()),
+            hash: device.metrics().result_hash(&after.integers()),
         }
     }
 }

@@ -1,7 +1,7 @@
-//! Idle periods: whether the drive is in one, and how long each die has worked in it.
+//! Idle periods: whether the drive is in one.
 
 use wordline_ftl::{Saved, saved_fields};
-use wordline_units::{DieId, SimDuration, SimTime};
+use wordline_units::{SimDuration, SimTime};
 
 /// Whether the drive is idle. It is from some time after the last request has ended until the next one comes.
 #[derive(Clone, Debug)]
@@ -10,8 +10,6 @@ pub(crate) struct Idle {
     after: SimDuration,
     is_idle: bool,
     since: SimTime,
-    /// By die, until when its idle work has been counted: what holds others up is counted once.
-    counted: Vec<SimTime>,
     /// When the last request ended after which none was outstanding.
     rests_since: SimTime,
     /// Whether an alarm is set. There is one at most, which is set again where it rings too early.
@@ -31,17 +29,16 @@ pub(crate) enum Ring {
 
 impl Saved for Idle {
     saved_fields! { Idle,
-        values: [is_idle, since, counted, rests_since, rings],
+        values: [is_idle, since, rests_since, rings],
         parts: [],
         rebuilt: [after],
     }
 }
 
 impl Idle {
-    /// A drive with this many dies that counts as idle after this time.
-    pub fn new(after: SimDuration, dies: u32) -> Idle {
-        let counted = vec![SimTime(0); dies as usize];
-        Idle { after, is_idle: false, since: SimTime(0), counted, rests_since: SimTime(0), rings: false }
+    /// A drive that counts as idle after this time.
+    pub fn new(after: SimDuration) -> Idle {
+        Idle { after, is_idle: false, since: SimTime(0), rests_since: SimTime(0), rings: false }
     }
 
     #[inline(always)]
@@ -80,15 +77,9 @@ impl Idle {
         std::mem::replace(&mut self.is_idle, false).then(|| now.since(self.since))
     }
 
-    /// Idle work has occupied a die since this time, until now. Returns the start of the part that was not counted yet.
-    pub fn count(&mut self, die: DieId, began: SimTime, now: SimTime) -> SimTime {
-        began.max(std::mem::replace(&mut self.counted[die.index()], now))
-    }
-
-    /// Restart at time 0 with nothing counted.
+    /// Restart at time 0.
     pub fn start_anew(&mut self) {
         (self.is_idle, self.since, self.rests_since) = (false, SimTime(0), SimTime(0));
-        self.counted.fill(SimTime(0));
     }
 }
 
@@ -98,7 +89,7 @@ mod tests {
 
     #[test]
     fn period_ends_once_and_is_as_long_as_since_it_began() {
-        let mut idle = Idle::new(SimDuration(100), 1);
+        let mut idle = Idle::new(SimDuration(100));
         assert_eq!(idle.wait(SimTime(3)), Some(SimTime(103)));
         assert_eq!(idle.wait(SimTime(7)), None);
         assert_eq!(idle.end(SimTime(50)), None);
@@ -111,17 +102,5 @@ mod tests {
         assert_eq!(idle.wait(SimTime(200)), Some(SimTime(300)));
         assert_eq!(idle.ring(true, SimTime(300)), Ring::Busy);
         assert_eq!(idle.wait(SimTime(310)), Some(SimTime(410)));
-    }
-
-    #[test]
-    fn work_of_a_die_is_counted_once() {
-        let mut idle = Idle::new(SimDuration::ZERO, 2);
-        assert_eq!(idle.count(DieId(1), SimTime(10), SimTime(30)), SimTime(10));
-        // Began beside that, in another plane.
-        assert_eq!(idle.count(DieId(1), SimTime(20), SimTime(40)), SimTime(30));
-        assert_eq!(idle.count(DieId(0), SimTime(20), SimTime(40)), SimTime(20));
-        // A drive that starts over has a time that comes before all that.
-        idle.start_anew();
-        assert_eq!(idle.count(DieId(1), SimTime(5), SimTime(7)), SimTime(5));
     }
 }

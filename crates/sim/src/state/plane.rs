@@ -43,7 +43,7 @@ impl Plane {
 }
 
 /// Where a plane is: its array, its channel, its die, the medium that it is of.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct Place {
     pub array: u32,
     pub channel: u32,

@@ -63,7 +63,7 @@ fn mean_write(tiny: &Tiny, load: Load) -> f64 {
         _ => Pacing::Open { queue_depth: 64 },
     };
     drive(&mut d, stream, pacing, Stop::default(), |_| {}).unwrap();
-    d.metrics.latency[HostOp::Write as usize].mean().unwrap()
+    d.metrics().latency[HostOp::Write as usize].mean().unwrap()
 }
 
 #[test]

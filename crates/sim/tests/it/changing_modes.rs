@@ -23,7 +23,7 @@ fn full<P: Probe>(spec: &DeviceSpec, scheme: &str, cycles: u32, probe: P) -> Dev
     let pages = (spec.logical_bytes() / spec.unit.0) as u32;
     let initial =
         Initial { cycles: [0, 0, 0, cycles], retention: MONTH, ..Initial::holding(Mapped::First(pages)) };
-    d.ftl.precondition(&initial, 7).unwrap();
+    d.ftl_mut().precondition(&initial, 7).unwrap();
     d
 }
 
@@ -37,13 +37,13 @@ fn read<P: Probe>(d: &mut Device<P>, page: u64) -> Completion {
 }
 
 fn mode_of<P: Probe>(d: &mut Device<P>, page: u32) -> CellMode {
-    let at = d.ftl.locate(Lpn(page))[0].ppn;
-    let block = d.ftl.view().geometry().block_of(at);
-    d.ftl.inspect().wear().nth(block.index()).unwrap().0
+    let at = d.ftl_mut().locate(Lpn(page))[0].ppn;
+    let block = d.ftl().view().geometry().block_of(at);
+    d.ftl().inspect().wear().nth(block.index()).unwrap().0
 }
 
 fn usable<P: Probe>(d: &Device<P>) -> u64 {
-    d.ftl.inspect().usable_bytes().0 / MIB
+    d.ftl().inspect().usable_bytes().0 / MIB
 }
 
 fn retries(c: &Completion) -> u64 {
@@ -76,16 +76,16 @@ fn hot_page_of_many_retries_moves_to_slc() {
         (many, [CellMode::Tlc, CellMode::Tlc, CellMode::Tlc]),
         (few, [CellMode::Qlc, CellMode::Qlc, CellMode::Slc]),
     ] {
-        let before = d.ftl.locate(Lpn(page as u32))[0].ppn;
+        let before = d.ftl_mut().locate(Lpn(page as u32))[0].ppn;
         for mode in modes {
             read(&mut d, page);
             assert_eq!(mode_of(&mut d, page as u32), mode, "page {page}");
         }
-        assert_ne!(d.ftl.locate(Lpn(page as u32))[0].ppn, before);
-        d.ftl.check().unwrap();
+        assert_ne!(d.ftl_mut().locate(Lpn(page as u32))[0].ppn, before);
+        d.ftl_mut().check().unwrap();
     }
     // From four bits to three and to one, a block each.
-    assert_eq!(d.ftl.inspect().usable_bytes(), ((64 * 16 - 4 - 12) * MIB, (64 * 16 - 4 - 12) * MIB));
+    assert_eq!(d.ftl().inspect().usable_bytes(), ((64 * 16 - 4 - 12) * MIB, (64 * 16 - 4 - 12) * MIB));
     assert_eq!(retries(&read(&mut d, few)), 0);
 }
 
@@ -141,8 +141,8 @@ fn hot_tlc_page_that_takes_a_retry_moves_to_slc() {
             assert_eq!(mode_of(&mut d, 9), mode, "{heat}, after read {i}");
         }
         // What TLC and QLC held is stale; the blocks are theirs until they are erased.
-        assert_eq!(d.ftl.inspect().owned_blocks(wordline_ftl::RegionId(1)), 1);
-        d.ftl.check().unwrap();
+        assert_eq!(d.ftl().inspect().owned_blocks(wordline_ftl::RegionId(1)), 1);
+        d.ftl_mut().check().unwrap();
     }
 }
 
@@ -171,7 +171,7 @@ fn move_transfers_the_rest_of_the_page_without_sensing() {
     let mut d = full(&spec(16, "512MiB", &[]), "hotness:warm=1,hot=2", 0, Log::default());
     read(&mut d, 5);
     let events: Vec<(bool, u64, u64)> = d
-        .probe
+        .probe()
         .events
         .iter()
         .filter_map(|e| match *e {
@@ -190,7 +190,7 @@ fn move_transfers_the_rest_of_the_page_without_sensing() {
     }
     expected.push((true, at, at + 730_000));
     assert_eq!(events, expected);
-    let counters = d.ftl.counters();
+    let counters = d.ftl().counters();
     let reads: u64 = counters.regions.iter().map(|r| r.reads.iter().sum::<u64>()).sum();
     assert_eq!((reads, counters.moves_dropped), (1, 0));
 }
@@ -212,9 +212,9 @@ fn a_page_that_moves_already_is_not_moved_twice() {
         d.submit(HostRequest::new(HostOp::Read, 5 * 32 + i * 8, 8), SimTime(0)).unwrap();
     }
     d.drain().unwrap();
-    let programs: u64 = d.ftl.counters().regions.iter().map(|r| r.ops.program_operations).sum();
-    assert_eq!((programs, d.ftl.counters().moves_dropped), (1, 3));
-    d.ftl.check().unwrap();
+    let programs: u64 = d.ftl().counters().regions.iter().map(|r| r.ops.program_operations).sum();
+    assert_eq!((programs, d.ftl().counters().moves_dropped), (1, 3));
+    d.ftl_mut().check().unwrap();
 }
 
 #[test]
@@ -226,8 +226,8 @@ fn no_conversion_takes_what_the_host_may_store() {
     for page in (0..pages).step_by(5) {
         (0..2).for_each(|_| _ = read(&mut d, page));
     }
-    assert!(d.ftl.counters().capacity.conversions_refused > 0);
-    let least = d.ftl.inspect().usable_bytes().1;
+    assert!(d.ftl().counters().capacity.conversions_refused > 0);
+    let least = d.ftl().inspect().usable_bytes().1;
     assert!(least >= spec.logical_bytes(), "{least}");
     // All of it is written anew twice, and every write finds a place.
     for page in (0..2 * pages).map(|p| p * 7919 % pages) {
@@ -240,7 +240,7 @@ fn no_conversion_takes_what_the_host_may_store() {
         assert_eq!(c.outcome, Outcome::Done);
     }
     d.drain().unwrap();
-    d.ftl.check().unwrap();
+    d.ftl_mut().check().unwrap();
 }
 
 #[test]
@@ -265,8 +265,8 @@ fn capacity_returns_with_blocks_whose_data_are_gone() {
     }
     d.drain().unwrap();
     assert_eq!(usable(&d), shrunk + 4 * 12, "the full ones are QLC again");
-    assert_eq!(d.ftl.inspect().usable_bytes().1 / MIB, shrunk);
-    d.ftl.check().unwrap();
+    assert_eq!(d.ftl().inspect().usable_bytes().1 / MIB, shrunk);
+    d.ftl_mut().check().unwrap();
 }
 
 /// A drive on which 1,024 pages have been hot and have cooled, and another 1,024 are hot still, a full block of
@@ -280,7 +280,7 @@ fn cooled(more: &str, then: impl Fn(&mut Device<Log>)) -> Device<Log> {
     once.chain(often).for_each(|page| read_after(&mut d, 10_000_000, page));
     then(&mut d);
     d.advance_to(d.now() + SimDuration(1_000_000_000)).unwrap();
-    d.ftl.check().unwrap();
+    d.ftl_mut().check().unwrap();
     d
 }
 
@@ -305,7 +305,7 @@ fn cooled_blocks_return_capacity_and_hot_ones_stay() {
         assert_eq!(mode_of(&mut d, page), mode, "page {page}");
     }
     // 256 programs of QLC and an erase in each plane.
-    let idle = &d.metrics.idle;
+    let idle = &d.metrics().idle;
     assert_eq!((idle.erases, idle.program_bytes.iter().sum::<u64>()), (4, 1_024 * 16 * 1_024));
     assert_eq!(given_back(&cooled("", |_| ())), 0, "it is an option");
 }
@@ -320,7 +320,7 @@ fn a_die_gives_one_block_back_in_each_idle_time() {
     for erases in [4, 8, 8] {
         read_after(&mut d, 0, 20_000);
         d.advance_to(d.now() + SimDuration(10_000_000_000)).unwrap();
-        assert_eq!(d.metrics.idle.erases, erases);
+        assert_eq!(d.metrics().idle.erases, erases);
     }
 }
 
@@ -338,10 +338,10 @@ fn what_has_come_lately_is_not_given_back() {
     // Nothing lives in the four blocks, but 2,048 pages must be read first.
     (20_000..22_047).for_each(|page| read_after(&mut d, 10_000_000, page));
     d.advance_to(d.now() + second).unwrap();
-    let before = d.metrics.idle.erases;
+    let before = d.metrics().idle.erases;
     read_after(&mut d, 0, 22_047);
     d.advance_to(d.now() + second).unwrap();
-    assert_eq!((before, d.metrics.idle.erases), (3, 4), "the last block was full a read later");
+    assert_eq!((before, d.metrics().idle.erases), (3, 4), "the last block was full a read later");
 }
 
 #[test]
@@ -388,7 +388,7 @@ fn drive_short_of_capacity_reclaims_during_gc() {
 fn each_erase_takes_of_a_life_what_its_mode_endures() {
     let spec = spec(16, "512MiB", &[]);
     let mut d = full(&spec, "conventional", 250, Log::default());
-    let (mean, most) = d.ftl.inspect().life_used().unwrap();
+    let (mean, most) = d.ftl().inspect().life_used().unwrap();
     // To a part in a million: a life is counted in 2^28 parts.
     assert!((mean - 0.25).abs() < 1e-6 && (most - 0.25).abs() < 1e-6, "{mean} {most}");
     let pages = spec.logical_bytes() / spec.unit.0;
@@ -397,7 +397,7 @@ fn each_erase_takes_of_a_life_what_its_mode_endures() {
         while d.next_completion(d.now()).unwrap().is_some() {}
     }
     d.drain().unwrap();
-    let erases: u64 = d.ftl.counters().erases.iter().sum();
-    let (mean, _) = d.ftl.inspect().life_used().unwrap();
+    let erases: u64 = d.ftl().counters().erases.iter().sum();
+    let (mean, _) = d.ftl().inspect().life_used().unwrap();
     assert!(erases > 0 && (mean - 0.25 - erases as f64 / 64.0 / 1000.0).abs() < 1e-6, "{mean} {erases}");
 }

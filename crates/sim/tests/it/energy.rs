@@ -42,7 +42,7 @@ fn device(spec: &DeviceSpec, scheme: &str) -> Device<NoProbe> {
     let scheme = wordline_schemes::build(scheme).unwrap();
     let mut d = Device::new(spec, &spec.geometry().unwrap(), scheme, NoProbe).unwrap();
     let pages = (spec.logical_bytes() / spec.unit.0) as u32;
-    d.ftl.precondition(&Initial::holding(Mapped::First(pages)), 7).unwrap();
+    d.ftl_mut().precondition(&Initial::holding(Mapped::First(pages)), 7).unwrap();
     d
 }
 
@@ -52,7 +52,7 @@ fn ask(d: &mut Device<NoProbe>, op: HostOp, page: u64, sectors: u32) {
 }
 
 fn used(d: &Device<NoProbe>, cause: Cause) -> EnergyCounts {
-    d.ftl.counters().energy.as_ref().unwrap()[cause as usize].clone()
+    d.ftl().counters().energy.as_ref().unwrap()[cause as usize].clone()
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn energy_over_gc_is_counts_times_energies() {
     for (mode, read, program, erase) in PJ.into_iter().skip(1) {
         let scheme = format!("conventional:mode={mode}");
         let d = overwritten(&spec(true, &[]), &scheme);
-        let c = d.ftl.counters();
+        let c = d.ftl().counters();
         let r = &c.regions[0];
         for cause in [Cause::Host, Cause::Gc] {
             let (k, used) = (cause as usize, used(&d, cause));
@@ -148,7 +148,7 @@ fn energy_over_gc_is_counts_times_energies() {
 #[test]
 fn a_copy_within_a_plane_moves_nothing() {
     let d = overwritten(&spec(true, &[("medium.flash.qlc.copy_back", "3.3ms")]), "conventional:mode=qlc");
-    let (used, r) = (used(&d, Cause::Gc), &d.ftl.counters().regions[0]);
+    let (used, r) = (used(&d, Cause::Gc), &d.ftl().counters().regions[0]);
     assert!(r.ops.copy_backs > 0 && r.ops.copy_backs == r.program_pages[Cause::Gc as usize]);
     assert_eq!((used.read_j.0, used.program_j.0), (r.ops.copy_backs * 13_000, r.ops.copy_backs * 53_000));
     assert_eq!(used.transfer_j.0, 0);
@@ -158,8 +158,8 @@ fn a_copy_within_a_plane_moves_nothing() {
 fn nothing_but_the_sums_depends_on_energy() {
     for scheme in ["conventional:mode=qlc", "hotness:warm=1,hot=2", "ips:mode=qlc"] {
         let [with, without] = [true, false].map(|energy| overwritten(&spec(energy, &[]), scheme));
-        let hash = |d: &Device<NoProbe>| d.metrics.result_hash(&d.ftl.counters().integers());
+        let hash = |d: &Device<NoProbe>| d.metrics().result_hash(&d.ftl().counters().integers());
         assert_eq!(hash(&with), hash(&without), "{scheme}");
-        assert_eq!(without.ftl.counters().energy, None);
+        assert_eq!(without.ftl().counters().energy, None);
     }
 }

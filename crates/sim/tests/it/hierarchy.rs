@@ -35,13 +35,13 @@ fn write(device: &mut Device<NoProbe>, page: u64, from: u64, sectors: u64) {
 #[test]
 fn the_sector_tables_are_of_the_papers_size() {
     // Section IV-C: 262,144 items of 5.5 bytes are 1.375 MB, and Sector needs twice as much.
-    let hierarchy = device("hierarchy").ftl.inspect().map_tables();
+    let hierarchy = device("hierarchy").ftl().inspect().map_tables();
     assert_eq!((hierarchy[0].entries, hierarchy[0].entry_bits), (262_144, 44));
     assert_eq!(hierarchy[0].bytes(), 11 << 17);
-    let sector = device("sector").ftl.inspect().map_tables();
+    let sector = device("sector").ftl().inspect().map_tables();
     assert_eq!((sector[0].entries, sector[0].entry_bits), (524_288, 44));
     assert_eq!(sector[0].bytes(), 2 * hierarchy[0].bytes());
-    assert!(device("slc-cache").ftl.inspect().map_tables().is_empty());
+    assert!(device("slc-cache").ftl().inspect().map_tables().is_empty());
 }
 
 /// The shares of L2 at the ends of windows, when in each seven requests `whole` write a page and the others a
@@ -58,7 +58,7 @@ fn shares(windows: usize, whole: impl Fn(usize) -> u64) -> Vec<f64> {
             }
         }
     }
-    let followed = device.ftl.scheme().metrics();
+    let followed = device.ftl().scheme().metrics();
     let (name, ratios) = &followed[0];
     assert_eq!(name, "cur_ratio");
     ratios.iter().map(|r| r[1]).collect()
@@ -95,13 +95,13 @@ fn l1_owns_at_most_half_in_use_and_one_in_transition() {
         for i in 0..30_000 {
             write(&mut device, random.below(8_000), random.below(SECTORS), 1);
             if i % 64 == 0 {
-                let view = device.ftl.view();
+                let view = device.ftl().view();
                 let most = (0..geometry.planes).map(|p| view.owned(RegionId(0), PlaneId(p))).max();
                 assert!(most <= Some(32 / 2 + 1), "{scheme}: L1 owns {most:?} blocks of a plane");
             }
         }
-        assert!(device.ftl.counters().regions[0].counts.erases > 100, "L1 was hardly collected");
-        device.ftl.check().unwrap();
+        assert!(device.ftl().counters().regions[0].counts.erases > 100, "L1 was hardly collected");
+        device.ftl_mut().check().unwrap();
     }
 }
 
@@ -122,7 +122,7 @@ fn a_page_under_sa_is_found_in_one_place() {
         let at = device.now();
         device.submit(request.at(at), at).unwrap();
         while device.next_completion(SimTime::NEVER).unwrap().is_some() {}
-        let places: Vec<_> = (0..pages as u32).map(|lpn| device.ftl.locate(Lpn(lpn))).collect();
+        let places: Vec<_> = (0..pages as u32).map(|lpn| device.ftl_mut().locate(Lpn(lpn))).collect();
         assert!(places.iter().all(|p| p.len() <= 1), "{places:?}");
         let mut all: Vec<_> = places.iter().flatten().map(|l| l.ppn).collect();
         all.sort_unstable();
@@ -143,7 +143,7 @@ fn sectors_of_a_class_share_a_page() {
     (0..4).for_each(|page| write(&mut device, page, 0, 3));
     device.drain().unwrap();
     let place = |device: &mut Device<NoProbe>, page: u32, sector: u32| {
-        let places = device.ftl.locate(Lpn(page));
+        let places = device.ftl_mut().locate(Lpn(page));
         places.iter().find(|l| l.mask.0 >> sector & 1 == 1).map(|l| l.ppn)
     };
     let hot: Vec<_> = (0..4).map(|page| place(&mut device, page, 0)).collect();
@@ -156,7 +156,7 @@ fn sectors_of_a_class_share_a_page() {
 
 /// Pages read for a cause, in all regions.
 fn reads(device: &Device<NoProbe>, cause: Cause) -> u64 {
-    device.ftl.counters().regions.iter().map(|r| r.reads[cause as usize]).sum()
+    device.ftl().counters().regions.iter().map(|r| r.reads[cause as usize]).sum()
 }
 
 #[test]
@@ -166,14 +166,14 @@ fn incomplete_page_is_read_only_for_its_own_sectors() {
     let initial = Initial { lacking, ..Initial::holding(Mapped::First(2)) };
     for (scheme, filled) in [("sa", 2), ("slc-cache", 3)] {
         let mut device = device(scheme);
-        device.ftl.precondition(&initial, 1).unwrap();
-        device.ftl.check().unwrap();
+        device.ftl_mut().precondition(&initial, 1).unwrap();
+        device.ftl_mut().check().unwrap();
         write(&mut device, 0, 2, 2); // replaces all that there is: a map of whole pages does not know that
         write(&mut device, 1, 0, 2);
         device.drain().unwrap();
         write(&mut device, 0, 0, 1);
         device.drain().unwrap();
-        device.ftl.check().unwrap();
+        device.ftl_mut().check().unwrap();
         assert_eq!(reads(&device, Cause::Rmw), filled, "{scheme}");
     }
 }
@@ -208,9 +208,9 @@ fn gc_reads_a_place_once_for_all_it_gathers() {
         }
     }
     device.drain().unwrap();
-    device.ftl.check().unwrap();
-    let moved = device.ftl.counters().regions[1].program_bytes[Cause::Migrate as usize] / spec.unit.0;
-    let (read, erased) = (reads(&device, Cause::Migrate), device.ftl.counters().regions[0].counts.erases);
+    device.ftl_mut().check().unwrap();
+    let moved = device.ftl().counters().regions[1].program_bytes[Cause::Migrate as usize] / spec.unit.0;
+    let (read, erased) = (reads(&device, Cause::Migrate), device.ftl().counters().regions[0].counts.erases);
     assert!(erased > 100 && moved > 1_000, "{erased} blocks erased, {moved} pages moved");
     // Four pages are in four places: one read a page, except where two planes collect the same at once.
     assert!((moved..moved + moved / 100).contains(&read), "{read} reads for {moved} pages");
@@ -226,8 +226,8 @@ fn runs_of_a_page_stay_together_where_asked() {
             write(&mut device, page, from, 1 + random.below(SECTORS - from));
         }
         device.drain().unwrap();
-        device.ftl.check().unwrap();
-        let places = (0..300).map(|page| device.ftl.locate(Lpn(page)).len()).max();
+        device.ftl_mut().check().unwrap();
+        let places = (0..300).map(|page| device.ftl_mut().locate(Lpn(page)).len()).max();
         assert_eq!(places, Some(most), "{scheme}");
     }
 }

@@ -38,19 +38,19 @@ fn write(drive: &mut Drive, page: u64, from: u64, sectors: u64) {
 }
 
 fn plane(drive: &Drive, ppn: Ppn) -> PlaneId {
-    let view = drive.ftl.view();
+    let view = drive.ftl().view();
     view.geometry().plane_of(view.geometry().block_of(ppn))
 }
 
 fn channel(drive: &Drive, ppn: Ppn) -> ChannelId {
-    let view = drive.ftl.view();
+    let view = drive.ftl().view();
     let g = view.geometry();
     g.channel_of(g.die_of(plane(drive, ppn)))
 }
 
 /// Pages that the host has read in each region.
 fn host_reads(drive: &Drive) -> Vec<u64> {
-    drive.ftl.counters().regions.iter().map(|r| r.reads[Cause::Host as usize]).collect()
+    drive.ftl().counters().regions.iter().map(|r| r.reads[Cause::Host as usize]).collect()
 }
 
 #[test]
@@ -60,12 +60,12 @@ fn figure_3_example_merges_on_the_other_channel() {
     for scheme in ["hierarchy", "hierarchy:merged_to=next", "hierarchy:merged_to=next,runs=any"] {
         let mut drive = drive(scheme, &[("medium.flash.channels", "2")]);
         write(&mut drive, 0, 0, SECTORS);
-        let [whole] = drive.ftl.locate(Lpn(0))[..] else { panic!("{scheme}: LPN0 is not whole") };
+        let [whole] = drive.ftl_mut().locate(Lpn(0))[..] else { panic!("{scheme}: LPN0 is not whole") };
         assert_eq!(channel(&drive, whole.ppn), ChannelId(0), "{scheme}");
         write(&mut drive, 0, 2, 2);
         write(&mut drive, 1, 0, 2);
         drive.drain().unwrap();
-        let (lpn0, lpn1) = (drive.ftl.locate(Lpn(0)), drive.ftl.locate(Lpn(1)));
+        let (lpn0, lpn1) = (drive.ftl_mut().locate(Lpn(0)), drive.ftl_mut().locate(Lpn(1)));
         let [run, rest] = lpn0[..] else { panic!("{scheme}: LPN0 lies in {lpn0:?}") };
         assert_eq!((run.mask, rest.mask), (SectorMask(0b1100), SectorMask(0b0011)), "{scheme}");
         assert_eq!(rest.ppn, whole.ppn, "{scheme}: what was not updated stays in L2");
@@ -74,11 +74,11 @@ fn figure_3_example_merges_on_the_other_channel() {
         assert_eq!((other.ppn, other.mask), (run.ppn, SectorMask(0b0011)), "{scheme}");
         // One page was programmed for both, and to read LPN0 takes one page of each level.
         let programs: Vec<u64> =
-            drive.ftl.counters().regions.iter().map(|r| r.program_pages.iter().sum()).collect();
+            drive.ftl().counters().regions.iter().map(|r| r.program_pages.iter().sum()).collect();
         assert_eq!(programs, [1, 1, 0], "{scheme}");
         ask(&mut drive, HostOp::Read, 0, 0, SECTORS);
         assert_eq!(host_reads(&drive), [1, 1, 0], "{scheme}");
-        drive.ftl.check().unwrap();
+        drive.ftl_mut().check().unwrap();
     }
 }
 
@@ -154,7 +154,7 @@ fn the_division_is_that_of_algorithm_1_line_by_line() {
                 write(&mut drive, page, 0, sectors);
                 expected.extend(model.write(sectors));
             }
-            let metrics = drive.ftl.scheme().metrics();
+            let metrics = drive.ftl().scheme().metrics();
             let ratios: Vec<f64> = metrics[0].1.iter().map(|point| point[1]).collect();
             assert_eq!(ratios, expected, "{scheme}");
             assert!(ratios.iter().any(|ratio| *ratio > 0.501), "{scheme}: the share of L2 never rose");
@@ -175,7 +175,9 @@ fn merged_page_follows_its_first_part_or_the_load() {
         drive.drain().unwrap();
         for first in [5u32, 100, 203, 1_030] {
             for head in [first * 16, first * 16 + 3] {
-                let [at] = drive.ftl.locate(Lpn(head))[..] else { panic!("{scheme}: {head} is in parts") };
+                let [at] = drive.ftl_mut().locate(Lpn(head))[..] else {
+                    panic!("{scheme}: {head} is in parts")
+                };
                 // CWDP over 4 channels of 4 planes.
                 let home = PlaneId(head % 4 * 4 + head / 4 % 4);
                 assert_eq!(plane(&drive, at.ppn), home, "{scheme}: page {head}");
@@ -193,14 +195,14 @@ fn hierarchy_takes_the_next_channel_without_conflict() {
     (0..3).for_each(|page| write(&mut drive, page, page, 1));
     write(&mut drive, 16, 0, 1);
     drive.drain().unwrap();
-    let run = drive.ftl.locate(Lpn(16))[0];
+    let run = drive.ftl_mut().locate(Lpn(16))[0];
     assert_eq!(plane(&drive, run.ppn), PlaneId(3 * 4));
     // One more on channel 3: none is without conflict, and those with the fewest are as good; from page 0's on the
     // first is its own.
     write(&mut drive, 3, 0, SECTORS);
     (0..4).for_each(|page| write(&mut drive, page, page, 1));
     drive.drain().unwrap();
-    let run = drive.ftl.locate(Lpn(3)).into_iter().find(|at| at.mask == SectorMask(0b1000)).unwrap();
+    let run = drive.ftl_mut().locate(Lpn(3)).into_iter().find(|at| at.mask == SectorMask(0b1000)).unwrap();
     assert_eq!(plane(&drive, run.ppn), PlaneId(0));
 }
 
@@ -216,7 +218,7 @@ fn whole_page_host_reads_are_counted_by_location() {
     drive.drain().unwrap();
     ask(&mut drive, HostOp::Read, 0, 0, 2 * SECTORS); // pages 0 and 1
     ask(&mut drive, HostOp::Read, 0, 1, 2); // no whole page
-    let counters = drive.ftl.counters();
+    let counters = drive.ftl().counters();
     assert_eq!(counters.places.host, [1, 0, 0, 1]);
     assert_eq!(counters.regions[0].counts.whole_page_reads, 5);
     assert_eq!(host_reads(&drive), [7, 0]);
@@ -229,11 +231,11 @@ fn missing_sectors_cost_a_read_if_the_device_says_so() {
     let initial = Initial { lacking, ..Initial::holding(Mapped::First(1)) };
     let latencies = |settings: &[(&str, &str)]| {
         let mut drive = drive("hierarchy", settings);
-        drive.ftl.precondition(&initial, 1).unwrap();
+        drive.ftl_mut().precondition(&initial, 1).unwrap();
         let read = |drive: &mut Drive, page, from, sectors| ask(drive, HostOp::Read, page, from, sectors);
         let [lacks, has, all, none] = [(0, 0, 2), (0, 2, 2), (0, 0, 4), (1, 0, 4)]
             .map(|(page, from, sectors)| read(&mut drive, page, from, sectors));
-        drive.ftl.check().unwrap();
+        drive.ftl_mut().check().unwrap();
         (lacks, has, all, none, host_reads(&drive).iter().sum::<u64>())
     };
     let (lacks, has, all, none, reads) = latencies(&[]);
@@ -257,5 +259,5 @@ fn sectors_that_a_page_in_l1_lacks_cost_a_read_there() {
     // The request for all of them senses the page that they share once.
     ask(&mut drive, HostOp::Read, 0, 0, 4 * SECTORS);
     assert_eq!(host_reads(&drive)[L1.0 as usize], 2);
-    drive.ftl.check().unwrap();
+    drive.ftl_mut().check().unwrap();
 }

@@ -13,8 +13,8 @@ fn device(tiny: &Tiny, spelling: &str) -> Result<Device<NoProbe>, String> {
 
 /// Write every page of the drive some times, the pages in a fixed scattered order.
 fn write_all(d: &mut Device<NoProbe>, times: u64) {
-    let pages = d.ftl.view().logical_pages() as u64;
-    let per_page = d.ftl.logical_lbas() / pages;
+    let pages = d.ftl().view().logical_pages() as u64;
+    let per_page = d.ftl().logical_lbas() / pages;
     for i in 0..times * pages {
         let page = i * 7919 % pages; // a prime, so that each round covers every page
         let at = d.now();
@@ -35,13 +35,13 @@ fn region_programs_exactly_its_share_of_addresses() {
         let tiny = Tiny { blocks: 40, wordlines: 8, spare: 12, ..Tiny::default() };
         let mut d = device(&tiny, spelling).unwrap();
         write_all(&mut d, 6);
-        d.ftl.check().unwrap();
-        let pages = d.ftl.view().logical_pages();
+        d.ftl_mut().check().unwrap();
+        let pages = d.ftl().view().logical_pages();
         let in_h = (hot * pages as f64) as u64;
-        let host = |r: usize| d.ftl.counters().regions[r].program_pages[0];
+        let host = |r: usize| d.ftl().counters().regions[r].program_pages[0];
         assert_eq!(host(0), 6 * in_h, "{spelling}");
         assert_eq!(host(1), 6 * (pages as u64 - in_h), "{spelling}");
-        assert!(d.ftl.counters().collections > 20, "{spelling}");
+        assert!(d.ftl().counters().collections > 20, "{spelling}");
     }
 }
 
@@ -62,7 +62,7 @@ fn separate_pools_own_blocks_by_data_and_spare() {
     let tiny = Tiny { blocks: 40, wordlines: 8, spare: 12, ..Tiny::default() };
     let d = device(&tiny, "hot-cold:hot=25%,pools=separate,spare=50%").unwrap();
     // 28 blocks of data: 7 hot, 21 cold; of 12 spare ones half each.
-    let blocks: Vec<u32> = d.ftl.layout().pools.iter().map(|p| p.blocks_per_plane).collect();
+    let blocks: Vec<u32> = d.ftl().layout().pools.iter().map(|p| p.blocks_per_plane).collect();
     assert_eq!(blocks, [7 + 6, 21 + 6]);
-    assert_eq!(d.ftl.layout().home, RegionId(1));
+    assert_eq!(d.ftl().layout().home, RegionId(1));
 }

@@ -31,7 +31,7 @@ fn begun(spec: &DeviceSpec, scheme: &str, pages: u32) -> Result<Plain, String> {
     let scheme = wordline_schemes::build(scheme).unwrap();
     let mut device =
         Device::new(spec, &spec.geometry().unwrap(), scheme, NoProbe).map_err(|e| e.to_string())?;
-    device.ftl.precondition(&Initial::holding(Mapped::First(pages)), 7).map_err(|e| e.to_string())?;
+    device.ftl_mut().precondition(&Initial::holding(Mapped::First(pages)), 7).map_err(|e| e.to_string())?;
     Ok(device)
 }
 
@@ -41,7 +41,7 @@ fn pages(spec: &DeviceSpec) -> u32 {
 
 /// Whether the superior medium holds a page.
 fn is_in_superior(device: &Plain, page: u32) -> bool {
-    let view = device.ftl.view();
+    let view = device.ftl().view();
     view.locate(Lpn(page)).is_some_and(|ppn| view.owner(ppn).1 == S)
 }
 
@@ -85,9 +85,9 @@ fn superior_medium_meets_its_target_from_the_start() {
         }
     }
     device.drain().unwrap();
-    device.ftl.check().unwrap();
-    assert_eq!(device.ftl.inspect().mapped(), all as u64);
-    let counters = device.ftl.counters();
+    device.ftl_mut().check().unwrap();
+    assert_eq!(device.ftl().inspect().mapped(), all as u64);
+    let counters = device.ftl().counters();
     assert!(counters.regions[1].program_bytes[Cause::Migrate as usize] > 0);
     assert!(counters.regions.iter().all(|r| r.counts.erases > 0 && r.ops.copy_backs > 0), "{counters:?}");
 }
@@ -107,7 +107,7 @@ fn miss_waits_for_the_destage_and_a_hit_does_not() {
     }
     assert_eq!(alone(&mut device, 8), 350.0);
     device.drain().unwrap();
-    assert_eq!(device.ftl.counters().regions[1].ops.program_operations, 2);
+    assert_eq!(device.ftl().counters().regions[1].ops.program_operations, 2);
 }
 
 #[test]
@@ -120,11 +120,11 @@ fn destage_rewrites_a_tlc_page_with_its_shared_unit() {
     let (mut with, mut without) = (0, 0);
     for page in 0..200 {
         let before: Vec<bool> = (0..all).map(|page| is_in_superior(&device, page)).collect();
-        let units = device.ftl.counters().regions[1].program_bytes[Cause::Migrate as usize] / spec.unit.0;
+        let units = device.ftl().counters().regions[1].program_bytes[Cause::Migrate as usize] / spec.unit.0;
         let took = alone(&mut device, page);
         let left: Vec<u32> =
             (0..all).filter(|p| before[*p as usize] && !is_in_superior(&device, *p)).collect();
-        let written = device.ftl.counters().regions[1].program_bytes[Cause::Migrate as usize] / spec.unit.0;
+        let written = device.ftl().counters().regions[1].program_bytes[Cause::Migrate as usize] / spec.unit.0;
         let (expected, own) = match left[..] {
             [] => (350.0, 0),
             // The other one is being written, and so in RAM.
@@ -137,12 +137,12 @@ fn destage_rewrites_a_tlc_page_with_its_shared_unit() {
         }
         with += (own == 2) as u32;
         without += (own == 1) as u32;
-        device.ftl.check().unwrap();
+        device.ftl_mut().check().unwrap();
     }
     assert!(with > 50 && without > 5, "{with} with another unit, {without} without");
-    assert_eq!(device.ftl.counters().regions[1].reads[Cause::Rmw as usize], u64::from(with));
+    assert_eq!(device.ftl().counters().regions[1].reads[Cause::Rmw as usize], u64::from(with));
     // No page of TLC holds one unit twice, and none is lost.
-    assert_eq!(device.ftl.inspect().mapped(), all as u64);
+    assert_eq!(device.ftl().inspect().mapped(), all as u64);
     let wide = [("medium.tlc.page".to_string(), "16KiB".to_string())];
     let wide = wordline_device::find("hyssd-st").unwrap().spec(&wide).unwrap();
     assert!(begun(&wide, "hyssd:static,tlc_unit=rmw", 0).err().unwrap().contains("requires two per page"));
@@ -179,8 +179,8 @@ fn no_u_from_5_to_98_percent_locks_the_drive_up() {
                 }
             }
             device.drain().unwrap_or_else(|e| panic!("{scheme}: {e}"));
-            device.ftl.check().unwrap();
-            assert!(device.ftl.inspect().is_quiet(), "{scheme}: {}", device.ftl.inspect().leftovers());
+            device.ftl_mut().check().unwrap();
+            assert!(device.ftl().inspect().is_quiet(), "{scheme}: {}", device.ftl().inspect().leftovers());
             // One in, one out: the superior medium holds what u gives it.
             let held = in_superior(&device, all) as u64;
             assert!(held <= superior, "{scheme}: {held} pages, and u gives {superior}");
@@ -219,8 +219,8 @@ fn cold_pages_above_target_leave_when_idle_and_old() {
     device.advance_to(later).unwrap();
     let after = in_superior(&device, all);
     assert!(after < before && after >= 8, "{before} before a minute of idle time, {after} after it");
-    assert_eq!(device.ftl.view().live_units(S, wordline_units::PlaneId(0)) > 0, after > 0);
-    device.ftl.check().unwrap();
+    assert_eq!(device.ftl().view().live_units(S, wordline_units::PlaneId(0)) > 0, after > 0);
+    device.ftl_mut().check().unwrap();
 }
 
 /// Writes to pages that a few hundred requests come back to, each of `length` pages, until so many pages are written.
@@ -238,7 +238,7 @@ fn written(scheme: &str, length: u64, all: u64) -> Plain {
 
 /// What a scheme has chosen: page writes and u.
 fn chosen(device: &Plain) -> Vec<[f64; 2]> {
-    device.ftl.scheme().metrics()[0].1.to_vec()
+    device.ftl().scheme().metrics()[0].1.to_vec()
 }
 
 #[test]
@@ -288,7 +288,7 @@ fn read_promotes_a_page_only_where_reads_move_pages() {
             alone(&mut device, page as u64);
         }
         assert_eq!(in_superior(&device, all), held - u32::from(moves), "{reads}");
-        device.ftl.check().unwrap();
+        device.ftl_mut().check().unwrap();
     }
 }
 

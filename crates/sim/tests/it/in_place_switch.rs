@@ -53,7 +53,7 @@ fn device<P: Probe>(scheme: &str, set: &[(&str, String)], probe: P) -> Device<P>
     let spec = wordline_device::from_toml(file.text, file.name, &set).unwrap();
     let scheme = wordline_schemes::build(scheme).unwrap();
     let mut device = Device::new(&spec, &spec.geometry().unwrap(), scheme, probe).unwrap();
-    device.ftl.precondition(&Initial::fresh(), 1).unwrap();
+    device.ftl_mut().precondition(&Initial::fresh(), 1).unwrap();
     device
 }
 
@@ -62,17 +62,17 @@ fn device<P: Probe>(scheme: &str, set: &[(&str, String)], probe: P) -> Device<P>
 fn burst(scheme: &str, set: &[(&str, String)], gigabytes: f64) -> Burst {
     let mut d = device(scheme, set, Service::default());
     let requests = (gigabytes * GB / 32768.0) as u64 * chips() / 32;
-    let slots = d.ftl.view().logical_pages() as u64 / 8;
+    let slots = d.ftl().view().logical_pages() as u64 / 8;
     let stream = (0..requests)
         .map(|i| Ok::<_, std::convert::Infallible>(HostRequest::new(HostOp::Write, i % slots * 64, 64)));
     let summary =
         drive(&mut d, stream, Pacing::Closed { queue_depth: chips() as u32 }, Stop::default(), |_| {})
             .unwrap();
     d.drain().unwrap();
-    assert_eq!((summary.completed, d.metrics.out_of_space), (requests, 0));
-    let counters = d.ftl.counters();
+    assert_eq!((summary.completed, d.metrics().out_of_space), (requests, 0));
+    let counters = d.ftl().counters();
     Burst {
-        service: d.probe.time as f64 / d.probe.pages as f64 / 1e6,
+        service: d.probe().time as f64 / d.probe().pages as f64 / 1e6,
         took: summary.end.0 as f64 / 1e9,
         wa: counters.programmed_bytes() as f64 / counters.host.write_page_bytes as f64,
     }
@@ -191,9 +191,9 @@ fn wordline_speed_follows_bits_through_two_reprograms() {
     }
     // Now the window above is new cache.
     assert!((ask(&mut d, HostOp::Write, 72, 1) - 500.0 - BUS).abs() < 0.01);
-    let w = &d.ftl.counters().regions[0];
+    let w = &d.ftl().counters().regions[0];
     assert_eq!((w.as_slc.pages[0], w.reprogrammed.pages[0], w.counts.erases), (29, 8, 0));
-    d.ftl.check().unwrap();
+    d.ftl_mut().check().unwrap();
 }
 
 // For the whole reclaim of a block, and for one page of an idle collection.
@@ -209,7 +209,7 @@ fn write_waits_for_a_block_reclaim_or_one_idle_page() {
     let held = ask(&mut d, HostOp::Write, 400, 1);
     let reclaim = 128.0 * (3000.0 + 20.0 + BUS) + 10_000.0;
     assert!(held > 0.9 * reclaim && held < 1.05 * reclaim, "{held} of {reclaim}");
-    let i = &d.metrics.idle;
+    let i = &d.metrics().idle;
     assert_eq!((i.periods, i.delays.requests(), i.erases), (1, 1, 1));
     assert!(((held - i.delays.longest().0 as f64 / 1e3) - 512.0).abs() < 20.0, "{held} {i:?}");
     assert_eq!(i.program_bytes[Cause::Migrate as usize], 128 * 4096);
@@ -222,11 +222,11 @@ fn write_waits_for_a_block_reclaim_or_one_idle_page() {
         }
     }
     wait(&mut d, 101.0);
-    let before = d.metrics.idle.delays.requests();
+    let before = d.metrics().idle.delays.requests();
     let took = ask(&mut d, HostOp::Write, 4, 1);
-    assert_eq!(d.metrics.idle.delays.requests(), before + 1, "it came in the middle of a page");
+    assert_eq!(d.metrics().idle.delays.requests(), before + 1, "it came in the middle of a page");
     assert!(took < 3_200.0 + 3_100.0, "{took}");
-    assert!(d.metrics.idle.delays.longest().0 < 3_200_000, "{:?}", d.metrics.idle);
+    assert!(d.metrics().idle.delays.longest().0 < 3_200_000, "{:?}", d.metrics().idle);
 }
 
 #[test]
@@ -238,7 +238,7 @@ fn idle_gc_adds_bits_to_windows_until_the_host_comes() {
             ask(&mut d, HostOp::Write, 2 * i, 1);
         }
     }
-    let reprogrammed = |d: &Drive| d.ftl.counters().regions[0].reprogrammed.pages;
+    let reprogrammed = |d: &Drive| d.ftl().counters().regions[0].reprogrammed.pages;
     let before = reprogrammed(&d);
     wait(&mut d, 100.0);
     let some = reprogrammed(&d);
@@ -255,12 +255,12 @@ fn idle_gc_adds_bits_to_windows_until_the_host_comes() {
     wait(&mut d, 60_000.0);
     let w = wordline_ftl::RegionId(0);
     for plane in [0, 1].map(wordline_units::PlaneId) {
-        let view = d.ftl.view();
+        let view = d.ftl().view();
         let waits = view.frontier(w, plane, SlotClass::Reprogram).is_some();
         let stale = view.best(w, plane).is_some_and(|b| view.live_sectors(b) == 0);
         assert!(!waits || !stale, "plane {plane} has both a used window and an empty block");
     }
-    d.ftl.check().unwrap();
+    d.ftl_mut().check().unwrap();
 }
 
 #[test]
@@ -272,13 +272,13 @@ fn copies_overwritten_by_the_host_are_premature() {
         }
     }
     wait(&mut d, 10_000.0);
-    let copies = d.ftl.counters().idle_gc_bytes / 4096;
+    let copies = d.ftl().counters().idle_gc_bytes / 4096;
     assert!(copies > 0);
-    assert_eq!(d.ftl.counters().premature_units, 0, "nothing has been overwritten since");
+    assert_eq!(d.ftl().counters().premature_units, 0, "nothing has been overwritten since");
     for i in 0..62 {
         ask(&mut d, HostOp::Write, 2 * i, 1);
     }
-    let c = d.ftl.counters();
+    let c = d.ftl().counters();
     assert!(c.premature_units > 0 && c.premature_units <= c.idle_gc_bytes / 4096, "{c:?}");
 }
 
@@ -289,20 +289,20 @@ fn traditional_cache_reprograms_and_ends_empty() {
         ask(&mut d, HostOp::Write, 2 * i, 1);
     }
     let (w, t) = (wordline_ftl::RegionId(0), wordline_ftl::RegionId(1));
-    assert!(d.ftl.inspect().owned_blocks(t) >= 4, "the windows alone do not hold this");
+    assert!(d.ftl().inspect().owned_blocks(t) >= 4, "the windows alone do not hold this");
     wait(&mut d, 10_000.0);
-    assert_eq!(d.ftl.inspect().owned_blocks(t), 1, "all of its full blocks are reclaimed in idle time");
-    let c = &d.ftl.counters().regions;
+    assert_eq!(d.ftl().inspect().owned_blocks(t), 1, "all of its full blocks are reclaimed in idle time");
+    let c = &d.ftl().counters().regions;
     assert!(c[0].reprogrammed.pages[Cause::Migrate as usize] > 0, "step 3.1");
     let direct = c[0].program_pages[Cause::Migrate as usize]
         - c[0].reprogrammed.pages[Cause::Migrate as usize]
         - c[0].as_slc.pages[Cause::Migrate as usize];
     assert!(direct > 0, "step 3.2: {c:?}");
     assert_eq!(c[0].reads[Cause::Gc as usize], 0, "nothing is stale, so nothing is collected");
-    assert!(d.ftl.view().frontier(w, wordline_units::PlaneId(0), SlotClass::Slc).is_some());
+    assert!(d.ftl().view().frontier(w, wordline_units::PlaneId(0), SlotClass::Slc).is_some());
     d.drain().unwrap();
-    assert_eq!(d.ftl.inspect().owned_blocks(t), 0, "the end of a run empties it");
-    d.ftl.check().unwrap();
+    assert_eq!(d.ftl().inspect().owned_blocks(t), 0, "the end of a run empties it");
+    d.ftl_mut().check().unwrap();
 }
 
 #[test]
@@ -313,23 +313,23 @@ fn idle_time_reclaims_full_blocks_and_the_end_the_open() {
         wait(&mut d, 1.0);
     }
     wait(&mut d, 10_000.0);
-    assert_eq!(d.metrics.idle.program_bytes[Cause::Migrate as usize], 0, "it has a page left");
+    assert_eq!(d.metrics().idle.program_bytes[Cause::Migrate as usize], 0, "it has a page left");
     ask(&mut d, HostOp::Write, 2 * 127, 1);
     wait(&mut d, 410.0);
-    let idle = &d.metrics.idle;
+    let idle = &d.metrics().idle;
     assert_eq!((idle.program_bytes[Cause::Migrate as usize], idle.erases), (128 * 4096, 1));
     (0..5).for_each(|i| _ = ask(&mut d, HostOp::Write, 600 + 2 * i, 1));
     wait(&mut d, 10_000.0);
-    let moved = |d: &Drive| d.ftl.counters().regions[1].program_pages[Cause::Migrate as usize];
+    let moved = |d: &Drive| d.ftl().counters().regions[1].program_pages[Cause::Migrate as usize];
     assert_eq!(moved(&d), 128);
     d.drain().unwrap();
     assert_eq!(moved(&d), 133);
-    d.ftl.check().unwrap();
+    d.ftl_mut().check().unwrap();
 }
 
 /// Pages moved from the cache to the dense region, and blocks of the cache erased.
 fn reclaimed(d: &Drive) -> (u64, u64) {
-    let regions = &d.ftl.counters().regions;
+    let regions = &d.ftl().counters().regions;
     (regions[1].program_pages[Cause::Migrate as usize], regions[0].counts.erases)
 }
 
@@ -350,7 +350,7 @@ fn idle_time_erases_a_one_page_block_or_moves_the_page() {
     assert!((held - reclaim - 500.0 - BUS).abs() < 5.0, "{held} for {reclaim}");
     d.drain().unwrap();
     assert_eq!(reclaimed(&d), (5, 5));
-    d.ftl.check().unwrap();
+    d.ftl_mut().check().unwrap();
 
     let mut d = die("turbo-write:reclaim=page", 16, 2);
     let page = |i: u64| 2 * i;
@@ -367,7 +367,7 @@ fn idle_time_erases_a_one_page_block_or_moves_the_page() {
     assert!(held < 3_100.0 + 600.0, "it waits for the page under way: {held}");
     d.drain().unwrap();
     assert_eq!(reclaimed(&d), (132, 3), "the end of a run erases the blocks that are being filled");
-    d.ftl.check().unwrap();
+    d.ftl_mut().check().unwrap();
 }
 
 // Neither the host nor another reclaim gets it before.
@@ -392,7 +392,7 @@ fn reclaim_holds_its_channel_until_its_erase() {
         let took = ask(&mut d, HostOp::Write, then, 1);
         wait(&mut d, 100.0);
         assert_eq!(reclaimed(&d), (2, 2), "both pages are moved in the end");
-        d.ftl.check().unwrap();
+        d.ftl_mut().check().unwrap();
         took
     };
     // Two dies on one channel: the other one waits for the moved page, and not for the erase.
@@ -421,7 +421,7 @@ fn a_host_that_asks_again_at_once_leaves_no_idle_time() {
         (0..1_000).map(|i| Ok::<_, std::convert::Infallible>(HostRequest::new(HostOp::Write, i * 8, 8)));
     drive(&mut d, stream, Pacing::Closed { queue_depth: 1 }, Stop::default(), |_| {}).unwrap();
     d.drain().unwrap();
-    assert!(d.metrics.idle.periods <= 1, "{:?}", d.metrics.idle);
+    assert!(d.metrics().idle.periods <= 1, "{:?}", d.metrics().idle);
 }
 
 #[test]
@@ -435,22 +435,22 @@ fn old_data_fill_first_windows_or_ordinary_blocks() {
         ..Initial::holding(Mapped::First(live))
     };
     let mut d = die("ips-agc", blocks, 8);
-    d.ftl.precondition(&initial, 5).unwrap();
-    d.ftl.check().unwrap();
+    d.ftl_mut().precondition(&initial, 5).unwrap();
+    d.ftl_mut().check().unwrap();
     let w = wordline_ftl::RegionId(0);
     let mut seen = [0; 33];
-    for (block, _, bits, _) in d.ftl.inspect().programmed() {
+    for (block, _, bits, _) in d.ftl().inspect().programmed() {
         let pages: u32 = bits.iter().sum();
         assert_eq!(pages % 12, 0, "{block:?} has a window in part");
         seen[pages as usize / 12] += 1;
-        let share = d.ftl.view().live_sectors(block) as f64 / pages as f64;
+        let share = d.ftl().view().live_sectors(block) as f64 / pages as f64;
         assert!((share - 0.7).abs() < 0.1, "{block:?} of {pages} pages: {share}");
     }
     // 206 blocks of a plane hold data, two are kept: of the 25 numbers of windows each comes 8 times or 9.
     assert!(seen[1..25].iter().all(|n| (16..=18).contains(n)), "{seen:?}");
     assert_eq!(seen[25..], [0; 8]);
     for plane in [0, 1].map(wordline_units::PlaneId) {
-        let view = d.ftl.view();
+        let view = d.ftl().view();
         assert!(view.best(w, plane).is_some(), "collection ahead of need has victims");
         assert!(view.frontier(w, plane, SlotClass::Slc).is_some(), "windows are blank, so serve as cache");
     }
@@ -458,13 +458,13 @@ fn old_data_fill_first_windows_or_ordinary_blocks() {
     assert!((ask(&mut d, HostOp::Read, 0, 1) - BUS - 66.0).abs() < 0.01);
 
     let mut d = die("turbo-write", blocks, 8);
-    d.ftl.precondition(&initial, 5).unwrap();
-    d.ftl.check().unwrap();
-    assert_eq!(d.ftl.inspect().mapped(), live as u64);
-    let dense: Vec<u32> = (0..2 * blocks).map(|b| d.ftl.view().live_sectors(BlockId(b))).collect();
+    d.ftl_mut().precondition(&initial, 5).unwrap();
+    d.ftl_mut().check().unwrap();
+    assert_eq!(d.ftl().inspect().mapped(), live as u64);
+    let dense: Vec<u32> = (0..2 * blocks).map(|b| d.ftl().view().live_sectors(BlockId(b))).collect();
     assert!(dense.iter().filter(|n| **n == 268).count() as u32 > live / 300, "70 % of 384 pages: {dense:?}");
 
     let mut d = die("ips", blocks, 8);
     let too_much = Initial { mapped: Mapped::First(live * 2), ..initial };
-    assert!(matches!(d.ftl.precondition(&too_much, 5), Err(InitialError::TooMuch { .. })));
+    assert!(matches!(d.ftl_mut().precondition(&too_much, 5), Err(InitialError::TooMuch { .. })));
 }

@@ -80,7 +80,7 @@ impl Stage {
         let mut device = Device::over(spec, geometry, scheme, Log::default(), Bytes::default()).unwrap();
         let sectors = spec.logical_bytes() / SECTOR as u64;
         let pages = (sectors / 4) as u32;
-        device.ftl.precondition(&Initial::holding(Mapped::First(pages)), 5).unwrap();
+        device.ftl_mut().precondition(&Initial::holding(Mapped::First(pages)), 5).unwrap();
         Stage { device, model: vec![0; sectors as usize], expected: vec![], stamp: 0, per_page: 4 }
     }
 
@@ -160,8 +160,12 @@ impl Stage {
             done.push(c);
         }
         assert!(done.iter().all(|c| c.outcome == Outcome::Done), "{what}");
-        assert!(self.device.ftl.inspect().is_quiet(), "{what}: {}", self.device.ftl.inspect().leftovers());
-        self.device.ftl.check().unwrap_or_else(|e| panic!("{what}: {e}"));
+        assert!(
+            self.device.ftl().inspect().is_quiet(),
+            "{what}: {}",
+            self.device.ftl().inspect().leftovers()
+        );
+        self.device.ftl_mut().check().unwrap_or_else(|e| panic!("{what}: {e}"));
         for (number, expected) in &self.expected {
             let c =
                 done.iter().find(|c| c.number == *number).unwrap_or_else(|| panic!("{what}: a read is lost"));
@@ -181,14 +185,14 @@ fn moments(setting: &Setting, scene: Scene) -> Vec<u64> {
     stage.device.advance_to(began + SimDuration(20_000_000)).unwrap();
     stage.device.drain().unwrap();
     if scene == Scene::Reclaim {
-        assert!(stage.device.metrics.idle.erases > 0, "{scheme}: no block was given back");
+        assert!(stage.device.metrics().idle.erases > 0, "{scheme}: no block was given back");
     }
     let migrated: u64 =
-        stage.device.ftl.counters().regions.iter().map(|r| r.reads[Cause::Migrate as usize]).sum();
+        stage.device.ftl().counters().regions.iter().map(|r| r.reads[Cause::Migrate as usize]).sum();
     assert!(scene != Scene::Gathering || migrated > 0, "{scheme}: nothing is gathered");
     let mut times: Vec<u64> = stage
         .device
-        .probe
+        .probe()
         .events
         .iter()
         .flat_map(|e| match e {

@@ -21,7 +21,7 @@ fn die_of(tiny: Tiny, scheme: &str) -> Device<NoProbe> {
     let spec = tiny.spec(1);
     let scheme = wordline_schemes::build(scheme).unwrap();
     let mut d = Device::new(&spec, &spec.geometry().unwrap(), scheme, NoProbe).unwrap();
-    d.ftl.precondition(&Initial::holding(Mapped::First(tiny.units(1) / 2)), 3).unwrap();
+    d.ftl_mut().precondition(&Initial::holding(Mapped::First(tiny.units(1) / 2)), 3).unwrap();
     d
 }
 
@@ -57,7 +57,7 @@ fn programs_transfer_in_turn_and_start_together() {
     let mut d = die(true, "conventional:mode=slc");
     let together = ends(&mut d, &each(HostOp::Write));
     assert_eq!(times(&together), [4 * MOVE + PROGRAM; 4]);
-    assert_eq!(d.metrics.multiplane, MultiplaneCounts { commands: [0, 1, 0], operations: [0, 4, 0] });
+    assert_eq!(d.metrics().multiplane, MultiplaneCounts { commands: [0, 1, 0], operations: [0, 4, 0] });
     // The first waits on the array for the others, and the last on the bus.
     for (completion, moved) in [(&together[0], 1), (&together[3], 4)] {
         let parts = completion.parts;
@@ -85,14 +85,14 @@ fn reads_sense_together_and_transfer_in_turn() {
     d.submit(HostRequest::new(HostOp::Read, 0, 16), SimTime(0)).unwrap();
     let together = d.next_completion(SimTime::NEVER).unwrap().unwrap();
     assert_eq!(together.at.0, READ + 4 * MOVE);
-    assert_eq!(d.metrics.multiplane, MultiplaneCounts { commands: [1, 0, 0], operations: [4, 0, 0] });
+    assert_eq!(d.metrics().multiplane, MultiplaneCounts { commands: [1, 0, 0], operations: [4, 0, 0] });
     let parts = together.parts;
     assert_eq!((parts[LatencyPart::Die], parts[LatencyPart::Bus]), (READ, 4 * MOVE));
     // Of four requests the first finds the die idle.
     let mut d = die(true, "conventional:mode=slc");
     let each = times(&ends(&mut d, &each(HostOp::Read)));
     assert_eq!(each, [alone, 2 * READ + MOVE, 2 * READ + 2 * MOVE, 2 * READ + 3 * MOVE]);
-    assert_eq!(d.metrics.multiplane, MultiplaneCounts { commands: [1, 0, 0], operations: [3, 0, 0] });
+    assert_eq!(d.metrics().multiplane, MultiplaneCounts { commands: [1, 0, 0], operations: [3, 0, 0] });
 }
 
 #[test]
@@ -103,7 +103,7 @@ fn read_at_array_start_waits_for_the_next_command() {
         all[3].0 = at;
         // Out at 6000 + 3 x 2048 either way, since the bus is not free before.
         assert_eq!(times(&ends(&mut d, &all))[3], 2 * READ + 3 * MOVE);
-        assert_eq!(d.metrics.multiplane.operations, counts, "the last comes at {at}");
+        assert_eq!(d.metrics().multiplane.operations, counts, "the last comes at {at}");
     }
 }
 
@@ -114,7 +114,7 @@ fn read_precedes_programs_that_wait_for_other_planes() {
     let found = ends(&mut d, &[writes[0], writes[1], writes[2], (5_000, HostOp::Read, 2)]);
     let programmed = 5_000 + READ + PROGRAM;
     assert_eq!(times(&found), [programmed, programmed, programmed, 5_000 + READ + MOVE]);
-    assert_eq!(d.metrics.multiplane, MultiplaneCounts { commands: [0, 1, 0], operations: [0, 3, 0] });
+    assert_eq!(d.metrics().multiplane, MultiplaneCounts { commands: [0, 1, 0], operations: [0, 3, 0] });
 }
 
 #[test]
@@ -125,7 +125,7 @@ fn pages_of_two_modes_are_not_read_together() {
     let found =
         times(&ends(&mut d, &[(begin, HostOp::Read, 2), (begin, HostOp::Read, 0), (begin, HostOp::Read, 1)]));
     let senses: Vec<u64> = found.iter().map(|at| at - begin - MOVE).collect();
-    assert_eq!(d.metrics.multiplane, MultiplaneCounts::default());
+    assert_eq!(d.metrics().multiplane, MultiplaneCounts::default());
     // Each ends a sense of its own after the one before it.
     assert!(senses[1] == senses[0] + READ && senses[2] > senses[1] + READ, "{senses:?}");
 }
@@ -134,12 +134,12 @@ fn pages_of_two_modes_are_not_read_together() {
 fn erases_go_together_and_planes_gain_by_it() {
     let run = |multiplane| {
         let mut d = die(multiplane, "conventional:mode=slc");
-        let pages = d.ftl.view().logical_pages() as u64;
+        let pages = d.ftl().view().logical_pages() as u64;
         let stream =
             (0..4_000u64).map(|i| Ok::<_, std::convert::Infallible>(page(HostOp::Write, i * 7 % pages)));
         let end =
             drive(&mut d, stream, Pacing::Closed { queue_depth: 32 }, Stop::default(), |_| {}).unwrap().end;
-        (end.0, d.metrics.multiplane.clone())
+        (end.0, d.metrics().multiplane.clone())
     };
     let (alone, none) = run(false);
     let (together, counts) = run(true);
@@ -162,7 +162,7 @@ fn plane_a_page_ahead_programs_alone() {
         let found = times(&self::ends(&mut d, &asked)).into_iter().map(|at| at - ahead).collect::<Vec<_>>();
         assert_eq!(found, ends, "same pages: {same_pages}");
         assert_eq!(
-            d.metrics.multiplane,
+            d.metrics().multiplane,
             MultiplaneCounts { commands: [0, 1, 0], operations: [0, operations, 0] }
         );
     }

@@ -35,11 +35,11 @@ fn each(d: &mut Drive, op: HostOp, units: impl IntoIterator<Item = u64>) -> Vec<
 }
 
 fn programs(d: &Drive) -> u64 {
-    d.ftl.counters().regions.iter().map(|r| r.ops.program_operations).sum()
+    d.ftl().counters().regions.iter().map(|r| r.ops.program_operations).sum()
 }
 
 fn padding(d: &Drive) -> u64 {
-    d.ftl.counters().program_bytes(Cause::Pad) / UNIT
+    d.ftl().counters().program_bytes(Cause::Pad) / UNIT
 }
 
 #[test]
@@ -71,8 +71,8 @@ fn write_waiting_for_its_program_is_padded_in_time() {
 fn victim_is_sensed_once_per_page_and_packed_again() {
     // Half of the units of each page die.
     let mut d = one(&FOUR);
-    let units = d.ftl.view().logical_pages() as u64;
-    d.ftl.precondition(&Initial::holding(Mapped::First(units as u32)), 7).unwrap();
+    let units = d.ftl().view().logical_pages() as u64;
+    d.ftl_mut().precondition(&Initial::holding(Mapped::First(units as u32)), 7).unwrap();
     let mut random = SplitMix64::new(11);
     let places: Vec<u64> = (0..3 * units).map(|_| random.bits() % units).collect();
     let requests = places.iter().map(|unit| HostRequest::new(HostOp::Write, unit * 8, 8));
@@ -85,8 +85,8 @@ fn victim_is_sensed_once_per_page_and_packed_again() {
     )
     .unwrap();
     d.drain().unwrap();
-    d.ftl.check().unwrap();
-    let counters = d.ftl.counters();
+    d.ftl_mut().check().unwrap();
+    let counters = d.ftl().counters();
     let copied = counters.program_bytes(Cause::Gc) / UNIT;
     let sensed: u64 = counters.regions.iter().map(|r| r.reads[Cause::Gc as usize]).sum();
     assert!(copied > 1_000, "{copied} units were collected");
@@ -107,15 +107,15 @@ fn amplification(keys: &[(&str, &str)]) -> f64 {
         ("capacity.logical", "27MiB"),
     ];
     let mut d = one(&[&drive_of[..], keys].concat());
-    let units = d.ftl.view().logical_pages() as u64;
-    d.ftl.precondition(&Initial::holding(Mapped::First(units as u32)), 7).unwrap();
+    let units = d.ftl().view().logical_pages() as u64;
+    d.ftl_mut().precondition(&Initial::holding(Mapped::First(units as u32)), 7).unwrap();
     let mut random = SplitMix64::new(5);
     let mut write = |count: u64| {
         let places: Vec<u64> = (0..count).map(|_| random.bits() % units).collect();
         let requests = places.iter().map(|unit| HostRequest::new(HostOp::Write, unit * 8, 8));
         let requests = requests.map(Ok::<_, Infallible>);
         drive(&mut d, requests, Pacing::Closed { queue_depth: 32 }, Stop::default(), |_| {}).unwrap();
-        d.ftl.counters().programmed_bytes()
+        d.ftl().counters().programmed_bytes()
     };
     let before = write(5 * units);
     let after = write(5 * units);

@@ -11,7 +11,7 @@ type Drive = Device<NoProbe>;
 fn device(spec: &DeviceSpec, spelling: &str) -> Drive {
     let scheme = wordline_schemes::build(spelling).unwrap();
     let mut device = Device::new(spec, &spec.geometry().unwrap(), scheme, NoProbe).unwrap();
-    device.ftl.precondition(&Initial::fresh(), 1).unwrap();
+    device.ftl_mut().precondition(&Initial::fresh(), 1).unwrap();
     device
 }
 
@@ -34,7 +34,7 @@ fn write(d: &mut Drive, page: u64, pages: u64) -> f64 {
 
 /// Which of LSB, CSB, MSB dominated the writes since the counts were `before`.
 fn dominated_since(d: &Drive, before: [u64; 4]) -> Vec<u64> {
-    d.metrics.dominated.iter().zip(before).map(|(n, b)| n - b).take(3).collect()
+    d.metrics().dominated.iter().zip(before).map(|(n, b)| n - b).take(3).collect()
 }
 
 #[test]
@@ -43,7 +43,7 @@ fn msb_dominates_conventional_writes_as_in_the_paper() {
     // are made independent by single pages at random places in between.
     let mut d = paper("conventional-tlc");
     let mut rng = Rng::new(7);
-    let pages = d.ftl.view().logical_pages() as u64;
+    let pages = d.ftl().view().logical_pages() as u64;
     for _ in 0..5_000 {
         write(&mut d, rng.below(pages), 1);
     }
@@ -51,7 +51,7 @@ fn msb_dominates_conventional_writes_as_in_the_paper() {
         let (writes, mut counts) = (25_000, vec![0; 3]);
         for _ in 0..writes {
             write(&mut d, rng.below(pages), 1);
-            let before = d.metrics.dominated;
+            let before = d.metrics().dominated;
             write(&mut d, rng.below(pages - n), n);
             for (sum, one) in counts.iter_mut().zip(dominated_since(&d, before)) {
                 *sum += one;
@@ -73,15 +73,15 @@ fn parts_of_a_request_get_the_type_of_the_request() {
     // pages of each type; the paper's drive is never empty.
     let mut d = paper("pa-ssd:US");
     let mut rng = Rng::new(5);
-    let pages = d.ftl.view().logical_pages() as u64;
+    let pages = d.ftl().view().logical_pages() as u64;
     let mut half = ([0; 4], [[0; 4]; 5]);
     for i in 0..40_000 {
         if i == 20_000 {
-            half = (d.metrics.dominated, d.ftl.counters().regions[0].page_types);
+            half = (d.metrics().dominated, d.ftl().counters().regions[0].page_types);
         }
         write(&mut d, rng.below(pages - 16), 1 + rng.below(16));
     }
-    let after = d.ftl.counters().regions[0].page_types;
+    let after = d.ftl().counters().regions[0].page_types;
     let since = |asked: usize, bit: usize| (after[asked][bit] - half.1[asked][bit]) as f64;
     let all: f64 = (1..4).flat_map(|a| (0..3).map(move |b| since(a, b))).sum();
     let as_asked: f64 = (1..4).map(|a| since(a, a - 1)).sum();
@@ -123,7 +123,7 @@ fn qds_at_threshold_0_and_wbs_unbuffered_are_lfs() {
                 .unwrap();
         }
         while d.next_completion(SimTime::NEVER).unwrap().is_some() {}
-        d.metrics.result_hash(&d.ftl.counters().integers())
+        d.metrics().result_hash(&d.ftl().counters().integers())
     };
     let lfs = hash("pa-ssd:LFS");
     assert_eq!(hash("pa-ssd:QDS+UBS,queue=0"), lfs);
@@ -138,7 +138,7 @@ fn hinting_host_gets_its_type_and_others_the_specifier() {
         write(&mut d, round * 256, 256);
     }
     let mut typed = |hint: LatencyHint| {
-        let before = d.metrics.dominated;
+        let before = d.metrics().dominated;
         let at = d.now();
         let request = HostRequest {
             attributes: Attributes::NONE.with_hint(hint),
@@ -162,8 +162,8 @@ fn blocks_with_unused_slow_pages_are_collected_safely() {
         let tiny = Tiny { blocks: 24, wordlines: 6, spare: 6, ..Tiny::default() };
         let spec = tiny.spec(3);
         let mut d = device(&spec, spelling);
-        let pages = d.ftl.view().logical_pages() as u64;
-        let per_page = d.ftl.logical_lbas() / pages;
+        let pages = d.ftl().view().logical_pages() as u64;
+        let per_page = d.ftl().logical_lbas() / pages;
         let mut rng = Rng::new(11);
         for _ in 0..30 * pages {
             let at = d.now();
@@ -171,8 +171,8 @@ fn blocks_with_unused_slow_pages_are_collected_safely() {
                 .unwrap();
             while d.next_completion(SimTime::NEVER).unwrap().is_some() {}
         }
-        d.ftl.check().unwrap();
-        assert_eq!(d.metrics.out_of_space, 0, "{spelling}");
-        assert!(d.ftl.counters().collections > 100, "{spelling}");
+        d.ftl_mut().check().unwrap();
+        assert_eq!(d.metrics().out_of_space, 0, "{spelling}");
+        assert!(d.ftl().counters().collections > 100, "{spelling}");
     }
 }

@@ -29,7 +29,7 @@ fn write(page: u64) -> HostRequest {
 
 /// Pages of a cause, and bytes of all.
 fn programmed(d: &Device<NoProbe>, cause: Cause) -> (u64, u64) {
-    let counters = d.ftl.counters();
+    let counters = d.ftl().counters();
     let pages = counters.regions.iter().map(|region| region.program_pages[cause as usize]).sum();
     (pages, counters.program_bytes(cause))
 }
@@ -57,9 +57,9 @@ fn one_program_per_plane_count_is_parity() {
     end_of(&mut d, 5 * (PLANES - 1) + 1);
     assert_eq!(programmed(&d, Cause::Host).0, 5 * (PLANES - 1) + 1);
     assert_eq!(programmed(&d, Cause::Parity), (5, 5 * 2_048));
-    assert_eq!((programmed(&d, Cause::Pad).0, d.ftl.counters().regions[0].ops.program_operations), (0, 41));
+    assert_eq!((programmed(&d, Cause::Pad).0, d.ftl().counters().regions[0].ops.program_operations), (0, 41));
     assert_eq!(programmed(&device(&with(Parity::Off), "slc"), Cause::Parity), (0, 0));
-    d.ftl.check().unwrap();
+    d.ftl_mut().check().unwrap();
 }
 
 #[test]
@@ -104,7 +104,7 @@ fn worked(parity: Parity) -> (u64, u64, u64) {
     let pages = tiny().units(1) as u64 * (PLANES - 1) / PLANES;
     spec.capacity = Capacity::Logical(wordline_units::Bytes(pages * spec.unit.0));
     let mut d = device(&spec, "slc");
-    d.ftl.precondition(&Initial::holding(Mapped::First(pages as u32)), 3).unwrap();
+    d.ftl_mut().precondition(&Initial::holding(Mapped::First(pages as u32)), 3).unwrap();
     let mut at = 1;
     for n in 0..4_000u64 {
         at = at * 48_271 % 0x7fff_ffff;
@@ -114,10 +114,10 @@ fn worked(parity: Parity) -> (u64, u64, u64) {
         }
     }
     d.drain().unwrap();
-    d.ftl.check().unwrap();
+    d.ftl_mut().check().unwrap();
     let parity = programmed(&d, Cause::Parity).0;
     let others = Cause::PROGRAMS.into_iter().filter(|cause| *cause != Cause::Parity);
-    (d.ftl.counters().programmed_bytes(), parity, others.map(|cause| programmed(&d, cause).0).sum())
+    (d.ftl().counters().programmed_bytes(), parity, others.map(|cause| programmed(&d, cause).0).sum())
 }
 
 #[test]

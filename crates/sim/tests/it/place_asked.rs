@@ -72,7 +72,7 @@ fn overwritten(keys: &[(&str, &str)], collected: Route) -> (u64, u64, u64) {
     let (asked, mut d, spec) = drive(keys, collected);
     let pages = spec.logical_bytes() / spec.unit.0;
     let written = write(&mut d, pages, 2 * pages);
-    let (asked, counters) = (*asked.lock().unwrap(), d.ftl.counters());
+    let (asked, counters) = (*asked.lock().unwrap(), d.ftl().counters());
     assert_eq!(asked.host, written, "a page of the host is asked of once");
     (asked.collected, counters.collected_units, counters.regions.iter().map(|r| r.ops.copy_backs).sum())
 }
@@ -108,6 +108,6 @@ fn block_that_frees_nothing_is_asked_about_unmoved() {
     let (asked, mut d, spec) = drive(&[("gc.trigger", "free_blocks:90%")], Route::to(D, SlotClass::Next));
     let pages = spec.logical_bytes() / spec.unit.0;
     write(&mut d, pages, 0);
-    assert_eq!(d.ftl.counters().collected_units, 0, "all that was written is live");
+    assert_eq!(d.ftl().counters().collected_units, 0, "all that was written is live");
     assert!(asked.lock().unwrap().collected > 0);
 }

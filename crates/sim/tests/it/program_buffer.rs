@@ -36,8 +36,8 @@ fn settle(d: &mut Drive) -> Vec<Completion> {
 
 /// One-shot programs, and the pages that they padded.
 fn programs(d: &Drive) -> (u64, u64) {
-    let counters = d.ftl.counters();
-    let unit = d.ftl.view().geometry().unit;
+    let counters = d.ftl().counters();
+    let unit = d.ftl().view().geometry().unit;
     (
         counters.regions.iter().map(|r| r.ops.program_operations).sum(),
         counters.program_bytes(Cause::Pad) / unit,

@@ -118,7 +118,7 @@ fn one_queue_changes_nothing() {
             let weighted = ArbitrationOrder::Weighted([4, 2, 1]);
             let queues = Queues::new(weighted, 1, [(QueueClass::Low, u32::MAX)]);
             drive_host(&mut queued, &mut Arrivals::new(stream, false), Some((queues, most)), |_| {}).unwrap();
-            let hash = |d: &Device<NoProbe>| d.metrics.result_hash(&d.ftl.counters().integers());
+            let hash = |d: &Device<NoProbe>| d.metrics().result_hash(&d.ftl().counters().integers());
             assert_eq!(hash(&plain), hash(&queued), "seed {seed}, {most} at once");
         }
     }

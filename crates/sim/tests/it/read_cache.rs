@@ -31,7 +31,7 @@ impl Drive {
     }
 
     fn hits(&self) -> u64 {
-        self.0.ftl.counters().flash.reads_cached.unwrap_or(0)
+        self.0.ftl().counters().flash.reads_cached.unwrap_or(0)
     }
 }
 

@@ -21,7 +21,7 @@ fn aged(spec: &DeviceSpec, cycles: u32, retention: SimDuration) -> Device<NoProb
     let mut d = Device::new(spec, &spec.geometry().unwrap(), scheme, NoProbe).unwrap();
     let pages = (spec.logical_bytes() / spec.unit.0) as u32;
     let initial = Initial { cycles: [0, 0, 0, cycles], retention, ..Initial::holding(Mapped::First(pages)) };
-    d.ftl.precondition(&initial, 7).unwrap();
+    d.ftl_mut().precondition(&initial, 7).unwrap();
     d
 }
 
@@ -71,7 +71,7 @@ fn bandwidth_falls_with_retries_as_the_closed_form() {
             let mut d: Device<NoProbe> =
                 Device::new(&spec, &spec.geometry().unwrap(), scheme, NoProbe).unwrap();
             let pages = (spec.logical_bytes() / spec.unit.0) as u32;
-            d.ftl.precondition(&Initial::holding(Mapped::First(pages)), 7).unwrap();
+            d.ftl_mut().precondition(&Initial::holding(Mapped::First(pages)), 7).unwrap();
             let requests = (0..2_000u64).map(|i| {
                 let page = i.wrapping_mul(0x9e37_79b9_7f4a_7c15) % pages as u64;
                 Ok::<_, std::convert::Infallible>(HostRequest::new(HostOp::Read, page * 32, 32))
@@ -95,7 +95,7 @@ fn older_data_take_more_retries_whenever_time_passed() {
     let spec = spec(&[("errors.model", "raro")]);
     let retries = |d: &mut Device<NoProbe>, at: u64| -> Vec<u64> {
         let qlc =
-            |d: &Device<NoProbe>| d.ftl.counters().errors.as_ref().unwrap().of_mode(CellMode::Qlc).to_vec();
+            |d: &Device<NoProbe>| d.ftl().counters().errors.as_ref().unwrap().of_mode(CellMode::Qlc).to_vec();
         let before = qlc(d);
         (0..500).for_each(|i| _ = read(d, i * 61, at.max(d.now().0)));
         qlc(d).iter().zip(before).map(|(after, before)| after - before).collect()
@@ -150,8 +150,8 @@ fn read_with_too_many_errors_is_uncorrectable() {
     let mut d = aged(&spec, 900, SimDuration(30 * DAY));
     let done = read(&mut d, 5, 0);
     assert_eq!((done.outcome, done.parts[LatencyPart::Retry]), (Outcome::Uncorrectable, 280_000));
-    let errors = d.ftl.counters().errors.clone().unwrap();
-    assert_eq!((errors.uncorrectable[0], errors.retries[0], d.metrics.uncorrectable), (1, 2, 1));
+    let errors = d.ftl().counters().errors.clone().unwrap();
+    assert_eq!((errors.uncorrectable[0], errors.retries[0], d.metrics().uncorrectable), (1, 2, 1));
 }
 
 #[test]
@@ -177,8 +177,8 @@ fn timely_refresh_bounds_retries_and_its_cost_is_shown() {
             most = most.max(done.parts[LatencyPart::Retry] / 140_000);
         }
         d.drain().unwrap();
-        d.ftl.check().unwrap();
-        (most, d.ftl.counters().clone())
+        d.ftl_mut().check().unwrap();
+        (most, d.ftl().counters().clone())
     };
     let (never, untouched) = read_on(&[]);
     let (monthly, renewed) = read_on(&[("errors.refresh", "30d")]);
@@ -203,8 +203,8 @@ fn over_read_or_over_retried_block_is_rewritten() {
             read(&mut d, 0, at);
         }
         d.drain().unwrap();
-        d.ftl.check().unwrap();
-        d.ftl.counters().refresh.blocks
+        d.ftl_mut().check().unwrap();
+        d.ftl().counters().refresh.blocks
     };
     // The block is read once for each of its 1024 pages that move: too often for the next to be soon.
     assert_eq!(read_on("errors.read_reclaim", "100", SimDuration::ZERO), [0, 1, 0]);
@@ -228,8 +228,8 @@ fn blocks_may_differ_in_the_cycles_behind_them() {
     let scheme = wordline_schemes::build("conventional").unwrap();
     let mut d: Device<NoProbe> = Device::new(&spec, &spec.geometry().unwrap(), scheme, NoProbe).unwrap();
     let (cycles, more_cycles) = ([0, 0, 0, 334], [0, 0, 0, 332]);
-    d.ftl.precondition(&Initial { cycles, more_cycles, ..Initial::fresh() }, 7).unwrap();
-    let worn: Vec<u32> = (0..64).map(|b| d.ftl.view().erases(BlockId(b))).collect();
+    d.ftl_mut().precondition(&Initial { cycles, more_cycles, ..Initial::fresh() }, 7).unwrap();
+    let worn: Vec<u32> = (0..64).map(|b| d.ftl().view().erases(BlockId(b))).collect();
     let mean = worn.iter().sum::<u32>() as f64 / 64.0;
     assert!(worn.iter().all(|c| (334..=666).contains(c)), "{worn:?}");
     // The mean of 64 draws has a standard deviation of 12.

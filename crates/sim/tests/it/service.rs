@@ -30,7 +30,7 @@ fn spec(planes: &str, keys: &[(&str, &str)]) -> DeviceSpec {
 fn run(spec: &DeviceSpec, asked: &[(HostOp, u64)]) -> (Vec<Completion>, [u64; 3]) {
     let mut d = one_die::full(spec, "conventional");
     let done = one_die::serve(&mut d, asked);
-    (done, d.metrics.suspensions)
+    (done, d.metrics().suspensions)
 }
 
 fn ends(spec: &DeviceSpec, asked: &[(HostOp, u64)]) -> Vec<u64> {
@@ -157,9 +157,9 @@ fn mixed(overrides: &[(&str, &str)]) -> (f64, f64, [u64; 3]) {
             }
         }
     }
-    assert!(d.ftl.counters().erases.iter().sum::<u64>() > 10);
+    assert!(d.ftl().counters().erases.iter().sum::<u64>() > 10);
     reads.sort_unstable();
-    (reads[reads.len() * 99 / 100] as f64 / 1e3, writes as f64 / count as f64 / 1e3, d.metrics.suspensions)
+    (reads[reads.len() * 99 / 100] as f64 / 1e3, writes as f64 / count as f64 / 1e3, d.metrics().suspensions)
 }
 
 #[test]

@@ -66,7 +66,7 @@ when_full = "direct"
     let spec = wordline_device::from_toml(&text, "resting.toml", &[]).unwrap();
     let scheme = wordline_schemes::build("slc-cache").unwrap();
     let mut device = Device::new(&spec, &spec.geometry().unwrap(), scheme, NoProbe).unwrap();
-    device.ftl.precondition(initial, 1).unwrap();
+    device.ftl_mut().precondition(initial, 1).unwrap();
     device
 }
 
@@ -88,11 +88,11 @@ fn rest(d: &mut Drive, ms: u64) {
 
 /// Bytes that a static cache could still take.
 fn free(d: &Drive) -> u64 {
-    d.ftl.view().free_slots_in(S) * PAGE - PLANES * SLC_BLOCK
+    d.ftl().view().free_slots_in(S) * PAGE - PLANES * SLC_BLOCK
 }
 
 fn cached(d: &Drive) -> u64 {
-    d.ftl.view().live_units_in(S) * PAGE
+    d.ftl().view().live_units_in(S) * PAGE
 }
 
 #[test]
@@ -114,11 +114,11 @@ fn idle_time_returns_the_cache_after_delay_at_its_rate() {
         let block = PLANES * SLC_BLOCK;
         assert!(moved <= back + PAGE && moved + block >= back, "{t} ms: {moved} of {back} bytes");
         assert!(free(&d).abs_diff(back) <= block, "{t} ms gave back {} of {back} bytes", free(&d));
-        let view = d.ftl.view();
+        let view = d.ftl().view();
         let planes = (0..PLANES as u32).map(|p| view.live_units(S, PlaneId(p)));
         let (least, most) = (planes.clone().min().unwrap(), planes.max().unwrap());
         assert!(most - least <= 2 * WORDLINES, "{t} ms: dies take turns: {least} to {most} pages left");
-        d.ftl.check().unwrap();
+        d.ftl_mut().check().unwrap();
     }
 }
 
@@ -153,7 +153,7 @@ fn migration_without_rate_is_full_speed() {
         let mut d = drive(cache, &Initial::fresh());
         write(&mut d, 0..all / PAGE);
         rest(&mut d, 400);
-        assert_eq!(d.metrics.idle.delays.requests(), 0);
+        assert_eq!(d.metrics().idle.delays.requests(), 0);
         let left = cached(&d);
         d.drain().unwrap();
         (left, all - cached(&d))
@@ -181,18 +181,18 @@ fn cache_takes_free_flash_and_shrinks_as_data_grow() {
         let blocks = 2 + 49u64.saturating_sub(filled.div_ceil(row)).min(most);
         let size = blocks * PLANES * SLC_BLOCK;
         // New data, until some of it goes past the cache.
-        let before = d.ftl.view().taken(D).1;
+        let before = d.ftl().view().taken(D).1;
         let mut written = 0;
         for page in (filled..logical).chain(filled..logical) {
             write(&mut d, [page]);
             written += PAGE;
-            if d.ftl.view().taken(D).1 > before {
+            if d.ftl().view().taken(D).1 > before {
                 break;
             }
         }
         // What the buffer still holds has been written, and planes do not run full at one moment.
         let (least, most) = (size - PLANES * SLC_BLOCK, size + 2 * PLANES * SLC_BLOCK);
         assert!((least..=most).contains(&written), "{percent} % full: {written} instead of {size} bytes");
-        d.ftl.check().unwrap();
+        d.ftl_mut().check().unwrap();
     }
 }

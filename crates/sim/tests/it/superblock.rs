@@ -43,7 +43,7 @@ fn ends(d: &mut Device<NoProbe>, pages: &[u64]) -> Vec<u64> {
 /// The lives of the blocks at each position of the planes of a group.
 fn groups(d: &Device<NoProbe>, g: &Geometry, planes: std::ops::Range<u32>) -> Vec<BTreeSet<BlockLife>> {
     let starts: Vec<u32> = planes.map(|p| g.blocks_of(PlaneId(p)).start).collect();
-    let life = |b: u32| d.ftl.inspect().block_status(BlockId(b)).life;
+    let life = |b: u32| d.ftl().inspect().block_status(BlockId(b)).life;
     (0..g.media[0].blocks_per_plane).map(|at| starts.iter().map(|s| life(s + at)).collect()).collect()
 }
 
@@ -55,7 +55,7 @@ fn pages_of_one_home_spread_over_superblock_planes() {
     assert_eq!(alone, [1, 2, 3, 4].map(|n| MOVE + n * PROGRAM + (n - 1) * MOVE));
     let mut d = device(&with(Superblock::Die));
     assert_eq!(ends(&mut d, &pages), [4 * MOVE + PROGRAM; 4]);
-    assert_eq!(d.metrics.multiplane, MultiplaneCounts { commands: [0, 1, 0], operations: [0, 4, 0] });
+    assert_eq!(d.metrics().multiplane, MultiplaneCounts { commands: [0, 1, 0], operations: [0, 4, 0] });
     // Over all planes they go to both dies, whose programs and buses do not wait for each other.
     assert_eq!(ends(&mut device(&with(Superblock::Drive)), &pages), [2 * MOVE + PROGRAM; 4]);
 }
@@ -65,7 +65,7 @@ fn pages_of_one_home_spread_over_superblock_planes() {
 fn worked(spec: &DeviceSpec, mut look: impl FnMut(&Device<NoProbe>)) -> (u64, u64) {
     let mut d = device(spec);
     let pages = tiny().units(1) as u64;
-    d.ftl.precondition(&Initial::holding(Mapped::First(pages as u32 * 3 / 4)), 3).unwrap();
+    d.ftl_mut().precondition(&Initial::holding(Mapped::First(pages as u32 * 3 / 4)), 3).unwrap();
     let mut at = 1;
     for n in 0..3_000u64 {
         at = at * 48_271 % 0x7fff_ffff;
@@ -76,8 +76,8 @@ fn worked(spec: &DeviceSpec, mut look: impl FnMut(&Device<NoProbe>)) -> (u64, u6
         look(&d);
     }
     d.drain().unwrap();
-    d.ftl.check().unwrap();
-    (d.ftl.counters().erases[0], d.metrics.multiplane.operations[OpKind::Erase as usize])
+    d.ftl_mut().check().unwrap();
+    (d.ftl().counters().erases[0], d.metrics().multiplane.operations[OpKind::Erase as usize])
 }
 
 #[test]

@@ -49,8 +49,8 @@ fn data_moved_between_media_read_back() {
     }
     device.drain().unwrap();
     while device.poll().is_some() {}
-    device.ftl.check().unwrap();
-    assert!(device.ftl.inspect().is_quiet(), "{}", device.ftl.inspect().leftovers());
+    device.ftl_mut().check().unwrap();
+    assert!(device.ftl().inspect().is_quiet(), "{}", device.ftl().inspect().leftovers());
     let now = device.now();
     let blocks = (model.len() as u64 * per_sector) as u32;
     device.submit(HostRequest::new(HostOp::Read, 0, blocks).at(now), now).unwrap();
@@ -58,7 +58,7 @@ fn data_moved_between_media_read_back() {
     let found: Vec<u64> =
         read.data.chunks(sector).map(|s| u64::from_le_bytes(s[..8].try_into().unwrap())).collect();
     assert_eq!(found, model);
-    let counters = device.ftl.counters();
+    let counters = device.ftl().counters();
     assert!(
         counters.erases[0] > 0 && counters.regions[1].ops.program_operations > 0,
         "nothing moved to the dense medium"

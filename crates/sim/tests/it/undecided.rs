@@ -86,7 +86,7 @@ fn failed(hook: &'static str, times: u32) -> (Fault, u64, u64) {
     let Some(DeviceError::Fault(fault)) = ended.or_else(|| d.drain().err()) else {
         panic!("{hook}: no fault")
     };
-    let counters = d.ftl.counters();
+    let counters = d.ftl().counters();
     (fault, counters.regions[0].ops.program_operations, counters.collected_units)
 }
 

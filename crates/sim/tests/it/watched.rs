@@ -58,13 +58,13 @@ fn slow_overwrites(tiny: &Tiny) -> Device<Watch> {
 #[test]
 fn every_operation_begins_once_under_its_own_number() {
     let d = slow_overwrites(&Tiny::default());
-    let numbers: HashSet<u64> = d.probe.begun.iter().map(|(b, _)| b.op).collect();
-    assert_eq!(numbers.len(), d.probe.begun.len());
+    let numbers: HashSet<u64> = d.probe().begun.iter().map(|(b, _)| b.op).collect();
+    assert_eq!(numbers.len(), d.probe().begun.len());
     let uses = |kind| if kind == OpKind::Erase { 1 } else { 2 };
-    let expected: usize = d.probe.begun.iter().map(|(b, _)| uses(b.kind)).sum();
-    assert_eq!(d.probe.uses.len(), expected);
-    let erases = d.probe.begun.iter().filter(|(b, _)| b.kind == OpKind::Erase).count() as u64;
-    assert!(erases > 0 && erases == d.ftl.counters().erases.iter().sum::<u64>());
+    let expected: usize = d.probe().begun.iter().map(|(b, _)| uses(b.kind)).sum();
+    assert_eq!(d.probe().uses.len(), expected);
+    let erases = d.probe().begun.iter().filter(|(b, _)| b.kind == OpKind::Erase).count() as u64;
+    assert!(erases > 0 && erases == d.ftl().counters().erases.iter().sum::<u64>());
 }
 
 #[test]
@@ -72,12 +72,12 @@ fn a_packed_page_waits_its_own_time_for_company() {
     let tiny = Tiny { units_per_page: 2, sectors_per_unit: 1, ..Tiny::default() };
     let d = slow_overwrites(&tiny);
     let (mut padded, mut last_read) = (0, SimTime(0));
-    for ((begin, parts), start) in d.probe.begun.iter().zip(&d.probe.starts) {
+    for ((begin, parts), start) in d.probe().begun.iter().zip(&d.probe().starts) {
         if begin.cause != Cause::Gc {
             continue;
         }
         if begin.kind == OpKind::Read {
-            last_read = d.probe.uses.iter().rfind(|(op, ..)| *op == begin.op).unwrap().2;
+            last_read = d.probe().uses.iter().rfind(|(op, ..)| *op == begin.op).unwrap().2;
         } else if begin.kind == OpKind::Program && parts.len() == 1 {
             // Alone, so the unit that the last read brought is the one that waited.
             padded += 1;
@@ -97,7 +97,7 @@ fn timer_precedes_what_was_set_after_it() {
     let tiny = Tiny { chips: 2, one_shot: true, ..Tiny::default() };
     let mut d = device(&tiny, "conventional", 3);
     let held = Initial { order: Order::Sequential, ..Initial::holding(Mapped::First(6)) };
-    d.ftl.precondition(&held, 1).unwrap();
+    d.ftl_mut().precondition(&held, 1).unwrap();
     let page = |op, lpn: u64, at| (HostRequest::new(op, lpn * 4, 4).at(SimTime(at)), SimTime(at));
     // A page for plane 0 waits for company until 500 us. A read of plane 1 has been sensed at 500 us, too,
     // and wants the same bus. In between another page begins to wait.

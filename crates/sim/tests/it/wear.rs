@@ -30,7 +30,7 @@ const ENFORCED: WearSpec = WearSpec {
 fn device(spec: &DeviceSpec, media: impl Into<BoxedMedia>) -> Device<NoProbe> {
     let scheme = wordline_schemes::build("conventional").unwrap();
     let mut d = Device::over(spec, &spec.geometry().unwrap(), scheme, NoProbe, media).unwrap();
-    d.ftl.precondition(&Initial::fresh(), 7).unwrap();
+    d.ftl_mut().precondition(&Initial::fresh(), 7).unwrap();
     d
 }
 
@@ -67,12 +67,12 @@ fn a_block_retires_at_the_erase_that_uses_its_life_up() {
         let spec = spec(40, WearSpec { acceleration, ..ENFORCED });
         let mut d = device(&spec, BoxedMedia::none());
         to_wear_out(&mut d, &spec, None);
-        let erases: Vec<u32> = d.ftl.inspect().wear().map(|(_, erases)| erases).collect();
-        let retired = d.ftl.inspect().lost_blocks().1 as usize;
+        let erases: Vec<u32> = d.ftl().inspect().wear().map(|(_, erases)| erases).collect();
+        let retired = d.ftl().inspect().lost_blocks().1 as usize;
         assert!(erases.iter().all(|e| *e <= 40 && e.is_multiple_of(acceleration)), "{erases:?}");
         assert_eq!(erases.iter().filter(|e| **e == 40).count(), retired, "{erases:?}");
         assert!(retired > 4, "{retired}");
-        d.ftl.check().unwrap();
+        d.ftl_mut().check().unwrap();
     }
 }
 
@@ -89,17 +89,17 @@ fn spares_go_first_then_writes_fail_and_reads_go_on() {
             Outcome::WornOut => break,
             other => panic!("write {n} ends {other:?}"),
         };
-        capacity.push((d.ftl.inspect().lost_blocks().1, d.ftl.inspect().usable_bytes().0));
+        capacity.push((d.ftl().inspect().lost_blocks().1, d.ftl().inspect().usable_bytes().0));
         assert!(n < 1_000_000);
     }
     let block = spec.media[0].block_bytes(wordline_units::CellMode::Tlc);
     let fresh = capacity[0].1;
     assert!(capacity.iter().all(|(lost, usable)| usable + *lost as u64 * block == fresh));
     assert!(capacity.iter().any(|(lost, _)| *lost > 2), "no spare block has served");
-    let since = d.ftl.inspect().worn_out().unwrap();
+    let since = d.ftl().inspect().worn_out().unwrap();
     // A write never takes the drive up again, and each page is read as it was written last.
     assert_eq!(write(&mut d, &spec, 0, 0), Outcome::WornOut);
-    assert_eq!(d.ftl.inspect().worn_out(), Some(since));
+    assert_eq!(d.ftl().inspect().worn_out(), Some(since));
     for (page, stamp) in newest {
         let at = d.now();
         d.submit(HostRequest::new(HostOp::Read, page * per, per as u32).at(at), at).unwrap();
@@ -108,8 +108,8 @@ fn spares_go_first_then_writes_fail_and_reads_go_on() {
         assert_eq!(c.data[..8], stamp.to_le_bytes(), "page {page}");
     }
     d.drain().unwrap();
-    d.ftl.check().unwrap();
-    assert!(d.metrics.worn_out >= 2 && d.metrics.out_of_space == 0);
+    d.ftl_mut().check().unwrap();
+    assert!(d.metrics().worn_out >= 2 && d.metrics().out_of_space == 0);
 }
 
 #[test]
@@ -119,8 +119,8 @@ fn without_the_key_no_block_ever_retires() {
     for n in 0..20_000 {
         assert_eq!(write(&mut d, &spec, n * 7 % pages(&spec), n), Outcome::Done);
     }
-    assert!(d.ftl.inspect().wear().any(|(_, erases)| erases > 30));
-    assert_eq!((d.ftl.inspect().lost_blocks(), d.ftl.inspect().worn_out()), ((0, 0), None));
+    assert!(d.ftl().inspect().wear().any(|(_, erases)| erases > 30));
+    assert_eq!((d.ftl().inspect().lost_blocks(), d.ftl().inspect().worn_out()), ((0, 0), None));
 }
 
 #[test]
@@ -139,10 +139,10 @@ fn factory_bad_blocks_are_a_seeded_share() {
         let scheme = wordline_schemes::build("conventional").unwrap();
         let mut d: Device<_> = Device::new(&spec, &spec.geometry().unwrap(), scheme, NoProbe).unwrap();
         let half = Initial::holding(Mapped::First(pages(&spec) as u32 / 2));
-        d.ftl.precondition(&half, seed).unwrap();
-        d.ftl.check().unwrap();
-        assert_eq!(d.ftl.inspect().lost_blocks(), (3, 0)); // a tenth of 32
-        d.ftl.inspect().free_share(d.ftl.layout().home)
+        d.ftl_mut().precondition(&half, seed).unwrap();
+        d.ftl_mut().check().unwrap();
+        assert_eq!(d.ftl().inspect().lost_blocks(), (3, 0)); // a tenth of 32
+        d.ftl().inspect().free_share(d.ftl().layout().home)
     };
     let shares: Vec<f64> = (0..8).map(lost).collect();
     assert!(shares.windows(2).all(|w| w[0] == w[1]), "{shares:?}");
@@ -165,12 +165,12 @@ fn retired_blocks_stay_retired_through_power_cuts() {
             continue;
         }
         let (lost, wear) =
-            (d.ftl.inspect().lost_blocks(), d.ftl.inspect().wear().map(|(_, e)| e).collect::<Vec<_>>());
+            (d.ftl().inspect().lost_blocks(), d.ftl().inspect().wear().map(|(_, e)| e).collect::<Vec<_>>());
         let scheme = wordline_schemes::build("conventional").unwrap();
         d = Device::power_on(&spec, &spec.geometry().unwrap(), scheme, d.power_cut()).unwrap();
-        d.ftl.check().unwrap();
-        assert_eq!(d.ftl.inspect().lost_blocks(), lost);
-        assert_eq!(d.ftl.inspect().wear().map(|(_, e)| e).collect::<Vec<_>>(), wear);
+        d.ftl_mut().check().unwrap();
+        assert_eq!(d.ftl().inspect().lost_blocks(), lost);
+        assert_eq!(d.ftl().inspect().wear().map(|(_, e)| e).collect::<Vec<_>>(), wear);
         cuts += 1;
         with_losses += (lost.1 > 0) as u32;
     }
@@ -194,8 +194,8 @@ fn levelled(wear: WearSpec) -> (u32, u32, u64) {
     for n in 0..30_000 {
         write(&mut d, &spec, rng.below(pages(&spec) / 10), n);
     }
-    d.ftl.check().unwrap();
-    let erases: Vec<u32> = d.ftl.inspect().wear().map(|(_, e)| e).collect();
+    d.ftl_mut().check().unwrap();
+    let erases: Vec<u32> = d.ftl().inspect().wear().map(|(_, e)| e).collect();
     let written = if wear.enforce {
         let spec = DeviceSpec { wear, ..spec };
         to_wear_out(&mut device(&spec, BoxedMedia::none()), &spec, Some(95))

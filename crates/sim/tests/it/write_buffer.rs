@@ -27,7 +27,7 @@ fn settle(d: &mut Device<NoProbe>) -> Vec<Completion> {
 }
 
 fn programs(d: &Device<NoProbe>) -> u64 {
-    d.ftl.counters().regions.iter().map(|r| r.ops.program_operations).sum()
+    d.ftl().counters().regions.iter().map(|r| r.ops.program_operations).sum()
 }
 
 /// Seven pages, and ten writes more to the first.
@@ -54,7 +54,7 @@ fn page_rewritten_while_waiting_is_programmed_once() {
     ask(&mut d, HostOp::Write, 7);
     settle(&mut d);
     assert_eq!(programs(&d), 4);
-    let is_mapped = |d: &mut Device<NoProbe>, page| !d.ftl.locate(wordline_units::Lpn(page)).is_empty();
+    let is_mapped = |d: &mut Device<NoProbe>, page| !d.ftl_mut().locate(wordline_units::Lpn(page)).is_empty();
     let on_flash: Vec<u32> = (0..8).filter(|page| is_mapped(&mut d, *page)).collect();
     assert_eq!(on_flash, [1, 2, 3, 4]);
     // A FLUSH sends the others off and waits for them.
@@ -63,7 +63,7 @@ fn page_rewritten_while_waiting_is_programmed_once() {
     assert_eq!(flushed.parts.total(), 4 * (BUS + PROGRAM));
     assert_eq!(programs(&d), 8);
     d.drain().unwrap();
-    assert_eq!(d.ftl.counters().regions.iter().map(|r| r.ops.program_operations).sum::<u64>(), 8);
+    assert_eq!(d.ftl().counters().regions.iter().map(|r| r.ops.program_operations).sum::<u64>(), 8);
 }
 
 #[test]

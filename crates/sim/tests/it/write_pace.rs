@@ -54,14 +54,14 @@ pages = 32
     let scheme = wordline_schemes::build("conventional").unwrap();
     let mut device = Device::new(&spec, &spec.geometry().unwrap(), scheme, NoProbe).unwrap();
     let pages = (spec.logical_bytes() / PAGE) as u32;
-    device.ftl.precondition(&Initial::holding(Mapped::First(pages)), 1).unwrap();
+    device.ftl_mut().precondition(&Initial::holding(Mapped::First(pages)), 1).unwrap();
     device
 }
 
 /// A page of all but the last hundred, which are only read, by the number of a write.
 fn random(number: u64, d: &Drive) -> u64 {
     let mixed = (number + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    (mixed ^ mixed >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) % (d.ftl.logical_lbas() / 32 - 100)
+    (mixed ^ mixed >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) % (d.ftl().logical_lbas() / 32 - 100)
 }
 
 /// Submit the random writes with these numbers at queue depth 32. Calls `each` at every completion.
@@ -90,12 +90,12 @@ fn saturated(pace_below: &str, class: &str) -> (f64, Vec<u64>, f64) {
     let (begin, mut latencies, mut free) = (d.now(), vec![], 0);
     saturate(&mut d, 50_000..80_000, &mut |d, c| {
         latencies.push(latency(&c));
-        free += d.ftl.inspect().erased_blocks();
+        free += d.ftl().inspect().erased_blocks();
     });
     latencies.sort_unstable();
     let seconds = d.now().since(begin).0 as f64 / 1e9;
     let blocks = free as f64 / latencies.len() as f64 / PLANES as f64;
-    assert_eq!(pace_below == "off", d.ftl.counters().host.writes_paced.is_none());
+    assert_eq!(pace_below == "off", d.ftl().counters().host.writes_paced.is_none());
     (latencies.len() as f64 / seconds, latencies, blocks)
 }
 
@@ -117,7 +117,7 @@ fn a_paced_drive_writes_as_much_with_a_shorter_tail() {
 #[test]
 fn reads_of_other_pages_overtake_paced_writes() {
     let mut d = drive("4", "background");
-    let unwritten = (d.ftl.logical_lbas() / 32 - 1) * 32;
+    let unwritten = (d.ftl().logical_lbas() / 32 - 1) * 32;
     let mut number = 0;
     let mut waited = (0, 0);
     saturate(&mut d, 0..40_000, &mut |d, c| {
@@ -131,9 +131,9 @@ fn reads_of_other_pages_overtake_paced_writes() {
         if number > 30_000 && number % 500 == 0 {
             let now = d.now();
             let page = random(number, d) * 32;
-            let before = d.ftl.view().outstanding();
+            let before = d.ftl().view().outstanding();
             d.submit(HostRequest::new(HostOp::Write, page, 32).at(now), now).unwrap();
-            if d.ftl.view().outstanding() == before {
+            if d.ftl().view().outstanding() == before {
                 for lba in [page, unwritten] {
                     d.submit(HostRequest::new(HostOp::Read, lba, 32).at(now), now).unwrap();
                 }
@@ -153,8 +153,8 @@ fn drive_that_collects_below_its_rate_delays_no_write() {
             while d.poll().is_some() {}
         }
         d.drain().unwrap();
-        assert!(d.ftl.counters().collections > 100);
-        (d.metrics.result_hash(&[]), d.ftl.counters().host.writes_paced)
+        assert!(d.ftl().counters().collections > 100);
+        (d.metrics().result_hash(&[]), d.ftl().counters().host.writes_paced)
     };
     let (paced, usual) = (run("4"), run("off"));
     assert_eq!(paced, (usual.0, Some(0)));
@@ -165,7 +165,7 @@ fn a_write_after_rest_goes_in_at_once() {
     let mut d = drive("4", "background");
     saturate(&mut d, 0..30_000, &mut |_, _| ());
     while d.next_completion(SimTime::NEVER).unwrap().is_some() {}
-    assert!(d.ftl.counters().host.writes_paced.is_some_and(|n| n > 1_000));
+    assert!(d.ftl().counters().host.writes_paced.is_some_and(|n| n > 1_000));
     let at = SimTime(d.now().0 + 1_000_000_000);
     d.submit(HostRequest::new(HostOp::Write, 0, 32).at(at), at).unwrap();
     let done = d.next_completion(SimTime::NEVER).unwrap().unwrap();

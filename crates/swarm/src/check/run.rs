@@ -39,7 +39,7 @@ impl<'a> Run<'a> {
     fn new(case: &'a Case) -> Result<Run<'a>, String> {
         let (mut device, initial) =
             prepared(case, || Bytes::default().into(), |holds_data| Ledger::of(watched(case, holds_data)))?;
-        device.ftl.check().map_err(|e| format!("before the first request: {e}"))?;
+        device.ftl_mut().check().map_err(|e| format!("before the first request: {e}"))?;
         Ok(Run { device, host: Asked::new(case, &initial) })
     }
 
@@ -61,7 +61,7 @@ impl<'a> Run<'a> {
         if case.seed.is_multiple_of(8) && case.drive.geometry.blocks <= 64 {
             while let Some(next) = self.device.next_event().filter(|next| *next <= until) {
                 self.collect_all(next)?;
-                self.device.ftl.check().map_err(|e| format!("at {} ns: {e}", next.0))?;
+                self.device.ftl_mut().check().map_err(|e| format!("at {} ns: {e}", next.0))?;
             }
         }
         self.collect_all(until)
@@ -70,8 +70,8 @@ impl<'a> Run<'a> {
     fn collect_all(&mut self, until: SimTime) -> Result<(), String> {
         while let Some(c) = self.device.next_completion(until).map_err(|e| e.to_string())? {
             self.host.ended(&c).map_err(|why| {
-                let ignored = self.device.ftl.counters().without_effect.in_words();
-                match self.device.ftl.first_full() {
+                let ignored = self.device.ftl().counters().without_effect.in_words();
+                match self.device.ftl().first_full() {
                     Some(full) => format!("{why}; the drive was first full {full}{ignored}"),
                     None => why + &ignored,
                 }
@@ -97,7 +97,7 @@ impl<'a> Run<'a> {
         for (i, r) in case.requests.iter().enumerate() {
             self.step(*r)?;
             if recounts && i % 32 == 0 {
-                self.device.ftl.check().map_err(|e| format!("after request {i}: {e}"))?;
+                self.device.ftl_mut().check().map_err(|e| format!("after request {i}: {e}"))?;
             }
         }
         self.collect(SimTime::NEVER)?;
@@ -108,14 +108,14 @@ impl<'a> Run<'a> {
     /// Compare everything after the last completion. Returns the result hash.
     fn finish(mut self) -> Result<String, String> {
         self.nothing_is_left()?;
-        self.device.ftl.check().map_err(|e| e.to_string())?;
+        self.device.ftl_mut().check().map_err(|e| e.to_string())?;
         let hash = hash(&self.device);
         self.counts_add_up()?;
         let all = self.host.model().blocks();
         self.step(HostRequest::new(HostOp::Read, 0, all as u32).at(self.device.now()))?;
         self.collect(SimTime::NEVER)?;
         self.host.judge()?;
-        self.device.ftl.check().map_err(|e| e.to_string())?;
+        self.device.ftl_mut().check().map_err(|e| e.to_string())?;
         Ok(hash)
     }
 
@@ -126,33 +126,33 @@ impl<'a> Run<'a> {
         }
         // On a full drive, garbage collection may wait for space that never comes.
         let waits = !self.host.case().drive.roomy && self.device.outstanding() == 0;
-        if !waits && (self.device.outstanding() > 0 || !self.device.ftl.inspect().is_quiet()) {
-            return Err(format!("{} are left", self.device.ftl.inspect().leftovers()));
+        if !waits && (self.device.outstanding() > 0 || !self.device.ftl().inspect().is_quiet()) {
+            return Err(format!("{} are left", self.device.ftl().inspect().leftovers()));
         }
         Ok(())
     }
 
     fn counts_add_up(&self) -> Result<(), String> {
-        let counters = self.device.ftl.counters();
-        if let Some(wrong) = self.device.probe.wrong() {
+        let counters = self.device.ftl().counters();
+        if let Some(wrong) = self.device.probe().wrong() {
             return Err(wrong.to_string());
         }
-        self.device.probe.agrees(counters)?;
+        self.device.probe().agrees(counters)?;
         self.host.agrees(counters)?;
         let (counted, written) = (counters.host.write_page_bytes, self.host.page_bytes());
         // Requests that a worn-out drive refuses immediately are not counted.
-        let refused = self.device.metrics.worn_out > 0 && counted < written;
+        let refused = self.device.metrics().worn_out > 0 && counted < written;
         if counted != written && !refused {
             return Err(format!(
                 "the count of bytes of written units is {counted}, but {written} bytes were written"
             ));
         }
-        let held = self.host.model().mapped(self.device.ftl.layout().map.is_by_page());
-        let settled = !self.host.model().has_failures() && self.device.ftl.inspect().is_quiet();
-        if settled && self.device.ftl.inspect().mapped() != held {
+        let held = self.host.model().mapped(self.device.ftl().layout().map.is_by_page());
+        let settled = !self.host.model().has_failures() && self.device.ftl().inspect().is_quiet();
+        if settled && self.device.ftl().inspect().mapped() != held {
             return Err(format!(
                 "{} logical pages are mapped, but the host wrote {held}",
-                self.device.ftl.inspect().mapped()
+                self.device.ftl().inspect().mapped()
             ));
         }
         Ok(())
@@ -171,7 +171,7 @@ fn prepared<P: Probe>(
             .map_err(|e| e.to_string())
     };
     let mut device = new(true)?;
-    match device.ftl.precondition(&case.initial, case.seed) {
+    match device.ftl_mut().precondition(&case.initial, case.seed) {
         Ok(()) => Ok((device, case.initial.clone())),
         Err(_) => Ok((new(false)?, Initial::fresh())),
     }
@@ -191,7 +191,7 @@ fn watched(case: &Case, holds_data: bool) -> ledger::Drive {
 }
 
 fn hash<P: Probe>(device: &Device<P>) -> String {
-    device.metrics.result_hash(&device.ftl.counters().integers())
+    device.metrics().result_hash(&device.ftl().counters().integers())
 }
 
 /// When a drive is looked at, apart from each arrival.

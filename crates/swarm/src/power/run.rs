@@ -44,7 +44,7 @@ impl Run {
             .map_err(|e| e.to_string())?;
         let sectors = spec.logical_bytes() as usize / SECTOR;
         let per_unit = geometry.sectors_per_unit as usize;
-        let per_cell = if device.ftl.layout().map == MapKind::Page { per_unit } else { 1 };
+        let per_cell = if device.ftl().layout().map == MapKind::Page { per_unit } else { 1 };
         let cell = |_| Cell { found: vec![0; per_cell], changes: vec![] };
         Ok(Run {
             cells: (0..sectors / per_cell).map(cell).collect(),
@@ -76,7 +76,7 @@ impl Run {
     pub fn fill(&mut self, seed: u64) -> Result<(), String> {
         let units = self.pages() as u32;
         let initial = Initial::holding(Mapped::First(units));
-        self.device.ftl.precondition(&initial, seed).map_err(|e| e.to_string())
+        self.device.ftl_mut().precondition(&initial, seed).map_err(|e| e.to_string())
     }
 
     /// Logical capacity in pages.
@@ -169,7 +169,7 @@ impl Run {
 
     /// Times at which something has happened, in nanoseconds.
     pub fn moments(&self) -> &[u64] {
-        &self.device.probe.moments
+        &self.device.probe().moments
     }
 
     /// Let time go on to this time, before which all completions have been processed.
@@ -192,7 +192,7 @@ impl Run {
                 Err(e) => return self.error(e.to_string()),
             }
         }
-        match self.device.probe.wrong.take() {
+        match self.device.probe_mut().wrong.take() {
             Some(wrong) => self.error(wrong),
             None => Ok(()),
         }
@@ -200,7 +200,7 @@ impl Run {
 
     fn completed(&mut self, c: &Completion) -> Result<(), String> {
         if !matches!(c.outcome, Outcome::Done | Outcome::Uncorrectable) {
-            let ignored = self.device.ftl.counters().without_effect.in_words();
+            let ignored = self.device.ftl().counters().without_effect.in_words();
             return self.error(format!("request {} ends {:?}{ignored}", c.number, c.outcome));
         }
         match self.under_way.remove(&c.number) {
@@ -222,8 +222,8 @@ impl Run {
     }
 
     fn places(&mut self) -> Vec<Vec<Located>> {
-        let end = self.device.ftl.inspect().own_pages().end;
-        (0..end).map(|lpn| self.device.ftl.locate(Lpn(lpn))).collect()
+        let end = self.device.ftl().inspect().own_pages().end;
+        (0..end).map(|lpn| self.device.ftl_mut().locate(Lpn(lpn))).collect()
     }
 
     /// Cut and restore the power now, and compare what is found with what is allowed.
@@ -234,7 +234,7 @@ impl Run {
     pub fn cut(mut self) -> Result<Run, String> {
         self.collect(self.device.now())?;
         let committed = self.places();
-        let wear: Vec<_> = self.device.ftl.inspect().wear().map(|(_, erases)| erases).collect();
+        let wear: Vec<_> = self.device.ftl().inspect().wear().map(|(_, erases)| erases).collect();
         let mut off = self.device.power_cut();
         let (at, protected) = (off.at, off.image.protected_pages().collect::<HashSet<Lpn>>());
         let metadata = off.image.media.metadata().ok_or("the media keep no metadata")?;
@@ -265,11 +265,11 @@ impl Run {
         }
         self.under_way.clear();
         self.expected.clear();
-        let found_wear: Vec<_> = self.device.ftl.inspect().wear().map(|(_, erases)| erases).collect();
+        let found_wear: Vec<_> = self.device.ftl().inspect().wear().map(|(_, erases)| erases).collect();
         if wear != found_wear {
             return self.error("erase counts differ".into());
         }
-        if let Err(e) = self.device.ftl.check() {
+        if let Err(e) = self.device.ftl_mut().check() {
             return self.error(format!("after recovery: {e}"));
         }
         self.compare_maps(&committed, &protected, &torn)?;
@@ -286,8 +286,8 @@ impl Run {
     ) -> Result<(), String> {
         let geometry = self.spec.geometry().map_err(|e| e.to_string())?;
         let recovered = self.places();
-        let logical = self.device.ftl.inspect().trim_log().start;
-        let safe = self.device.ftl.layout().regions.iter().any(|r| r.protected);
+        let logical = self.device.ftl().inspect().trim_log().start;
+        let safe = self.device.ftl().layout().regions.iter().any(|r| r.protected);
         for lpn in (0..committed.len() as u32).map(Lpn) {
             let (was, is) = (&committed[lpn.0 as usize], &recovered[lpn.0 as usize]);
             if let Some(torn) = is.iter().find(|l| torn.contains(&l.ppn)) {
@@ -304,7 +304,7 @@ impl Run {
                 if was == is || (lpn.0 < logical && self.trimmed_since_flush(lpn, sector)) {
                     continue;
                 }
-                let metadata = self.device.ftl.media().metadata();
+                let metadata = self.device.ftl().media().metadata();
                 let order = |ppn: Ppn| {
                     let oobs = metadata?.page(ppn).iter().filter(|o| o.span.lpn == lpn);
                     oobs.filter(|o| self.per_cell > 1 || o.span.mask.covers(bit))
@@ -384,10 +384,10 @@ impl Run {
             return self.error(e.to_string());
         }
         self.collect(SimTime::NEVER)?;
-        if self.device.outstanding() > 0 || !self.device.ftl.inspect().is_quiet() {
-            return self.error(format!("{} are left", self.device.ftl.inspect().leftovers()));
+        if self.device.outstanding() > 0 || !self.device.ftl().inspect().is_quiet() {
+            return self.error(format!("{} are left", self.device.ftl().inspect().leftovers()));
         }
-        if let Err(e) = self.device.ftl.check() {
+        if let Err(e) = self.device.ftl_mut().check() {
             return self.error(e.to_string());
         }
         let now = self.device.now().0;

@@ -25,7 +25,7 @@ fn ask(d: &mut Device<NoProbe>, op: HostOp, first: u64, blocks: u32) -> SimDurat
 fn flush_programs_only_trims_since_the_last_one() {
     let (_, mut d) = fresh("conventional:mode=slc", BoxedMedia::none());
     let program = SimDuration(2_048 + 20_000); // of one page: its transfer, and the array
-    let logged = |d: &Device<NoProbe>| d.ftl.counters().program_bytes(Cause::Metadata);
+    let logged = |d: &Device<NoProbe>| d.ftl().counters().program_bytes(Cause::Metadata);
     assert_eq!(ask(&mut d, HostOp::Flush, 0, 0), SimDuration(0));
     assert_eq!(ask(&mut d, HostOp::Trim, 0, 8), SimDuration(0));
     assert_eq!(ask(&mut d, HostOp::Flush, 0, 0), SimDuration(0), "nothing was ever written there");
@@ -35,15 +35,15 @@ fn flush_programs_only_trims_since_the_last_one() {
     assert_eq!(ask(&mut d, HostOp::Flush, 0, 0), program);
     assert_eq!(logged(&d), 2_048);
     assert_eq!(ask(&mut d, HostOp::Flush, 0, 0), SimDuration(0));
-    assert_eq!((logged(&d), d.ftl.inspect().mapped()), (2_048, 0));
-    d.ftl.check().unwrap();
+    assert_eq!((logged(&d), d.ftl().inspect().mapped()), (2_048, 0));
+    d.ftl_mut().check().unwrap();
 }
 
 #[test]
 fn what_the_media_keep_changes_no_result() {
     fn hash(media: impl Into<BoxedMedia>) -> String {
         let (_, mut d) = fresh("conventional:mode=slc", media);
-        let pages = d.ftl.logical_lbas() / 4;
+        let pages = d.ftl().logical_lbas() / 4;
         let mut rng = Rng::new(3);
         for _ in 0..2_000 {
             let op = [HostOp::Write, HostOp::Write, HostOp::Trim, HostOp::Flush, HostOp::Read]
@@ -56,8 +56,8 @@ fn what_the_media_keep_changes_no_result() {
             }
         }
         d.drain().unwrap();
-        assert!(d.ftl.counters().program_bytes(Cause::Metadata) > 0);
-        d.metrics.result_hash(&d.ftl.counters().integers())
+        assert!(d.ftl().counters().program_bytes(Cause::Metadata) > 0);
+        d.metrics().result_hash(&d.ftl().counters().integers())
     }
     assert_eq!(hash(BoxedMedia::none()), hash(Metadata::default()));
     assert_eq!(hash(BoxedMedia::none()), hash(Bytes::default()));

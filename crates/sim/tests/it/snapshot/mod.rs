@@ -34,14 +34,14 @@ fn bytes() -> BoxedMedia {
 }
 
 fn midst(device: &Device<NoProbe>, dies: u32) -> Midst {
-    let said = device.ftl.inspect().leftovers();
+    let said = device.ftl().inspect().leftovers();
     Midst {
         operations: !said.starts_with("0 operations"),
         staged: !said.contains(" 0 staged"),
         collection: !said.ends_with("jobs []"),
         erase: said.contains("erasing: true"),
-        held: (0..dies).any(|d| device.ftl.is_held(DieId(d))),
-        idle_job: (0..dies).any(|d| device.ftl.idle_jobs(DieId(d)) > 0),
+        held: (0..dies).any(|d| device.ftl().is_held(DieId(d))),
+        idle_job: (0..dies).any(|d| device.ftl().idle_jobs(DieId(d)) > 0),
     }
 }
 
@@ -64,11 +64,11 @@ fn case(seed: u64, length: u64, media: fn() -> BoxedMedia) -> Vec<Midst> {
         begin = cut;
         let next = asked.get(cut).map_or(SimTime::NEVER, |a| a.1);
         // A job that holds its die is rare: with a scheme that has such, go on until there is one.
-        let seeks = device.ftl.works_when_idle();
+        let seeks = device.ftl().works_when_idle();
         for _ in 0..if seeks { 400 } else { rng.below(40) } {
             let Some(event) = device.next_event().filter(|at| *at <= next) else { break };
             device.advance_to(event).unwrap();
-            if seeks && (0..dies).any(|d| device.ftl.is_held(DieId(d))) {
+            if seeks && (0..dies).any(|d| device.ftl().is_held(DieId(d))) {
                 break;
             }
         }
@@ -87,12 +87,12 @@ fn case(seed: u64, length: u64, media: fn() -> BoxedMedia) -> Vec<Midst> {
     serve(&mut device, &asked[begin..], &mut ended);
     end(&mut device, &mut ended);
     assert!(ended == expected, "{}: the same requests end at the same times with the same data", plan.name);
-    let hash = |d: &Device<NoProbe>| d.metrics.result_hash(&d.ftl.counters().integers());
-    assert_eq!(device.ftl.counters(), through.ftl.counters());
+    let hash = |d: &Device<NoProbe>| d.metrics().result_hash(&d.ftl().counters().integers());
+    assert_eq!(device.ftl().counters(), through.ftl().counters());
     assert_eq!(hash(&device), hash(&through));
     assert_eq!(
-        device.metrics.latency.each_ref().map(|h| h.cumulative()),
-        through.metrics.latency.each_ref().map(|h| h.cumulative())
+        device.metrics().latency.each_ref().map(|h| h.cumulative()),
+        through.metrics().latency.each_ref().map(|h| h.cumulative())
     );
     assert_eq!(plan.save(&device).1, plan.save(&through).1, "{}: the last state is the same", plan.name);
     seen
@@ -172,7 +172,7 @@ fn cut_both(seed: u64, media: fn() -> BoxedMedia) -> [usize; 3] {
         let mut device: Device<NoProbe> =
             Device::power_on(plan.spec(), &plan.drive.geometry, plan.drive.scheme(), off)
                 .unwrap_or_else(|e| panic!("{}: {e}", plan.name));
-        device.ftl.check().unwrap_or_else(|e| panic!("{e}"));
+        device.ftl_mut().check().unwrap_or_else(|e| panic!("{e}"));
         let recovered = plan.save(&device).1;
         let (mut ended, ready) = (vec![], device.now());
         for (request, came, data) in &more {
@@ -223,13 +223,13 @@ fn restarted_drive_keeps_data_and_resets_counters() {
             ended.pop().unwrap().3
         };
         let before = read(&mut device);
-        let wear: Vec<_> = device.ftl.inspect().wear().collect();
+        let wear: Vec<_> = device.ftl().inspect().wear().collect();
         device.start_anew().unwrap_or_else(|e| panic!("{e}"));
         assert_eq!((device.now(), device.submitted(), device.outstanding()), (SimTime(0), 0, 0));
-        assert_eq!(device.ftl.counters(), plan.build().ftl.counters());
-        assert_eq!(device.metrics.requests.ended, [0; 4]);
-        assert_eq!(device.ftl.inspect().wear().collect::<Vec<_>>(), wear);
-        device.ftl.check().unwrap();
+        assert_eq!(device.ftl().counters(), plan.build().ftl().counters());
+        assert_eq!(device.metrics().requests.ended, [0; 4]);
+        assert_eq!(device.ftl().inspect().wear().collect::<Vec<_>>(), wear);
+        device.ftl_mut().check().unwrap();
 
         // Saved and restored, it is the same drive anew.
         let state = StateFile::open(plan.save(&device).0, Checked::Body).unwrap();
