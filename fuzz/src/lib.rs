@@ -141,7 +141,7 @@ fn work(spec: &DeviceSpec, scheme: &str, initial: &Initial) {
     }
     let Ok(built) = wordline_schemes::build(scheme) else { return };
     let Ok(mut device) = Device::<NoProbe>::new(spec, &geometry, built, NoProbe) else { return };
-    match device.ftl_mut().precondition(initial, 1) {
+    match device.ftl_mut().setup().precondition(initial, 1) {
         Ok(()) => {}
         Err(e) => return said(e),
     }
@@ -160,7 +160,7 @@ fn work(spec: &DeviceSpec, scheme: &str, initial: &Initial) {
         while device.poll().is_some() {}
     }
     device.drain().unwrap_or_else(|e| panic!("{e}"));
-    device.ftl_mut().check().unwrap_or_else(|e| panic!("{e}"));
+    device.ftl_mut().tables().check().unwrap_or_else(|e| panic!("{e}"));
 }
 
 const DRIVES: [DriveShape; 2] = [

@@ -187,11 +187,13 @@ impl World {
             }
         }
         out.extend((0..self.pending.timers.len() as u8).map(Event::Ring));
-        if !self.is_asked() && self.ftl.works_when_idle() && !self.pending.idle {
+        if !self.is_asked() && self.ftl.inspect().works_when_idle() && !self.pending.idle {
             out.push(Event::Idle);
         }
         if out.is_empty()
-            && (self.pending.waiting.programs().next().is_some() || self.is_asked() || self.ftl.holds_a_die())
+            && (self.pending.waiting.programs().next().is_some()
+                || self.is_asked()
+                || self.ftl.inspect().holds_a_die())
         {
             out.push(Event::LastResort);
         }
@@ -247,7 +249,7 @@ impl World {
         if let Some(wrong) = self.wrong.take() {
             return Err(wrong);
         }
-        self.ftl.check().map_err(|e| e.to_string())
+        self.ftl.tables().check().map_err(|e| e.to_string())
     }
 
     fn ask(&mut self, event: Event) {
@@ -303,10 +305,9 @@ impl World {
 
     /// A host read has ended: check the version that it returned.
     fn check_read(&mut self, id: OpId) {
-        let Some(request) = self.ftl.request_of(id).map(|pending| (pending.request.op, pending.number))
-        else {
-            return;
-        };
+        let Some(request) = self.ftl.request_of(id) else { return };
+        let pending = self.ftl.pending(request);
+        let request = (pending.request.op, pending.number);
         if request.0 != HostOp::Read || self.ftl.op(id).kind != OpKind::Read {
             return;
         }

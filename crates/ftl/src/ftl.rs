@@ -3,37 +3,30 @@
 
 use crate::file::saved::{Saved, saved};
 use crate::flow::begin::contents::{Spread, spread};
-use crate::flow::dispatch::{submit, timer};
-use crate::flow::host::read;
-use crate::flow::host::submit::{pages_of, prefetch, refuse, release, validate};
-use crate::flow::moves::idle::idle;
+use crate::flow::dispatch::submit;
+use crate::flow::host::submit::{pages_of, prefetch, release, validate};
 use crate::flow::power::cut::{power_cut, worn};
 use crate::flow::power::power_loss_image::{PowerLossImage, Worn};
 use crate::flow::power::recover::recover;
 use crate::flow::program::array::{are_alike, begin_on_array, repeat, transfer_sectors, will_repeat};
 use crate::flow::program::blocked::serves_host;
-use crate::initial::initial::{Initial, InitialError};
-use crate::initial::steady_types::{Begun, Contents, Known, Law, SteadyError, Updates};
-use crate::inspect::check::check;
-use crate::inspect::{Broken, Inspect, Operation};
+use crate::inspect::{Inspect, Operation};
 use crate::layer::Layer;
 use crate::media::boxed::{BoxedMedia, OtherMedia};
-use crate::media::error::MediaError;
 use crate::media::host_data::HostData;
-use crate::media::page::PageData;
 use crate::media::seam::Media;
-use crate::plan::layout::{DriveInfo, Hooks, Layout, Refusal};
-use crate::plan::span::{Located, Places};
+use crate::plan::layout::{DriveInfo, Layout, Refusal};
 use crate::scheme::Scheme;
 use crate::setup::Setup;
 use crate::state::counters::Counters;
 use crate::state::latency::LatencyBreakdown;
 use crate::state::op::{Op, OpId, QueueEntry};
-use crate::state::request::{Fault, Pending, Prefetch, RequestError, RequestId, Timer};
+use crate::state::request::{Fault, Pending, Prefetch, RequestError, RequestId};
 use crate::state::times::ArrayTime;
+use crate::tables::Tables;
 use crate::view::View;
 use std::fmt;
-use wordline_units::{DieId, HostRequest, Lpn, SectorMask, SimDuration, SimTime};
+use wordline_units::{DieId, HostRequest, Lpn, SimTime};
 
 /// The translation layer.
 pub struct Ftl {
@@ -113,6 +106,11 @@ impl Ftl {
         Setup::of(&mut self.layer)
     }
 
+    /// The tables, to be looked up in: that may unfold a part of them.
+    pub fn tables(&mut self) -> Tables<'_> {
+        Tables::of(&mut self.layer)
+    }
+
     /// Admit a request that [`Self::validate`] has accepted and that arrived at `request.arrival`. `data` are the bytes
     /// of a write, if the media store data. A worn-out drive accepts no writes.
     #[inline(always)]
@@ -126,11 +124,6 @@ impl Ftl {
     /// If the request exceeds the drive's capacity or is empty.
     pub fn validate(&self, request: &HostRequest, number: u64) -> Result<(), RequestError> {
         validate(&self.layer.state.config, request, number)
-    }
-
-    /// Complete a write that was never admitted: the buffer is full, and its data have no place.
-    pub fn refuse(&mut self, write: HostRequest, number: u64) {
-        refuse(&mut self.layer, write, number);
     }
 
     /// Prefetch into the CPU cache what an upcoming request will need, one step at a time: each step uses what the
@@ -150,11 +143,6 @@ impl Ftl {
     #[inline(always)]
     pub fn release(&mut self, id: RequestId) -> Vec<u8> {
         release(&mut self.layer, id)
-    }
-
-    /// A timer is due.
-    pub fn timer(&mut self, due: Timer) {
-        timer(&mut self.layer, due);
     }
 
     /// Start an operation on an array, and return its duration. A read determines its number of retries, which take
@@ -196,30 +184,9 @@ impl Ftl {
         serves_host(&self.layer.state.ops, id)
     }
 
-    /// A die is idle, or the drive drains: ask the scheme for one job, plane by plane in rotation. Returns
-    /// whether it had one.
-    pub fn idle(&mut self, die: DieId) -> bool {
-        idle(&mut self.layer, die)
-    }
-
-    /// Whether the scheme wants to be asked for work on idle dies.
-    pub fn works_when_idle(&self) -> bool {
-        self.layer.seat.hooks.contains(Hooks::IDLE)
-    }
-
-    /// When a write first found no place, and the utilization of the target region then.
-    pub fn first_full(&self) -> Option<&str> {
-        self.layer.out.first_full()
-    }
-
     /// Distribution of this many pages over the planes of the home region.
     pub fn spread(&self, pages: u64) -> Spread {
         spread(&self.layer.state.config, &self.layer.state.blocks, pages)
-    }
-
-    /// Maximum RAM, in bytes, of changes that waited for their map page.
-    pub fn map_journal_peak_bytes(&self) -> u64 {
-        self.layer.state.demand.as_ref().map_or(0, |map| map.journal_peak_bytes())
     }
 
     /// Wear of the flash.
@@ -259,9 +226,8 @@ impl Ftl {
 
     /// The request that an operation is a part of, if any.
     #[inline(always)]
-    pub fn request_of(&mut self, id: OpId) -> Option<&mut Pending> {
-        let request = self.layer.state.ops[id].owner.request()?;
-        self.layer.requests.get_mut(request)
+    pub fn request_of(&self, id: OpId) -> Option<RequestId> {
+        self.layer.state.ops[id].owner.request()
     }
 
     /// Latency parts of the operation that ends in the next call; set them if a host request may wait for it.
@@ -304,7 +270,7 @@ impl Ftl {
 
     /// The drive, read-only, for reports and checks.
     pub fn inspect(&self) -> Inspect<'_> {
-        self.layer.inspect()
+        Inspect::of(&self.layer)
     }
 
     /// What an operation works on.
@@ -312,42 +278,10 @@ impl Ftl {
         Operation::new(&self.layer.state, id, self.layer.state.config.array.has_windows)
     }
 
-    /// Recount what the tables state: valid sectors by block, the map against its inverse, free and owned blocks, open
-    /// slots, victims.
-    ///
-    /// # Errors
-    /// The first violated invariant.
-    pub fn check(&mut self) -> Result<(), Broken> {
-        check(&mut self.layer.state)
-    }
-
-    /// The places of the sectors of a logical page; sectors that were never written are omitted.
-    pub fn locate(&mut self, lpn: Lpn) -> Vec<Located> {
-        let mut located = Places::new();
-        let all = SectorMask::first(self.layer.state.geometry.sectors_per_unit);
-        self.layer.state.map.resolve(lpn, all, &mut located);
-        located.to_vec()
-    }
-
     /// Whether a job holds a die, so that only its own operations run there.
     #[inline(always)]
     pub fn is_held(&self, die: DieId) -> bool {
         self.layer.held_dies.is_held(die)
-    }
-
-    /// Whether any operation is in progress.
-    pub fn has_operations(&self) -> bool {
-        self.layer.state.ops.live() > 0
-    }
-
-    /// Whether a job holds any die.
-    pub fn holds_a_die(&self) -> bool {
-        self.layer.held_dies.any()
-    }
-
-    /// The drive's size in units of 512 bytes.
-    pub fn logical_lbas(&self) -> u64 {
-        self.layer.state.config.logical_pages as u64 * self.layer.state.config.addressing.lbas_per_page()
     }
 
     /// The media.
@@ -363,73 +297,9 @@ impl Ftl {
         self.layer.store.media_mut()
     }
 
-    /// Numbers of the last 64 requests whose host reads ended as uncorrectable because the media failed.
-    pub fn read_errors(&self) -> &[(u64, MediaError)] {
-        &self.layer.read_errors
-    }
-
     /// The part of an operation that a queue needs.
     #[inline(always)]
     pub fn entry_of(&self, id: OpId) -> QueueEntry {
         QueueEntry::of(id, &self.layer.state.ops[id], self.layer.state.config.array.has_windows)
     }
-
-    /// See [`Setup::precondition`].
-    ///
-    /// # Errors
-    /// As there.
-    pub fn precondition(&mut self, initial: &Initial, seed: u64) -> Result<(), InitialError> {
-        self.setup().precondition(initial, seed)
-    }
-
-    /// See [`Setup::precondition_steady`].
-    ///
-    /// # Errors
-    /// As there.
-    pub fn precondition_steady(
-        &mut self,
-        initial: &Initial,
-        updates: Updates,
-        known: Known,
-        seed: u64,
-    ) -> Result<Begun, SteadyError> {
-        self.setup().precondition_steady(initial, updates, known, seed)
-    }
-
-    /// See [`Setup::contents`].
-    ///
-    /// # Errors
-    /// As there.
-    pub fn contents(
-        &mut self,
-        initial: &Initial,
-        law: &Law,
-        begun: Begun,
-        is_uneven: bool,
-    ) -> Result<Contents, SteadyError> {
-        self.setup().contents(initial, law, begun, is_uneven)
-    }
-
-    /// See [`Setup::start_anew`].
-    pub fn start_anew(&mut self) {
-        self.setup().start_anew();
-    }
-
-    /// See [`Setup::age_by`].
-    pub fn age_by(&mut self, time: SimDuration) {
-        self.setup().age_by(time);
-    }
-
-    /// Active idle jobs of a die.
-    pub fn idle_jobs(&self, die: DieId) -> u32 {
-        self.layer.idle_jobs.of(die)
-    }
-}
-
-/// The newest bytes of a sector, as a host read would return them now, within their page; none if it was never written.
-///
-/// # Errors
-/// When the media cannot read them.
-pub fn newest_page_of(ftl: &mut Ftl, lpn: Lpn, sector: u32) -> Result<PageData, MediaError> {
-    read::newest_page_of(&mut ftl.layer, lpn, sector)
 }

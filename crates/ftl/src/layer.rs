@@ -2,7 +2,6 @@
 //! take the parts that they change by name, or the whole where they change more than three.
 
 use crate::file::saved::{Saved, saved};
-use crate::inspect::Inspect;
 use crate::media::boxed::BoxedMedia;
 use crate::media::error::MediaError;
 use crate::plan::decision::Move;
@@ -109,16 +108,5 @@ impl Layer {
                 moves_first: vec![],
             },
         })
-    }
-
-    /// The drive, read-only, for reports and checks.
-    pub fn inspect(&self) -> Inspect<'_> {
-        Inspect {
-            state: &self.state,
-            layout: &self.seat.layout,
-            requests: &self.requests,
-            merge_buffer: &self.merge_buffer,
-            moves: &self.moves,
-        }
     }
 }

@@ -26,6 +26,7 @@ mod scheme;
 mod setup;
 mod start;
 mod state;
+mod tables;
 mod view;
 
 pub use file::saved::{Loader, Memory, Saved, Saver};
@@ -33,7 +34,7 @@ pub use file::state_file::{About, Checked, Label, StateError, StateFile};
 pub use flow::begin::contents::Spread;
 pub use flow::power::power_loss_image::{PowerLossImage, Protected, ProtectedWrite, Worn};
 pub use flow::program::bind::Binding;
-pub use ftl::{Ftl, newest_page_of};
+pub use ftl::Ftl;
 pub use image::base::Mapped;
 pub use initial::initial::{Initial, InitialError, Order};
 pub use initial::steady_types::{
@@ -66,6 +67,7 @@ pub use state::request::{Effect, Fault, Outcome, Pending, Prefetch, RequestError
 pub use state::times::ArrayTime;
 pub use state::trim::trim_log_pages;
 pub use state::without_effect::AnswersWithoutEffect;
+pub use tables::Tables;
 pub use view::View;
 pub use wordline_counters::{Cause, Due, OpKind};
 pub use wordline_hooks::hooks;

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
-use wordline_ftl::{BoxedMedia, Checked, HostData, Label, Metadata, Protected, StateFile, newest_page_of};
+use wordline_ftl::{BoxedMedia, Checked, HostData, Label, Metadata, Protected, StateFile};
 use wordline_run::{Filled, RunSpec, Setup, unnamed};
 use wordline_sim::{Completion, Device, NoProbe, PoweredOff};
 #[cfg(test)]
@@ -203,7 +203,7 @@ impl Drive {
         self.volatile.put(request, sectors, data, |sector| {
             let (lpn, at) = (Lpn((sector / sectors_of_page) as u32), sector % sectors_of_page);
             // A cut cannot restore what the media cannot read.
-            let page = newest_page_of(device.ftl_mut(), lpn, at as u32).unwrap_or_default();
+            let page = device.ftl_mut().tables().newest_page(lpn, at as u32).unwrap_or_default();
             let end = (at + 1) * bytes;
             if (page.len() as u64) < end {
                 Content::ZERO

@@ -19,7 +19,7 @@ type Drive = Device<NoProbe>;
 
 /// Writes of 16 KiB all over the drive.
 fn write(drive: &mut Drive, numbers: std::ops::Range<u64>) -> Result<(), Box<dyn Error>> {
-    let pages = drive.ftl().logical_lbas() / 32;
+    let pages = drive.ftl().inspect().logical_lbas() / 32;
     for n in numbers {
         let page = (n as u128 * 0x9e37_79b9_7f4a_7c15 % pages as u128) as u64;
         let at = drive.now();
@@ -49,7 +49,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let pages = spec.logical_bytes() / spec.unit.0;
     let share = Fraction::percent(90);
     let initial = Initial { valid: share, ..Initial::holding(Mapped::First(share.of(pages) as u32)) };
-    drive.ftl_mut().precondition(&initial, 1)?;
+    drive.ftl_mut().setup().precondition(&initial, 1)?;
 
     let begin = Instant::now();
     write(&mut drive, 0..WRITES)?;

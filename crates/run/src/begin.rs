@@ -28,7 +28,7 @@ pub(crate) struct Start {
 fn begin<P: Probe>(setup: &Setup, spelling: &str, device: &mut Device<P>) -> Result<Option<Start>, RunError> {
     let Filled::Steady(_) = setup.initial.filled else {
         let given = || Opt::Initial.of(&setup.spec.initial);
-        let begun = device.ftl_mut().precondition(&setup.state, setup.spec.seed);
+        let begun = device.ftl_mut().setup().precondition(&setup.state, setup.spec.seed);
         begun.map_err(|e| given() + format!(": {e}") + would_do(setup, &e))?;
         return Ok(None);
     };
@@ -78,7 +78,7 @@ impl SteadyWorkload<'_> {
     ) -> Result<(&'static str, Begun), RunError> {
         let (state, seed) = (&self.setup.state, self.setup.spec.seed);
         if let Some(law) = &self.law {
-            let begun = device.ftl_mut().precondition_steady(state, Updates::Law(law), known, seed);
+            let begun = device.ftl_mut().setup().precondition_steady(state, Updates::Law(law), known, seed);
             return Ok((BY_LAW, begun.map_err(|e| self.told(e))?));
         }
         let Writes::Stream(stream) = self.setup.workload.updates(self.setup.shape, seed)? else {
@@ -87,7 +87,7 @@ impl SteadyWorkload<'_> {
         let mut stopped = None;
         let begun = {
             let mut sound = until_error(stream, &mut stopped);
-            device.ftl_mut().precondition_steady(state, Updates::Stream(&mut sound), known, seed)
+            device.ftl_mut().setup().precondition_steady(state, Updates::Stream(&mut sound), known, seed)
         };
         match stopped {
             Some(e) => Err(e.into()),
@@ -108,7 +108,7 @@ impl Beginning for SteadyWorkload<'_> {
         is_uneven: bool,
     ) -> Result<Option<Contents>, RunError> {
         let Some(law) = &self.law else { return Ok(None) };
-        let contents = device.ftl_mut().contents(&self.setup.state, law, begun, is_uneven);
+        let contents = device.ftl_mut().setup().contents(&self.setup.state, law, begun, is_uneven);
         Ok(Some(contents.map_err(|e| self.told(e))?))
     }
 

@@ -141,7 +141,7 @@ pub(crate) fn perform<P: Probe>(
     report.result_hash = device.metrics().result_hash(&device.ftl().counters().integers());
     // Last: it reads every page of the map, which then takes more memory than the run needed.
     if setup.spec.check {
-        device.ftl_mut().check().map_err(|e| fault(setup, spelling, e.to_string()))?;
+        device.ftl_mut().tables().check().map_err(|e| fault(setup, spelling, e.to_string()))?;
     }
     Ok(report)
 }

@@ -63,7 +63,7 @@ impl<P: Probe> Dispatcher<P> {
 
     /// Restart at time 0 with all counters and measurements reset.
     pub fn start_anew(&mut self) {
-        self.ftl.start_anew();
+        self.ftl.setup().start_anew();
         self.back.start_anew();
         self.front.start_anew();
         self.clock = Clock::default();
@@ -377,7 +377,7 @@ impl<P: Probe> Dispatcher<P> {
         let now = self.clock.now();
         self.observer.measure(id, &mut self.ftl, self.back.scheduler(), now);
         self.front.hand_over(id, &mut self.ftl, &mut self.observer, now);
-        if self.ftl.works_when_idle() && self.outstanding() == 0 {
+        if self.ftl.inspect().works_when_idle() && self.outstanding() == 0 {
             self.front.rest(&mut self.clock);
         }
     }
@@ -391,7 +391,7 @@ impl<P: Probe> Dispatcher<P> {
                 drive::ask_all_idle(self);
             }
         }
-        if self.ftl.holds_a_die() {
+        if self.ftl.inspect().holds_a_die() {
             drive::release_idle_dies(self);
         }
     }

@@ -3,7 +3,7 @@
 use crate::drive::waiting::{HeldUp, Waiting};
 use crate::flow::collect::hold::may_work_again;
 use crate::flow::dispatch::{self, blocked, done, make_space};
-use crate::flow::host::submit::admits;
+use crate::flow::host::submit::{self, admits};
 use crate::flow::moves::idle::idle;
 use crate::flow::program::bind::Binding;
 use crate::flow::program::blocked::Blocked;
@@ -50,7 +50,7 @@ pub trait Driver {
         _ = die;
     }
 
-    /// Set a timer, for which [`Ftl::timer`] is called at that time.
+    /// Set a timer, for which [`ring`] is called at that time.
     fn set_timer(&mut self, at: SimTime, timer: Timer);
 
     /// Note that all consequences of an event have been queued.
@@ -68,7 +68,7 @@ pub trait Driver {
 
     /// Refuse a delayed request, because nothing will free space for it.
     fn refuse(&mut self, request: HostRequest, number: u64) {
-        self.layer_mut().refuse(request, number);
+        refuse(self.layer_mut(), request, number);
     }
 
     /// Note that a program found no slot in a plane. It waits there, or is queued at another plane next.
@@ -81,6 +81,11 @@ pub trait Driver {
 
     /// Whether no operation is in flight or can start.
     fn is_at_rest(&self) -> bool;
+}
+
+/// Complete a write that was never admitted: the buffer is full, and its data have no place.
+pub fn refuse(layer: &mut Ftl, write: HostRequest, number: u64) {
+    submit::refuse(layer.parts_mut(), write, number);
 }
 
 /// Submit a request: it is admitted, or delayed behind others. Call [`settle`] afterwards.
@@ -272,7 +277,7 @@ fn ask_dies<D: Driver>(driver: &mut D) {
 /// Process a timer. Call [`settle`] afterwards.
 pub fn ring<D: Driver>(driver: &mut D, timer: Timer) {
     let of_idle_work = matches!(timer, Timer::IdlePace);
-    driver.layer_mut().timer(timer);
+    dispatch::timer(driver.layer_mut().parts_mut(), timer);
     if of_idle_work && driver.is_idle() {
         ask_dies(driver);
     }

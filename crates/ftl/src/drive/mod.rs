@@ -14,7 +14,7 @@ mod last_resorts;
 mod resorts;
 mod waiting;
 
-pub use driver::{Driver, ask_all_idle, ask_idle, bind, drain, end, ring, settle, submit};
+pub use driver::{Driver, ask_all_idle, ask_idle, bind, drain, end, refuse, ring, settle, submit};
 pub use last_resorts::LastResorts;
 pub use resorts::{last_resort, release_idle_dies};
 pub use waiting::{HeldUp, Waiting};

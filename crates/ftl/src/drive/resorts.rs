@@ -34,7 +34,7 @@ pub fn release_idle_dies<D: Driver>(driver: &mut D) {
 /// The programs that wait for space, by plane. An idle drive has no operation, and is not searched: under a
 /// light load, it is idle after every request.
 fn waiting_programs<D: Driver>(driver: &D) -> Vec<OpId> {
-    if driver.layer().has_operations() { driver.waiting().programs().collect() } else { Vec::new() }
+    if driver.layer().inspect().has_operations() { driver.waiting().programs().collect() } else { Vec::new() }
 }
 
 /// Send operations that wait for space in their plane to other planes, if they may go there, in the order of

@@ -14,7 +14,7 @@ const STEP: u64 = Fraction::ONE.0 / 10_000;
 
 /// A state in which data fill the drive just short of its first collection. Returns the share of the
 /// logical pages that hold data (about `share`, or all if requested) and the share of valid pages in
-/// their blocks, as [`Ftl::precondition`](crate::Ftl::precondition) takes them. `None` if this many pages do not fit.
+/// their blocks, as `Setup::precondition` takes them. `None` if this many pages do not fit.
 pub(crate) fn fill_short_of_collection(
     state: &State,
     layout: &Layout,

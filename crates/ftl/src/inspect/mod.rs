@@ -3,7 +3,7 @@
 //! - [`Inspect`]: blocks, capacity, tables, RAM, and what is pending. [`Ftl::inspect`](crate::Ftl::inspect) makes it.
 //! - [`Operation`]: what an operation in flight works on. [`Ftl::operation`](crate::Ftl::operation) makes it.
 //! - [`BlockStatus`], [`BlockLife`]: a block as seen from outside.
-//! - [`Broken`]: an invariant that [`Ftl::check`](crate::Ftl::check) found violated.
+//! - [`Broken`]: an invariant that `Tables::check` found violated.
 //!
 //! Both views borrow the drive and are copied freely. What a scheme may see is in [`View`](crate::View).
 

@@ -157,7 +157,7 @@ pub enum Effect {
     Wake(PlaneId),
     /// A job has begun or ceased to hold a die.
     Hold(DieId),
-    /// Call [`Ftl::timer`](crate::Ftl::timer) with the token at that time.
+    /// Call `drive::ring` with the token at that time.
     Timer(SimTime, Timer),
 }
 

@@ -66,12 +66,6 @@ impl Requests {
         self.buffers.get_mut(id.index()).map_or(Vec::new(), std::mem::take)
     }
 
-    /// The request of a number, if it ever existed.
-    #[inline(always)]
-    pub fn get_mut(&mut self, id: RequestId) -> Option<&mut Pending> {
-        self.slab.get_mut(id.index())
-    }
-
     /// When the next write is admitted.
     #[inline(always)]
     pub fn pace(&self) -> &WritePace {

@@ -8,7 +8,7 @@ use wordline_units::{BlockId, CellMode, Fraction, Lpn, SectorMask, SimDuration};
 
 fn begun(plan: Plan, initial: &Initial) -> Bench {
     let mut b = Bench::new(plan, &[]);
-    b.ftl.precondition(initial, 7).unwrap();
+    b.ftl.setup().precondition(initial, 7).unwrap();
     b.check();
     b
 }
@@ -67,17 +67,19 @@ fn sectors_that_pages_lack_are_not_there() {
     let lacking = vec![(Lpn(2), SectorMask(0b0110))];
     let mut b = begun(bench::sectors(), &Initial { lacking, ..Initial::holding(Mapped::First(4)) });
     assert_eq!(b.ftl.inspect().mapped(), 14);
-    assert_eq!(b.ftl.locate(Lpn(2)).iter().map(|at| at.mask.0).sum::<u32>(), 0b1001);
+    assert_eq!(b.ftl.tables().locate(Lpn(2)).iter().map(|at| at.mask.0).sum::<u32>(), 0b1001);
 }
 
 #[test]
 fn data_that_do_not_fit_are_refused() {
     let mut b = Bench::new(bench::one(CellMode::Slc), &[]);
     let valid = Fraction::percent(25);
-    let too_much = b.ftl.precondition(&Initial { valid, ..Initial::holding(Mapped::First(16)) }, 1);
+    let too_much = b.ftl.setup().precondition(&Initial { valid, ..Initial::holding(Mapped::First(16)) }, 1);
     assert!(matches!(too_much, Err(InitialError::TooMuch { needed: 16, .. })), "{too_much:?}");
-    let beyond =
-        Bench::new(bench::one(CellMode::Slc), &[]).ftl.precondition(&Initial::holding(Mapped::First(17)), 1);
+    let beyond = Bench::new(bench::one(CellMode::Slc), &[])
+        .ftl
+        .setup()
+        .precondition(&Initial::holding(Mapped::First(17)), 1);
     assert!(matches!(beyond, Err(InitialError::BeyondDrive { last: 16, logical_pages: 16 })), "{beyond:?}");
 }
 
@@ -92,7 +94,7 @@ fn steady_drive_was_written_until_waf_settled() {
     let larger = [("medium.flash.wordlines_per_block", "16"), ("capacity.logical", "128KiB")];
     let mut b = Bench::new(bench::one(CellMode::Slc), &larger);
     let all = Initial::holding(Mapped::First(64));
-    let begun = b.ftl.precondition_steady(&all, Updates::Law(&law(64)), OPEN_LOOP, 3).unwrap();
+    let begun = b.ftl.setup().precondition_steady(&all, Updates::Law(&law(64)), OPEN_LOOP, 3).unwrap();
     assert!(begun.waf >= 1.0 && begun.sampled_pages == 64, "{begun:?}");
     b.check();
     assert_eq!(b.ftl.inspect().mapped(), 64);
@@ -100,7 +102,7 @@ fn steady_drive_was_written_until_waf_settled() {
     b.verify();
     let mut b = Bench::new(bench::one(CellMode::Slc), &larger);
     let mut stream = (0..4000u32).map(|i| i * 37 % 64..i * 37 % 64 + 1);
-    let begun = b.ftl.precondition_steady(&all, Updates::Stream(&mut stream), OPEN_LOOP, 3).unwrap();
+    let begun = b.ftl.setup().precondition_steady(&all, Updates::Stream(&mut stream), OPEN_LOOP, 3).unwrap();
     assert!(begun.drive_writes > 1.0, "{begun:?}");
     b.check();
     b.verify();
@@ -116,18 +118,18 @@ fn uneven_planes_keep_their_shares() {
     let is_close = |shares: &[f64], to: &[f64]| shares.iter().zip(to).all(|(a, b)| (a - b).abs() < 0.02);
     let mut first = Bench::new(bench::one(CellMode::Slc), &keys);
     let known = Known::Outstanding(None, &asked);
-    let begun = first.ftl.precondition_steady(&all, Updates::Law(&law), known, 3).unwrap();
+    let begun = first.ftl.setup().precondition_steady(&all, Updates::Law(&law), known, 3).unwrap();
     first.check();
     assert!(is_close(&first.ftl.spread(320).shares, &asked), "{:?}", first.ftl.spread(320).shares);
-    let contents = first.ftl.contents(&all, &law, begun, true).unwrap();
+    let contents = first.ftl.setup().contents(&all, &law, begun, true).unwrap();
     let mut second = Bench::new(bench::one(CellMode::Slc), &keys);
-    second.ftl.precondition_steady(&all, Updates::Law(&law), Known::Contents(&contents), 3).unwrap();
+    second.ftl.setup().precondition_steady(&all, Updates::Law(&law), Known::Contents(&contents), 3).unwrap();
     second.check();
     second.verify();
     assert!(is_close(&second.ftl.spread(320).shares, &asked), "{:?}", second.ftl.spread(320).shares);
-    let even = first.ftl.contents(&all, &law, begun, false).unwrap();
+    let even = first.ftl.setup().contents(&all, &law, begun, false).unwrap();
     let mut third = Bench::new(bench::one(CellMode::Slc), &keys);
-    third.ftl.precondition_steady(&all, Updates::Law(&law), Known::Contents(&even), 3).unwrap();
+    third.ftl.setup().precondition_steady(&all, Updates::Law(&law), Known::Contents(&even), 3).unwrap();
     assert!(is_close(&third.ftl.spread(320).shares, &[1.0; 4]), "{:?}", third.ftl.spread(320).shares);
 }
 
@@ -149,7 +151,7 @@ fn what_cannot_be_steady_is_refused_with_its_reason() {
         let mut b = Bench::new(plan, keys);
         let initial = Initial::holding(Mapped::First(pages));
         let law = Law { class_of: vec![UNTOUCHED; 16], ..law(16) };
-        b.ftl.precondition_steady(&initial, Updates::Law(&law), OPEN_LOOP, 3).unwrap_err()
+        b.ftl.setup().precondition_steady(&initial, Updates::Law(&law), OPEN_LOOP, 3).unwrap_err()
     };
     let one = || bench::one(CellMode::Slc);
     assert!(matches!(refused(bench::cache(), &[], 4), SteadyError::Scheme { .. }));
@@ -166,7 +168,7 @@ fn counts_begin_anew_and_the_drive_stays() {
     let mut b = begun(bench::one(CellMode::Slc), &Initial::fresh());
     b.fill(0..16);
     let mapped = b.ftl.inspect().mapped();
-    b.ftl.start_anew();
+    b.ftl.setup().start_anew();
     assert_eq!(b.ftl.counters().integers().iter().sum::<u64>(), 0);
     assert_eq!(b.ftl.inspect().mapped(), mapped);
     b.now = wordline_units::SimTime(0);

@@ -278,7 +278,10 @@ fn sectors_placed_apart_are_programmed_apart() {
     b.write(1, 1, 1);
     b.run();
     assert_eq!(programs(&b), 3);
-    assert_eq!(b.ftl.locate(Lpn(0)).iter().map(|at| at.mask.0).collect::<Vec<_>>(), [0b0101, 0b1010]);
+    assert_eq!(
+        b.ftl.tables().locate(Lpn(0)).iter().map(|at| at.mask.0).collect::<Vec<_>>(),
+        [0b0101, 0b1010]
+    );
     b.verify();
 }
 
@@ -302,7 +305,7 @@ fn page_rewritten_in_the_buffer_is_programmed_once() {
     // The eighth fills it: the four that were written least recently go.
     b.write(7, 0, 4);
     b.run();
-    let on_flash: Vec<u32> = (0..8).filter(|page| !b.ftl.locate(Lpn(*page)).is_empty()).collect();
+    let on_flash: Vec<u32> = (0..8).filter(|page| !b.ftl.tables().locate(Lpn(*page)).is_empty()).collect();
     assert_eq!(on_flash, [1, 2, 3, 4]);
     let forced = b.forced(5, 0, 4);
     assert!(!b.has_ended(forced));
@@ -403,7 +406,7 @@ fn a_moved_unit_is_written_with_the_other_of_its_page() {
     }
     let counters = &b.ftl.counters().regions[1];
     assert_eq!((counters.reads[Cause::Rmw as usize], counters.ops.program_operations), (1, 2));
-    let at = [0, 1].map(|page| b.ftl.locate(Lpn(page))[0].ppn.0);
+    let at = [0, 1].map(|page| b.ftl.tables().locate(Lpn(page))[0].ppn.0);
     assert_eq!(at[0] / 2, at[1] / 2);
     b.verify();
 }
@@ -414,7 +417,7 @@ fn moves_the_host_waits_for_start_with_buffer_room() {
     let mut b = Bench::new(two_units(MovedIn::Through(1)).asking(Hooks::MAKE_ROOM), &keys);
     b.fill(0..4);
     for page in 0..2 {
-        let seen = b.ftl.locate(Lpn(page))[0].ppn;
+        let seen = b.ftl.tables().locate(Lpn(page))[0].ppn;
         let route = Route::to(B, SlotClass::Next);
         b.orders().room.push_back(Move { lpn: Lpn(page), seen, plane: PlanePick::Home, route });
     }

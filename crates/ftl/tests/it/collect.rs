@@ -28,7 +28,7 @@ fn blocks(b: &Bench, life: BlockLife) -> usize {
 }
 
 fn place(b: &mut Bench, page: u32) -> Ppn {
-    b.ftl.locate(Lpn(page))[0].ppn
+    b.ftl.tables().locate(Lpn(page))[0].ppn
 }
 
 /// Blocks 0 to 3 hold pages 0 to 15, of which these are written once more.
@@ -100,7 +100,7 @@ fn a_page_that_dies_before_its_turn_is_never_read() {
     let mut b = filled(by_order().asking(Hooks::IDLE), &[0]);
     let job = IdleWork::Collect(Collect { region: A, block: Some(BlockId(0)) }, Grain::Block);
     b.orders().idle.push_back(job);
-    b.ftl.idle(DieId(0));
+    drive::ask_idle(&mut b, DieId(0));
     drive::settle(&mut b);
     // Two pages are on their way at once; the third dies meanwhile.
     assert_eq!(b.queue.len(), 2);
@@ -185,11 +185,11 @@ fn foreground_gc_holds_its_die_until_the_erase() {
     until_collected(&mut b);
     let victim = b.ftl.view().collecting(A, P).unwrap();
     let elsewhere = |b: &mut Bench, page| {
-        b.ftl.locate(Lpn(page)).first().is_some_and(|at| b.drive.geometry.block_of(at.ppn) != victim)
+        b.ftl.tables().locate(Lpn(page)).first().is_some_and(|at| b.drive.geometry.block_of(at.ppn) != victim)
     };
     let page = (0..16).find(|page| elsewhere(&mut b, *page)).unwrap();
     let waits = b.read(u64::from(page), 0, 4);
-    assert!(b.ftl.is_held(DieId(0)) && b.ftl.holds_a_die());
+    assert!(b.ftl.is_held(DieId(0)) && b.ftl.inspect().holds_a_die());
     while b.ftl.is_held(DieId(0)) {
         assert!(!b.has_ended(waits));
         assert!(b.startable().iter().all(|id| b.ftl.op(*id).class() == Class::Held));
@@ -197,7 +197,7 @@ fn foreground_gc_holds_its_die_until_the_erase() {
     }
     assert_eq!(b.log.last().unwrap().kind, OpKind::Erase);
     b.run();
-    assert!(b.has_ended(waits) && !b.ftl.holds_a_die());
+    assert!(b.has_ended(waits) && !b.ftl.inspect().holds_a_die());
     b.verify();
 }
 
@@ -208,7 +208,7 @@ fn gc_that_holds_its_die_lets_earlier_reads_first() {
     let read = b.read(1, 0, 4);
     let job = IdleWork::Collect(Collect { region: A, block: Some(BlockId(0)) }, Grain::Block);
     b.orders().idle.push_back(job);
-    b.ftl.idle(DieId(0));
+    drive::ask_idle(&mut b, DieId(0));
     drive::settle(&mut b);
     assert!(b.ftl.is_held(DieId(0)));
     b.settle();
@@ -225,7 +225,7 @@ fn idle_work_yields_after_each_page_and_before_erase() {
     for pages in 1..=3 {
         b.orders().idle.push_back(job);
         b.rest();
-        assert_eq!((copied(&b), b.ftl.idle_jobs(DieId(0))), (pages, 0));
+        assert_eq!((copied(&b), b.ftl.inspect().idle_jobs(DieId(0))), (pages, 0));
         assert_eq!(blocks(&b, BlockLife::Emptied), 1);
     }
     assert_eq!(b.ftl.counters().idle_gc_bytes, 3 * 2048);

@@ -59,15 +59,15 @@ fn an_operation_says_what_it_is_about() {
     let never = bench::one(CellMode::Slc).with(|r| r.trigger = wordline_device::Trigger::Never);
     let mut b = Bench::new(never.asking(Hooks::IDLE), &[]);
     b.fill((0..8).chain([0]));
-    assert!(b.ftl.works_when_idle());
+    assert!(b.ftl.inspect().works_when_idle());
     let job = IdleWork::Collect(Collect { region: A, block: Some(BlockId(0)) }, Grain::Page);
     b.orders().idle.push_back(job);
-    b.ftl.idle(DieId(0));
+    drive::ask_idle(&mut b, DieId(0));
     drive::settle(&mut b);
     let read = b.queued(OpKind::Read, Cause::Gc).unwrap();
     let collecting = b.ftl.operation(read).collecting().unwrap();
     assert_eq!((collecting.block, collecting.reason), (BlockId(0), Reason::Idleness));
-    assert!(b.ftl.entry_of(read).is_idle_work() && b.ftl.idle_jobs(DieId(0)) == 1);
+    assert!(b.ftl.entry_of(read).is_idle_work() && b.ftl.inspect().idle_jobs(DieId(0)) == 1);
     assert_eq!(
         (b.ftl.operation(read).slots(), b.ftl.operation(read).region(), b.ftl.transfer_sectors(read)),
         (1, A, 4)

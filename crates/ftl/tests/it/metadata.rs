@@ -76,7 +76,7 @@ fn pending_map_changes_stay_within_their_bound() {
     }
     b.run();
     b.check();
-    assert!(b.ftl.map_journal_peak_bytes() >= 16);
+    assert!(b.ftl.inspect().map_journal_peak_bytes() >= 16);
     assert!(metadata(&b).0 > 10, "{:?}", metadata(&b));
     let (lookups, hits) = looked_up(&b);
     assert!(hits < lookups);
@@ -88,7 +88,10 @@ fn unwritten_map_is_programmed_after_a_power_cut() {
     let mut b = with_map_on_flash(&[]);
     b.fill([0, 600, 1200]);
     // The last of them is in the cache alone.
-    let of_third = |b: &mut Bench| !b.ftl.locate(Lpn(b.ftl.inspect().trim_log().end + 2)).is_empty();
+    let of_third = |b: &mut Bench| {
+        let third = Lpn(b.ftl.inspect().trim_log().end + 2);
+        !b.ftl.tables().locate(third).is_empty()
+    };
     assert!(!of_third(&mut b));
     let now = (b.now, metadata(&b).1);
     let mut b = b.cut_without_reading();
@@ -122,7 +125,7 @@ fn a_flush_logs_what_was_trimmed_since_the_last_one() {
     b.run();
     assert_eq!(metadata(&b), (0, 1));
     let mut b = b.cut();
-    assert!(b.ftl.locate(Lpn(1)).is_empty() && !b.ftl.locate(Lpn(0)).is_empty());
+    assert!(b.ftl.tables().locate(Lpn(1)).is_empty() && !b.ftl.tables().locate(Lpn(0)).is_empty());
     b.verify();
 }
 
@@ -134,11 +137,11 @@ fn the_trim_log_is_collected_like_any_page() {
     b.flush();
     b.run();
     let log = b.ftl.inspect().trim_log().start;
-    let first = b.ftl.locate(Lpn(log));
+    let first = b.ftl.tables().locate(Lpn(log));
     let mut rng = Rng(3);
     b.fill((0..90).map(|_| [0, 1, 2, 9, 10, 11, 12, 13, 14, 15][rng.below(10) as usize]));
-    assert_ne!(b.ftl.locate(Lpn(log)), first);
+    assert_ne!(b.ftl.tables().locate(Lpn(log)), first);
     let mut b = b.cut();
-    assert!((3..9).all(|page| b.ftl.locate(Lpn(page)).is_empty()));
+    assert!((3..9).all(|page| b.ftl.tables().locate(Lpn(page)).is_empty()));
     b.verify();
 }

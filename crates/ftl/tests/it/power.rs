@@ -10,7 +10,7 @@ fn one() -> Bench {
 
 fn places(b: &mut Bench) -> Vec<Vec<u32>> {
     let pages = (b.truth.sectors() / 4) as u32;
-    (0..pages).map(|page| b.ftl.locate(Lpn(page)).iter().map(|at| at.ppn.0).collect()).collect()
+    (0..pages).map(|page| b.ftl.tables().locate(Lpn(page)).iter().map(|at| at.ppn.0).collect()).collect()
 }
 
 #[test]
@@ -47,7 +47,7 @@ fn cut_program_leaves_torn_slots_nobody_uses() {
     assert_eq!(b.ftl.media().metadata().unwrap().torn(b.drive.geometry.slot_shift), [torn]);
     b.verify();
     b.fill([1, 2, 3]);
-    assert!((0..16).all(|page| b.ftl.locate(Lpn(page)).iter().all(|at| at.ppn != torn)));
+    assert!((0..16).all(|page| b.ftl.tables().locate(Lpn(page)).iter().all(|at| at.ppn != torn)));
     b.verify();
 }
 

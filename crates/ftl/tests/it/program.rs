@@ -20,7 +20,7 @@ fn newer_write_wins_though_the_older_is_programmed_last() {
     let [older, newer] = b.queue[..] else { panic!("{:?}", b.queue) };
     b.perform(newer);
     b.perform(older);
-    assert_eq!(b.ftl.locate(Lpn(3)).iter().map(|at| at.ppn).collect::<Vec<_>>(), [Ppn(0)]);
+    assert_eq!(b.ftl.tables().locate(Lpn(3)).iter().map(|at| at.ppn).collect::<Vec<_>>(), [Ppn(0)]);
     assert_eq!(b.ftl.counters().born_invalid, 1);
     b.verify();
 }
@@ -34,7 +34,7 @@ fn page_is_bound_when_its_program_begins() {
         assert_eq!(b.ftl.op(id).ppn, Ppn::NONE);
         b.perform(id);
     }
-    let places: Vec<u32> = (0..4).map(|page| b.ftl.locate(Lpn(page))[0].ppn.0).collect();
+    let places: Vec<u32> = (0..4).map(|page| b.ftl.tables().locate(Lpn(page))[0].ppn.0).collect();
     assert_eq!(places, [3, 2, 1, 0]);
 }
 
@@ -94,7 +94,7 @@ fn a_trim_is_newer_than_the_programs_that_it_meets() {
     b.write(0, 0, 4);
     b.trim(0, 0, 4);
     b.run();
-    assert!(b.ftl.locate(Lpn(0)).is_empty());
+    assert!(b.ftl.tables().locate(Lpn(0)).is_empty());
     assert_eq!((b.ftl.counters().born_invalid, b.ftl.inspect().mapped()), (1, 0));
     // Half a page is not forgotten by a map of pages.
     b.fill([0]);
@@ -115,7 +115,7 @@ fn under_a_map_of_sectors_each_has_a_place_of_its_own() {
     b.fill([0]);
     b.write(0, 1, 2);
     b.run();
-    assert_eq!(b.ftl.locate(Lpn(0)).len(), 2);
+    assert_eq!(b.ftl.tables().locate(Lpn(0)).len(), 2);
     assert_eq!(b.ftl.counters().regions[0].reads[Cause::Rmw as usize], 0);
     b.trim(0, 2, 2);
     assert_eq!(b.ftl.inspect().mapped(), 2);
@@ -211,7 +211,7 @@ fn only_valid_sectors_are_read_before_a_partial_write() {
     assert_eq!(b.ftl.transfer_sectors(read), 1);
     b.run();
     b.verify();
-    assert_eq!(b.ftl.locate(Lpn(0)).iter().map(|at| at.mask.count()).sum::<u32>(), 3);
+    assert_eq!(b.ftl.tables().locate(Lpn(0)).iter().map(|at| at.mask.count()).sum::<u32>(), 3);
     // A page map without them reads in both cases.
     let mut whole = one();
     whole.write(0, 1, 2);
@@ -241,7 +241,7 @@ fn parts_of_a_page_leave_by_trim_and_move_as_one() {
     let mut b = by_valid_sectors();
     b.fill([0, 1]);
     b.trim(0, 0, 3);
-    assert_eq!(b.ftl.locate(Lpn(0)).iter().map(|at| at.mask.count()).sum::<u32>(), 1);
+    assert_eq!(b.ftl.tables().locate(Lpn(0)).iter().map(|at| at.mask.count()).sum::<u32>(), 1);
     b.write(0, 3, 1);
     assert!(b.queued(OpKind::Read, Cause::Rmw).is_none());
     b.run();

@@ -53,9 +53,9 @@ fn fitting_state_collects_with_its_first_blocks() {
     for percent in [50, 90, 100] {
         let mut b = Bench::new(bench::one(CellMode::Slc), &[]);
         let (share, valid) = b.ftl.inspect().fill_short_of_collection(Fraction::percent(percent)).unwrap();
-        let pages = share.of(b.ftl.logical_lbas() / 4) as u32;
+        let pages = share.of(b.ftl.inspect().logical_lbas() / 4) as u32;
         assert!(percent < 100 || pages == 16, "{share}");
-        b.ftl.precondition(&Initial { valid, ..Initial::holding(Mapped::First(pages)) }, 1).unwrap();
+        b.ftl.setup().precondition(&Initial { valid, ..Initial::holding(Mapped::First(pages)) }, 1).unwrap();
         assert_eq!(b.ftl.counters().collections, 0);
         b.fill(0..8);
         assert!(b.ftl.counters().collections > 0, "{percent} % of the pages in blocks {valid} valid");
@@ -65,7 +65,7 @@ fn fitting_state_collects_with_its_first_blocks() {
 #[test]
 fn oversized_state_names_a_valid_share_that_fits() {
     let state = |valid| Initial { valid, ..Initial::holding(Mapped::First(16)) };
-    let begun = |valid| Bench::new(bench::one(CellMode::Slc), &[]).ftl.precondition(&state(valid), 1);
+    let begun = |valid| Bench::new(bench::one(CellMode::Slc), &[]).ftl.setup().precondition(&state(valid), 1);
     let Err(InitialError::TooMuch { would_do: Some(valid), .. }) = begun(Fraction::percent(25)) else {
         panic!("a quarter of each block takes sixteen of them");
     };

@@ -57,7 +57,7 @@ fn told_to(command: Command) -> String {
 fn told_when_idle(work: IdleWork) -> String {
     let mut b = one();
     b.orders().idle.push_back(work);
-    b.ftl.idle(wordline_units::DieId(0));
+    drive::ask_idle(&mut b, wordline_units::DieId(0));
     drive::settle(&mut b);
     fault(&mut b)
 }

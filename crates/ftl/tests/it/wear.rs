@@ -87,7 +87,7 @@ fn worn_blocks_retire_and_the_drive_stays_readable() {
 #[test]
 fn factory_bad_blocks_are_never_used() {
     let mut b = one(&[("wear.bad_blocks", "20%")]);
-    b.ftl.precondition(&wordline_ftl::Initial::fresh(), 5).unwrap();
+    b.ftl.setup().precondition(&wordline_ftl::Initial::fresh(), 5).unwrap();
     let (bad, _) = b.ftl.inspect().lost_blocks();
     assert!(bad > 0);
     b.fill((0..60).map(|i| i * 7 % 16));

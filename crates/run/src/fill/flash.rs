@@ -94,7 +94,7 @@ fn map_on_flash(run: &Outcome, c: &Counters) -> MapOnFlash {
         reads: c.regions.iter().map(|r| r.reads[metadata]).sum(),
         programs: c.regions.iter().map(|r| r.program_pages[metadata]).sum(),
         journal_bytes: spec.dram.map_journal.map(|bytes| bytes.0),
-        journal_peak_bytes: run.device.ftl.map_journal_peak_bytes(),
+        journal_peak_bytes: run.device.ftl.inspect().map_journal_peak_bytes(),
     }
 }
 
@@ -159,7 +159,7 @@ fn windows(run: &Outcome, c: &Counters) -> Option<Windows> {
 }
 
 pub(crate) fn idle(run: &Outcome) -> Option<IdleTime> {
-    run.device.ftl.works_when_idle().then(|| run.device.metrics.idle.figures())
+    run.device.ftl.inspect().works_when_idle().then(|| run.device.metrics.idle.figures())
 }
 
 /// Both ways of counting write amplification.

@@ -31,7 +31,8 @@ pub(crate) fn hints(report: &Report, run: &Outcome) -> Vec<String> {
     }
     let full = run.device.metrics.out_of_space;
     if full > 0 {
-        let first = run.device.ftl.first_full().map_or(String::new(), |text| format!(", first {text}"));
+        let first =
+            run.device.ftl.inspect().first_full().map_or(String::new(), |text| format!(", first {text}"));
         hints.push(format!(
             "the drive ran out of space {full} times{first}: use more over-provisioning than {:.1} %, or a \
              workload with a smaller footprint.",

@@ -387,10 +387,10 @@ fn live(
             return Err((wear + ", or a longer workload").into());
         }
         device.start_anew().map_err(|e| fault(e.to_string()))?;
-        device.ftl_mut().age_by(spec.shelf);
+        device.ftl_mut().setup().age_by(spec.shelf);
     };
     if setup.spec.check && ended.is_some() {
-        device.ftl_mut().check().map_err(|e| fault(e.to_string()))?;
+        device.ftl_mut().tables().check().map_err(|e| fault(e.to_string()))?;
     }
     let lost = lived.and_then(|r| r.lost_blocks.clone()).unwrap_or_default();
     let total = sums.written * each;

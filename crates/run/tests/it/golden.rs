@@ -76,7 +76,7 @@ fn figures(device: &Device<NoProbe>) -> Vec<(String, String)> {
 fn row(mut device: Device<NoProbe>) -> Vec<(String, String)> {
     let mut all = figures(&device);
     device.drain().unwrap();
-    device.ftl_mut().check().unwrap();
+    device.ftl_mut().tables().check().unwrap();
     let hash = device.metrics().result_hash(&device.ftl().counters().integers());
     all.push(("result_hash".into(), hash));
     all
@@ -87,7 +87,7 @@ fn row(mut device: Device<NoProbe>) -> Vec<(String, String)> {
 fn run(setup: &Setup, scheme: &str) -> Option<Device<NoProbe>> {
     let scheme = wordline_schemes::build(scheme).unwrap();
     let mut device = Device::new(&setup.device, &setup.geometry, scheme, NoProbe).ok()?;
-    device.ftl_mut().precondition(&setup.state, setup.spec.seed).unwrap_or_else(|e| panic!("{e}"));
+    device.ftl_mut().setup().precondition(&setup.state, setup.spec.seed).unwrap_or_else(|e| panic!("{e}"));
     let requests = setup.workload.open(setup.shape, setup.spec.seed).unwrap();
     drive(&mut device, requests, setup.pacing().unwrap(), Stop::default(), |_| {}).unwrap();
     Some(device)

@@ -194,7 +194,7 @@ impl Case {
         if let Some(live) = self.live {
             let all = Initial::holding(Mapped::First(pages as u32));
             let valid = Fraction::percent(live);
-            drive.ftl_mut().precondition(&Initial { valid, ..all }, 1).expect("initial state");
+            drive.ftl_mut().setup().precondition(&Initial { valid, ..all }, 1).expect("initial state");
         }
         let mut host = Host {
             pages,

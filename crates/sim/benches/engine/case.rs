@@ -120,10 +120,10 @@ impl Case {
         let all = Initial::holding(Mapped::First(pages as u32));
         match self.start {
             Start::Empty => {}
-            Start::Full => device.ftl_mut().precondition(&all, 1).expect("initial state"),
+            Start::Full => device.ftl_mut().setup().precondition(&all, 1).expect("initial state"),
             Start::Aged(_) => {
                 let valid = Fraction::percent(self.valid_percent());
-                device.ftl_mut().precondition(&Initial { valid, ..all }, 1).expect("initial state");
+                device.ftl_mut().setup().precondition(&Initial { valid, ..all }, 1).expect("initial state");
             }
         }
         let start_up_seconds = begin.elapsed().as_secs_f64();

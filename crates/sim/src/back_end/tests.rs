@@ -103,7 +103,7 @@ fn sensed_page_is_transferred_once_its_bus_is_free() {
     back.scheduler_mut().end_at_array(array as usize, SimTime(100));
     assert_eq!(back.at_array(array as usize, &ftl, SimTime(0)), Some(Begin::GoesOnArray(program(2, 1))));
     assert!(back.brought(program(2, 1), SimTime(100)), "now it begins");
-    assert!(ftl.check().is_ok());
+    assert!(ftl.tables().check().is_ok());
 }
 
 #[test]

@@ -67,6 +67,7 @@ fn break_down(
     if idle_delay > SimDuration::ZERO
         && let Some(request) = ftl.request_of(id)
     {
+        let request = ftl.pending_mut(request);
         request.behind_idle = request.behind_idle.max(idle_delay);
     }
 }

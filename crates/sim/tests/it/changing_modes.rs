@@ -23,7 +23,7 @@ fn full<P: Probe>(spec: &DeviceSpec, scheme: &str, cycles: u32, probe: P) -> Dev
     let pages = (spec.logical_bytes() / spec.unit.0) as u32;
     let initial =
         Initial { cycles: [0, 0, 0, cycles], retention: MONTH, ..Initial::holding(Mapped::First(pages)) };
-    d.ftl_mut().precondition(&initial, 7).unwrap();
+    d.ftl_mut().setup().precondition(&initial, 7).unwrap();
     d
 }
 
@@ -37,7 +37,7 @@ fn read<P: Probe>(d: &mut Device<P>, page: u64) -> Completion {
 }
 
 fn mode_of<P: Probe>(d: &mut Device<P>, page: u32) -> CellMode {
-    let at = d.ftl_mut().locate(Lpn(page))[0].ppn;
+    let at = d.ftl_mut().tables().locate(Lpn(page))[0].ppn;
     let block = d.ftl().view().geometry().block_of(at);
     d.ftl().inspect().wear().nth(block.index()).unwrap().0
 }
@@ -76,13 +76,13 @@ fn hot_page_of_many_retries_moves_to_slc() {
         (many, [CellMode::Tlc, CellMode::Tlc, CellMode::Tlc]),
         (few, [CellMode::Qlc, CellMode::Qlc, CellMode::Slc]),
     ] {
-        let before = d.ftl_mut().locate(Lpn(page as u32))[0].ppn;
+        let before = d.ftl_mut().tables().locate(Lpn(page as u32))[0].ppn;
         for mode in modes {
             read(&mut d, page);
             assert_eq!(mode_of(&mut d, page as u32), mode, "page {page}");
         }
-        assert_ne!(d.ftl_mut().locate(Lpn(page as u32))[0].ppn, before);
-        d.ftl_mut().check().unwrap();
+        assert_ne!(d.ftl_mut().tables().locate(Lpn(page as u32))[0].ppn, before);
+        d.ftl_mut().tables().check().unwrap();
     }
     // From four bits to three and to one, a block each.
     assert_eq!(d.ftl().inspect().usable_bytes(), ((64 * 16 - 4 - 12) * MIB, (64 * 16 - 4 - 12) * MIB));
@@ -142,7 +142,7 @@ fn hot_tlc_page_that_takes_a_retry_moves_to_slc() {
         }
         // What TLC and QLC held is stale; the blocks are theirs until they are erased.
         assert_eq!(d.ftl().inspect().owned_blocks(wordline_ftl::RegionId(1)), 1);
-        d.ftl_mut().check().unwrap();
+        d.ftl_mut().tables().check().unwrap();
     }
 }
 
@@ -214,7 +214,7 @@ fn a_page_that_moves_already_is_not_moved_twice() {
     d.drain().unwrap();
     let programs: u64 = d.ftl().counters().regions.iter().map(|r| r.ops.program_operations).sum();
     assert_eq!((programs, d.ftl().counters().moves_dropped), (1, 3));
-    d.ftl_mut().check().unwrap();
+    d.ftl_mut().tables().check().unwrap();
 }
 
 #[test]
@@ -240,7 +240,7 @@ fn no_conversion_takes_what_the_host_may_store() {
         assert_eq!(c.outcome, Outcome::Done);
     }
     d.drain().unwrap();
-    d.ftl_mut().check().unwrap();
+    d.ftl_mut().tables().check().unwrap();
 }
 
 #[test]
@@ -266,7 +266,7 @@ fn capacity_returns_with_blocks_whose_data_are_gone() {
     d.drain().unwrap();
     assert_eq!(usable(&d), shrunk + 4 * 12, "the full ones are QLC again");
     assert_eq!(d.ftl().inspect().usable_bytes().1 / MIB, shrunk);
-    d.ftl_mut().check().unwrap();
+    d.ftl_mut().tables().check().unwrap();
 }
 
 /// A drive on which 1,024 pages have been hot and have cooled, and another 1,024 are hot still, a full block of
@@ -280,7 +280,7 @@ fn cooled(more: &str, then: impl Fn(&mut Device<Log>)) -> Device<Log> {
     once.chain(often).for_each(|page| read_after(&mut d, 10_000_000, page));
     then(&mut d);
     d.advance_to(d.now() + SimDuration(1_000_000_000)).unwrap();
-    d.ftl_mut().check().unwrap();
+    d.ftl_mut().tables().check().unwrap();
     d
 }
 

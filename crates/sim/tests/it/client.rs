@@ -55,7 +55,7 @@ fn asked(count: u64, queue_depth: u32, pauses: Pauses, stop: Stop) -> (Vec<u64>,
     let mut host = Timed(Client::new(writes(count), queue_depth, pauses, stop), vec![]);
     let summary = drive_host(&mut device, &mut host, None, |_| {}).unwrap();
     assert_eq!(summary.requests, host.1.len() as u64);
-    device.ftl_mut().check().unwrap();
+    device.ftl_mut().tables().check().unwrap();
     (host.1, summary.end.0)
 }
 

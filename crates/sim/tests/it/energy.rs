@@ -42,7 +42,7 @@ fn device(spec: &DeviceSpec, scheme: &str) -> Device<NoProbe> {
     let scheme = wordline_schemes::build(scheme).unwrap();
     let mut d = Device::new(spec, &spec.geometry().unwrap(), scheme, NoProbe).unwrap();
     let pages = (spec.logical_bytes() / spec.unit.0) as u32;
-    d.ftl_mut().precondition(&Initial::holding(Mapped::First(pages)), 7).unwrap();
+    d.ftl_mut().setup().precondition(&Initial::holding(Mapped::First(pages)), 7).unwrap();
     d
 }
 

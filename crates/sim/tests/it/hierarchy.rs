@@ -101,7 +101,7 @@ fn l1_owns_at_most_half_in_use_and_one_in_transition() {
             }
         }
         assert!(device.ftl().counters().regions[0].counts.erases > 100, "L1 was hardly collected");
-        device.ftl_mut().check().unwrap();
+        device.ftl_mut().tables().check().unwrap();
     }
 }
 
@@ -122,7 +122,8 @@ fn a_page_under_sa_is_found_in_one_place() {
         let at = device.now();
         device.submit(request.at(at), at).unwrap();
         while device.next_completion(SimTime::NEVER).unwrap().is_some() {}
-        let places: Vec<_> = (0..pages as u32).map(|lpn| device.ftl_mut().locate(Lpn(lpn))).collect();
+        let places: Vec<_> =
+            (0..pages as u32).map(|lpn| device.ftl_mut().tables().locate(Lpn(lpn))).collect();
         assert!(places.iter().all(|p| p.len() <= 1), "{places:?}");
         let mut all: Vec<_> = places.iter().flatten().map(|l| l.ppn).collect();
         all.sort_unstable();
@@ -143,7 +144,7 @@ fn sectors_of_a_class_share_a_page() {
     (0..4).for_each(|page| write(&mut device, page, 0, 3));
     device.drain().unwrap();
     let place = |device: &mut Device<NoProbe>, page: u32, sector: u32| {
-        let places = device.ftl_mut().locate(Lpn(page));
+        let places = device.ftl_mut().tables().locate(Lpn(page));
         places.iter().find(|l| l.mask.0 >> sector & 1 == 1).map(|l| l.ppn)
     };
     let hot: Vec<_> = (0..4).map(|page| place(&mut device, page, 0)).collect();
@@ -166,14 +167,14 @@ fn incomplete_page_is_read_only_for_its_own_sectors() {
     let initial = Initial { lacking, ..Initial::holding(Mapped::First(2)) };
     for (scheme, filled) in [("sa", 2), ("slc-cache", 3)] {
         let mut device = device(scheme);
-        device.ftl_mut().precondition(&initial, 1).unwrap();
-        device.ftl_mut().check().unwrap();
+        device.ftl_mut().setup().precondition(&initial, 1).unwrap();
+        device.ftl_mut().tables().check().unwrap();
         write(&mut device, 0, 2, 2); // replaces all that there is: a map of whole pages does not know that
         write(&mut device, 1, 0, 2);
         device.drain().unwrap();
         write(&mut device, 0, 0, 1);
         device.drain().unwrap();
-        device.ftl_mut().check().unwrap();
+        device.ftl_mut().tables().check().unwrap();
         assert_eq!(reads(&device, Cause::Rmw), filled, "{scheme}");
     }
 }
@@ -208,7 +209,7 @@ fn gc_reads_a_place_once_for_all_it_gathers() {
         }
     }
     device.drain().unwrap();
-    device.ftl_mut().check().unwrap();
+    device.ftl_mut().tables().check().unwrap();
     let moved = device.ftl().counters().regions[1].program_bytes[Cause::Migrate as usize] / spec.unit.0;
     let (read, erased) = (reads(&device, Cause::Migrate), device.ftl().counters().regions[0].counts.erases);
     assert!(erased > 100 && moved > 1_000, "{erased} blocks erased, {moved} pages moved");
@@ -226,8 +227,8 @@ fn runs_of_a_page_stay_together_where_asked() {
             write(&mut device, page, from, 1 + random.below(SECTORS - from));
         }
         device.drain().unwrap();
-        device.ftl_mut().check().unwrap();
-        let places = (0..300).map(|page| device.ftl_mut().locate(Lpn(page)).len()).max();
+        device.ftl_mut().tables().check().unwrap();
+        let places = (0..300).map(|page| device.ftl_mut().tables().locate(Lpn(page)).len()).max();
         assert_eq!(places, Some(most), "{scheme}");
     }
 }

@@ -60,12 +60,14 @@ fn figure_3_example_merges_on_the_other_channel() {
     for scheme in ["hierarchy", "hierarchy:merged_to=next", "hierarchy:merged_to=next,runs=any"] {
         let mut drive = drive(scheme, &[("medium.flash.channels", "2")]);
         write(&mut drive, 0, 0, SECTORS);
-        let [whole] = drive.ftl_mut().locate(Lpn(0))[..] else { panic!("{scheme}: LPN0 is not whole") };
+        let [whole] = drive.ftl_mut().tables().locate(Lpn(0))[..] else {
+            panic!("{scheme}: LPN0 is not whole")
+        };
         assert_eq!(channel(&drive, whole.ppn), ChannelId(0), "{scheme}");
         write(&mut drive, 0, 2, 2);
         write(&mut drive, 1, 0, 2);
         drive.drain().unwrap();
-        let (lpn0, lpn1) = (drive.ftl_mut().locate(Lpn(0)), drive.ftl_mut().locate(Lpn(1)));
+        let (lpn0, lpn1) = (drive.ftl_mut().tables().locate(Lpn(0)), drive.ftl_mut().tables().locate(Lpn(1)));
         let [run, rest] = lpn0[..] else { panic!("{scheme}: LPN0 lies in {lpn0:?}") };
         assert_eq!((run.mask, rest.mask), (SectorMask(0b1100), SectorMask(0b0011)), "{scheme}");
         assert_eq!(rest.ppn, whole.ppn, "{scheme}: what was not updated stays in L2");
@@ -78,7 +80,7 @@ fn figure_3_example_merges_on_the_other_channel() {
         assert_eq!(programs, [1, 1, 0], "{scheme}");
         ask(&mut drive, HostOp::Read, 0, 0, SECTORS);
         assert_eq!(host_reads(&drive), [1, 1, 0], "{scheme}");
-        drive.ftl_mut().check().unwrap();
+        drive.ftl_mut().tables().check().unwrap();
     }
 }
 
@@ -175,7 +177,7 @@ fn merged_page_follows_its_first_part_or_the_load() {
         drive.drain().unwrap();
         for first in [5u32, 100, 203, 1_030] {
             for head in [first * 16, first * 16 + 3] {
-                let [at] = drive.ftl_mut().locate(Lpn(head))[..] else {
+                let [at] = drive.ftl_mut().tables().locate(Lpn(head))[..] else {
                     panic!("{scheme}: {head} is in parts")
                 };
                 // CWDP over 4 channels of 4 planes.
@@ -195,14 +197,15 @@ fn hierarchy_takes_the_next_channel_without_conflict() {
     (0..3).for_each(|page| write(&mut drive, page, page, 1));
     write(&mut drive, 16, 0, 1);
     drive.drain().unwrap();
-    let run = drive.ftl_mut().locate(Lpn(16))[0];
+    let run = drive.ftl_mut().tables().locate(Lpn(16))[0];
     assert_eq!(plane(&drive, run.ppn), PlaneId(3 * 4));
     // One more on channel 3: none is without conflict, and those with the fewest are as good; from page 0's on the
     // first is its own.
     write(&mut drive, 3, 0, SECTORS);
     (0..4).for_each(|page| write(&mut drive, page, page, 1));
     drive.drain().unwrap();
-    let run = drive.ftl_mut().locate(Lpn(3)).into_iter().find(|at| at.mask == SectorMask(0b1000)).unwrap();
+    let run =
+        drive.ftl_mut().tables().locate(Lpn(3)).into_iter().find(|at| at.mask == SectorMask(0b1000)).unwrap();
     assert_eq!(plane(&drive, run.ppn), PlaneId(0));
 }
 
@@ -231,11 +234,11 @@ fn missing_sectors_cost_a_read_if_the_device_says_so() {
     let initial = Initial { lacking, ..Initial::holding(Mapped::First(1)) };
     let latencies = |settings: &[(&str, &str)]| {
         let mut drive = drive("hierarchy", settings);
-        drive.ftl_mut().precondition(&initial, 1).unwrap();
+        drive.ftl_mut().setup().precondition(&initial, 1).unwrap();
         let read = |drive: &mut Drive, page, from, sectors| ask(drive, HostOp::Read, page, from, sectors);
         let [lacks, has, all, none] = [(0, 0, 2), (0, 2, 2), (0, 0, 4), (1, 0, 4)]
             .map(|(page, from, sectors)| read(&mut drive, page, from, sectors));
-        drive.ftl_mut().check().unwrap();
+        drive.ftl_mut().tables().check().unwrap();
         (lacks, has, all, none, host_reads(&drive).iter().sum::<u64>())
     };
     let (lacks, has, all, none, reads) = latencies(&[]);
@@ -259,5 +262,5 @@ fn sectors_that_a_page_in_l1_lacks_cost_a_read_there() {
     // The request for all of them senses the page that they share once.
     ask(&mut drive, HostOp::Read, 0, 0, 4 * SECTORS);
     assert_eq!(host_reads(&drive)[L1.0 as usize], 2);
-    drive.ftl_mut().check().unwrap();
+    drive.ftl_mut().tables().check().unwrap();
 }

@@ -14,7 +14,7 @@ fn device(tiny: &Tiny, spelling: &str) -> Result<Device<NoProbe>, String> {
 /// Write every page of the drive some times, the pages in a fixed scattered order.
 fn write_all(d: &mut Device<NoProbe>, times: u64) {
     let pages = d.ftl().view().logical_pages() as u64;
-    let per_page = d.ftl().logical_lbas() / pages;
+    let per_page = d.ftl().inspect().logical_lbas() / pages;
     for i in 0..times * pages {
         let page = i * 7919 % pages; // a prime, so that each round covers every page
         let at = d.now();
@@ -35,7 +35,7 @@ fn region_programs_exactly_its_share_of_addresses() {
         let tiny = Tiny { blocks: 40, wordlines: 8, spare: 12, ..Tiny::default() };
         let mut d = device(&tiny, spelling).unwrap();
         write_all(&mut d, 6);
-        d.ftl_mut().check().unwrap();
+        d.ftl_mut().tables().check().unwrap();
         let pages = d.ftl().view().logical_pages();
         let in_h = (hot * pages as f64) as u64;
         let host = |r: usize| d.ftl().counters().regions[r].program_pages[0];

@@ -31,7 +31,11 @@ fn begun(spec: &DeviceSpec, scheme: &str, pages: u32) -> Result<Plain, String> {
     let scheme = wordline_schemes::build(scheme).unwrap();
     let mut device =
         Device::new(spec, &spec.geometry().unwrap(), scheme, NoProbe).map_err(|e| e.to_string())?;
-    device.ftl_mut().precondition(&Initial::holding(Mapped::First(pages)), 7).map_err(|e| e.to_string())?;
+    device
+        .ftl_mut()
+        .setup()
+        .precondition(&Initial::holding(Mapped::First(pages)), 7)
+        .map_err(|e| e.to_string())?;
     Ok(device)
 }
 
@@ -85,7 +89,7 @@ fn superior_medium_meets_its_target_from_the_start() {
         }
     }
     device.drain().unwrap();
-    device.ftl_mut().check().unwrap();
+    device.ftl_mut().tables().check().unwrap();
     assert_eq!(device.ftl().inspect().mapped(), all as u64);
     let counters = device.ftl().counters();
     assert!(counters.regions[1].program_bytes[Cause::Migrate as usize] > 0);
@@ -137,7 +141,7 @@ fn destage_rewrites_a_tlc_page_with_its_shared_unit() {
         }
         with += (own == 2) as u32;
         without += (own == 1) as u32;
-        device.ftl_mut().check().unwrap();
+        device.ftl_mut().tables().check().unwrap();
     }
     assert!(with > 50 && without > 5, "{with} with another unit, {without} without");
     assert_eq!(device.ftl().counters().regions[1].reads[Cause::Rmw as usize], u64::from(with));
@@ -179,7 +183,7 @@ fn no_u_from_5_to_98_percent_locks_the_drive_up() {
                 }
             }
             device.drain().unwrap_or_else(|e| panic!("{scheme}: {e}"));
-            device.ftl_mut().check().unwrap();
+            device.ftl_mut().tables().check().unwrap();
             assert!(device.ftl().inspect().is_quiet(), "{scheme}: {}", device.ftl().inspect().leftovers());
             // One in, one out: the superior medium holds what u gives it.
             let held = in_superior(&device, all) as u64;
@@ -220,7 +224,7 @@ fn cold_pages_above_target_leave_when_idle_and_old() {
     let after = in_superior(&device, all);
     assert!(after < before && after >= 8, "{before} before a minute of idle time, {after} after it");
     assert_eq!(device.ftl().view().live_units(S, wordline_units::PlaneId(0)) > 0, after > 0);
-    device.ftl_mut().check().unwrap();
+    device.ftl_mut().tables().check().unwrap();
 }
 
 /// Writes to pages that a few hundred requests come back to, each of `length` pages, until so many pages are written.
@@ -288,7 +292,7 @@ fn read_promotes_a_page_only_where_reads_move_pages() {
             alone(&mut device, page as u64);
         }
         assert_eq!(in_superior(&device, all), held - u32::from(moves), "{reads}");
-        device.ftl_mut().check().unwrap();
+        device.ftl_mut().tables().check().unwrap();
     }
 }
 

@@ -53,7 +53,7 @@ fn device<P: Probe>(scheme: &str, set: &[(&str, String)], probe: P) -> Device<P>
     let spec = wordline_device::from_toml(file.text, file.name, &set).unwrap();
     let scheme = wordline_schemes::build(scheme).unwrap();
     let mut device = Device::new(&spec, &spec.geometry().unwrap(), scheme, probe).unwrap();
-    device.ftl_mut().precondition(&Initial::fresh(), 1).unwrap();
+    device.ftl_mut().setup().precondition(&Initial::fresh(), 1).unwrap();
     device
 }
 
@@ -193,7 +193,7 @@ fn wordline_speed_follows_bits_through_two_reprograms() {
     assert!((ask(&mut d, HostOp::Write, 72, 1) - 500.0 - BUS).abs() < 0.01);
     let w = &d.ftl().counters().regions[0];
     assert_eq!((w.as_slc.pages[0], w.reprogrammed.pages[0], w.counts.erases), (29, 8, 0));
-    d.ftl_mut().check().unwrap();
+    d.ftl_mut().tables().check().unwrap();
 }
 
 // For the whole reclaim of a block, and for one page of an idle collection.
@@ -260,7 +260,7 @@ fn idle_gc_adds_bits_to_windows_until_the_host_comes() {
         let stale = view.best(w, plane).is_some_and(|b| view.live_sectors(b) == 0);
         assert!(!waits || !stale, "plane {plane} has both a used window and an empty block");
     }
-    d.ftl_mut().check().unwrap();
+    d.ftl_mut().tables().check().unwrap();
 }
 
 #[test]
@@ -302,7 +302,7 @@ fn traditional_cache_reprograms_and_ends_empty() {
     assert!(d.ftl().view().frontier(w, wordline_units::PlaneId(0), SlotClass::Slc).is_some());
     d.drain().unwrap();
     assert_eq!(d.ftl().inspect().owned_blocks(t), 0, "the end of a run empties it");
-    d.ftl_mut().check().unwrap();
+    d.ftl_mut().tables().check().unwrap();
 }
 
 #[test]
@@ -324,7 +324,7 @@ fn idle_time_reclaims_full_blocks_and_the_end_the_open() {
     assert_eq!(moved(&d), 128);
     d.drain().unwrap();
     assert_eq!(moved(&d), 133);
-    d.ftl_mut().check().unwrap();
+    d.ftl_mut().tables().check().unwrap();
 }
 
 /// Pages moved from the cache to the dense region, and blocks of the cache erased.
@@ -350,7 +350,7 @@ fn idle_time_erases_a_one_page_block_or_moves_the_page() {
     assert!((held - reclaim - 500.0 - BUS).abs() < 5.0, "{held} for {reclaim}");
     d.drain().unwrap();
     assert_eq!(reclaimed(&d), (5, 5));
-    d.ftl_mut().check().unwrap();
+    d.ftl_mut().tables().check().unwrap();
 
     let mut d = die("turbo-write:reclaim=page", 16, 2);
     let page = |i: u64| 2 * i;
@@ -367,7 +367,7 @@ fn idle_time_erases_a_one_page_block_or_moves_the_page() {
     assert!(held < 3_100.0 + 600.0, "it waits for the page under way: {held}");
     d.drain().unwrap();
     assert_eq!(reclaimed(&d), (132, 3), "the end of a run erases the blocks that are being filled");
-    d.ftl_mut().check().unwrap();
+    d.ftl_mut().tables().check().unwrap();
 }
 
 // Neither the host nor another reclaim gets it before.
@@ -392,7 +392,7 @@ fn reclaim_holds_its_channel_until_its_erase() {
         let took = ask(&mut d, HostOp::Write, then, 1);
         wait(&mut d, 100.0);
         assert_eq!(reclaimed(&d), (2, 2), "both pages are moved in the end");
-        d.ftl_mut().check().unwrap();
+        d.ftl_mut().tables().check().unwrap();
         took
     };
     // Two dies on one channel: the other one waits for the moved page, and not for the erase.
@@ -435,8 +435,8 @@ fn old_data_fill_first_windows_or_ordinary_blocks() {
         ..Initial::holding(Mapped::First(live))
     };
     let mut d = die("ips-agc", blocks, 8);
-    d.ftl_mut().precondition(&initial, 5).unwrap();
-    d.ftl_mut().check().unwrap();
+    d.ftl_mut().setup().precondition(&initial, 5).unwrap();
+    d.ftl_mut().tables().check().unwrap();
     let w = wordline_ftl::RegionId(0);
     let mut seen = [0; 33];
     for (block, _, bits, _) in d.ftl().inspect().programmed() {
@@ -458,13 +458,13 @@ fn old_data_fill_first_windows_or_ordinary_blocks() {
     assert!((ask(&mut d, HostOp::Read, 0, 1) - BUS - 66.0).abs() < 0.01);
 
     let mut d = die("turbo-write", blocks, 8);
-    d.ftl_mut().precondition(&initial, 5).unwrap();
-    d.ftl_mut().check().unwrap();
+    d.ftl_mut().setup().precondition(&initial, 5).unwrap();
+    d.ftl_mut().tables().check().unwrap();
     assert_eq!(d.ftl().inspect().mapped(), live as u64);
     let dense: Vec<u32> = (0..2 * blocks).map(|b| d.ftl().view().live_sectors(BlockId(b))).collect();
     assert!(dense.iter().filter(|n| **n == 268).count() as u32 > live / 300, "70 % of 384 pages: {dense:?}");
 
     let mut d = die("ips", blocks, 8);
     let too_much = Initial { mapped: Mapped::First(live * 2), ..initial };
-    assert!(matches!(d.ftl_mut().precondition(&too_much, 5), Err(InitialError::TooMuch { .. })));
+    assert!(matches!(d.ftl_mut().setup().precondition(&too_much, 5), Err(InitialError::TooMuch { .. })));
 }

@@ -80,7 +80,7 @@ impl Stage {
         let mut device = Device::over(spec, geometry, scheme, Log::default(), Bytes::default()).unwrap();
         let sectors = spec.logical_bytes() / SECTOR as u64;
         let pages = (sectors / 4) as u32;
-        device.ftl_mut().precondition(&Initial::holding(Mapped::First(pages)), 5).unwrap();
+        device.ftl_mut().setup().precondition(&Initial::holding(Mapped::First(pages)), 5).unwrap();
         Stage { device, model: vec![0; sectors as usize], expected: vec![], stamp: 0, per_page: 4 }
     }
 
@@ -165,7 +165,7 @@ impl Stage {
             "{what}: {}",
             self.device.ftl().inspect().leftovers()
         );
-        self.device.ftl_mut().check().unwrap_or_else(|e| panic!("{what}: {e}"));
+        self.device.ftl_mut().tables().check().unwrap_or_else(|e| panic!("{what}: {e}"));
         for (number, expected) in &self.expected {
             let c =
                 done.iter().find(|c| c.number == *number).unwrap_or_else(|| panic!("{what}: a read is lost"));

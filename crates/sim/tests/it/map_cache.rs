@@ -143,13 +143,13 @@ fn full_journal_writes_its_fullest_page_and_writes_wait() {
     let [_, done] = both.map(|_| drive.0.next_completion(SimTime::NEVER).unwrap().unwrap());
     assert_eq!((done.parts.total(), done.parts[LatencyPart::MapMiss]), (READ + program, READ));
     assert_eq!(drive.map(), [4, 1, 4, 2]);
-    assert_eq!(drive.0.ftl().map_journal_peak_bytes(), 3 * 8);
+    assert_eq!(drive.0.ftl().inspect().map_journal_peak_bytes(), 3 * 8);
     // Without a bound all of them wait.
     let mut drive = bounded("unbounded");
     trim(&mut drive, 0..50);
     assert_eq!(drive.takes(HostOp::Write, 0), program);
     assert_eq!(drive.map(), [1, 0, 2, 1]);
-    assert_eq!(drive.0.ftl().map_journal_peak_bytes(), 50 * 8);
+    assert_eq!(drive.0.ftl().inspect().map_journal_peak_bytes(), 50 * 8);
 }
 
 #[test]
@@ -177,7 +177,7 @@ fn what_was_never_written_is_not_read() {
     for (held, far) in [(ENTRIES as u32, LINK), (ENTRIES as u32 + 1, READ + LINK)] {
         let mut drive = Drive::holding(held, &[("dram.map_cache", "16KiB")]);
         assert_eq!([ENTRIES - 1, ENTRIES + 5].map(|p| drive.takes(HostOp::Read, p)), [2 * READ + LINK, far]);
-        drive.0.ftl_mut().check().unwrap();
+        drive.0.ftl_mut().tables().check().unwrap();
     }
 }
 

@@ -106,7 +106,7 @@ fn over(media: impl Into<BoxedMedia>) -> Drive {
 }
 
 fn pages(d: &Drive) -> u64 {
-    d.ftl().logical_lbas() / 4
+    d.ftl().inspect().logical_lbas() / 4
 }
 
 /// Write a page, all of it a number, and wait for it.
@@ -172,7 +172,7 @@ fn fails_and_comes_back(call: Call, after: u32) -> u64 {
         assert_eq!(write(&mut d, page, 1 << 40).unwrap(), Outcome::Done);
         assert_eq!(read(&mut d, page), (Outcome::Done, 1 << 40));
     }
-    d.ftl_mut().check().unwrap();
+    d.ftl_mut().tables().check().unwrap();
     moved
 }
 
@@ -211,7 +211,7 @@ fn unanswered_host_read_is_uncorrectable_and_survived() {
                 if sound { (Outcome::Done, page + 1) } else { (Outcome::Uncorrectable, 0) };
             assert_eq!(*end, (outcome, found), "page {page} after {after}");
         }
-        let told = d.ftl().read_errors();
+        let told = d.ftl().inspect().read_errors();
         assert_eq!(told.len() as u32, 8 - after);
         assert_eq!((told[0].0, told[0].1.what()), (8 + after as u64, "no space is left"));
         d.ftl_mut().media_mut::<Failing>().unwrap().fails = None;
@@ -227,7 +227,7 @@ fn of_many_failed_reads_the_newest_64_are_told() {
     for _ in 0..70 {
         assert_eq!(read(&mut d, 0).0, Outcome::Uncorrectable);
     }
-    let numbers: Vec<u64> = d.ftl().read_errors().iter().map(|(number, _)| *number).collect();
+    let numbers: Vec<u64> = d.ftl().inspect().read_errors().iter().map(|(number, _)| *number).collect();
     assert_eq!(numbers, (7..=70).collect::<Vec<u64>>());
 }
 
@@ -286,7 +286,7 @@ fn parent_and_fork_never_see_each_others_writes() {
             assert_eq!(read(&mut both[writer], page), (Outcome::Done, stamp));
             assert_eq!(read(&mut both[other], page), (Outcome::Done, 1));
         }
-        both.iter_mut().for_each(|d| d.ftl_mut().check().unwrap());
+        both.iter_mut().for_each(|d| d.ftl_mut().tables().check().unwrap());
     }
 }
 

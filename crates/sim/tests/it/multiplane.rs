@@ -21,7 +21,7 @@ fn die_of(tiny: Tiny, scheme: &str) -> Device<NoProbe> {
     let spec = tiny.spec(1);
     let scheme = wordline_schemes::build(scheme).unwrap();
     let mut d = Device::new(&spec, &spec.geometry().unwrap(), scheme, NoProbe).unwrap();
-    d.ftl_mut().precondition(&Initial::holding(Mapped::First(tiny.units(1) / 2)), 3).unwrap();
+    d.ftl_mut().setup().precondition(&Initial::holding(Mapped::First(tiny.units(1) / 2)), 3).unwrap();
     d
 }
 

@@ -72,7 +72,7 @@ fn victim_is_sensed_once_per_page_and_packed_again() {
     // Half of the units of each page die.
     let mut d = one(&FOUR);
     let units = d.ftl().view().logical_pages() as u64;
-    d.ftl_mut().precondition(&Initial::holding(Mapped::First(units as u32)), 7).unwrap();
+    d.ftl_mut().setup().precondition(&Initial::holding(Mapped::First(units as u32)), 7).unwrap();
     let mut random = SplitMix64::new(11);
     let places: Vec<u64> = (0..3 * units).map(|_| random.bits() % units).collect();
     let requests = places.iter().map(|unit| HostRequest::new(HostOp::Write, unit * 8, 8));
@@ -85,7 +85,7 @@ fn victim_is_sensed_once_per_page_and_packed_again() {
     )
     .unwrap();
     d.drain().unwrap();
-    d.ftl_mut().check().unwrap();
+    d.ftl_mut().tables().check().unwrap();
     let counters = d.ftl().counters();
     let copied = counters.program_bytes(Cause::Gc) / UNIT;
     let sensed: u64 = counters.regions.iter().map(|r| r.reads[Cause::Gc as usize]).sum();
@@ -108,7 +108,7 @@ fn amplification(keys: &[(&str, &str)]) -> f64 {
     ];
     let mut d = one(&[&drive_of[..], keys].concat());
     let units = d.ftl().view().logical_pages() as u64;
-    d.ftl_mut().precondition(&Initial::holding(Mapped::First(units as u32)), 7).unwrap();
+    d.ftl_mut().setup().precondition(&Initial::holding(Mapped::First(units as u32)), 7).unwrap();
     let mut random = SplitMix64::new(5);
     let mut write = |count: u64| {
         let places: Vec<u64> = (0..count).map(|_| random.bits() % units).collect();

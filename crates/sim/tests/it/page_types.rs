@@ -11,7 +11,7 @@ type Drive = Device<NoProbe>;
 fn device(spec: &DeviceSpec, spelling: &str) -> Drive {
     let scheme = wordline_schemes::build(spelling).unwrap();
     let mut device = Device::new(spec, &spec.geometry().unwrap(), scheme, NoProbe).unwrap();
-    device.ftl_mut().precondition(&Initial::fresh(), 1).unwrap();
+    device.ftl_mut().setup().precondition(&Initial::fresh(), 1).unwrap();
     device
 }
 
@@ -163,7 +163,7 @@ fn blocks_with_unused_slow_pages_are_collected_safely() {
         let spec = tiny.spec(3);
         let mut d = device(&spec, spelling);
         let pages = d.ftl().view().logical_pages() as u64;
-        let per_page = d.ftl().logical_lbas() / pages;
+        let per_page = d.ftl().inspect().logical_lbas() / pages;
         let mut rng = Rng::new(11);
         for _ in 0..30 * pages {
             let at = d.now();
@@ -171,7 +171,7 @@ fn blocks_with_unused_slow_pages_are_collected_safely() {
                 .unwrap();
             while d.next_completion(SimTime::NEVER).unwrap().is_some() {}
         }
-        d.ftl_mut().check().unwrap();
+        d.ftl_mut().tables().check().unwrap();
         assert_eq!(d.metrics().out_of_space, 0, "{spelling}");
         assert!(d.ftl().counters().collections > 100, "{spelling}");
     }

@@ -59,7 +59,7 @@ fn one_program_per_plane_count_is_parity() {
     assert_eq!(programmed(&d, Cause::Parity), (5, 5 * 2_048));
     assert_eq!((programmed(&d, Cause::Pad).0, d.ftl().counters().regions[0].ops.program_operations), (0, 41));
     assert_eq!(programmed(&device(&with(Parity::Off), "slc"), Cause::Parity), (0, 0));
-    d.ftl_mut().check().unwrap();
+    d.ftl_mut().tables().check().unwrap();
 }
 
 #[test]
@@ -104,7 +104,7 @@ fn worked(parity: Parity) -> (u64, u64, u64) {
     let pages = tiny().units(1) as u64 * (PLANES - 1) / PLANES;
     spec.capacity = Capacity::Logical(wordline_units::Bytes(pages * spec.unit.0));
     let mut d = device(&spec, "slc");
-    d.ftl_mut().precondition(&Initial::holding(Mapped::First(pages as u32)), 3).unwrap();
+    d.ftl_mut().setup().precondition(&Initial::holding(Mapped::First(pages as u32)), 3).unwrap();
     let mut at = 1;
     for n in 0..4_000u64 {
         at = at * 48_271 % 0x7fff_ffff;
@@ -114,7 +114,7 @@ fn worked(parity: Parity) -> (u64, u64, u64) {
         }
     }
     d.drain().unwrap();
-    d.ftl_mut().check().unwrap();
+    d.ftl_mut().tables().check().unwrap();
     let parity = programmed(&d, Cause::Parity).0;
     let others = Cause::PROGRAMS.into_iter().filter(|cause| *cause != Cause::Parity);
     (d.ftl().counters().programmed_bytes(), parity, others.map(|cause| programmed(&d, cause).0).sum())

@@ -21,7 +21,7 @@ fn aged(spec: &DeviceSpec, cycles: u32, retention: SimDuration) -> Device<NoProb
     let mut d = Device::new(spec, &spec.geometry().unwrap(), scheme, NoProbe).unwrap();
     let pages = (spec.logical_bytes() / spec.unit.0) as u32;
     let initial = Initial { cycles: [0, 0, 0, cycles], retention, ..Initial::holding(Mapped::First(pages)) };
-    d.ftl_mut().precondition(&initial, 7).unwrap();
+    d.ftl_mut().setup().precondition(&initial, 7).unwrap();
     d
 }
 
@@ -71,7 +71,7 @@ fn bandwidth_falls_with_retries_as_the_closed_form() {
             let mut d: Device<NoProbe> =
                 Device::new(&spec, &spec.geometry().unwrap(), scheme, NoProbe).unwrap();
             let pages = (spec.logical_bytes() / spec.unit.0) as u32;
-            d.ftl_mut().precondition(&Initial::holding(Mapped::First(pages)), 7).unwrap();
+            d.ftl_mut().setup().precondition(&Initial::holding(Mapped::First(pages)), 7).unwrap();
             let requests = (0..2_000u64).map(|i| {
                 let page = i.wrapping_mul(0x9e37_79b9_7f4a_7c15) % pages as u64;
                 Ok::<_, std::convert::Infallible>(HostRequest::new(HostOp::Read, page * 32, 32))
@@ -177,7 +177,7 @@ fn timely_refresh_bounds_retries_and_its_cost_is_shown() {
             most = most.max(done.parts[LatencyPart::Retry] / 140_000);
         }
         d.drain().unwrap();
-        d.ftl_mut().check().unwrap();
+        d.ftl_mut().tables().check().unwrap();
         (most, d.ftl().counters().clone())
     };
     let (never, untouched) = read_on(&[]);
@@ -203,7 +203,7 @@ fn over_read_or_over_retried_block_is_rewritten() {
             read(&mut d, 0, at);
         }
         d.drain().unwrap();
-        d.ftl_mut().check().unwrap();
+        d.ftl_mut().tables().check().unwrap();
         d.ftl().counters().refresh.blocks
     };
     // The block is read once for each of its 1024 pages that move: too often for the next to be soon.
@@ -228,7 +228,7 @@ fn blocks_may_differ_in_the_cycles_behind_them() {
     let scheme = wordline_schemes::build("conventional").unwrap();
     let mut d: Device<NoProbe> = Device::new(&spec, &spec.geometry().unwrap(), scheme, NoProbe).unwrap();
     let (cycles, more_cycles) = ([0, 0, 0, 334], [0, 0, 0, 332]);
-    d.ftl_mut().precondition(&Initial { cycles, more_cycles, ..Initial::fresh() }, 7).unwrap();
+    d.ftl_mut().setup().precondition(&Initial { cycles, more_cycles, ..Initial::fresh() }, 7).unwrap();
     let worn: Vec<u32> = (0..64).map(|b| d.ftl().view().erases(BlockId(b))).collect();
     let mean = worn.iter().sum::<u32>() as f64 / 64.0;
     assert!(worn.iter().all(|c| (334..=666).contains(c)), "{worn:?}");

@@ -60,7 +60,7 @@ fn drain_finishes_the_group_a_collection_ended_with() {
     let tiny = Tiny { one_shot: true, spare: 8, units_per_page: 2, extra: NEVER_PADS, ..Tiny::default() };
     for writes in 1..200 {
         let mut d: Device<NoProbe> = device(&tiny, named("slc-cache"), 3, NoProbe);
-        let pages = d.ftl().logical_lbas() / 4;
+        let pages = d.ftl().inspect().logical_lbas() / 4;
         for i in 0..writes {
             d.submit(write(i * 37 % pages, SimTime(0)), SimTime(0)).unwrap();
         }
@@ -70,7 +70,7 @@ fn drain_finishes_the_group_a_collection_ended_with() {
             "after {writes} writes {} are left",
             d.ftl().inspect().leftovers()
         );
-        d.ftl_mut().check().unwrap();
+        d.ftl_mut().tables().check().unwrap();
     }
 }
 
@@ -101,7 +101,7 @@ fn full_cache_drive_ends_gc_and_runs_out_of_space() {
         let mut random = seed;
         let scheme = ["slc-cache:when_full=wait", "slc-cache:when_full=direct"][seed as usize % 2];
         let mut d: Device<Patience> = device(&tiny, named(scheme), 3, Patience(100_000));
-        let pages = d.ftl().logical_lbas() / 4;
+        let pages = d.ftl().inspect().logical_lbas() / 4;
         for _ in 0..pages * 8 {
             random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             let at = d.now() + SimDuration((random >> 20) % 5 * 40_000);
@@ -111,7 +111,7 @@ fn full_cache_drive_ends_gc_and_runs_out_of_space() {
             }
         }
         d.drain().unwrap();
-        d.ftl_mut().check().unwrap();
+        d.ftl_mut().tables().check().unwrap();
         while let Some(c) = d.poll() {
             *(if c.outcome == Outcome::Done { &mut done } else { &mut full }) += 1;
         }
@@ -135,8 +135,8 @@ fn gc_reads_on_while_a_move_waits_in_its_buffer() {
         };
         let scheme = Box::new(Restless { turn: seed as u32 });
         let mut d: Device<NoProbe> = device(&tiny, scheme, 3, NoProbe);
-        let pages = d.ftl().logical_lbas() / 4;
-        d.ftl_mut().precondition(&Initial::holding(Mapped::First(pages as u32)), seed).unwrap();
+        let pages = d.ftl().inspect().logical_lbas() / 4;
+        d.ftl_mut().setup().precondition(&Initial::holding(Mapped::First(pages as u32)), seed).unwrap();
         for i in 0..40 + seed % 17 {
             let at = d.now() + SimDuration(i % 3 * 10_000);
             d.submit(write((i * 13 + seed) % pages, at), at).unwrap();
@@ -162,7 +162,7 @@ fn dynamic_cache_that_writes_wait_for_keeps_a_block() {
     let tiny = Tiny { one_shot: true, blocks: 16, spare: 9, ..Tiny::default() };
     let scheme = named("slc-cache:static_blocks=0,dynamic_blocks=3,when_full=wait");
     let mut d: Device<NoProbe> = device(&tiny, scheme, 3, NoProbe);
-    let pages = d.ftl().logical_lbas() / 4;
+    let pages = d.ftl().inspect().logical_lbas() / 4;
     // The quota is looked at every 1024 writes; by the third look every page holds data.
     for i in 0..4_000 {
         let at = d.now();
@@ -171,7 +171,7 @@ fn dynamic_cache_that_writes_wait_for_keeps_a_block() {
             assert_eq!(c.outcome, Outcome::Done, "write {i}");
         }
     }
-    d.ftl_mut().check().unwrap();
+    d.ftl_mut().tables().check().unwrap();
 }
 
 /// Every outcome of a run, in the order of completion.
@@ -196,8 +196,11 @@ fn cache_pages_never_take_the_reserve_of_their_target() {
             ..Tiny::default()
         };
         let mut d: Device<NoProbe> = device(&tiny, named("slc-cache"), 3, NoProbe);
-        let pages = d.ftl().logical_lbas() / 4;
-        d.ftl_mut().precondition(&Initial::holding(Mapped::First(pages as u32 * 9 / 10)), seed).unwrap();
+        let pages = d.ftl().inspect().logical_lbas() / 4;
+        d.ftl_mut()
+            .setup()
+            .precondition(&Initial::holding(Mapped::First(pages as u32 * 9 / 10)), seed)
+            .unwrap();
         let mut random = Rng::new(seed);
         // Many at once: with one at a time the cache's collection never waits for the region's.
         for i in 0..pages * 8 {
@@ -213,7 +216,7 @@ fn cache_pages_never_take_the_reserve_of_their_target() {
         while let Some(c) = d.poll() {
             assert_eq!(c.outcome, Outcome::Done, "seed {seed}, write {}", c.number);
         }
-        d.ftl_mut().check().unwrap();
+        d.ftl_mut().tables().check().unwrap();
     }
 }
 
@@ -223,7 +226,7 @@ fn cache_pages_never_take_the_reserve_of_their_target() {
 fn full_sector_mapped_drive_ends_its_collections() {
     let tiny = Tiny { spare: 2, wordlines: 3, ..Tiny::default() };
     let mut d: Device<Patience> = device(&tiny, Box::new(BySector), 2, Patience(200_000));
-    let sectors = d.ftl().logical_lbas();
+    let sectors = d.ftl().inspect().logical_lbas();
     let (mut done, mut full) = (0, 0);
     let mut random = Rng::new(3);
     for i in 0..sectors * 6 {
@@ -236,7 +239,7 @@ fn full_sector_mapped_drive_ends_its_collections() {
         }
     }
     d.drain().unwrap();
-    d.ftl_mut().check().unwrap();
+    d.ftl_mut().tables().check().unwrap();
     assert!(done > 0 && full > 0, "{done} writes were done and {full} found no space");
 }
 
@@ -271,7 +274,7 @@ fn sector_mapped_victim_has_the_fewest_valid_slots() {
 fn full_buffered_drive_keeps_acknowledged_data() {
     let tiny = Tiny { blocks: 12, spare: 0, ack_buffer: Some(3), ..Tiny::default() };
     let mut d = over(&tiny, named("conventional:mode=slc"), 1, NoProbe, Bytes::default());
-    let pages = d.ftl().logical_lbas() / 4;
+    let pages = d.ftl().inspect().logical_lbas() / 4;
     let mut stamps = vec![0u8; pages as usize];
     let mut refused = 0;
     for page in 0..pages {
@@ -311,7 +314,7 @@ fn full_buffered_drive_keeps_acknowledged_data() {
     assert_eq!(outcomes(&mut d)[0].1, Outcome::Done);
     assert_eq!(d.ftl().inspect().unplaced_bytes(), 0);
     agrees(&mut d, &stamps);
-    d.ftl_mut().check().unwrap();
+    d.ftl_mut().tables().check().unwrap();
 }
 
 /// A write without a place was given up when somebody asked for completions, and at the time to which
@@ -327,7 +330,7 @@ fn full_drive_fails_independently_of_observers() {
     let run = |looks: &[Looks]| {
         let tiny = Tiny { blocks: 12, spare: 0, ..Tiny::default() };
         let mut d: Device<NoProbe> = device(&tiny, named("conventional:mode=slc"), 1, NoProbe);
-        let pages = d.ftl().logical_lbas() / 4;
+        let pages = d.ftl().inspect().logical_lbas() / 4;
         let mut ends = vec![];
         let mut note = |c: Completion| ends.push((c.number, c.at, c.outcome));
         for i in 0..pages * 8 {
@@ -388,7 +391,7 @@ fn flush_stays_behind_earlier_writes_on_the_link() {
 fn many_programs_without_a_place_do_not_nest() {
     let tiny = Tiny { blocks: 12, spare: 0, ..Tiny::default() };
     let mut d: Device<NoProbe> = device(&tiny, named("conventional:mode=slc"), 1, NoProbe);
-    let pages = d.ftl().logical_lbas() / 4;
+    let pages = d.ftl().inspect().logical_lbas() / 4;
     for page in 0..pages {
         d.submit(write(page, d.now()), d.now()).unwrap();
     }
@@ -397,7 +400,7 @@ fn many_programs_without_a_place_do_not_nest() {
         d.submit(write(i % pages, d.now()), d.now()).unwrap();
     }
     assert_eq!(outcomes(&mut d).len() as u64, pages + many);
-    d.ftl_mut().check().unwrap();
+    d.ftl_mut().tables().check().unwrap();
 }
 
 /// Parts of a page died together, and a plane that waited for space began a collection between the first and the
@@ -414,7 +417,7 @@ fn parts_that_die_together_leave_before_gc() {
             ..Tiny::default()
         };
         let mut d: Device<NoProbe> = device(&tiny, named("hierarchy:window=16"), 3, NoProbe);
-        let pages = d.ftl().logical_lbas() / 16;
+        let pages = d.ftl().inspect().logical_lbas() / 16;
         for _ in 0..400 {
             let page = rng.below(pages);
             let request = match rng.below(4) {
@@ -458,8 +461,8 @@ fn unbound_write_fails_only_if_no_plane_has_room() {
         map_on_flash(&mut spec, 1, 4);
         let geometry = spec.geometry().unwrap();
         let mut d: Device<NoProbe> = Device::new(&spec, &geometry, named("conventional"), NoProbe).unwrap();
-        let pages = d.ftl().logical_lbas();
-        d.ftl_mut().precondition(&Initial::holding(Mapped::First(pages as u32)), seed).unwrap();
+        let pages = d.ftl().inspect().logical_lbas();
+        d.ftl_mut().setup().precondition(&Initial::holding(Mapped::First(pages as u32)), seed).unwrap();
         for _ in 0..40 {
             let length = 1 + rng.below(40.min(pages));
             let request = HostRequest::new(HostOp::Write, rng.below(pages - length + 1), length as u32);

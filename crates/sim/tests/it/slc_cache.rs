@@ -66,7 +66,7 @@ when_full = "direct"
     let spec = wordline_device::from_toml(&text, "resting.toml", &[]).unwrap();
     let scheme = wordline_schemes::build("slc-cache").unwrap();
     let mut device = Device::new(&spec, &spec.geometry().unwrap(), scheme, NoProbe).unwrap();
-    device.ftl_mut().precondition(initial, 1).unwrap();
+    device.ftl_mut().setup().precondition(initial, 1).unwrap();
     device
 }
 
@@ -118,7 +118,7 @@ fn idle_time_returns_the_cache_after_delay_at_its_rate() {
         let planes = (0..PLANES as u32).map(|p| view.live_units(S, PlaneId(p)));
         let (least, most) = (planes.clone().min().unwrap(), planes.max().unwrap());
         assert!(most - least <= 2 * WORDLINES, "{t} ms: dies take turns: {least} to {most} pages left");
-        d.ftl_mut().check().unwrap();
+        d.ftl_mut().tables().check().unwrap();
     }
 }
 
@@ -193,6 +193,6 @@ fn cache_takes_free_flash_and_shrinks_as_data_grow() {
         // What the buffer still holds has been written, and planes do not run full at one moment.
         let (least, most) = (size - PLANES * SLC_BLOCK, size + 2 * PLANES * SLC_BLOCK);
         assert!((least..=most).contains(&written), "{percent} % full: {written} instead of {size} bytes");
-        d.ftl_mut().check().unwrap();
+        d.ftl_mut().tables().check().unwrap();
     }
 }

@@ -36,7 +36,7 @@ fn a_device_is_stepped_from_outside() {
 #[test]
 fn empty_or_overlong_request_is_refused_without_trace() {
     let mut d = device(&Tiny::default(), "conventional:mode=slc", 1);
-    let end = d.ftl().logical_lbas();
+    let end = d.ftl().inspect().logical_lbas();
     let e = d.submit(HostRequest::new(HostOp::Write, end - 1, 2), SimTime(0)).unwrap_err();
     assert!(matches!(e, DeviceError::Request(RequestError::BeyondDrive { .. })));
     assert!(e.to_string().contains("but the capacity is"), "{e}");
@@ -52,7 +52,7 @@ fn full_drive_fails_writes_until_a_trim() {
     // More logical pages than the blocks that collection leaves to the host.
     let tiny = Tiny { blocks: 12, spare: 0, ..Tiny::default() };
     let mut d = device(&tiny, "conventional:mode=slc", 1);
-    let pages = d.ftl().logical_lbas() / 4;
+    let pages = d.ftl().inspect().logical_lbas() / 4;
     let mut outcomes = [0, 0];
     for page in 0..pages {
         d.submit(HostRequest::new(HostOp::Write, page * 4, 4).at(d.now()), d.now()).unwrap();
@@ -62,7 +62,7 @@ fn full_drive_fails_writes_until_a_trim() {
     }
     assert!(outcomes[1] > 0, "the drive never was full");
     assert_eq!(outcomes[0] + outcomes[1], pages);
-    d.ftl_mut().check().unwrap();
+    d.ftl_mut().tables().check().unwrap();
     d.submit(HostRequest::new(HostOp::Trim, 0, (pages * 2) as u32).at(d.now()), d.now()).unwrap();
     d.submit(HostRequest::new(HostOp::Write, 0, 4).at(d.now()), d.now()).unwrap();
     let mut last = None;
@@ -70,7 +70,7 @@ fn full_drive_fails_writes_until_a_trim() {
         last = Some((c.request.op, c.outcome));
     }
     assert_eq!(last, Some((HostOp::Write, Outcome::Done)));
-    d.ftl_mut().check().unwrap();
+    d.ftl_mut().tables().check().unwrap();
 }
 
 #[test]
@@ -124,7 +124,7 @@ fn fua_write_completes_on_flash_despite_a_buffer() {
             None => [(0, program), (1, 3 * program), (2, 4 * program)],
         };
         assert_eq!(ends, want, "{ack_buffer:?}");
-        d.ftl_mut().check().unwrap();
+        d.ftl_mut().tables().check().unwrap();
     }
 }
 
@@ -149,7 +149,7 @@ fn fua_write_joining_a_buffered_one_waits_for_its_program() {
 fn full_drive_refuses_fua_though_the_buffer_has_room() {
     let tiny = Tiny { spare: 0, ack_buffer: Some(3), ..Tiny::default() };
     let mut d = device(&tiny, "conventional:mode=slc", 1);
-    let pages = d.ftl().logical_lbas() / 4;
+    let pages = d.ftl().inspect().logical_lbas() / 4;
     let mut outcome = |request: HostRequest| {
         d.submit(request, d.now()).unwrap();
         d.next_completion(SimTime::NEVER).unwrap().unwrap().outcome
@@ -160,7 +160,7 @@ fn full_drive_refuses_fua_though_the_buffer_has_room() {
     // What was refused may stay in the buffer, as after a failed write; with room it comes to flash.
     assert_eq!(outcome(HostRequest::new(HostOp::Trim, 0, pages as u32 * 2)), Outcome::Done);
     assert_eq!(outcome(fua(0, 4)), Outcome::Done);
-    d.ftl_mut().check().unwrap();
+    d.ftl_mut().tables().check().unwrap();
 }
 
 #[test]
@@ -179,8 +179,8 @@ fn initial_states_keep_invariants_or_do_not_fit() {
             Initial { cycles: [10, 20, 30, 40], ..Initial::fresh() },
         ] {
             let mut d = device(&tiny, "conventional:program=sequential", 3);
-            d.ftl_mut().precondition(&initial, 11).unwrap();
-            d.ftl_mut().check().unwrap();
+            d.ftl_mut().setup().precondition(&initial, 11).unwrap();
+            d.ftl_mut().tables().check().unwrap();
             assert_eq!(d.ftl().inspect().mapped(), initial.mapped.count() as u64);
             let writes = (0..units as u64 * 3).map(|i| {
                 Ok::<_, std::convert::Infallible>(HostRequest::new(
@@ -191,16 +191,16 @@ fn initial_states_keep_invariants_or_do_not_fit() {
             });
             drive(&mut d, writes, Pacing::Closed { queue_depth: 8 }, Stop::default(), |_| {}).unwrap();
             d.drain().unwrap();
-            d.ftl_mut().check().unwrap();
+            d.ftl_mut().tables().check().unwrap();
             assert_eq!(d.metrics().out_of_space, 0);
         }
     }
     let mut d = device(&tiny, "conventional:program=sequential", 3);
     let too_much = Initial { valid: Fraction::percent(30), ..Initial::holding(Mapped::First(units)) };
-    assert!(matches!(d.ftl_mut().precondition(&too_much, 1), Err(InitialError::TooMuch { .. })));
+    assert!(matches!(d.ftl_mut().setup().precondition(&too_much, 1), Err(InitialError::TooMuch { .. })));
     let mut d = device(&tiny, "conventional:program=sequential", 3);
     let beyond = Initial::holding(Mapped::First(units + 1));
-    assert!(matches!(d.ftl_mut().precondition(&beyond, 1), Err(InitialError::BeyondDrive { .. })));
+    assert!(matches!(d.ftl_mut().setup().precondition(&beyond, 1), Err(InitialError::BeyondDrive { .. })));
 }
 
 #[test]
@@ -208,7 +208,7 @@ fn initial_image_reads_as_if_written() {
     let tiny = Tiny { channels: 2, blocks: 20, spare: 6, ..Tiny::default() };
     let mut d = device(&tiny, "conventional:program=sequential", 3);
     let units = tiny.units(3);
-    d.ftl_mut().precondition(&Initial::holding(Mapped::First(units / 2)), 1).unwrap();
+    d.ftl_mut().setup().precondition(&Initial::holding(Mapped::First(units / 2)), 1).unwrap();
     let reads = (0..units as u64)
         .map(|u| Ok::<_, std::convert::Infallible>(HostRequest::new(HostOp::Read, u * 4, 4)));
     drive(&mut d, reads, Pacing::Closed { queue_depth: 1 }, Stop::default(), |_| {}).unwrap();
@@ -221,7 +221,7 @@ fn initial_image_reads_as_if_written() {
 fn time_bounded_closed_loop_ends_or_says_why_not() {
     let spin = |initial: Initial| {
         let mut d = device(&Tiny::default(), "conventional:mode=slc", 1);
-        d.ftl_mut().precondition(&initial, 1).unwrap();
+        d.ftl_mut().setup().precondition(&initial, 1).unwrap();
         let reads = std::iter::repeat_with(|| {
             Ok::<_, std::convert::Infallible>(HostRequest::new(HostOp::Read, 0, 4))
         });

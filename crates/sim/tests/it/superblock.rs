@@ -65,7 +65,7 @@ fn pages_of_one_home_spread_over_superblock_planes() {
 fn worked(spec: &DeviceSpec, mut look: impl FnMut(&Device<NoProbe>)) -> (u64, u64) {
     let mut d = device(spec);
     let pages = tiny().units(1) as u64;
-    d.ftl_mut().precondition(&Initial::holding(Mapped::First(pages as u32 * 3 / 4)), 3).unwrap();
+    d.ftl_mut().setup().precondition(&Initial::holding(Mapped::First(pages as u32 * 3 / 4)), 3).unwrap();
     let mut at = 1;
     for n in 0..3_000u64 {
         at = at * 48_271 % 0x7fff_ffff;
@@ -76,7 +76,7 @@ fn worked(spec: &DeviceSpec, mut look: impl FnMut(&Device<NoProbe>)) -> (u64, u6
         look(&d);
     }
     d.drain().unwrap();
-    d.ftl_mut().check().unwrap();
+    d.ftl_mut().tables().check().unwrap();
     (d.ftl().counters().erases[0], d.metrics().multiplane.operations[OpKind::Erase as usize])
 }
 

@@ -49,7 +49,7 @@ fn data_moved_between_media_read_back() {
     }
     device.drain().unwrap();
     while device.poll().is_some() {}
-    device.ftl_mut().check().unwrap();
+    device.ftl_mut().tables().check().unwrap();
     assert!(device.ftl().inspect().is_quiet(), "{}", device.ftl().inspect().leftovers());
     let now = device.now();
     let blocks = (model.len() as u64 * per_sector) as u32;

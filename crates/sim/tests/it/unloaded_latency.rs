@@ -16,7 +16,7 @@ fn device(spec: &DeviceSpec) -> Device<Log> {
     let scheme = wordline_schemes::build("conventional").unwrap();
     let mut d = Device::new(spec, &spec.geometry().unwrap(), scheme, Log::default()).unwrap();
     let pages = (spec.logical_bytes() / spec.unit.0 / 2) as u32;
-    d.ftl_mut().precondition(&Initial::holding(Mapped::First(pages)), 7).unwrap();
+    d.ftl_mut().setup().precondition(&Initial::holding(Mapped::First(pages)), 7).unwrap();
     d
 }
 
@@ -105,7 +105,7 @@ fn throughput(dies: u32, planes: u32, op: HostOp) -> f64 {
     let scheme = wordline_schemes::build("conventional:mode=slc").unwrap();
     let mut d: Device<NoProbe> = Device::new(&spec, &spec.geometry().unwrap(), scheme, NoProbe).unwrap();
     let pages = tiny.units(1);
-    d.ftl_mut().precondition(&Initial::holding(Mapped::First(pages)), 3).unwrap();
+    d.ftl_mut().setup().precondition(&Initial::holding(Mapped::First(pages)), 3).unwrap();
     let per_page = spec.unit.0 / 512;
     let stream = (0..1500u64).map(|i| {
         Ok::<_, std::convert::Infallible>(HostRequest::new(op, i % pages as u64 * per_page, per_page as u32))

@@ -97,7 +97,7 @@ fn timer_precedes_what_was_set_after_it() {
     let tiny = Tiny { chips: 2, one_shot: true, ..Tiny::default() };
     let mut d = device(&tiny, "conventional", 3);
     let held = Initial { order: Order::Sequential, ..Initial::holding(Mapped::First(6)) };
-    d.ftl_mut().precondition(&held, 1).unwrap();
+    d.ftl_mut().setup().precondition(&held, 1).unwrap();
     let page = |op, lpn: u64, at| (HostRequest::new(op, lpn * 4, 4).at(SimTime(at)), SimTime(at));
     // A page for plane 0 waits for company until 500 us. A read of plane 1 has been sensed at 500 us, too,
     // and wants the same bus. In between another page begins to wait.

@@ -30,7 +30,7 @@ const ENFORCED: WearSpec = WearSpec {
 fn device(spec: &DeviceSpec, media: impl Into<BoxedMedia>) -> Device<NoProbe> {
     let scheme = wordline_schemes::build("conventional").unwrap();
     let mut d = Device::over(spec, &spec.geometry().unwrap(), scheme, NoProbe, media).unwrap();
-    d.ftl_mut().precondition(&Initial::fresh(), 7).unwrap();
+    d.ftl_mut().setup().precondition(&Initial::fresh(), 7).unwrap();
     d
 }
 
@@ -72,7 +72,7 @@ fn a_block_retires_at_the_erase_that_uses_its_life_up() {
         assert!(erases.iter().all(|e| *e <= 40 && e.is_multiple_of(acceleration)), "{erases:?}");
         assert_eq!(erases.iter().filter(|e| **e == 40).count(), retired, "{erases:?}");
         assert!(retired > 4, "{retired}");
-        d.ftl_mut().check().unwrap();
+        d.ftl_mut().tables().check().unwrap();
     }
 }
 
@@ -108,7 +108,7 @@ fn spares_go_first_then_writes_fail_and_reads_go_on() {
         assert_eq!(c.data[..8], stamp.to_le_bytes(), "page {page}");
     }
     d.drain().unwrap();
-    d.ftl_mut().check().unwrap();
+    d.ftl_mut().tables().check().unwrap();
     assert!(d.metrics().worn_out >= 2 && d.metrics().out_of_space == 0);
 }
 
@@ -139,8 +139,8 @@ fn factory_bad_blocks_are_a_seeded_share() {
         let scheme = wordline_schemes::build("conventional").unwrap();
         let mut d: Device<_> = Device::new(&spec, &spec.geometry().unwrap(), scheme, NoProbe).unwrap();
         let half = Initial::holding(Mapped::First(pages(&spec) as u32 / 2));
-        d.ftl_mut().precondition(&half, seed).unwrap();
-        d.ftl_mut().check().unwrap();
+        d.ftl_mut().setup().precondition(&half, seed).unwrap();
+        d.ftl_mut().tables().check().unwrap();
         assert_eq!(d.ftl().inspect().lost_blocks(), (3, 0)); // a tenth of 32
         d.ftl().inspect().free_share(d.ftl().layout().home)
     };
@@ -168,7 +168,7 @@ fn retired_blocks_stay_retired_through_power_cuts() {
             (d.ftl().inspect().lost_blocks(), d.ftl().inspect().wear().map(|(_, e)| e).collect::<Vec<_>>());
         let scheme = wordline_schemes::build("conventional").unwrap();
         d = Device::power_on(&spec, &spec.geometry().unwrap(), scheme, d.power_cut()).unwrap();
-        d.ftl_mut().check().unwrap();
+        d.ftl_mut().tables().check().unwrap();
         assert_eq!(d.ftl().inspect().lost_blocks(), lost);
         assert_eq!(d.ftl().inspect().wear().map(|(_, e)| e).collect::<Vec<_>>(), wear);
         cuts += 1;
@@ -194,7 +194,7 @@ fn levelled(wear: WearSpec) -> (u32, u32, u64) {
     for n in 0..30_000 {
         write(&mut d, &spec, rng.below(pages(&spec) / 10), n);
     }
-    d.ftl_mut().check().unwrap();
+    d.ftl_mut().tables().check().unwrap();
     let erases: Vec<u32> = d.ftl().inspect().wear().map(|(_, e)| e).collect();
     let written = if wear.enforce {
         let spec = DeviceSpec { wear, ..spec };

@@ -54,7 +54,8 @@ fn page_rewritten_while_waiting_is_programmed_once() {
     ask(&mut d, HostOp::Write, 7);
     settle(&mut d);
     assert_eq!(programs(&d), 4);
-    let is_mapped = |d: &mut Device<NoProbe>, page| !d.ftl_mut().locate(wordline_units::Lpn(page)).is_empty();
+    let is_mapped =
+        |d: &mut Device<NoProbe>, page| !d.ftl_mut().tables().locate(wordline_units::Lpn(page)).is_empty();
     let on_flash: Vec<u32> = (0..8).filter(|page| is_mapped(&mut d, *page)).collect();
     assert_eq!(on_flash, [1, 2, 3, 4]);
     // A FLUSH sends the others off and waits for them.

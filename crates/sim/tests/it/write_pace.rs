@@ -54,14 +54,14 @@ pages = 32
     let scheme = wordline_schemes::build("conventional").unwrap();
     let mut device = Device::new(&spec, &spec.geometry().unwrap(), scheme, NoProbe).unwrap();
     let pages = (spec.logical_bytes() / PAGE) as u32;
-    device.ftl_mut().precondition(&Initial::holding(Mapped::First(pages)), 1).unwrap();
+    device.ftl_mut().setup().precondition(&Initial::holding(Mapped::First(pages)), 1).unwrap();
     device
 }
 
 /// A page of all but the last hundred, which are only read, by the number of a write.
 fn random(number: u64, d: &Drive) -> u64 {
     let mixed = (number + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    (mixed ^ mixed >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) % (d.ftl().logical_lbas() / 32 - 100)
+    (mixed ^ mixed >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) % (d.ftl().inspect().logical_lbas() / 32 - 100)
 }
 
 /// Submit the random writes with these numbers at queue depth 32. Calls `each` at every completion.
@@ -117,7 +117,7 @@ fn a_paced_drive_writes_as_much_with_a_shorter_tail() {
 #[test]
 fn reads_of_other_pages_overtake_paced_writes() {
     let mut d = drive("4", "background");
-    let unwritten = (d.ftl().logical_lbas() / 32 - 1) * 32;
+    let unwritten = (d.ftl().inspect().logical_lbas() / 32 - 1) * 32;
     let mut number = 0;
     let mut waited = (0, 0);
     saturate(&mut d, 0..40_000, &mut |d, c| {

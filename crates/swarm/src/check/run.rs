@@ -39,7 +39,7 @@ impl<'a> Run<'a> {
     fn new(case: &'a Case) -> Result<Run<'a>, String> {
         let (mut device, initial) =
             prepared(case, || Bytes::default().into(), |holds_data| Ledger::of(watched(case, holds_data)))?;
-        device.ftl_mut().check().map_err(|e| format!("before the first request: {e}"))?;
+        device.ftl_mut().tables().check().map_err(|e| format!("before the first request: {e}"))?;
         Ok(Run { device, host: Asked::new(case, &initial) })
     }
 
@@ -61,7 +61,7 @@ impl<'a> Run<'a> {
         if case.seed.is_multiple_of(8) && case.drive.geometry.blocks <= 64 {
             while let Some(next) = self.device.next_event().filter(|next| *next <= until) {
                 self.collect_all(next)?;
-                self.device.ftl_mut().check().map_err(|e| format!("at {} ns: {e}", next.0))?;
+                self.device.ftl_mut().tables().check().map_err(|e| format!("at {} ns: {e}", next.0))?;
             }
         }
         self.collect_all(until)
@@ -71,7 +71,7 @@ impl<'a> Run<'a> {
         while let Some(c) = self.device.next_completion(until).map_err(|e| e.to_string())? {
             self.host.ended(&c).map_err(|why| {
                 let ignored = self.device.ftl().counters().without_effect.in_words();
-                match self.device.ftl().first_full() {
+                match self.device.ftl().inspect().first_full() {
                     Some(full) => format!("{why}; the drive was first full {full}{ignored}"),
                     None => why + &ignored,
                 }
@@ -97,7 +97,7 @@ impl<'a> Run<'a> {
         for (i, r) in case.requests.iter().enumerate() {
             self.step(*r)?;
             if recounts && i % 32 == 0 {
-                self.device.ftl_mut().check().map_err(|e| format!("after request {i}: {e}"))?;
+                self.device.ftl_mut().tables().check().map_err(|e| format!("after request {i}: {e}"))?;
             }
         }
         self.collect(SimTime::NEVER)?;
@@ -108,14 +108,14 @@ impl<'a> Run<'a> {
     /// Compare everything after the last completion. Returns the result hash.
     fn finish(mut self) -> Result<String, String> {
         self.nothing_is_left()?;
-        self.device.ftl_mut().check().map_err(|e| e.to_string())?;
+        self.device.ftl_mut().tables().check().map_err(|e| e.to_string())?;
         let hash = hash(&self.device);
         self.counts_add_up()?;
         let all = self.host.model().blocks();
         self.step(HostRequest::new(HostOp::Read, 0, all as u32).at(self.device.now()))?;
         self.collect(SimTime::NEVER)?;
         self.host.judge()?;
-        self.device.ftl_mut().check().map_err(|e| e.to_string())?;
+        self.device.ftl_mut().tables().check().map_err(|e| e.to_string())?;
         Ok(hash)
     }
 
@@ -171,7 +171,7 @@ fn prepared<P: Probe>(
             .map_err(|e| e.to_string())
     };
     let mut device = new(true)?;
-    match device.ftl_mut().precondition(&case.initial, case.seed) {
+    match device.ftl_mut().setup().precondition(&case.initial, case.seed) {
         Ok(()) => Ok((device, case.initial.clone())),
         Err(_) => Ok((new(false)?, Initial::fresh())),
     }

@@ -76,7 +76,7 @@ impl Run {
     pub fn fill(&mut self, seed: u64) -> Result<(), String> {
         let units = self.pages() as u32;
         let initial = Initial::holding(Mapped::First(units));
-        self.device.ftl_mut().precondition(&initial, seed).map_err(|e| e.to_string())
+        self.device.ftl_mut().setup().precondition(&initial, seed).map_err(|e| e.to_string())
     }
 
     /// Logical capacity in pages.
@@ -223,7 +223,7 @@ impl Run {
 
     fn places(&mut self) -> Vec<Vec<Located>> {
         let end = self.device.ftl().inspect().own_pages().end;
-        (0..end).map(|lpn| self.device.ftl_mut().locate(Lpn(lpn))).collect()
+        (0..end).map(|lpn| self.device.ftl_mut().tables().locate(Lpn(lpn))).collect()
     }
 
     /// Cut and restore the power now, and compare what is found with what is allowed.
@@ -269,7 +269,7 @@ impl Run {
         if wear != found_wear {
             return self.error("erase counts differ".into());
         }
-        if let Err(e) = self.device.ftl_mut().check() {
+        if let Err(e) = self.device.ftl_mut().tables().check() {
             return self.error(format!("after recovery: {e}"));
         }
         self.compare_maps(&committed, &protected, &torn)?;
@@ -387,7 +387,7 @@ impl Run {
         if self.device.outstanding() > 0 || !self.device.ftl().inspect().is_quiet() {
             return self.error(format!("{} are left", self.device.ftl().inspect().leftovers()));
         }
-        if let Err(e) = self.device.ftl_mut().check() {
+        if let Err(e) = self.device.ftl_mut().tables().check() {
             return self.error(e.to_string());
         }
         let now = self.device.now().0;

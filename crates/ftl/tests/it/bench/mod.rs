@@ -110,7 +110,7 @@ impl Bench {
 
     fn around(ftl: Ftl, drive: Drive, told: Told) -> Bench {
         let per_page = drive.spec.unit.0 / 512;
-        let truth = Truth::new(ftl.logical_lbas(), per_page, ftl.layout().map.knows_sectors());
+        let truth = Truth::new(ftl.inspect().logical_lbas(), per_page, ftl.layout().map.knows_sectors());
         Bench {
             waiting: Waiting::new(drive.geometry.planes),
             ftl,
@@ -197,7 +197,7 @@ impl Bench {
     }
 
     pub fn check(&mut self) {
-        self.ftl.check().unwrap_or_else(|e| panic!("{e}"));
+        self.ftl.tables().check().unwrap_or_else(|e| panic!("{e}"));
     }
 
     pub fn has_ended(&self, number: u64) -> bool {
@@ -442,7 +442,7 @@ impl Driver for Bench {
     fn refuse(&mut self, request: HostRequest, number: u64) {
         let at = self.truth.asked(&request, number + 1);
         self.asked.insert(number, Asked { request, at, expected: Expected::Newest(vec![]) });
-        self.ftl.refuse(request, number);
+        drive::refuse(&mut self.ftl, request, number);
     }
 
     fn complete(&mut self, id: RequestId) {

@@ -36,14 +36,14 @@ fn flush_programs_only_trims_since_the_last_one() {
     assert_eq!(logged(&d), 2_048);
     assert_eq!(ask(&mut d, HostOp::Flush, 0, 0), SimDuration(0));
     assert_eq!((logged(&d), d.ftl().inspect().mapped()), (2_048, 0));
-    d.ftl_mut().check().unwrap();
+    d.ftl_mut().tables().check().unwrap();
 }
 
 #[test]
 fn what_the_media_keep_changes_no_result() {
     fn hash(media: impl Into<BoxedMedia>) -> String {
         let (_, mut d) = fresh("conventional:mode=slc", media);
-        let pages = d.ftl().logical_lbas() / 4;
+        let pages = d.ftl().inspect().logical_lbas() / 4;
         let mut rng = Rng::new(3);
         for _ in 0..2_000 {
             let op = [HostOp::Write, HostOp::Write, HostOp::Trim, HostOp::Flush, HostOp::Read]

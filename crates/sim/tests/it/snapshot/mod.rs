@@ -41,7 +41,7 @@ fn midst(device: &Device<NoProbe>, dies: u32) -> Midst {
         collection: !said.ends_with("jobs []"),
         erase: said.contains("erasing: true"),
         held: (0..dies).any(|d| device.ftl().is_held(DieId(d))),
-        idle_job: (0..dies).any(|d| device.ftl().idle_jobs(DieId(d)) > 0),
+        idle_job: (0..dies).any(|d| device.ftl().inspect().idle_jobs(DieId(d)) > 0),
     }
 }
 
@@ -64,7 +64,7 @@ fn case(seed: u64, length: u64, media: fn() -> BoxedMedia) -> Vec<Midst> {
         begin = cut;
         let next = asked.get(cut).map_or(SimTime::NEVER, |a| a.1);
         // A job that holds its die is rare: with a scheme that has such, go on until there is one.
-        let seeks = device.ftl().works_when_idle();
+        let seeks = device.ftl().inspect().works_when_idle();
         for _ in 0..if seeks { 400 } else { rng.below(40) } {
             let Some(event) = device.next_event().filter(|at| *at <= next) else { break };
             device.advance_to(event).unwrap();
@@ -172,7 +172,7 @@ fn cut_both(seed: u64, media: fn() -> BoxedMedia) -> [usize; 3] {
         let mut device: Device<NoProbe> =
             Device::power_on(plan.spec(), &plan.drive.geometry, plan.drive.scheme(), off)
                 .unwrap_or_else(|e| panic!("{}: {e}", plan.name));
-        device.ftl_mut().check().unwrap_or_else(|e| panic!("{e}"));
+        device.ftl_mut().tables().check().unwrap_or_else(|e| panic!("{e}"));
         let recovered = plan.save(&device).1;
         let (mut ended, ready) = (vec![], device.now());
         for (request, came, data) in &more {
@@ -229,7 +229,7 @@ fn restarted_drive_keeps_data_and_resets_counters() {
         assert_eq!(device.ftl().counters(), plan.build().ftl().counters());
         assert_eq!(device.metrics().requests.ended, [0; 4]);
         assert_eq!(device.ftl().inspect().wear().collect::<Vec<_>>(), wear);
-        device.ftl_mut().check().unwrap();
+        device.ftl_mut().tables().check().unwrap();
 
         // Saved and restored, it is the same drive anew.
         let state = StateFile::open(plan.save(&device).0, Checked::Body).unwrap();

@@ -51,7 +51,7 @@ impl Plan {
         let mut device = Device::over(self.spec(), geometry, self.drive.scheme(), NoProbe, media)
             .unwrap_or_else(|e| panic!("{e}"));
         if let Some(initial) = &self.initial {
-            device.ftl_mut().precondition(initial, self.seed).unwrap_or_else(|e| panic!("{e}"));
+            device.ftl_mut().setup().precondition(initial, self.seed).unwrap_or_else(|e| panic!("{e}"));
         }
         device
     }
@@ -124,5 +124,5 @@ pub fn end(device: &mut Device<NoProbe>, ended: &mut Ended) {
     take(device, SimTime::NEVER, ended);
     device.drain().unwrap_or_else(|e| panic!("{e}"));
     take(device, SimTime::NEVER, ended);
-    device.ftl_mut().check().unwrap_or_else(|e| panic!("{e}"));
+    device.ftl_mut().tables().check().unwrap_or_else(|e| panic!("{e}"));
 }

@@ -27,7 +27,7 @@ pub fn empty(spec: &DeviceSpec, scheme: &str) -> Device<NoProbe> {
 /// One that holds its first so many pages at time 0.
 pub fn holding(spec: &DeviceSpec, scheme: &str, pages: u32) -> Device<NoProbe> {
     let mut d = empty(spec, scheme);
-    d.ftl_mut().precondition(&Initial::holding(Mapped::First(pages)), 7).unwrap();
+    d.ftl_mut().setup().precondition(&Initial::holding(Mapped::First(pages)), 7).unwrap();
     d
 }
 
