@@ -21,6 +21,8 @@ pub(crate) struct Changes {
     pub emptied: BTreeMap<BlockId, u32>,
     /// Programmed pages, and the first part of each that has not been written.
     pub pages: BTreeMap<Ppn, usize>,
+    /// Parts of pages whose bytes newer writes have replaced, by row number.
+    pub replaced: BTreeSet<u64>,
     /// Programmed pages of the trim log.
     pub trim_pages: BTreeSet<Ppn>,
     /// Data added to protected RAM, by logical page and sector.
@@ -33,10 +35,11 @@ pub(crate) struct Changes {
 
 impl Changes {
     pub(crate) fn is_empty(&self) -> bool {
-        let Changes { blocks, emptied, pages, trim_pages, writes, trims, trims_are_all } = self;
+        let Changes { blocks, emptied, pages, replaced, trim_pages, writes, trims, trims_are_all } = self;
         blocks.is_empty()
             && emptied.is_empty()
             && pages.is_empty()
+            && replaced.is_empty()
             && trim_pages.is_empty()
             && writes.is_empty()
             && trims.is_empty()
@@ -69,6 +72,11 @@ impl Uncommitted {
         self.0.pages.entry(ppn).or_insert(part);
     }
 
+    /// Note that newer writes have replaced the bytes of a page's part.
+    pub(crate) fn replace(&mut self, ppn: Ppn, part: usize) {
+        self.0.replaced.insert(row_id(ppn.0, part));
+    }
+
     /// Note that a page of the trim log was programmed.
     pub(crate) fn record_trims(&mut self, ppn: Ppn) {
         self.0.trim_pages.insert(ppn);
@@ -80,6 +88,11 @@ impl Uncommitted {
         let pages: Vec<Ppn> = self.0.pages.range(places.clone()).map(|(ppn, _)| *ppn).collect();
         for ppn in pages {
             self.0.pages.remove(&ppn);
+        }
+        let parts = row_id(places.start.0, 0)..row_id(places.end.0, 0);
+        let replaced: Vec<u64> = self.0.replaced.range(parts).copied().collect();
+        for part in replaced {
+            self.0.replaced.remove(&part);
         }
         self.0.trim_pages.retain(|ppn| !places.contains(ppn));
         self.0.blocks.insert(block);
@@ -131,11 +144,13 @@ mod tests {
         for ppn in [7, 8, 11, 12] {
             uncommitted.program(Ppn(ppn), 0);
             uncommitted.record_trims(Ppn(ppn));
+            uncommitted.replace(Ppn(ppn), 1);
         }
         uncommitted.empty(BlockId(2), 2);
         let changes = uncommitted.take();
         assert_eq!(changes.pages.keys().collect::<Vec<_>>(), [&Ppn(7), &Ppn(12)]);
         assert_eq!(changes.trim_pages.len(), 2);
+        assert_eq!(changes.replaced, [row_id(7, 1), row_id(12, 1)].into());
         assert_eq!(changes.emptied.get(&BlockId(2)), Some(&2));
     }
 
