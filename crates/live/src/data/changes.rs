@@ -1,5 +1,6 @@
 //! Changes of media since the last commit to their folder.
 
+use crate::data::lately::Copied;
 use std::collections::{BTreeMap, BTreeSet};
 use wordline_ftl::PageData;
 use wordline_units::{BlockId, Lpn, Ppn, SectorMask};
@@ -23,6 +24,8 @@ pub(crate) struct Changes {
     pub pages: BTreeMap<Ppn, usize>,
     /// Parts of pages whose bytes newer writes have replaced, by row number.
     pub replaced: BTreeSet<u64>,
+    /// Programmed pages whose bytes the folder has already, by row number.
+    pub copied: BTreeMap<u64, Copied>,
     /// Programmed pages of the trim log.
     pub trim_pages: BTreeSet<Ppn>,
     /// Data added to protected RAM, by logical page and sector.
@@ -35,11 +38,13 @@ pub(crate) struct Changes {
 
 impl Changes {
     pub(crate) fn is_empty(&self) -> bool {
-        let Changes { blocks, emptied, pages, replaced, trim_pages, writes, trims, trims_are_all } = self;
+        let Changes { blocks, emptied, pages, replaced, copied, trim_pages, writes, trims, trims_are_all } =
+            self;
         blocks.is_empty()
             && emptied.is_empty()
             && pages.is_empty()
             && replaced.is_empty()
+            && copied.is_empty()
             && trim_pages.is_empty()
             && writes.is_empty()
             && trims.is_empty()
@@ -72,6 +77,11 @@ impl Uncommitted {
         self.0.pages.entry(ppn).or_insert(part);
     }
 
+    /// Note that the folder has the bytes of a page's part already.
+    pub(crate) fn copy(&mut self, ppn: Ppn, part: usize, from: Copied) {
+        self.0.copied.insert(row_id(ppn.0, part), from);
+    }
+
     /// Note that newer writes have replaced the bytes of a page's part.
     pub(crate) fn replace(&mut self, ppn: Ppn, part: usize) {
         self.0.replaced.insert(row_id(ppn.0, part));
@@ -90,9 +100,11 @@ impl Uncommitted {
             self.0.pages.remove(&ppn);
         }
         let parts = row_id(places.start.0, 0)..row_id(places.end.0, 0);
-        let replaced: Vec<u64> = self.0.replaced.range(parts).copied().collect();
-        for part in replaced {
+        let replaced: Vec<u64> = self.0.replaced.range(parts.clone()).copied().collect();
+        let copied: Vec<u64> = self.0.copied.range(parts).map(|(part, _)| *part).collect();
+        for part in replaced.into_iter().chain(copied) {
             self.0.replaced.remove(&part);
+            self.0.copied.remove(&part);
         }
         self.0.trim_pages.retain(|ppn| !places.contains(ppn));
         self.0.blocks.insert(block);

@@ -1,6 +1,7 @@
 //! The media of a live drive: bytes in RAM, or older bytes in a folder.
 
-use crate::data::changes::{Changes, Uncommitted};
+use crate::data::changes::{Changes, Uncommitted, row_id};
+use crate::data::lately::Lately;
 use crate::data::pages::{self, Pages};
 use crate::page_memory::PageMemory;
 use std::ops::Range;
@@ -27,6 +28,8 @@ pub(crate) struct Flash {
     written: u64,
     /// Pages whose memory is free once they are written to the folder.
     programmed: Vec<PageData>,
+    /// Pages that were read from the folder lately.
+    lately: Lately,
     /// Memory of pages that were overwritten, for those that are received next.
     memory: Arc<PageMemory>,
 }
@@ -42,6 +45,7 @@ impl Flash {
             in_ram: 0,
             written: 0,
             programmed: vec![],
+            lately: Lately::default(),
             memory: Arc::default(),
         }
     }
@@ -157,6 +161,7 @@ impl Media for Flash {
             in_ram: self.in_ram,
             written: 0,
             programmed: vec![],
+            lately: Lately::default(),
             memory: Arc::default(),
         }))
     }
@@ -164,7 +169,10 @@ impl Media for Flash {
         let part = self.bytes.spare_areas().page(ppn).len();
         self.changed(|c| c.program(ppn, part));
         self.in_ram += page.len() as u64;
-        if self.changes.is_some() {
+        if let Some(changes) = &mut self.changes {
+            if let Some(from) = self.lately.find(&page) {
+                changes.copy(ppn, part, from.clone());
+            }
             self.programmed.push(page.clone());
         }
         self.bytes.program(ppn, oob, page)
@@ -176,7 +184,13 @@ impl Media for Flash {
         let part = self.bytes.spare_areas().page(ppn).iter().position(|oob| oob.span.lpn == lpn);
         let (Some(pages), Some(part)) = (&self.pages, part) else { return Ok(PageData::default()) };
         match pages.read(ppn, part, &self.memory)? {
-            pages::Bytes::Whole(page) => Ok(page),
+            pages::Bytes::Whole(page, place) => {
+                if self.changes.is_some() {
+                    let forgotten = self.lately.note(&page, row_id(ppn.0, part), place);
+                    forgotten.into_iter().for_each(|page| self.memory.put(page));
+                }
+                Ok(page)
+            }
             // The drive continues with zeroes. No read returns them: reads of these sectors fail.
             pages::Bytes::Damaged(place) => {
                 let spans = self.bytes.spare_areas().page(ppn).iter().map(|oob| oob.span);

@@ -198,7 +198,7 @@ impl Folder {
         let mut data = vec![];
         let (mut record, pages) = self.record(&changes, ftl, &Beside::default(), &mut data)?;
         (record.now, record.wear) = (now.0, Some(wear(ftl)?));
-        for (at, page) in pages {
+        for PageBytes { at, page, .. } in pages {
             record.pages[at].data = Some(hold(&mut data, &page));
         }
         let mut merged = Merged::default();
@@ -271,8 +271,7 @@ impl Folder {
         if !record.writes_over.is_empty() || !record.trims_over.is_empty() {
             self.look_at = 2 * (self.writes.len() + self.trims.len()) + FEWEST_ROWS;
         }
-        let ended =
-            self.journal.append(record, &mut data, &pages).map_err(|e| not_written(&self.path, &e))?;
+        let ended = self.journal.append(record, &mut data, pages).map_err(|e| not_written(&self.path, &e))?;
         self.buffer = Some(data).filter(|data| data.capacity() <= BUFFER).unwrap_or_default();
         ftl.media_mut::<Flash>()?.forget_bytes();
         if let (Some(ended), Some(folding)) = (ended, &self.folding) {
@@ -289,7 +288,7 @@ impl Folder {
         ftl: &Ftl,
         beside: &Beside,
         data: &mut Vec<u8>,
-    ) -> Result<(Record, PageBytes), NotWritten> {
+    ) -> Result<(Record, Vec<PageBytes>), NotWritten> {
         let flash = ftl.media().get::<Flash>()?;
         let mut record = Record {
             emptied: changes.emptied.iter().map(|(block, shift)| (block.0, *shift)).collect(),
@@ -308,7 +307,8 @@ impl Folder {
                 if !replaced.remove(&id)
                     && let Some(page) = page
                 {
-                    pages.push((record.pages.len(), page.clone()));
+                    let from = changes.copied.get(&id).cloned();
+                    pages.push(PageBytes { at: record.pages.len(), page: page.clone(), from });
                 }
                 record.pages.push(PagePart { id, oob, data: None });
             }

@@ -2,12 +2,14 @@
 //! few since the last sync, and otherwise in the file of pages, where they stay.
 
 use crate::data::changes::{LAST_PART, row_id};
+use crate::data::lately::Copied;
 use crate::data::merged::pages_of;
 use crate::data::page_file::{Allocation, PageFile, read, write};
 use crate::data::places::{Extent, Place, Places, Source};
 use crate::data::record::{Held, Record, around, hold};
 use crate::data::segment::Segment;
 use crate::lock;
+use rustc_hash::FxHashMap;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::MetadataExt;
@@ -28,8 +30,20 @@ pub(crate) struct Bytes {
     pub allocation: Allocation,
 }
 
-/// Bytes of pages: the position of each page in the record, and its bytes.
-pub(crate) type PageBytes = Vec<(usize, PageData)>;
+/// The bytes of a page.
+pub(crate) struct PageBytes {
+    /// The position of the page in the record.
+    pub at: usize,
+    pub page: PageData,
+    /// Where they were read.
+    pub from: Option<Copied>,
+}
+
+/// A record, and of its pages those that share the bytes of others: by row number, the record that has written them.
+struct Written<'a> {
+    record: &'a Record,
+    shared: &'a FxHashMap<u64, u64>,
+}
 
 /// The log of a folder that is served.
 pub(crate) struct Journal {
@@ -67,8 +81,28 @@ impl State {
         }
     }
 
+    /// Let a page of a record share the bytes that it was read from, if they are still there. Returns it if they are not.
+    fn share(
+        &mut self,
+        record: &mut Record,
+        page: PageBytes,
+        shared: &mut FxHashMap<u64, u64>,
+    ) -> Option<(usize, PageData)> {
+        let found = page.from.as_ref().and_then(|from| {
+            let place = self.places.get(from.id)?;
+            Some((place.written_as(&from.place)?, place.extent, place.checksum))
+        });
+        let Some((written, extent, checksum)) = found else { return Some((page.at, page.page)) };
+        let id = record.pages[page.at].id;
+        record.later.filed.push((id, Held { at: extent.at, length: extent.length, checksum }));
+        shared.insert(id, written);
+        self.allocation.share(extent);
+        None
+    }
+
     /// Set the places of pages as a record says.
-    fn apply(&mut self, number: u64, record: &Record, (segment, data_at): (&Arc<Segment>, u64)) {
+    fn apply(&mut self, number: u64, written: &Written<'_>, (segment, data_at): (&Arc<Segment>, u64)) {
+        let Written { record, shared } = written;
         let mut over = vec![];
         for (block, slot_shift) in &record.emptied {
             let pages = pages_of(*block, *slot_shift);
@@ -86,7 +120,8 @@ impl State {
             }
         }
         for (id, held) in &record.later.filed {
-            over.extend(self.places.insert(*id, place(Source::Pages(number), held, 0)));
+            let written = shared.get(id).copied().unwrap_or(number);
+            over.extend(self.places.insert(*id, place(Source::Pages(written), held, 0)));
         }
         over.extend(record.later.replaced.iter().filter_map(|id| self.places.remove(*id)));
         over.iter().for_each(|place| self.free(place, number));
@@ -131,25 +166,32 @@ impl Journal {
         &self,
         mut record: Record,
         data: &mut Vec<u8>,
-        pages: &PageBytes,
+        pages: Vec<PageBytes>,
     ) -> io::Result<Option<Arc<Segment>>> {
         let mut state = lock(&self.state);
         state.allocation.look_at_forks();
+        let mut shared = FxHashMap::default();
+        let pages: Vec<(usize, PageData)> =
+            pages.into_iter().filter_map(|page| state.share(&mut record, page, &mut shared)).collect();
         let bytes: u64 = pages.iter().map(|(_, page)| page.len() as u64).sum();
-        if state.logged + bytes <= LOGGED {
+        let filed = if state.logged + bytes <= LOGGED {
             state.logged += bytes;
-            for (at, page) in pages {
+            for (at, page) in &pages {
                 record.pages[*at].data = Some(hold(data, page));
             }
+            Ok(())
         } else {
-            self.file(&mut state, &mut record, pages)?;
-        }
+            self.file(&mut state, &mut record, &pages)
+        };
         record.later.synced = state.allocation.synced();
-        let written = self.write(&mut state, &record, data);
-        if let Err(e) = written {
-            let unused =
-                record.later.filed.iter().map(|(_, held)| Extent { at: held.at, length: held.length });
-            unused.for_each(|extent| state.allocation.put_back(extent));
+        let written = Written { record: &record, shared: &shared };
+        if let Err(e) = filed.and_then(|()| self.write(&mut state, &written, data)) {
+            for (_, held) in &record.later.filed {
+                let extent = Extent { at: held.at, length: held.length };
+                if !state.allocation.unshare(extent) {
+                    state.allocation.put_back(extent);
+                }
+            }
             return Err(e);
         }
         if state.length < LONG {
@@ -159,7 +201,7 @@ impl Journal {
     }
 
     /// Write bytes of pages to the file of pages, for a record that is not written yet.
-    fn file(&self, state: &mut State, record: &mut Record, pages: &PageBytes) -> io::Result<()> {
+    fn file(&self, state: &mut State, record: &mut Record, pages: &[(usize, PageData)]) -> io::Result<()> {
         let mut parts: Vec<(u64, &[u8])> = vec![];
         for (at, page) in pages {
             let extent = state.allocation.take(page.len() as u32);
@@ -167,20 +209,14 @@ impl Journal {
             record.later.filed.push((record.pages[*at].id, held));
             parts.push((extent.at, page));
         }
-        state.is_filed = true;
-        let written = self.pages.write(&mut parts);
-        if written.is_err() {
-            for (at, bytes) in parts {
-                state.allocation.put_back(Extent { at, length: bytes.len() as u32 });
-            }
-        }
-        written
+        state.is_filed = !parts.is_empty() || state.is_filed;
+        self.pages.write(&mut parts)
     }
 
     /// Write a record, and set the places of its pages.
-    fn write(&self, state: &mut State, record: &Record, data: &[u8]) -> io::Result<()> {
+    fn write(&self, state: &mut State, written: &Written<'_>, data: &[u8]) -> io::Result<()> {
         let number = state.next;
-        let (before, behind) = around(number, record, data.len()).map_err(io::Error::other)?;
+        let (before, behind) = around(number, written.record, data.len()).map_err(io::Error::other)?;
         let (at, current) = (state.length, Arc::clone(&state.current));
         if let Err(e) = write(&current.file, &mut [&before, data, &behind], at) {
             // Cut off what was written: it would be a record without an end.
@@ -192,7 +228,7 @@ impl Journal {
         if !state.unsynced.iter().any(|s| s.first == current.first) {
             state.unsynced.push(Arc::clone(&current));
         }
-        state.apply(number, record, (&current, at + before.len() as u64));
+        state.apply(number, written, (&current, at + before.len() as u64));
         Ok(())
     }
 
@@ -227,7 +263,8 @@ impl Journal {
             if is_filed {
                 let mut record = Record::default();
                 record.later.synced = number;
-                self.write(&mut state, &record, &[])?;
+                let written = Written { record: &record, shared: &FxHashMap::default() };
+                self.write(&mut state, &written, &[])?;
             }
             std::mem::take(&mut state.unsynced)
         };
@@ -332,5 +369,92 @@ impl Journal {
             state.current.remove();
         }
         state.length == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::record::PagePart;
+    use wordline_ftl::{Oob, Span};
+    use wordline_units::{Lpn, SectorMask};
+
+    const PAGE: usize = 300 << 10;
+
+    fn journal(folder: &Path) -> Journal {
+        let database = folder.join("drive.sqlite");
+        std::fs::write(&database, "x").unwrap();
+        let allocation = Allocation::around(vec![], PAGE as u64, 0);
+        let bytes = Bytes { pages: PageFile::open(folder).unwrap(), places: Places::default(), allocation };
+        Journal::begin(folder, &database, 1, bytes).unwrap()
+    }
+
+    /// A record that programs a physical page, whose bytes were read elsewhere or not.
+    fn program(journal: &Journal, ppn: u32, byte: u8, from: Option<Copied>) {
+        let span = Span { lpn: Lpn(7), mask: SectorMask::first(4), offset: 0 };
+        let part = PagePart { id: row_id(ppn, 0), oob: Oob { span, version: 1, sequence: 1 }, data: None };
+        let record = Record { pages: vec![part], ..Record::default() };
+        let pages = vec![PageBytes { at: 0, page: PageData::from(vec![byte; PAGE]), from }];
+        journal.append(record, &mut vec![], pages).unwrap();
+    }
+
+    fn erase(journal: &Journal, block: u32) {
+        let record = Record { emptied: vec![(block, 2)], ..Record::default() };
+        journal.append(record, &mut vec![], vec![]).unwrap();
+    }
+
+    fn first_byte(journal: &Journal, ppn: u32) -> Option<u8> {
+        let place = journal.place(row_id(ppn, 0))?;
+        let mut bytes = vec![0; PAGE];
+        assert_eq!(journal.read(&place, &mut bytes).unwrap(), PAGE);
+        assert_eq!(crc32fast::hash(&bytes), place.checksum);
+        Some(bytes[0])
+    }
+
+    #[test]
+    fn a_moved_page_is_not_written_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let journal = journal(folder.path());
+        let length = || std::fs::metadata(folder.path().join("drive.pages")).unwrap().len();
+        program(&journal, 1, 5, None);
+        let copied = || Copied { id: row_id(1, 0), place: journal.place(row_id(1, 0)).unwrap() };
+        let from = copied();
+        program(&journal, 4, 5, Some(from.clone()));
+        assert_eq!((length(), first_byte(&journal, 4)), (PAGE as u64, Some(5)));
+        erase(&journal, 0);
+        assert_eq!([1, 4].map(|ppn| first_byte(&journal, ppn)), [None, Some(5)]);
+        // Its bytes are no longer where they were read.
+        program(&journal, 1, 6, None);
+        program(&journal, 5, 5, Some(from));
+        assert_eq!([1, 4, 5].map(|ppn| first_byte(&journal, ppn)), [Some(6), Some(5), Some(5)]);
+        assert_eq!(length(), 3 * PAGE as u64);
+        // What its last page has left is used again.
+        erase(&journal, 1);
+        program(&journal, 8, 8, None);
+        program(&journal, 9, 9, None);
+        assert_eq!([1, 4, 8, 9].map(|ppn| first_byte(&journal, ppn)), [Some(6), None, Some(8), Some(9)]);
+        assert_eq!(length(), 3 * PAGE as u64);
+    }
+
+    #[test]
+    fn bytes_stay_in_the_log_while_they_are_few() {
+        let folder = tempfile::tempdir().unwrap();
+        let journal = journal(folder.path());
+        let few = |byte: u8| {
+            let span = Span { lpn: Lpn(1), mask: SectorMask::first(1), offset: 0 };
+            let oob = Oob { span, version: 1, sequence: 1 };
+            let part = PagePart { id: row_id(byte.into(), 0), oob, data: None };
+            let record = Record { pages: vec![part], ..Record::default() };
+            let pages = vec![PageBytes { at: 0, page: PageData::from(vec![byte; 100 << 10]), from: None }];
+            journal.append(record, &mut vec![], pages).unwrap();
+            journal.place(row_id(byte.into(), 0)).unwrap().is_in(1)
+        };
+        assert_eq!([1, 2, 3].map(few), [true, true, false]);
+        let records = lock(&journal.state).next;
+        journal.sync().unwrap();
+        assert_eq!(lock(&journal.state).next, records + 1, "one says how far the file of pages is");
+        assert!(few(4));
+        journal.sync().unwrap();
+        assert_eq!(lock(&journal.state).next, records + 2);
     }
 }

@@ -13,6 +13,7 @@ pub(crate) mod fold;
 pub(crate) mod folder;
 pub(crate) mod found;
 pub(crate) mod journal;
+pub(crate) mod lately;
 pub(crate) mod merged;
 pub(crate) mod not_written;
 pub(crate) mod opening;

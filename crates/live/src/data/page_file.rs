@@ -1,6 +1,7 @@
 //! The file of a folder with the bytes of its pages, and which of its ranges are free.
 
 use crate::data::places::Extent;
+use rustc_hash::FxHashMap;
 use rustix::io::{Errno, pwritev};
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -125,6 +126,8 @@ pub(crate) struct Allocation {
     /// Free ranges by their bytes.
     free: BTreeMap<u64, Vec<u64>>,
     waiting: Vec<Freed>,
+    /// Ranges that several pages share: how many beside one, by place.
+    shared: FxHashMap<u64, u32>,
     /// The number of the record up to which all is on the disk, and the same once the sync under way is done.
     synced: u64,
     syncing: u64,
@@ -136,9 +139,17 @@ impl Allocation {
     /// All but these ranges is free. The drive's pages have at most so many bytes, if that is known.
     pub(crate) fn around(mut used: Vec<Extent>, page: u64, synced: u64) -> Allocation {
         let mut allocation = Allocation { grain: page, synced, syncing: synced, ..Allocation::default() };
+        // A page without bytes has no room.
+        used.retain(|extent| extent.length > 0);
         used.sort_unstable_by_key(|extent| extent.at);
         let grain = allocation.grain();
+        let mut last = None;
         for extent in used {
+            if last == Some(extent.at) {
+                allocation.share(extent);
+                continue;
+            }
+            last = Some(extent.at);
             // What is as long as a page is free from its start on; a rest that is shorter is not used.
             while allocation.end + grain <= extent.at {
                 allocation.free.entry(grain).or_default().push(allocation.end);
@@ -181,11 +192,32 @@ impl Allocation {
 
     /// Return a range that was not used.
     pub(crate) fn put_back(&mut self, extent: Extent) {
-        self.free.entry(self.rounded(extent.length)).or_default().push(extent.at);
+        if extent.length > 0 {
+            self.free.entry(self.rounded(extent.length)).or_default().push(extent.at);
+        }
     }
 
-    /// A record has freed a range that another had written.
+    /// One more page has its bytes in this range.
+    pub(crate) fn share(&mut self, extent: Extent) {
+        *self.shared.entry(extent.at).or_default() += 1;
+    }
+
+    /// One page less has its bytes in this range. Returns whether another has.
+    pub(crate) fn unshare(&mut self, extent: Extent) -> bool {
+        let shared = self.shared.get_mut(&extent.at).filter(|_| extent.length > 0);
+        let Some(others) = shared else { return false };
+        *others -= 1;
+        if *others == 0 {
+            self.shared.remove(&extent.at);
+        }
+        true
+    }
+
+    /// A record has freed a range that another had written, unless another page has it.
     pub(crate) fn free(&mut self, extent: Extent, written: u64, freed: u64) {
+        if self.unshare(extent) {
+            return;
+        }
         let freed = Freed { extent, written, freed };
         if self.is_free(&freed) {
             self.put_back(extent);
@@ -281,6 +313,20 @@ mod tests {
         allocation.begin_sync(13);
         allocation.end_sync(13);
         assert_eq!((take(&mut allocation), allocation.synced()), (1, 13));
+    }
+
+    #[test]
+    fn a_range_that_pages_share_is_free_after_the_last() {
+        let empty = |page| Extent { length: 0, ..at(page) };
+        let mut allocation = Allocation::around(vec![at(0), empty(1), at(1), at(0), empty(0)], PAGE, 0);
+        assert_eq!(allocation.end(), 2 * PAGE);
+        allocation.share(at(0));
+        allocation.free(empty(0), 1, 1);
+        for number in [1, 2, 3] {
+            assert_eq!(take(&mut allocation), u64::from(number as u32) + 1, "{number}");
+            allocation.free(at(0), 1, number);
+        }
+        assert_eq!(take(&mut allocation), 0);
     }
 
     #[test]

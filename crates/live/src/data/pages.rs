@@ -2,7 +2,7 @@
 
 use crate::data::changes::row_id;
 use crate::data::journal::Journal;
-use crate::data::places::Places;
+use crate::data::places::{Place, Places};
 use crate::page_memory::PageMemory;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -27,7 +27,7 @@ struct Then {
 
 /// What was found at the place of a page.
 pub(crate) enum Bytes {
-    Whole(PageData),
+    Whole(PageData, Place),
     /// The bytes are missing, or differ from those written: where, in words.
     Damaged(String),
 }
@@ -62,7 +62,7 @@ impl Pages {
         let found = page.get_mut().map_or(Ok(0), |bytes| self.journal.read(&place, bytes));
         let found = found.map_err(|e| self.failed(format!("physical page {} cannot be read: {e}", ppn.0)))?;
         if found == page.len() && crc32fast::hash(&page) == place.checksum {
-            return Ok(Bytes::Whole(page));
+            return Ok(Bytes::Whole(page, place));
         }
         let file = self.journal.file_of(&place);
         Ok(Bytes::Damaged(format!("{file}: physical page {}: checksum mismatch", ppn.0)))

@@ -18,7 +18,7 @@ pub(crate) struct Extent {
 }
 
 /// The file that has the bytes of a page.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub(crate) enum Source {
     /// A segment of the log.
     Log(Arc<Segment>),
@@ -27,7 +27,7 @@ pub(crate) enum Source {
 }
 
 /// Place of the bytes of a page's part.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub(crate) struct Place {
     pub source: Source,
     pub extent: Extent,
@@ -35,6 +35,15 @@ pub(crate) struct Place {
 }
 
 impl Place {
+    /// The record that has written its bytes to the file of pages, if they are those of another place.
+    pub(crate) fn written_as(&self, other: &Place) -> Option<u64> {
+        let is_same = self.extent == other.extent && self.checksum == other.checksum;
+        match (&self.source, &other.source) {
+            (Source::Pages(written), Source::Pages(other)) if is_same && written == other => Some(*written),
+            _ => None,
+        }
+    }
+
     /// Whether its bytes are in the segment with this first record.
     pub(crate) fn is_in(&self, first: u64) -> bool {
         matches!(&self.source, Source::Log(segment) if segment.first == first)

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 pub(crate) const SEGMENT: &str = "drive.log.";
 
 /// A file of the log.
+#[derive(Debug)]
 pub(crate) struct Segment {
     /// The number of its first record.
     pub first: u64,
