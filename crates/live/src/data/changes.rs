@@ -1,14 +1,10 @@
 //! Changes of media since the last commit to their folder.
 
 use crate::data::lately::Copied;
+use crate::data::row_id::row_id;
 use std::collections::{BTreeMap, BTreeSet};
 use wordline_ftl::PageData;
 use wordline_units::{BlockId, Lpn, Ppn, SectorMask};
-
-/// Maximum numbers of sectors of a logical page, and of parts of a physical page.
-const SECTORS: u64 = 32;
-/// The last part.
-pub(crate) const LAST_PART: usize = SECTORS as usize - 1;
 
 /// A sector in protected RAM: its version, and the page that contains its bytes.
 pub(crate) type Protected = (u64, PageData);
@@ -136,19 +132,10 @@ impl Uncommitted {
     }
 }
 
-/// Row number of a sector of a logical page, or of a part of a physical page.
-pub(crate) fn row_id(page: u32, part: usize) -> u64 {
-    u64::from(page) * SECTORS + part as u64
-}
-
-/// The page of a row number, and the sector or part of it.
-pub(crate) fn of_row_id(id: u64) -> (u32, u32) {
-    ((id / SECTORS) as u32, (id % SECTORS) as u32)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::row_id::of_row_id;
 
     #[test]
     fn erase_drops_data_of_its_own_block_only() {

@@ -1,10 +1,10 @@
 //! What counts of a log after a crash of the system. The disk has all records up to the last sync with their pages; of what
 //! was written later it may have a record without its pages, or pages without their record.
 
-use crate::data::changes::{LAST_PART, row_id};
 use crate::data::merged::pages_of;
 use crate::data::page_file::PageFile;
 use crate::data::record::{Next, Record, next};
+use crate::data::row_id::{LAST_PART, row_id};
 use crate::data::segment::Segment;
 use std::collections::BTreeSet;
 use std::io;

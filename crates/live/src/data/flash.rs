@@ -1,8 +1,9 @@
 //! The media of a live drive: bytes in RAM, or older bytes in a folder.
 
-use crate::data::changes::{Changes, Uncommitted, row_id};
+use crate::data::changes::{Changes, Uncommitted};
 use crate::data::lately::Lately;
 use crate::data::pages::{self, Pages};
+use crate::data::row_id::row_id;
 use crate::page_memory::PageMemory;
 use std::ops::Range;
 use std::sync::Arc;

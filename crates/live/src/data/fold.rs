@@ -1,11 +1,11 @@
 //! Folds the log into the database, one segment per transaction, on a background thread. A checksum over the
 //! rows of each table detects missing or modified rows.
 
-use crate::data::changes::LAST_PART;
 use crate::data::journal::Journal;
 use crate::data::merged::Merged;
 use crate::data::page_file::PageFile;
 use crate::data::record::{Held, Next, Part, Read, next};
+use crate::data::row_id::LAST_PART;
 use crate::data::segment::Segment;
 use crate::data::sums::{Sums, note, noted};
 use crate::lock;

@@ -3,7 +3,7 @@
 //! All changes since the last replies are one record of the log, written by one call before the replies are sent; a
 //! background thread folds the log into the database. If a server is killed, the next start folds the rest of the log.
 
-use crate::data::changes::{Changes, of_row_id, row_id};
+use crate::data::changes::Changes;
 use crate::data::crashed::boot;
 use crate::data::flash::Flash;
 use crate::data::fold::{Folding, settle};
@@ -13,6 +13,7 @@ use crate::data::not_written::{NotWritten, gone, not_written};
 use crate::data::opening::{DATABASE, Opened, open, settings, sql};
 use crate::data::pages::Pages;
 use crate::data::record::{BlockState, PagePart, Record, hold};
+use crate::data::row_id::{of_row_id, row_id};
 use crate::data::rows::runs;
 use crate::data::segment::segments;
 use crate::data::sums::{Sums, note, noted};

@@ -1,8 +1,8 @@
 //! The contents of a drive's folder when the drive is served again.
 
-use crate::data::changes::{of_row_id, row_id};
 use crate::data::flash::Flash;
 use crate::data::folder::Folder;
+use crate::data::row_id::{of_row_id, row_id};
 use crate::data::rows::{mode, slots};
 use crate::error::ServeError;
 use std::collections::BTreeSet;

@@ -1,12 +1,12 @@
 //! The log of a folder. Each record is appended to a segment by one write call; the bytes of its pages are in it if they are
 //! few since the last sync, and otherwise in the file of pages, where they stay.
 
-use crate::data::changes::{LAST_PART, row_id};
 use crate::data::lately::Copied;
 use crate::data::merged::pages_of;
 use crate::data::page_file::{Allocation, PageFile, read, write};
 use crate::data::places::{Extent, Place, Places, Source};
 use crate::data::record::{Held, Record, around, hold};
+use crate::data::row_id::{LAST_PART, row_id};
 use crate::data::segment::Segment;
 use crate::lock;
 use rustc_hash::FxHashMap;

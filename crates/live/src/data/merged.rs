@@ -1,8 +1,8 @@
 //! The changes of several records of the log as one: the database gets only what is left of them after the last, since
 //! blocks change with each record.
 
-use crate::data::changes::{LAST_PART, row_id};
 use crate::data::record::{BlockState, Held, PagePart, Record};
+use crate::data::row_id::{LAST_PART, row_id};
 use crate::data::sums::{
     AFTER_CUT, BLOCK, DAMAGED, PAGE, PROTECTED_TRIM, PROTECTED_WRITE, PageRow, Sums, TRIM_PAGE, note,
 };

@@ -21,6 +21,7 @@ pub(crate) mod page_file;
 pub(crate) mod pages;
 pub(crate) mod places;
 pub(crate) mod record;
+pub(crate) mod row_id;
 pub(crate) mod rows;
 pub(crate) mod segment;
 pub(crate) mod sums;

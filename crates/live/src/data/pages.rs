@@ -1,8 +1,8 @@
 //! Reads the bytes of a folder's pages: current ones, or those at the creation of a fork.
 
-use crate::data::changes::row_id;
 use crate::data::journal::Journal;
 use crate::data::places::{Place, Places};
+use crate::data::row_id::row_id;
 use crate::page_memory::PageMemory;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! Where a folder has the bytes of each page: in its log, or in its file of pages.
 
-use crate::data::changes::row_id;
+use crate::data::row_id::row_id;
 use crate::data::segment::Segment;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
