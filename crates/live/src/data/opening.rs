@@ -16,11 +16,14 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// The database of a folder.
 pub(crate) const DATABASE: &str = "drive.sqlite";
 /// The file that marks a running server.
 const LOCK: &str = "lock";
+/// How long to wait for a lock.
+const LOCKED: Duration = Duration::from_millis(500);
 /// Bytes of a page of the database.
 const PAGE: i32 = 4096;
 /// Segments kept at a start although they are in the database.
@@ -62,9 +65,15 @@ fn take(path: &Path) -> Result<(File, bool), ServeError> {
     let was_there = path.join(LOCK).exists();
     let options = File::options().create(true).truncate(false).write(true).open(path.join(LOCK));
     let lock = options.map_err(|e| io("cannot create a lock file", e))?;
-    rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive).map_err(|_| {
-        wrong("in use by another server\n  allowed: a folder that no server uses".to_string())
-    })?;
+    // A process that another thread is just starting has its files for a moment, and with them a lock given up meanwhile.
+    let begun = Instant::now();
+    while rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
+        if begun.elapsed() >= LOCKED {
+            let allowed = "a folder that no server uses";
+            return Err(wrong(format!("in use by another server\n  allowed: {allowed}")));
+        }
+        std::thread::sleep(LOCKED / 20);
+    }
     Ok((lock, was_there))
 }
 
