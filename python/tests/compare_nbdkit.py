@@ -1,8 +1,11 @@
 """A served drive without delays beside nbdkit's memory plugin: requests a second, and their CPU.
 
+The last rows are of a drive in a folder: beside the same drive in RAM, and with a FLUSH after each
+write beside fio on a file of the same file system with fsync.
+
 Run by ``make bench-live`` with fio and nbdkit of Debian's packages; not by ``make test``. Both
-servers run at once and are asked in turns, so that what else the machine does meets both alike;
-each row has the median of the pairs.
+sides of a row run at once and are asked in turns, so that what else the machine does meets both
+alike; each row has the median of the pairs.
 """
 
 from __future__ import annotations
@@ -17,6 +20,8 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
+from math import isnan, nan
 from pathlib import Path
 from typing import NamedTuple
 
@@ -32,11 +37,14 @@ class Case(NamedTuple):
     block: str
     depth: int
     connections: int = 1
+    #: A FLUSH after each write.
+    flushes: bool = False
 
     def __str__(self) -> str:
         """Return the case as the table has it."""
         many = f", {self.connections} connections" if self.connections > 1 else ""
-        return f"{self.rw} {self.block} QD{self.depth}{many}"
+        flush = ", FLUSH after each" if self.flushes else ""
+        return f"{self.rw} {self.block} QD{self.depth}{many}{flush}"
 
 
 CASES = [
@@ -49,6 +57,9 @@ CASES = [
     Case("randread", "4k", 1),
     Case("randread", "4k", 32),
 ]
+#: In a folder: beside the drive in RAM, and beside a file.
+IN_FOLDER = [Case("randwrite", "16k", 8), Case("randread", "16k", 8)]
+SYNCED = Case("randwrite", "4k", 1, flushes=True)
 
 
 class Measured(NamedTuple):
@@ -56,6 +67,47 @@ class Measured(NamedTuple):
 
     rate: float
     cpu: float
+
+
+def fio(case: Case, seconds: float | None, *target: str) -> tuple[int, float]:
+    """Let fio ask for some seconds, or for all of the size once.
+
+    Returns the requests, and those of a second.
+    """
+    for_long = [f"--runtime={seconds}", "--time_based"] if seconds else []
+    done = subprocess.run(
+        [
+            "fio",
+            "--name=x",
+            *target,
+            f"--rw={case.rw}",
+            f"--bs={case.block}",
+            f"--iodepth={case.depth}",
+            f"--numjobs={case.connections}",
+            f"--fsync={int(case.flushes)}",
+            "--group_reporting",
+            f"--size={SIZE}",
+            "--output-format=json",
+            *for_long,
+        ],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    job = json.loads(done.stdout[done.stdout.index("{") :])["jobs"][0]
+    requests = sum(job[kind]["total_ios"] for kind in ("read", "write"))
+    return requests, sum(job[kind]["iops"] for kind in ("read", "write"))
+
+
+class PlainFile:
+    """A file of a file system, which fio writes itself."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def ask(self, case: Case, seconds: float | None) -> Measured:
+        """Let fio write; nobody serves it."""
+        return Measured(fio(case, seconds, f"--filename={self.path}")[1], nan)
 
 
 class Server:
@@ -77,30 +129,9 @@ class Server:
 
     def ask(self, case: Case, seconds: float | None) -> Measured:
         """Let fio ask for some seconds, or for all of the size once."""
-        for_long = [f"--runtime={seconds}", "--time_based"] if seconds else []
         before = self.cpu()
-        done = subprocess.run(
-            [
-                "fio",
-                "--name=x",
-                "--ioengine=nbd",
-                f"--uri=nbd+unix:///?socket={self.socket}",
-                f"--rw={case.rw}",
-                f"--bs={case.block}",
-                f"--iodepth={case.depth}",
-                f"--numjobs={case.connections}",
-                "--group_reporting",
-                f"--size={SIZE}",
-                "--output-format=json",
-                *for_long,
-            ],
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        job = json.loads(done.stdout[done.stdout.index("{") :])["jobs"][0]
-        requests = sum(job[kind]["total_ios"] for kind in ("read", "write"))
-        rate = sum(job[kind]["iops"] for kind in ("read", "write"))
+        uri = f"--uri=nbd+unix:///?socket={self.socket}"
+        requests, rate = fio(case, seconds, "--ioengine=nbd", uri)
         return Measured(rate, (self.cpu() - before) / requests * 1e6)
 
     def stop(self) -> None:
@@ -115,6 +146,23 @@ def ratio(pairs: list[tuple[Measured, Measured]], field: str) -> str:
     return f"{statistics.median(ratios):.2f} ({min(ratios):.2f}-{max(ratios):.2f})"
 
 
+def measure(case: Case, sides: Sequence[Server | PlainFile], pairs: int, seconds: float) -> None:
+    """Measure a case in turns, and print its row."""
+    found = []
+    for number in range(pairs):
+        turn = sides if number % 2 == 0 else sides[::-1]
+        asked = [side.ask(case, seconds) for side in turn]
+        found.append((asked[0], asked[1]) if number % 2 == 0 else (asked[1], asked[0]))
+    rates, cpus = (
+        [statistics.median(getattr(pair[side], field) for pair in found) for side in (0, 1)]
+        for field in ("rate", "cpu")
+    )
+    row = f"| {case} | {rates[0]:,.0f} | {rates[1]:,.0f} | {ratio(found, 'rate')} "
+    # fio's own CPU is not a server's.
+    beside = "|" if isnan(cpus[1]) else f"{cpus[1]:.1f} us | {ratio(found, 'cpu')}"
+    print(f"{row}| {cpus[0]:.1f} us | {beside} |", flush=True)
+
+
 def main() -> int:
     """Measure all cases and print a table."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -124,43 +172,42 @@ def main() -> int:
     parser.add_argument("--pairs", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=2)
     parser.add_argument("--only", default="", help="cases that contain this text")
+    parser.add_argument("--on", type=Path, default=Path(), help="where the drive has its folder")
     args = parser.parse_args()
     missing = [tool for tool in ("fio", "nbdkit") if shutil.which(tool) is None]
     if missing:
         print(f"skipped: {', '.join(missing)} not installed (apt-get install fio nbdkit)")
         return 0
-    folder = Path(tempfile.mkdtemp())
-    sockets = [folder / "drive", folder / "memory"]
+    folder, data = Path(tempfile.mkdtemp()), Path(tempfile.mkdtemp(dir=args.on))
+    sockets = [folder / name for name in ("drive", "memory", "persistent")]
     drive = [args.wordline, "serve", "--device", args.device, "--scheme", args.scheme]
-    drive += ["--time-scale", "0", "--nbd", f"unix:{sockets[0]}"]
+    drive += ["--time-scale", "0", "--nbd"]
     servers = [
-        Server(drive, sockets[0]),
+        Server([*drive, f"unix:{sockets[0]}"], sockets[0]),
         Server(["nbdkit", "-f", "-U", str(sockets[1]), "memory", "8G"], sockets[1]),
+        Server([*drive, f"unix:{sockets[2]}", "--data", str(data / "drive")], sockets[2]),
     ]
+    in_ram, nbdkit, persistent = servers
     try:
         for server in servers:
             server.ask(Case("write", "64k", 4), None)
-        print("| case | requests/s | nbdkit | ratio | CPU of a request | nbdkit | ratio |")
-        print("|---|---:|---:|---|---:|---:|---|", flush=True)
-        for case in (case for case in CASES if args.only in str(case)):
-            pairs = []
-            for number in range(args.pairs):
-                turn = servers if number % 2 == 0 else servers[::-1]
-                asked = [server.ask(case, args.seconds) for server in turn]
-                pairs.append((asked[0], asked[1]) if number % 2 == 0 else (asked[1], asked[0]))
-            rates, cpus = (
-                [statistics.median(getattr(pair[side], field) for pair in pairs) for side in (0, 1)]
-                for field in ("rate", "cpu")
-            )
-            print(
-                f"| {case} | {rates[0]:,.0f} | {rates[1]:,.0f} | {ratio(pairs, 'rate')} "
-                f"| {cpus[0]:.1f} us | {cpus[1]:.1f} us | {ratio(pairs, 'cpu')} |",
-                flush=True,
-            )
+        for cases, sides, names in (
+            (CASES, (in_ram, nbdkit), "requests | requests/s | nbdkit"),
+            (IN_FOLDER, (persistent, in_ram), "in a folder | requests/s | in RAM"),
+            ([SYNCED], (persistent, PlainFile(data / "file")), "in a folder | requests/s | a file"),
+        ):
+            if not any(args.only in str(case) for case in cases):
+                continue
+            print(f"| {names} | ratio | CPU of a request | beside it | ratio |")
+            print("|---|---:|---:|---|---:|---:|---|", flush=True)
+            for case in (case for case in cases if args.only in str(case)):
+                measure(case, sides, args.pairs, args.seconds)
+            print()
     finally:
         for server in servers:
             server.stop()
         shutil.rmtree(folder, ignore_errors=True)
+        shutil.rmtree(data, ignore_errors=True)
     return 0
 
 

@@ -86,7 +86,7 @@ impl Drive {
         let at = folder.path().display().to_string();
         let wrong = |what: String| ServeError::Input(format!("--data {at}: {what}"));
         if found::identity(folder)?.is_none() {
-            let media = Flash::of(Metadata::default(), Arc::new(folder.pages()?));
+            let media = Flash::of(Metadata::default(), Arc::new(folder.pages()));
             let mut drive = Drive::over(run, media)?;
             let device = drive.working().map_err(&wrong)?;
             let now = device.now();

@@ -38,6 +38,15 @@ impl PageMemory {
         taken
     }
 
+    /// A page of this many bytes, of which the caller overwrites all; it is not shared.
+    pub(crate) fn one(&self, bytes: usize) -> PageData {
+        let found = {
+            let mut state = lock(&self.state);
+            if state.length == bytes { state.pages.pop_front() } else { None }
+        };
+        found.filter(|page| !page.is_shared()).unwrap_or_else(|| PageData::blank(bytes))
+    }
+
     /// Keep a page that is no longer used here. An older copy on flash or another drive may still share it; whether
     /// that is so is looked at when it is taken, the longest kept first.
     pub(crate) fn put(&self, page: PageData) {
@@ -73,6 +82,7 @@ mod tests {
         let at = page.as_ptr();
         let fork = page.clone();
         memory.put(page);
+        assert!(memory.one(512).len() == 512 && memory.bytes() == 4096, "of another length");
         let taken = memory.take(1, 4096);
         assert!(taken[0].as_ptr() != at && memory.bytes() == 0, "a fork has it");
         memory.put(PageData::blank(512));
@@ -82,6 +92,10 @@ mod tests {
         assert_eq!(memory.bytes(), 4096);
         let taken = memory.take(2, 4096);
         assert_eq!((taken[0].as_ptr(), taken[1].len(), memory.bytes()), (at, 4096, 0));
+        let other = taken[1].clone();
+        taken.into_iter().for_each(|page| memory.put(page));
+        assert_eq!(memory.one(4096).as_ptr(), at);
+        assert!(memory.one(4096).as_ptr() != other.as_ptr() && memory.bytes() == 0, "shared");
     }
 
     #[test]

@@ -1,13 +1,10 @@
 //! Changes of media since the last commit to their folder.
 
+use crate::data::lately::Copied;
+use crate::data::row_id::row_id;
 use std::collections::{BTreeMap, BTreeSet};
 use wordline_ftl::PageData;
 use wordline_units::{BlockId, Lpn, Ppn, SectorMask};
-
-/// Maximum numbers of sectors of a logical page, and of parts of a physical page.
-const SECTORS: u64 = 32;
-/// The last part.
-pub(crate) const LAST_PART: usize = SECTORS as usize - 1;
 
 /// A sector in protected RAM: its version, and the page that contains its bytes.
 pub(crate) type Protected = (u64, PageData);
@@ -21,6 +18,10 @@ pub(crate) struct Changes {
     pub emptied: BTreeMap<BlockId, u32>,
     /// Programmed pages, and the first part of each that has not been written.
     pub pages: BTreeMap<Ppn, usize>,
+    /// Parts of pages whose bytes newer writes have replaced, by row number.
+    pub replaced: BTreeSet<u64>,
+    /// Programmed pages whose bytes the folder has already, by row number.
+    pub copied: BTreeMap<u64, Copied>,
     /// Programmed pages of the trim log.
     pub trim_pages: BTreeSet<Ppn>,
     /// Data added to protected RAM, by logical page and sector.
@@ -33,10 +34,13 @@ pub(crate) struct Changes {
 
 impl Changes {
     pub(crate) fn is_empty(&self) -> bool {
-        let Changes { blocks, emptied, pages, trim_pages, writes, trims, trims_are_all } = self;
+        let Changes { blocks, emptied, pages, replaced, copied, trim_pages, writes, trims, trims_are_all } =
+            self;
         blocks.is_empty()
             && emptied.is_empty()
             && pages.is_empty()
+            && replaced.is_empty()
+            && copied.is_empty()
             && trim_pages.is_empty()
             && writes.is_empty()
             && trims.is_empty()
@@ -69,6 +73,16 @@ impl Uncommitted {
         self.0.pages.entry(ppn).or_insert(part);
     }
 
+    /// Note that the folder has the bytes of a page's part already.
+    pub(crate) fn copy(&mut self, ppn: Ppn, part: usize, from: Copied) {
+        self.0.copied.insert(row_id(ppn.0, part), from);
+    }
+
+    /// Note that newer writes have replaced the bytes of a page's part.
+    pub(crate) fn replace(&mut self, ppn: Ppn, part: usize) {
+        self.0.replaced.insert(row_id(ppn.0, part));
+    }
+
     /// Note that a page of the trim log was programmed.
     pub(crate) fn record_trims(&mut self, ppn: Ppn) {
         self.0.trim_pages.insert(ppn);
@@ -80,6 +94,13 @@ impl Uncommitted {
         let pages: Vec<Ppn> = self.0.pages.range(places.clone()).map(|(ppn, _)| *ppn).collect();
         for ppn in pages {
             self.0.pages.remove(&ppn);
+        }
+        let parts = row_id(places.start.0, 0)..row_id(places.end.0, 0);
+        let replaced: Vec<u64> = self.0.replaced.range(parts.clone()).copied().collect();
+        let copied: Vec<u64> = self.0.copied.range(parts).map(|(part, _)| *part).collect();
+        for part in replaced.into_iter().chain(copied) {
+            self.0.replaced.remove(&part);
+            self.0.copied.remove(&part);
         }
         self.0.trim_pages.retain(|ppn| !places.contains(ppn));
         self.0.blocks.insert(block);
@@ -111,19 +132,10 @@ impl Uncommitted {
     }
 }
 
-/// Row number of a sector of a logical page, or of a part of a physical page.
-pub(crate) fn row_id(page: u32, part: usize) -> u64 {
-    u64::from(page) * SECTORS + part as u64
-}
-
-/// The page of a row number, and the sector or part of it.
-pub(crate) fn of_row_id(id: u64) -> (u32, u32) {
-    ((id / SECTORS) as u32, (id % SECTORS) as u32)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::row_id::of_row_id;
 
     #[test]
     fn erase_drops_data_of_its_own_block_only() {
@@ -131,11 +143,13 @@ mod tests {
         for ppn in [7, 8, 11, 12] {
             uncommitted.program(Ppn(ppn), 0);
             uncommitted.record_trims(Ppn(ppn));
+            uncommitted.replace(Ppn(ppn), 1);
         }
         uncommitted.empty(BlockId(2), 2);
         let changes = uncommitted.take();
         assert_eq!(changes.pages.keys().collect::<Vec<_>>(), [&Ppn(7), &Ppn(12)]);
         assert_eq!(changes.trim_pages.len(), 2);
+        assert_eq!(changes.replaced, [row_id(7, 1), row_id(12, 1)].into());
         assert_eq!(changes.emptied.get(&BlockId(2)), Some(&2));
     }
 

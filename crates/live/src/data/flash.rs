@@ -1,15 +1,20 @@
 //! The media of a live drive: bytes in RAM, or older bytes in a folder.
 
 use crate::data::changes::{Changes, Uncommitted};
+use crate::data::lately::Lately;
 use crate::data::pages::{self, Pages};
+use crate::data::row_id::row_id;
 use crate::page_memory::PageMemory;
 use std::ops::Range;
 use std::sync::Arc;
 use wordline_ftl::{BlockHeader, Bytes, Media, MediaError, Metadata, Oob, PageData, Span};
 use wordline_units::{BlockId, Lpn, Ppn, SectorMask};
 
-/// The media of a live drive. Metadata are in RAM. Bytes of pages are in RAM too, but with a folder only
-/// until they are written to it. A fork reads older bytes from the folder, as of the fork's creation.
+/// Bytes that are dropped from RAM together, once they are in the folder.
+const FORGOTTEN: u64 = 1 << 20;
+
+/// The media of a live drive. Metadata are in RAM. Bytes of pages are in RAM too, but with a folder the newest
+/// only, and until they are written to it. A fork reads older bytes from the folder, as of the fork's creation.
 #[derive(Default)]
 pub(crate) struct Flash {
     bytes: Bytes,
@@ -19,8 +24,13 @@ pub(crate) struct Flash {
     changes: Option<Box<Uncommitted>>,
     /// Sectors of logical pages that were read and differ from what was written, and where, in words.
     damaged: Vec<(Span, String)>,
-    /// Bytes of pages in RAM.
+    /// Bytes of pages in RAM, those that have been written to the folder not counted.
     in_ram: u64,
+    written: u64,
+    /// Pages whose memory is free once they are written to the folder.
+    programmed: Vec<PageData>,
+    /// Pages that were read from the folder lately.
+    lately: Lately,
     /// Memory of pages that were overwritten, for those that are received next.
     memory: Arc<PageMemory>,
 }
@@ -34,6 +44,9 @@ impl Flash {
             changes: Some(Box::default()),
             damaged: vec![],
             in_ram: 0,
+            written: 0,
+            programmed: vec![],
+            lately: Lately::default(),
             memory: Arc::default(),
         }
     }
@@ -87,19 +100,40 @@ impl Flash {
         self.changes.as_ref().map_or(0, |changes| changes.count())
     }
 
-    /// Drop bytes from RAM that have been written to the folder.
+    /// All bytes in RAM have been written to the folder: drop them if they are many. Their memory is used again.
     pub(crate) fn forget_bytes(&mut self) {
-        self.in_ram = 0;
+        self.written += std::mem::take(&mut self.in_ram);
+        if self.written < FORGOTTEN {
+            return;
+        }
+        self.written = 0;
         self.bytes.forget_bytes();
+        self.programmed.drain(..).for_each(|page| self.memory.put(page));
+    }
+
+    /// Note in which parts of a page newer writes have replaced the bytes, as [`Bytes::drop_superseded`] does it.
+    fn replace(&mut self, old: Ppn, by: Ppn) {
+        let areas = self.bytes.spare_areas();
+        let (older, newer) = (areas.page(old), areas.page(by));
+        let is_over = |lpn: Lpn| {
+            older.iter().filter(|oob| oob.span.lpn == lpn).all(|oob| {
+                let newer = newer.iter().filter(|n| n.span.lpn == lpn && n.version > oob.version);
+                newer.fold(oob.span.mask, |left, n| left.minus(n.span.mask)).is_empty()
+            })
+        };
+        let is_first = |part: usize| older[..part].iter().all(|oob| oob.span.lpn != older[part].span.lpn);
+        let over: Vec<usize> =
+            (0..older.len()).filter(|part| is_first(*part) && is_over(older[*part].span.lpn)).collect();
+        self.changed(|changes| over.into_iter().for_each(|part| changes.replace(old, part)));
     }
 
     /// Data to be written for a part of a page: its spare area and, with the first part of a logical page, its bytes.
-    pub(crate) fn part(&self, ppn: Ppn, part: usize) -> (Oob, Option<&[u8]>) {
+    pub(crate) fn part(&self, ppn: Ppn, part: usize) -> (Oob, Option<&PageData>) {
         let parts = self.bytes.spare_areas().page(ppn);
         let lpn = parts[part].span.lpn;
         let is_first = parts[..part].iter().all(|p| p.span.lpn != lpn);
         let page = self.bytes.page_at(ppn, lpn).filter(|_| is_first);
-        (parts[part], page.map(|page| &page[..]))
+        (parts[part], page)
     }
 
     fn changed(&mut self, change: impl FnOnce(&mut Uncommitted)) {
@@ -126,6 +160,9 @@ impl Media for Flash {
             changes: None,
             damaged: vec![],
             in_ram: self.in_ram,
+            written: 0,
+            programmed: vec![],
+            lately: Lately::default(),
             memory: Arc::default(),
         }))
     }
@@ -133,6 +170,12 @@ impl Media for Flash {
         let part = self.bytes.spare_areas().page(ppn).len();
         self.changed(|c| c.program(ppn, part));
         self.in_ram += page.len() as u64;
+        if let Some(changes) = &mut self.changes {
+            if let Some(from) = self.lately.find(&page) {
+                changes.copy(ppn, part, from.clone());
+            }
+            self.programmed.push(page.clone());
+        }
         self.bytes.program(ppn, oob, page)
     }
     fn read(&mut self, ppn: Ppn, lpn: Lpn) -> Result<PageData, MediaError> {
@@ -141,8 +184,14 @@ impl Media for Flash {
         }
         let part = self.bytes.spare_areas().page(ppn).iter().position(|oob| oob.span.lpn == lpn);
         let (Some(pages), Some(part)) = (&self.pages, part) else { return Ok(PageData::default()) };
-        match pages.read(ppn, part)? {
-            pages::Bytes::Whole(page) => Ok(page),
+        match pages.read(ppn, part, &self.memory)? {
+            pages::Bytes::Whole(page, place) => {
+                if self.changes.is_some() {
+                    let forgotten = self.lately.note(&page, row_id(ppn.0, part), place);
+                    forgotten.into_iter().for_each(|page| self.memory.put(page));
+                }
+                Ok(page)
+            }
             // The drive continues with zeroes. No read returns them: reads of these sectors fail.
             pages::Bytes::Damaged(place) => {
                 let spans = self.bytes.spare_areas().page(ppn).iter().map(|oob| oob.span);
@@ -156,9 +205,11 @@ impl Media for Flash {
         self.bytes.version(ppn, lpn)
     }
     fn superseded(&mut self, old: Ppn, by: Ppn) {
-        // With a folder, bytes are in RAM only until they are written to it.
+        // With a folder, bytes are in RAM only until they are written to it. A fork reads it, and changes nothing.
         if self.pages.is_some() {
-            return;
+            return if self.changes.is_some() {
+                self.replace(old, by)
+            };
         }
         for page in self.bytes.drop_superseded(old, by) {
             self.in_ram = self.in_ram.saturating_sub(page.len() as u64);

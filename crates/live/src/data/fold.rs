@@ -1,15 +1,17 @@
 //! Folds the log into the database, one segment per transaction, on a background thread. A checksum over the
 //! rows of each table detects missing or modified rows.
 
-use crate::data::changes::LAST_PART;
-use crate::data::journal::{Journal, Segment};
+use crate::data::journal::Journal;
 use crate::data::merged::Merged;
-use crate::data::record::{Next, Part, Read, next};
+use crate::data::page_file::PageFile;
+use crate::data::record::{Held, Next, Part, Read, next};
+use crate::data::row_id::LAST_PART;
+use crate::data::segment::Segment;
 use crate::data::sums::{Sums, note, noted};
 use crate::lock;
 use rusqlite::{Connection, TransactionBehavior};
 use std::collections::VecDeque;
-use std::path::Path;
+use std::io;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
@@ -21,11 +23,46 @@ pub(crate) enum NotFolded {
     Sql(rusqlite::Error),
     /// The segment is damaged: how, in words.
     Damaged(String),
+    /// The disk is full or fails.
+    Machine(String),
 }
 
 impl From<rusqlite::Error> for NotFolded {
     fn from(e: rusqlite::Error) -> NotFolded {
         NotFolded::Sql(e)
+    }
+}
+
+/// Where the bytes of pages go that leave the log, and how to wait until all is on the disk.
+pub(crate) trait Filing {
+    fn put(&self, bytes: &[u8]) -> io::Result<u64>;
+    fn sync(&self) -> io::Result<()>;
+}
+
+impl Filing for Journal {
+    fn put(&self, bytes: &[u8]) -> io::Result<u64> {
+        self.put(bytes)
+    }
+    fn sync(&self) -> io::Result<()> {
+        self.sync()
+    }
+}
+
+/// The end of the file of pages. Before the drive is served, no range in it is known to be free.
+pub(crate) struct Behind<'a> {
+    pub pages: &'a PageFile,
+    /// Bytes of a page.
+    pub page: u64,
+}
+
+impl Filing for Behind<'_> {
+    fn put(&self, bytes: &[u8]) -> io::Result<u64> {
+        let at = self.pages.length()?.next_multiple_of(self.page.max(1));
+        self.pages.write(&mut [(at, bytes)])?;
+        Ok(at)
+    }
+    fn sync(&self) -> io::Result<()> {
+        self.pages.sync()
     }
 }
 
@@ -35,21 +72,21 @@ pub(crate) struct Folded {
     pub next: u64,
     /// Damage in it, as lines for the log.
     pub notes: Vec<String>,
+    /// Pages whose bytes are in the file of pages from now on.
+    moved: Vec<(u64, Held)>,
 }
 
 /// Write the records of a segment to the database, except those already there. The segment may end within the
 /// record with which the next segment, `follows`, begins; the last segment may end within any record.
 pub(crate) fn fold(
     database: &mut Connection,
-    segment: &Segment,
-    follows: Option<u64>,
+    (segment, follows): (&Segment, Option<u64>),
     unit: u64,
+    filing: &dyn Filing,
 ) -> Result<Folded, NotFolded> {
     let place = segment.path.display();
     let log = segment.read().map_err(|e| NotFolded::Damaged(format!("{place}: cannot be read: {e}")))?;
-    let t = database.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let mut sums = Sums::noted(&t)?;
-    let folded: u64 = noted(&t, "folded")?.unwrap_or(0);
+    let folded: u64 = noted(database, "folded")?.unwrap_or(0);
     let (mut at, mut number, mut notes, mut newest) = (0, segment.first, vec![], folded);
     let mut merged = Merged::default();
     loop {
@@ -83,11 +120,20 @@ pub(crate) fn fold(
             }
         }
     }
+    if newest == folded {
+        return Ok(Folded { next: number, notes, moved: vec![] });
+    }
+    let unwritten = |e: io::Error| NotFolded::Machine(format!("the pages of {place} cannot be written: {e}"));
+    let moved = merged.file(|bytes| filing.put(bytes)).map_err(unwritten)?;
+    // The database never refers to pages, and never has a record, that a crash of the system may undo.
+    segment.file.sync_data().and_then(|()| filing.sync()).map_err(unwritten)?;
+    let t = database.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let mut sums = Sums::noted(&t)?;
     merged.apply(&t, &mut sums)?;
     note(&t, "folded", &newest)?;
     sums.note(&t)?;
     t.commit()?;
-    Ok(Folded { next: number, notes })
+    Ok(Folded { next: number, notes, moved })
 }
 
 /// Damaged data of a record.
@@ -154,9 +200,9 @@ impl Folding {
         let of = Arc::clone(&queue);
         let work = move || {
             while let Some(segment) = of.next() {
-                let failed = match fold(&mut database, &segment, Some(0), unit) {
-                    Ok(_) => {
-                        journal.folded(segment.first);
+                let failed = match fold(&mut database, (&segment, Some(0)), unit, &*journal) {
+                    Ok(folded) => {
+                        journal.folded(segment.first, &folded.moved);
                         kept.push(segment);
                         if settle(&database) {
                             kept.drain(..).for_each(|segment| segment.remove());
@@ -164,7 +210,7 @@ impl Folding {
                         None
                     }
                     Err(NotFolded::Sql(e)) => Some(e.to_string()),
-                    Err(NotFolded::Damaged(why)) => Some(why),
+                    Err(NotFolded::Damaged(why) | NotFolded::Machine(why)) => Some(why),
                 };
                 of.done(failed);
             }
@@ -230,16 +276,4 @@ impl Drop for Folding {
             let _ = thread.join();
         }
     }
-}
-
-/// Segments of a folder, oldest first.
-pub(crate) fn segments(folder: &Path) -> std::io::Result<Vec<u64>> {
-    let mut found = vec![];
-    for entry in std::fs::read_dir(folder)? {
-        let name = entry?.file_name();
-        let number = name.to_str().and_then(|name| name.strip_prefix(crate::data::journal::SEGMENT));
-        found.extend(number.and_then(|number| number.parse::<u64>().ok()));
-    }
-    found.sort_unstable();
-    Ok(found)
 }

@@ -3,38 +3,35 @@
 //! All changes since the last replies are one record of the log, written by one call before the replies are sent; a
 //! background thread folds the log into the database. If a server is killed, the next start folds the rest of the log.
 
-use crate::data::changes::{Changes, of_row_id};
+use crate::data::changes::Changes;
+use crate::data::crashed::boot;
 use crate::data::flash::Flash;
-use crate::data::fold::{Folding, NotFolded, fold, segments, settle};
-use crate::data::journal::{Journal, SEGMENT, Segment};
+use crate::data::fold::{Folding, settle};
+use crate::data::journal::{Journal, PageBytes};
 use crate::data::merged::Merged;
 use crate::data::not_written::{NotWritten, gone, not_written};
-use crate::data::pages::{DATABASE, Pages};
+use crate::data::opening::{DATABASE, Opened, open, settings, sql};
+use crate::data::pages::Pages;
 use crate::data::record::{BlockState, PagePart, Record, hold};
-use crate::data::rows::{APPLICATION, FIRST_FORMAT, FORMAT, LATER, TABLES, runs};
+use crate::data::row_id::{of_row_id, row_id};
+use crate::data::rows::runs;
+use crate::data::segment::segments;
 use crate::data::sums::{Sums, note, noted};
 use crate::error::ServeError;
 use rusqlite::{Connection, ErrorCode, TransactionBehavior};
-use rustix::fs::FlockOperation;
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use wordline_ftl::{Ftl, Media};
+use wordline_ftl::{BlockFound, Ftl, Media};
 use wordline_units::{Lpn, SimTime};
 
-/// The file that marks a running server.
-const LOCK: &str = "lock";
-/// Bytes of a page of the database.
-const PAGE: i32 = 4096;
 /// How often the wear of the flash is written.
 const WEAR_EVERY: Duration = Duration::from_secs(1);
 /// How often to check, while writing, whether the folder still exists.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
-/// Segments kept at a start although they are in the database.
-const MOST_KEPT: usize = 4;
 /// Maximum bytes of memory that are kept for the next record.
 const BUFFER: usize = 4 << 20;
 /// Number of possibly obsolete rows of protected RAM before they are checked.
@@ -90,143 +87,19 @@ impl Log {
     }
 }
 
-fn sql(folder: &Path, what: &str, e: &rusqlite::Error) -> ServeError {
-    ServeError::Machine(format!("{}: {what}: {e}", folder.join(DATABASE).display()))
-}
-
-/// Lock a folder, which is created if missing. Returns the lock, and whether the folder held a lock file.
-fn take(path: &Path) -> Result<(File, bool), ServeError> {
-    let wrong = |what: String| ServeError::Input(format!("--data {}: {what}", path.display()));
-    let io = |what: &str, e: io::Error| wrong(format!("{what}: {e}"));
-    std::fs::create_dir_all(path).map_err(|e| io("cannot create the folder", e))?;
-    let is_ours = |name: &str| name == LOCK || name.starts_with(DATABASE) || name.starts_with(SEGMENT);
-    for entry in std::fs::read_dir(path).map_err(|e| io("cannot be read", e))? {
-        let name = entry.map_err(|e| io("cannot be read", e))?.file_name();
-        if !is_ours(&name.to_string_lossy()) {
-            let what = format!("contains other files, such as {}", name.to_string_lossy());
-            return Err(wrong(format!("{what}\n  allowed: a new or empty folder, or the folder of a drive")));
-        }
-    }
-    let was_there = path.join(LOCK).exists();
-    let options = File::options().create(true).truncate(false).write(true).open(path.join(LOCK));
-    let lock = options.map_err(|e| io("cannot create a lock file", e))?;
-    rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive).map_err(|_| {
-        wrong("in use by another server\n  allowed: a folder that no server uses".to_string())
-    })?;
-    Ok((lock, was_there))
-}
-
-/// Settings of each connection that writes.
-fn settings(database: &Connection) -> rusqlite::Result<()> {
-    database.pragma_update(None, "synchronous", "NORMAL")?;
-    // SQLite's log is kept until the folding thread checkpoints all of it.
-    database.pragma_update(None, "wal_autocheckpoint", 0)?;
-    database.pragma_update(None, "cache_size", -16_384)
-}
-
-/// Open or create the database of a folder. Returns it, and whether its rows have checksums.
-fn database(path: &Path, was_there: bool) -> Result<(Connection, bool), ServeError> {
-    let wrong = |what: String| ServeError::Input(format!("--data {}: {what}", path.display()));
-    let file = path.join(DATABASE);
-    let is_empty = std::fs::metadata(&file).map_or(true, |found| found.len() == 0);
-    let has_log = !segments(path).unwrap_or_default().is_empty();
-    if is_empty && (was_there || has_log) {
-        return Err(wrong(format!(
-            "{DATABASE} is missing or empty, although the folder held a drive\n  hint: restore the folder from a copy, or \
-             delete it to start a new drive"
-        )));
-    }
-    let no_drive = |what: String| {
-        wrong(format!("{DATABASE} {what}\n  allowed: a folder that `wordline serve --data` created"))
-    };
-    let open = |e: rusqlite::Error| match e.sqlite_error_code() {
-        Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {
-            no_drive(format!("is not a drive: {e}"))
-        }
-        _ => sql(path, "cannot be opened", &e),
-    };
-    let database = Connection::open(file).map_err(open)?;
-    let number = |key: &str| database.pragma_query_value(None, key, |row| row.get::<_, i32>(0)).map_err(open);
-    let (application, format) = (number("application_id")?, number("user_version")?);
-    let is_new = application == 0 && format == 0 && number("schema_version")? == 0;
-    if !is_new && application != APPLICATION {
-        return Err(no_drive("belongs to another program".to_string()));
-    }
-    if !is_new && !(FIRST_FORMAT..=FORMAT).contains(&format) {
-        return Err(no_drive(format!(
-            "has format {format}; this version of Wordline reads formats {FIRST_FORMAT} to {FORMAT}"
-        )));
-    }
-    let set = |key: &str, value: &dyn rusqlite::ToSql| database.pragma_update(None, key, value).map_err(open);
-    if is_new {
-        set("page_size", &PAGE)?;
-    }
-    set("journal_mode", &"WAL")?;
-    settings(&database).map_err(open)?;
-    if is_new {
-        let tables = format!("BEGIN; {TABLES} PRAGMA application_id={APPLICATION}; COMMIT;");
-        database.execute_batch(&tables).map_err(open)?;
-    }
-    database.execute_batch(LATER).map_err(open)?;
-    if is_new || format < FORMAT {
-        let made = || -> rusqlite::Result<()> {
-            let t = database.unchecked_transaction()?;
-            Sums::found(&t)?.note(&t)?;
-            t.pragma_update(None, "user_version", FORMAT)?;
-            t.commit()
-        };
-        made().map_err(open)?;
-    }
-    Ok((database, is_new))
-}
-
 impl Folder {
     /// Lock the folder, which is created if missing. The lock is exclusive.
     pub(crate) fn open(path: &Path) -> Result<Folder, ServeError> {
-        let (lock, was_there) = take(path)?;
-        let (mut database, is_new) = database(path, was_there)?;
-        let damaged = |what: String| {
-            let hint = "restore the folder from a copy, or start a new one";
-            ServeError::Input(format!("--data {}: {what}\n  hint: {hint}", path.display()))
-        };
-        let wrong = |e: rusqlite::Error| damaged(format!("{DATABASE} is damaged: {e}"));
-        if !is_new && let Some(what) = Sums::wrong(&database).map_err(wrong)? {
-            return Err(damaged(format!("{DATABASE} is damaged: {what}")));
-        }
-        let unit = noted::<u64>(&database, "unit").map_err(wrong)?.unwrap_or(1);
-        let found = segments(path).map_err(|e| damaged(format!("cannot be read: {e}")))?;
-        if noted::<bool>(&database, "open").map_err(wrong)? == Some(true) && found.is_empty() {
-            return Err(damaged("the log of the last server is missing".to_string()));
-        }
-        let mut next = noted::<u64>(&database, "folded").map_err(wrong)?.unwrap_or(0) + 1;
-        let (mut notes, mut folded) = (vec![], vec![]);
-        for (at, first) in found.iter().enumerate() {
-            if *first > next {
-                return Err(damaged(format!("records {next} to {} of the log are missing", first - 1)));
-            }
-            let name = Segment::name(path, *first);
-            let file = File::open(&name).map_err(|e| damaged(format!("{}: {e}", name.display())))?;
-            let segment = Segment { first: *first, path: name, file };
-            let read =
-                fold(&mut database, &segment, found.get(at + 1).copied(), unit).map_err(|e| match e {
-                    NotFolded::Damaged(what) => damaged(what),
-                    NotFolded::Sql(e) => sql(path, "cannot be written", &e),
-                })?;
-            next = next.max(read.next);
-            notes.extend(read.notes);
-            folded.push(Arc::new(segment));
-        }
-        // Keep few segments, so that a start need not wait for the disk.
-        if folded.len() > MOST_KEPT && settle(&database) {
-            folded.drain(..).for_each(|segment| segment.remove());
-        }
+        let opened = open(path)?;
+        let Opened { lock, database, bytes, next, unit, kept, notes } = opened;
         let machine =
             |e: io::Error| ServeError::Machine(format!("--data {}: cannot be written: {e}", path.display()));
-        let journal = Arc::new(Journal::begin(path, &path.join(DATABASE), next).map_err(machine)?);
-        folded.retain(|segment| segment.first != next);
-        note(&database, "open", &true).map_err(|e| sql(path, "cannot be written", &e))?;
+        let journal = Journal::begin(path, &path.join(DATABASE), next, bytes).map_err(machine)?;
+        let journal = Arc::new(journal);
+        let noted = note(&database, "open", &true).and_then(|()| note(&database, "boot", &boot()));
+        noted.map_err(|e| sql(path, "cannot be written", &e))?;
         let behind = Folder::connect(path).map_err(|e| sql(path, "cannot be opened", &e))?;
-        let folding = Some(Folding::new(behind, Arc::clone(&journal), folded, unit).map_err(machine)?);
+        let folding = Some(Folding::new(behind, Arc::clone(&journal), kept, unit).map_err(machine)?);
         Ok(Folder {
             path: path.to_path_buf(),
             database,
@@ -297,9 +170,9 @@ impl Folder {
                 )?;
             }
             self.database.execute_batch(
-                "INSERT INTO copy.page SELECT id, logical_page, sectors, offset, version, sequence, NULL, NULL
+                "INSERT INTO copy.page SELECT id, logical_page, sectors, offset, version, sequence, NULL, NULL, NULL
                     FROM main.page;
-                DELETE FROM copy.drive WHERE key IN ('open', 'folded');
+                DELETE FROM copy.drive WHERE key IN ('open', 'folded', 'boot');
                 DETACH copy;",
             )?;
             let copy = Connection::open(at)?;
@@ -309,9 +182,8 @@ impl Folder {
     }
 
     /// Its pages, read on demand.
-    pub(crate) fn pages(&self) -> Result<Pages, ServeError> {
-        let pages = Pages::open(&self.path, Arc::clone(&self.journal));
-        pages.map_err(|e| sql(&self.path, "cannot be read", &e))
+    pub(crate) fn pages(&self) -> Pages {
+        Pages::open(&self.path, Arc::clone(&self.journal))
     }
 
     /// The note under a key.
@@ -323,11 +195,19 @@ impl Folder {
     pub(crate) fn begin(&mut self, identity: &str, ftl: &mut Ftl, now: SimTime) -> Result<(), NotWritten> {
         let changes = ftl.media_mut::<Flash>()?.take_changes();
         let unit = ftl.view().geometry().unit;
+        self.journal.set_page(unit);
         let mut data = vec![];
-        let mut record = self.record(&changes, ftl, &Beside::default(), &mut data)?;
+        let (mut record, pages) = self.record(&changes, ftl, &Beside::default(), &mut data)?;
         (record.now, record.wear) = (now.0, Some(wear(ftl)?));
+        for PageBytes { at, page, .. } in pages {
+            record.pages[at].data = Some(hold(&mut data, &page));
+        }
         let mut merged = Merged::default();
         merged.add(record, &data);
+        let moved = merged.file(|bytes| self.journal.put(bytes));
+        let moved = moved
+            .and_then(|moved| self.journal.sync().map(|()| moved))
+            .map_err(|e| not_written(&self.path, &e))?;
         let path = &self.path;
         let written = |database: &mut Connection| -> rusqlite::Result<()> {
             database.pragma_update(None, "synchronous", "FULL")?;
@@ -346,6 +226,7 @@ impl Folder {
             let why = format!("{}: cannot be written: {e}", path.join(DATABASE).display());
             NotWritten { why, is_full, is_gone: false }
         })?;
+        self.journal.begun(&moved);
         ftl.media_mut::<Flash>()?.forget_bytes();
         self.commits += 1;
         Ok(())
@@ -380,19 +261,19 @@ impl Folder {
         self.trims.extend(changes.trims.keys());
         let mut data = std::mem::take(&mut self.buffer);
         data.clear();
-        let mut record = self.record(&changes, ftl, beside, &mut data)?;
+        let (mut record, pages) = self.record(&changes, ftl, beside, &mut data)?;
         record.now = now.0;
         if with_wear {
             record.wear = Some(wear(ftl)?);
             self.wear_written = Instant::now();
         }
-        let ended = self.journal.append(&record, &data).map_err(|e| not_written(&self.path, &e))?;
-        self.buffer = Some(data).filter(|data| data.capacity() <= BUFFER).unwrap_or_default();
         record.writes_over.iter().for_each(|id| _ = self.writes.remove(id));
         record.trims_over.iter().for_each(|id| _ = self.trims.remove(id));
         if !record.writes_over.is_empty() || !record.trims_over.is_empty() {
             self.look_at = 2 * (self.writes.len() + self.trims.len()) + FEWEST_ROWS;
         }
+        let ended = self.journal.append(record, &mut data, pages).map_err(|e| not_written(&self.path, &e))?;
+        self.buffer = Some(data).filter(|data| data.capacity() <= BUFFER).unwrap_or_default();
         ftl.media_mut::<Flash>()?.forget_bytes();
         if let (Some(ended), Some(folding)) = (ended, &self.folding) {
             folding.push(ended);
@@ -401,14 +282,14 @@ impl Folder {
         Ok(())
     }
 
-    /// Changes, with their bytes.
+    /// Changes, and the bytes of pages. All other bytes are added to the data.
     fn record(
         &self,
         changes: &Changes,
         ftl: &Ftl,
         beside: &Beside,
         data: &mut Vec<u8>,
-    ) -> Result<Record, NotWritten> {
+    ) -> Result<(Record, Vec<PageBytes>), NotWritten> {
         let flash = ftl.media().get::<Flash>()?;
         let mut record = Record {
             emptied: changes.emptied.iter().map(|(block, shift)| (block.0, *shift)).collect(),
@@ -417,16 +298,26 @@ impl Folder {
             damaged: beside.damaged.clone(),
             ..Record::default()
         };
+        let mut pages = vec![];
+        let mut replaced = changes.replaced.clone();
         for (ppn, from) in &changes.pages {
             for part in *from..flash.spare_areas().page(*ppn).len() {
-                let (oob, bytes) = flash.part(*ppn, part);
-                let id = crate::data::changes::row_id(ppn.0, part);
-                let held = bytes.map(|bytes| hold(data, bytes));
-                record.pages.push(PagePart { id, oob, data: held });
+                let (oob, page) = flash.part(*ppn, part);
+                let id = row_id(ppn.0, part);
+                // Bytes that are replaced already are not written at all.
+                if !replaced.remove(&id)
+                    && let Some(page) = page
+                {
+                    let from = changes.copied.get(&id).cloned();
+                    pages.push(PageBytes { at: record.pages.len(), page: page.clone(), from });
+                }
+                record.pages.push(PagePart { id, oob, data: None });
             }
         }
+        record.later.replaced = replaced.into_iter().collect();
         for block in &changes.blocks {
-            let found = flash.spare_areas().block(*block).cloned().unwrap_or_default();
+            let blank = BlockFound::default();
+            let found = flash.spare_areas().block(*block).unwrap_or(&blank);
             record.blocks.push(BlockState {
                 block: block.0,
                 header: found.header,
@@ -448,7 +339,7 @@ impl Folder {
             record.left.push((*sector, bytes.as_ref().map(|bytes| hold(data, bytes))));
         }
         (record.writes_over, record.trims_over) = self.rows_over(ftl);
-        Ok(record)
+        Ok((record, pages))
     }
 
     /// Data that protected RAM no longer holds, if they may be many: they are on flash, or obsolete.

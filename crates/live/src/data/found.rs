@@ -1,8 +1,8 @@
 //! The contents of a drive's folder when the drive is served again.
 
-use crate::data::changes::{of_row_id, row_id};
 use crate::data::flash::Flash;
 use crate::data::folder::Folder;
+use crate::data::row_id::{of_row_id, row_id};
 use crate::data::rows::{mode, slots};
 use crate::error::ServeError;
 use std::collections::BTreeSet;
@@ -110,7 +110,7 @@ pub(crate) fn find(folder: &mut Folder, sizes: Sizes) -> Result<Found, ServeErro
     let now = folder.noted("now_ns").map_err(broken)?.unwrap_or(0);
     let sectors = writes.iter().flat_map(|w| w.mask.iter().map(|s| row_id(w.lpn.0, s as usize)));
     folder.note_rows(sectors.collect(), trims.iter().map(|(entry, _)| *entry).collect());
-    let media = Flash::of(metadata, Arc::new(folder.pages()?)).into();
+    let media = Flash::of(metadata, Arc::new(folder.pages())).into();
     Ok(Found { media, writes, trims, wear, now: SimTime(now), damaged })
 }
 

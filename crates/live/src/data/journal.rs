@@ -1,47 +1,59 @@
-//! The log of a folder. Each record is appended to a segment by one write call. Also the places of page bytes
-//! that are in the log and not yet in the database.
+//! The log of a folder. Each record is appended to a segment by one write call; the bytes of its pages are in it if they are
+//! few since the last sync, and otherwise in the file of pages, where they stay.
 
-use crate::data::record::{Held, Record, around};
+use crate::data::lately::Copied;
+use crate::data::merged::pages_of;
+use crate::data::page_file::{Allocation, PageFile, read, write};
+use crate::data::places::{Extent, Place, Places, Source};
+use crate::data::record::{Held, Record, around, hold};
+use crate::data::row_id::{LAST_PART, row_id};
+use crate::data::segment::Segment;
 use crate::lock;
 use rustc_hash::FxHashMap;
-use rustix::io::{Errno, pwritev};
 use std::fs::File;
-use std::io::{self, IoSlice};
-use std::os::unix::fs::{FileExt, MetadataExt};
+use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
+use wordline_ftl::PageData;
 
-/// Prefix of the name of a segment; the number of its first record follows.
-pub(crate) const SEGMENT: &str = "drive.log.";
 /// Size in bytes at which a segment is ended.
 const LONG: u64 = 16 << 20;
+/// Bytes of pages since the last sync that are written to the log, so that a sync waits for one file and not for two.
+const LOGGED: u64 = 256 << 10;
 
-/// A file of the log.
-pub(crate) struct Segment {
-    /// The number of its first record.
-    pub first: u64,
-    pub path: PathBuf,
-    pub file: File,
+/// The bytes of a folder as an earlier server left them.
+pub(crate) struct Bytes {
+    pub pages: PageFile,
+    pub places: Places,
+    pub allocation: Allocation,
 }
 
-/// Place of the bytes of a page in the log.
-#[derive(Clone)]
-pub(crate) struct Place {
-    segment: Arc<Segment>,
-    at: u64,
-    pub held: Held,
+/// The bytes of a page.
+pub(crate) struct PageBytes {
+    /// The position of the page in the record.
+    pub at: usize,
+    pub page: PageData,
+    /// Where they were read.
+    pub from: Option<Copied>,
 }
 
-/// Places by the number of a page's part.
-pub(crate) type Places = FxHashMap<u64, Place>;
+/// A record, and of its pages those that share the bytes of others: by row number, the record that has written them.
+struct Written<'a> {
+    record: &'a Record,
+    shared: &'a FxHashMap<u64, u64>,
+}
 
 /// The log of a folder that is served.
 pub(crate) struct Journal {
     folder: PathBuf,
-    /// The database and its inode, to detect its removal.
-    database: (PathBuf, u64),
+    /// The database and the file of pages with their inodes, to detect their removal.
+    files: [(PathBuf, u64); 2],
+    pages: PageFile,
     state: Mutex<State>,
+    /// Held during a sync.
+    syncing: Mutex<()>,
     /// The newest segment whose name is durable, by its first record.
     named: AtomicU64,
 }
@@ -54,66 +66,157 @@ struct State {
     /// Segments of which the newest may not be durable.
     unsynced: Vec<Arc<Segment>>,
     places: Places,
+    allocation: Allocation,
+    /// Bytes of pages that the log has got since the last sync.
+    logged: u64,
+    /// Since the last sync, the file of pages was written to: by records, and with bytes that leave the log.
+    is_filed: bool,
+    is_moved: bool,
 }
 
-impl Segment {
-    pub(crate) fn name(folder: &Path, first: u64) -> PathBuf {
-        folder.join(format!("{SEGMENT}{first}"))
+impl State {
+    fn free(&mut self, place: &Place, number: u64) {
+        if let Source::Pages(written) = place.source {
+            self.allocation.free(place.extent, written, number);
+        }
     }
 
-    /// Create a segment.
-    fn create(folder: &Path, first: u64) -> io::Result<Segment> {
-        let path = Segment::name(folder, first);
-        let file = File::options().create(true).truncate(true).read(true).write(true).open(&path)?;
-        Ok(Segment { first, path, file })
+    /// Let a page of a record share the bytes that it was read from, if they are still there. Returns it if they are not.
+    fn share(
+        &mut self,
+        record: &mut Record,
+        page: PageBytes,
+        shared: &mut FxHashMap<u64, u64>,
+    ) -> Option<(usize, PageData)> {
+        let found = page.from.as_ref().and_then(|from| {
+            let place = self.places.get(from.id)?;
+            Some((place.written_as(&from.place)?, place.extent, place.checksum))
+        });
+        let Some((written, extent, checksum)) = found else { return Some((page.at, page.page)) };
+        let id = record.pages[page.at].id;
+        record.later.filed.push((id, Held { at: extent.at, length: extent.length, checksum }));
+        shared.insert(id, written);
+        self.allocation.share(extent);
+        None
     }
 
-    /// Read the whole segment.
-    pub(crate) fn read(&self) -> io::Result<Vec<u8>> {
-        let mut bytes = vec![0; self.file.metadata()?.len() as usize];
-        self.file.read_exact_at(&mut bytes, 0)?;
-        Ok(bytes)
-    }
-
-    /// Remove a segment that is no longer needed.
-    pub(crate) fn remove(&self) {
-        let _ = std::fs::remove_file(&self.path);
-    }
-}
-
-impl Place {
-    /// Read the bytes, without a check.
-    pub(crate) fn read(&self) -> io::Result<Vec<u8>> {
-        let mut bytes = vec![0; self.held.length as usize];
-        self.segment.file.read_exact_at(&mut bytes, self.at + self.held.at)?;
-        Ok(bytes)
-    }
-
-    /// Its place, in words.
-    pub(crate) fn file(&self) -> String {
-        self.segment.path.display().to_string()
+    /// Set the places of pages as a record says.
+    fn apply(&mut self, number: u64, written: &Written<'_>, (segment, data_at): (&Arc<Segment>, u64)) {
+        let Written { record, shared } = written;
+        let mut over = vec![];
+        for (block, slot_shift) in &record.emptied {
+            let pages = pages_of(*block, *slot_shift);
+            let parts = row_id(*pages.start(), 0)..=row_id(*pages.end(), LAST_PART);
+            over.extend(self.places.remove_all(parts));
+        }
+        let place = |source: Source, held: &Held, from: u64| {
+            let extent = Extent { at: from + held.at, length: held.length };
+            Place { source, extent, checksum: held.checksum }
+        };
+        for page in &record.pages {
+            if let Some(held) = &page.data {
+                let logged = place(Source::Log(Arc::clone(segment)), held, data_at);
+                over.extend(self.places.insert(page.id, logged));
+            }
+        }
+        for (id, held) in &record.later.filed {
+            let written = shared.get(id).copied().unwrap_or(number);
+            over.extend(self.places.insert(*id, place(Source::Pages(written), held, 0)));
+        }
+        over.extend(record.later.replaced.iter().filter_map(|id| self.places.remove(*id)));
+        over.iter().for_each(|place| self.free(place, number));
     }
 }
 
 impl Journal {
     /// Begin a log for a database, with this record number.
-    pub(crate) fn begin(folder: &Path, database: &Path, first: u64) -> io::Result<Journal> {
+    pub(crate) fn begin(folder: &Path, database: &Path, first: u64, bytes: Bytes) -> io::Result<Journal> {
         let current = Arc::new(Segment::create(folder, first)?);
-        let state = State { current, length: 0, next: first, unsynced: vec![], places: Places::default() };
+        let Bytes { pages, places, allocation } = bytes;
+        let state = State {
+            current,
+            length: 0,
+            next: first,
+            unsynced: vec![],
+            places,
+            allocation,
+            logged: 0,
+            is_filed: false,
+            is_moved: false,
+        };
         let database = (database.to_path_buf(), std::fs::metadata(database)?.ino());
         Ok(Journal {
             folder: folder.to_path_buf(),
-            database,
+            files: [database, (pages.path().to_path_buf(), pages.inode())],
+            pages,
             state: Mutex::new(state),
+            syncing: Mutex::default(),
             named: AtomicU64::new(0),
         })
     }
 
-    /// Append a record. Returns the segment to fold into the database, if it has reached its length.
-    pub(crate) fn append(&self, record: &Record, data: &[u8]) -> io::Result<Option<Arc<Segment>>> {
+    /// Pages have at most so many bytes.
+    pub(crate) fn set_page(&self, bytes: u64) {
+        lock(&self.state).allocation.set_page(bytes);
+    }
+
+    /// Append a record with data, and the bytes of its pages. Returns the segment to fold into the database, if it has
+    /// reached its length.
+    pub(crate) fn append(
+        &self,
+        mut record: Record,
+        data: &mut Vec<u8>,
+        pages: Vec<PageBytes>,
+    ) -> io::Result<Option<Arc<Segment>>> {
         let mut state = lock(&self.state);
+        state.allocation.look_at_forks();
+        let mut shared = FxHashMap::default();
+        let pages: Vec<(usize, PageData)> =
+            pages.into_iter().filter_map(|page| state.share(&mut record, page, &mut shared)).collect();
+        let bytes: u64 = pages.iter().map(|(_, page)| page.len() as u64).sum();
+        let filed = if state.logged + bytes <= LOGGED {
+            state.logged += bytes;
+            for (at, page) in &pages {
+                record.pages[*at].data = Some(hold(data, page));
+            }
+            Ok(())
+        } else {
+            self.file(&mut state, &mut record, &pages)
+        };
+        record.later.synced = state.allocation.synced();
+        let written = Written { record: &record, shared: &shared };
+        if let Err(e) = filed.and_then(|()| self.write(&mut state, &written, data)) {
+            for (_, held) in &record.later.filed {
+                let extent = Extent { at: held.at, length: held.length };
+                if !state.allocation.unshare(extent) {
+                    state.allocation.put_back(extent);
+                }
+            }
+            return Err(e);
+        }
+        if state.length < LONG {
+            return Ok(None);
+        }
+        self.turn(&mut state).map(Some)
+    }
+
+    /// Write bytes of pages to the file of pages, for a record that is not written yet.
+    fn file(&self, state: &mut State, record: &mut Record, pages: &[(usize, PageData)]) -> io::Result<()> {
+        let mut parts: Vec<(u64, &[u8])> = vec![];
+        for (at, page) in pages {
+            let extent = state.allocation.take(page.len() as u32);
+            let held = Held { at: extent.at, length: extent.length, checksum: crc32fast::hash(page) };
+            record.later.filed.push((record.pages[*at].id, held));
+            parts.push((extent.at, page));
+        }
+        state.is_filed = !parts.is_empty() || state.is_filed;
+        self.pages.write(&mut parts)
+    }
+
+    /// Write a record, and set the places of its pages.
+    fn write(&self, state: &mut State, written: &Written<'_>, data: &[u8]) -> io::Result<()> {
         let number = state.next;
-        let (before, behind) = around(number, record, data.len()).map_err(io::Error::other)?;
+        let (before, behind) = around(number, written.record, data.len()).map_err(io::Error::other)?;
         let (at, current) = (state.length, Arc::clone(&state.current));
         if let Err(e) = write(&current.file, &mut [&before, data, &behind], at) {
             // Cut off what was written: it would be a record without an end.
@@ -125,17 +228,8 @@ impl Journal {
         if !state.unsynced.iter().any(|s| s.first == current.first) {
             state.unsynced.push(Arc::clone(&current));
         }
-        let data_at = at + before.len() as u64;
-        for page in &record.pages {
-            if let Some(held) = page.data {
-                let place = Place { segment: Arc::clone(&current), at: data_at, held };
-                state.places.insert(page.id, place);
-            }
-        }
-        if state.length < LONG {
-            return Ok(None);
-        }
-        self.turn(&mut state).map(Some)
+        state.apply(number, written, (&current, at + before.len() as u64));
+        Ok(())
     }
 
     /// End the segment and begin the next. Returns the ended segment, if it has a record.
@@ -150,37 +244,105 @@ impl Journal {
         Ok(std::mem::replace(&mut state.current, next))
     }
 
-    /// Sync: on return, all records are on the disk.
+    /// Sync: on return, all records are on the disk. A record that is then on the disk says how far the file of pages is, too:
+    /// after a crash of the system, later records count for as long as their pages are whole.
     pub(crate) fn sync(&self) -> io::Result<()> {
-        let unsynced = std::mem::take(&mut lock(&self.state).unsynced);
+        let _alone = lock(&self.syncing);
+        let (number, is_filed, is_moved) = {
+            let mut state = lock(&self.state);
+            let number = state.next - 1;
+            state.allocation.begin_sync(number);
+            state.logged = 0;
+            (number, std::mem::take(&mut state.is_filed), std::mem::take(&mut state.is_moved))
+        };
+        if is_filed || is_moved {
+            self.pages.sync()?;
+        }
+        let unsynced = {
+            let mut state = lock(&self.state);
+            if is_filed {
+                let mut record = Record::default();
+                record.later.synced = number;
+                let written = Written { record: &record, shared: &FxHashMap::default() };
+                self.write(&mut state, &written, &[])?;
+            }
+            std::mem::take(&mut state.unsynced)
+        };
         for segment in &unsynced {
             segment.file.sync_data()?;
         }
         let newest = unsynced.iter().map(|segment| segment.first).max().unwrap_or(0);
         if newest > self.named.load(Ordering::Acquire) {
-            // Sync the name of the segment, too.
+            // Sync the names of the segment and of the file of pages, too.
             File::open(&self.folder)?.sync_all()?;
             self.named.fetch_max(newest, Ordering::AcqRel);
         }
+        lock(&self.state).allocation.end_sync(number);
         Ok(())
     }
 
-    /// Note that a segment has been folded: the bytes of its pages are in the database.
-    pub(crate) fn folded(&self, first: u64) {
-        lock(&self.state).places.retain(|_, place| place.segment.first != first);
+    /// Write bytes that leave the log to the file of pages. Returns their place.
+    pub(crate) fn put(&self, bytes: &[u8]) -> io::Result<u64> {
+        let extent = {
+            let mut state = lock(&self.state);
+            state.is_moved = true;
+            state.allocation.take(bytes.len() as u32)
+        };
+        self.pages.write(&mut [(extent.at, bytes)])?;
+        Ok(extent.at)
     }
 
-    /// Place of the bytes of a page's part, if they are in the log.
+    /// Set the places of the initial state, which is on the disk.
+    pub(crate) fn begun(&self, filed: &[(u64, Held)]) {
+        let mut state = lock(&self.state);
+        for (id, held) in filed {
+            let extent = Extent { at: held.at, length: held.length };
+            state.places.insert(*id, Place { source: Source::Pages(0), extent, checksum: held.checksum });
+        }
+    }
+
+    /// Note that a segment has been folded: the bytes of these pages are in the file of pages.
+    pub(crate) fn folded(&self, first: u64, moved: &[(u64, Held)]) {
+        let mut state = lock(&self.state);
+        let last = state.next - 1;
+        for (id, held) in moved {
+            let extent = Extent { at: held.at, length: held.length };
+            let place = Place { source: Source::Pages(0), extent, checksum: held.checksum };
+            if state.places.get(*id).is_some_and(|place| place.is_in(first)) {
+                state.places.insert(*id, place);
+            } else {
+                // Freed by a record of a later segment. The database has it for now.
+                state.free(&place, last);
+            }
+        }
+    }
+
+    /// The place of a page's part, if there is one. It stays until the next record.
     pub(crate) fn place(&self, id: u64) -> Option<Place> {
-        lock(&self.state).places.get(&id).cloned()
+        lock(&self.state).places.get(id).cloned()
     }
 
-    /// Places of all bytes that are now in the log, with the result of `meanwhile`, which reads the database
-    /// before more is folded.
-    pub(crate) fn places<T>(&self, meanwhile: impl FnOnce() -> T) -> (Places, T) {
-        let state = lock(&self.state);
-        let found = meanwhile();
-        (state.places.clone(), found)
+    /// Read the bytes at a place, without a check. Returns how many its file has.
+    pub(crate) fn read(&self, place: &Place, bytes: &mut [u8]) -> io::Result<usize> {
+        match &place.source {
+            Source::Log(segment) => read(&segment.file, place.extent.at, bytes),
+            Source::Pages(_) => self.pages.read(place.extent.at, bytes),
+        }
+    }
+
+    /// The file of a place, in words.
+    pub(crate) fn file_of(&self, place: &Place) -> String {
+        match &place.source {
+            Source::Log(segment) => segment.path.display().to_string(),
+            Source::Pages(_) => self.pages.path().display().to_string(),
+        }
+    }
+
+    /// The places of all bytes now, which stay for as long as the second result is kept.
+    pub(crate) fn fork(&self) -> (Places, Arc<()>) {
+        let mut state = lock(&self.state);
+        let last = state.next - 1;
+        (state.places.clone(), state.allocation.fork(last))
     }
 
     /// A file of the folder that is missing or was replaced.
@@ -189,13 +351,15 @@ impl Journal {
             let state = lock(&self.state);
             (state.current.path.clone(), state.current.file.metadata().map(|m| m.ino()).unwrap_or(0))
         };
-        let is_there = |path: &Path, number: u64| {
-            std::fs::metadata(path).is_ok_and(|m| m.ino() == number && m.len() > 0)
-        };
-        if std::fs::metadata(&path).is_ok_and(|m| m.ino() == number) {
-            return (!is_there(&self.database.0, self.database.1)).then(|| self.database.0.clone());
+        let is_there = |path: &Path, number: u64| std::fs::metadata(path).is_ok_and(|m| m.ino() == number);
+        if !is_there(&path, number) {
+            return Some(path);
         }
-        Some(path)
+        let is_empty = |path: &Path| std::fs::metadata(path).is_ok_and(|m| m.len() == 0);
+        let [database, pages] = &self.files;
+        let is_missing = |(path, number): &(PathBuf, u64)| !is_there(path, *number);
+        let gone = [database, pages].into_iter().find(|file| is_missing(file));
+        gone.or(Some(database).filter(|(path, _)| is_empty(path))).map(|(path, _)| path.clone())
     }
 
     /// Remove the last segment if it is empty. Returns whether it was.
@@ -208,22 +372,89 @@ impl Journal {
     }
 }
 
-/// Write parts in sequence, usually by one call.
-fn write(file: &File, parts: &mut [&[u8]], mut at: u64) -> io::Result<()> {
-    while parts.iter().any(|part| !part.is_empty()) {
-        let slices: Vec<IoSlice<'_>> = parts.iter().map(|part| IoSlice::new(part)).collect();
-        let mut written = match pwritev(file, &slices, at) {
-            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
-            Ok(written) => written,
-            Err(Errno::INTR) => continue,
-            Err(e) => return Err(e.into()),
-        };
-        at += written as u64;
-        for part in parts.iter_mut() {
-            let taken = written.min(part.len());
-            *part = &part[taken..];
-            written -= taken;
-        }
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::record::PagePart;
+    use wordline_ftl::{Oob, Span};
+    use wordline_units::{Lpn, SectorMask};
+
+    const PAGE: usize = 300 << 10;
+
+    fn journal(folder: &Path) -> Journal {
+        let database = folder.join("drive.sqlite");
+        std::fs::write(&database, "x").unwrap();
+        let allocation = Allocation::around(vec![], PAGE as u64, 0);
+        let bytes = Bytes { pages: PageFile::open(folder).unwrap(), places: Places::default(), allocation };
+        Journal::begin(folder, &database, 1, bytes).unwrap()
     }
-    Ok(())
+
+    /// A record that programs a physical page, whose bytes were read elsewhere or not.
+    fn program(journal: &Journal, ppn: u32, byte: u8, from: Option<Copied>) {
+        let span = Span { lpn: Lpn(7), mask: SectorMask::first(4), offset: 0 };
+        let part = PagePart { id: row_id(ppn, 0), oob: Oob { span, version: 1, sequence: 1 }, data: None };
+        let record = Record { pages: vec![part], ..Record::default() };
+        let pages = vec![PageBytes { at: 0, page: PageData::from(vec![byte; PAGE]), from }];
+        journal.append(record, &mut vec![], pages).unwrap();
+    }
+
+    fn erase(journal: &Journal, block: u32) {
+        let record = Record { emptied: vec![(block, 2)], ..Record::default() };
+        journal.append(record, &mut vec![], vec![]).unwrap();
+    }
+
+    fn first_byte(journal: &Journal, ppn: u32) -> Option<u8> {
+        let place = journal.place(row_id(ppn, 0))?;
+        let mut bytes = vec![0; PAGE];
+        assert_eq!(journal.read(&place, &mut bytes).unwrap(), PAGE);
+        assert_eq!(crc32fast::hash(&bytes), place.checksum);
+        Some(bytes[0])
+    }
+
+    #[test]
+    fn a_moved_page_is_not_written_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let journal = journal(folder.path());
+        let length = || std::fs::metadata(folder.path().join("drive.pages")).unwrap().len();
+        program(&journal, 1, 5, None);
+        let copied = || Copied { id: row_id(1, 0), place: journal.place(row_id(1, 0)).unwrap() };
+        let from = copied();
+        program(&journal, 4, 5, Some(from.clone()));
+        assert_eq!((length(), first_byte(&journal, 4)), (PAGE as u64, Some(5)));
+        erase(&journal, 0);
+        assert_eq!([1, 4].map(|ppn| first_byte(&journal, ppn)), [None, Some(5)]);
+        // Its bytes are no longer where they were read.
+        program(&journal, 1, 6, None);
+        program(&journal, 5, 5, Some(from));
+        assert_eq!([1, 4, 5].map(|ppn| first_byte(&journal, ppn)), [Some(6), Some(5), Some(5)]);
+        assert_eq!(length(), 3 * PAGE as u64);
+        // What its last page has left is used again.
+        erase(&journal, 1);
+        program(&journal, 8, 8, None);
+        program(&journal, 9, 9, None);
+        assert_eq!([1, 4, 8, 9].map(|ppn| first_byte(&journal, ppn)), [Some(6), None, Some(8), Some(9)]);
+        assert_eq!(length(), 3 * PAGE as u64);
+    }
+
+    #[test]
+    fn bytes_stay_in_the_log_while_they_are_few() {
+        let folder = tempfile::tempdir().unwrap();
+        let journal = journal(folder.path());
+        let few = |byte: u8| {
+            let span = Span { lpn: Lpn(1), mask: SectorMask::first(1), offset: 0 };
+            let oob = Oob { span, version: 1, sequence: 1 };
+            let part = PagePart { id: row_id(byte.into(), 0), oob, data: None };
+            let record = Record { pages: vec![part], ..Record::default() };
+            let pages = vec![PageBytes { at: 0, page: PageData::from(vec![byte; 100 << 10]), from: None }];
+            journal.append(record, &mut vec![], pages).unwrap();
+            journal.place(row_id(byte.into(), 0)).unwrap().is_in(1)
+        };
+        assert_eq!([1, 2, 3].map(few), [true, true, false]);
+        let records = lock(&journal.state).next;
+        journal.sync().unwrap();
+        assert_eq!(lock(&journal.state).next, records + 1, "one says how far the file of pages is");
+        assert!(few(4));
+        journal.sync().unwrap();
+        assert_eq!(lock(&journal.state).next, records + 2);
+    }
 }

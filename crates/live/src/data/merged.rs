@@ -1,13 +1,14 @@
 //! The changes of several records of the log as one: the database gets only what is left of them after the last, since
 //! blocks change with each record.
 
-use crate::data::changes::{LAST_PART, row_id};
-use crate::data::record::{BlockState, Held, Record};
+use crate::data::record::{BlockState, Held, PagePart, Record};
+use crate::data::row_id::{LAST_PART, row_id};
 use crate::data::sums::{
-    AFTER_CUT, BLOCK, DAMAGED, PAGE, PROTECTED_TRIM, PROTECTED_WRITE, Sums, TRIM_PAGE, note,
+    AFTER_CUT, BLOCK, DAMAGED, PAGE, PROTECTED_TRIM, PROTECTED_WRITE, PageRow, Sums, TRIM_PAGE, note,
 };
 use rusqlite::{Transaction, params};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
 use std::ops::RangeInclusive;
 use wordline_ftl::Oob;
 
@@ -35,11 +36,41 @@ impl<T> Row<T> {
     const OVER: Row<T> = Row { is_over: true, newest: None };
 }
 
+/// A part of a page.
+#[derive(Clone, Copy)]
+struct Page<'a> {
+    oob: Oob,
+    /// Its bytes in the file of pages.
+    filed: Option<Held>,
+    /// Its bytes, if they are in the log.
+    logged: Option<Checked<'a>>,
+}
+
+impl Page<'_> {
+    fn row(&self, id: u64) -> PageRow {
+        let Oob { span, version, sequence } = self.oob;
+        let (filed, number) = (self.filed, |n: u64| Some(n as i64));
+        [
+            number(id),
+            Some(span.lpn.0.into()),
+            Some(span.mask.0.into()),
+            Some(span.offset.into()),
+            number(version),
+            number(sequence),
+            filed.map(|held| held.checksum.into()),
+            filed.map(|held| held.at as i64),
+            filed.map(|held| held.length.into()),
+        ]
+    }
+}
+
 /// What is left of records, in their order.
 #[derive(Default)]
 pub(crate) struct Merged<'a> {
     emptied: BTreeMap<u32, u32>,
-    pages: BTreeMap<u64, (Oob, Option<Checked<'a>>)>,
+    pages: BTreeMap<u64, Page<'a>>,
+    /// Pages of before whose bytes are replaced.
+    replaced: BTreeSet<u64>,
     blocks: BTreeMap<u32, BlockState>,
     trim_pages: BTreeMap<u32, Vec<u64>>,
     writes: BTreeMap<u64, Row<(u64, Checked<'a>)>>,
@@ -52,7 +83,7 @@ pub(crate) struct Merged<'a> {
 }
 
 /// The physical pages of a block.
-fn pages_of(block: u32, slot_shift: u32) -> RangeInclusive<u32> {
+pub(crate) fn pages_of(block: u32, slot_shift: u32) -> RangeInclusive<u32> {
     let first = block << slot_shift;
     first..=first + ((1 << slot_shift) - 1)
 }
@@ -67,12 +98,27 @@ impl<'a> Merged<'a> {
         for (block, slot_shift) in record.emptied {
             let pages = pages_of(block, slot_shift);
             let parts = row_id(*pages.start(), 0)..=row_id(*pages.end(), LAST_PART);
-            let over: Vec<u64> = self.pages.range(parts).map(|(id, _)| *id).collect();
+            let over: Vec<u64> = self.pages.range(parts.clone()).map(|(id, _)| *id).collect();
             over.iter().for_each(|id| _ = self.pages.remove(id));
+            let over: Vec<u64> = self.replaced.range(parts).copied().collect();
+            over.iter().for_each(|id| _ = self.replaced.remove(id));
             self.trim_pages.retain(|page, _| !pages.contains(page));
             self.emptied.insert(block, slot_shift);
         }
-        self.pages.extend(record.pages.into_iter().map(|page| (page.id, (page.oob, page.data.map(checked)))));
+        let page = |page: PagePart| Page { oob: page.oob, filed: None, logged: page.data.map(checked) };
+        self.pages.extend(record.pages.into_iter().map(|part| (part.id, page(part))));
+        for (id, held) in record.later.filed {
+            if let Some(page) = self.pages.get_mut(&id) {
+                page.filed = Some(held);
+            }
+        }
+        for id in record.later.replaced {
+            if let Some(page) = self.pages.get_mut(&id) {
+                (page.filed, page.logged) = (None, None);
+            } else {
+                self.replaced.insert(id);
+            }
+        }
         self.blocks.extend(record.blocks.into_iter().map(|block| (block.block, block)));
         self.trim_pages.extend(record.trim_pages);
         // Moved data enter protected RAM with their old version, and may be older than what is there.
@@ -98,6 +144,19 @@ impl<'a> Merged<'a> {
         self.now = Some(record.now);
     }
 
+    /// Move bytes of pages from the log to the file of pages. Returns their row numbers and places.
+    pub(crate) fn file(&mut self, put: impl Fn(&[u8]) -> io::Result<u64>) -> io::Result<Vec<(u64, Held)>> {
+        let mut moved = vec![];
+        for (id, page) in &mut self.pages {
+            if let Some(Checked { checksum, bytes }) = page.logged.take() {
+                let held = Held { at: put(bytes)?, length: bytes.len() as u32, checksum };
+                page.filed = Some(held);
+                moved.push((*id, held));
+            }
+        }
+        Ok(moved)
+    }
+
     /// Write to the database what is left.
     pub(crate) fn apply(&self, t: &Transaction<'_>, sums: &mut Sums) -> rusqlite::Result<()> {
         for (block, slot_shift) in &self.emptied {
@@ -106,18 +165,11 @@ impl<'a> Merged<'a> {
             sums.remove(t, &PAGE, row_id(first, 0), row_id(last, LAST_PART))?;
             sums.remove(t, &TRIM_PAGE, first.into(), last.into())?;
         }
-        for (id, (oob, data)) in &self.pages {
-            let row = params![
-                id,
-                oob.span.lpn.0,
-                oob.span.mask.0,
-                oob.span.offset,
-                oob.version,
-                oob.sequence,
-                data.map(|data| data.checksum),
-                data.map(|data| data.bytes)
-            ];
-            sums.put(t, &PAGE, *id, row)?;
+        for id in &self.replaced {
+            sums.clear_page(t, *id)?;
+        }
+        for (id, page) in &self.pages {
+            sums.put_page(t, &page.row(*id))?;
         }
         for block in self.blocks.values() {
             let header = block.header;
@@ -190,7 +242,7 @@ impl<'a> Merged<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::record::{PagePart, hold};
+    use crate::data::record::hold;
     use crate::data::rows::{LATER, TABLES};
     use rusqlite::Connection;
     use wordline_ftl::Span;

@@ -5,15 +5,23 @@
 //! damaged contents.
 
 pub(crate) mod changes;
+pub(crate) mod convert;
+pub(crate) mod crashed;
 pub(crate) mod damaged;
 pub(crate) mod flash;
 pub(crate) mod fold;
 pub(crate) mod folder;
 pub(crate) mod found;
 pub(crate) mod journal;
+pub(crate) mod lately;
 pub(crate) mod merged;
 pub(crate) mod not_written;
+pub(crate) mod opening;
+pub(crate) mod page_file;
 pub(crate) mod pages;
+pub(crate) mod places;
 pub(crate) mod record;
+pub(crate) mod row_id;
 pub(crate) mod rows;
+pub(crate) mod segment;
 pub(crate) mod sums;

@@ -73,6 +73,20 @@ pub(crate) struct Record {
     pub left: Vec<(u64, Option<Held>)>,
     /// Sectors whose data are damaged from now on, or no longer.
     pub damaged: Vec<(u64, bool)>,
+    /// What records of before do not have; it follows the rest.
+    #[serde(skip)]
+    pub later: Later,
+}
+
+/// What records have since bytes of pages have a file of their own.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Later {
+    /// Pages whose bytes are in the file of pages: row number, and place there.
+    pub filed: Vec<(u64, Held)>,
+    /// Parts of pages whose bytes newer writes have replaced, by row number.
+    pub replaced: Vec<u64>,
+    /// The number of the last record up to which all was on the disk before this one.
+    pub synced: u64,
 }
 
 impl Record {
@@ -105,7 +119,7 @@ pub(crate) fn hold(data: &mut Vec<u8>, bytes: &[u8]) -> Held {
 
 /// What comes before and after the data of a record.
 pub(crate) fn around(number: u64, record: &Record, data: usize) -> postcard::Result<(Vec<u8>, Vec<u8>)> {
-    let mut description = postcard::to_stdvec(record)?;
+    let mut description = postcard::to_extend(&record.later, postcard::to_stdvec(record)?)?;
     let length = description.len() as u32;
     description.extend(crc32fast::hash(&description).to_le_bytes());
     let head = |mark: u32| {
@@ -188,14 +202,14 @@ pub(crate) fn next(log: &[u8], at: usize, number: u64) -> Next {
         },
     };
     let (Some(length), true) = (head.length(), head.number == number) else { return Next::Damaged };
-    let described = |from: usize| {
+    let copy = |from: usize| {
         let bytes = rest.get(from..from + head.description + CHECKSUM)?;
         let (bytes, checksum) = bytes.split_at(head.description);
         let fits = crc32fast::hash(bytes).to_le_bytes() == *checksum;
-        postcard::from_bytes::<Record>(bytes).ok().filter(|_| fits)
+        if fits { described(bytes).ok() } else { None }
     };
     let data = HEAD + head.description + CHECKSUM;
-    let (before, behind) = (described(HEAD), described(data + head.data));
+    let (before, behind) = (copy(HEAD), copy(data + head.data));
     let has_tail = Head::read(&rest[length - HEAD..], TAIL_MARK).is_some();
     let is_mended = first.is_none() || !has_tail || before.is_none() || behind.is_none();
     let Some(record) = before.or(behind) else { return Next::Damaged };
@@ -212,6 +226,15 @@ pub(crate) fn next(log: &[u8], at: usize, number: u64) -> Next {
         end: at + length,
         is_mended,
     }))
+}
+
+/// A record from its description.
+fn described(bytes: &[u8]) -> postcard::Result<Record> {
+    let (mut record, rest) = postcard::take_from_bytes::<Record>(bytes)?;
+    if !rest.is_empty() {
+        record.later = postcard::from_bytes(rest)?;
+    }
+    Ok(record)
 }
 
 /// The head of a record whose first head is damaged, from its second.
@@ -279,6 +302,20 @@ mod tests {
             let is_data = wanted.iter().any(|r| r.data.contains(&(bit / 8)));
             assert_eq!(found.iter().filter(|r| r.is_mended).count(), usize::from(!is_data), "bit {bit}");
         }
+    }
+
+    #[test]
+    fn description_of_before_is_read() {
+        let later = Later {
+            filed: vec![(7, Held { at: 1 << 40, length: 2, checksum: 3 })],
+            replaced: vec![4],
+            synced: 5,
+        };
+        let record = Record { now: 9, damaged: vec![(3, true)], later: later.clone(), ..Record::default() };
+        let (before, _) = around(1, &record, 0).unwrap();
+        assert_eq!(described(&before[HEAD..before.len() - CHECKSUM]).unwrap(), record);
+        let of_before = postcard::to_stdvec(&record).unwrap();
+        assert_eq!(described(&of_before).unwrap(), Record { later: Later::default(), ..record });
     }
 
     // A record without a description is named.

@@ -5,9 +5,10 @@ use wordline_units::CellMode;
 
 /// The application id of the database: "WLDR".
 pub(crate) const APPLICATION: i32 = 0x574c_4452;
-/// The version of the format.
-pub(crate) const FORMAT: i32 = 2;
-/// The first version of the format: rows have no checksums, and all changes are in the database.
+/// The version of the format: bytes of pages are in a file of their own.
+pub(crate) const FORMAT: i32 = 3;
+/// The first version of the format: bytes of pages are in the database. In this one, rows have no checksums and there is no
+/// log.
 pub(crate) const FIRST_FORMAT: i32 = 1;
 
 /// The tables, and a view for people that shows the spare area of each page.
@@ -20,8 +21,9 @@ CREATE TABLE page (
   offset INTEGER NOT NULL,       -- the first of them in the physical page
   version INTEGER NOT NULL,      -- the host write that they come from
   sequence INTEGER NOT NULL,     -- the order in which programs ended
-  checksum INTEGER,              -- CRC-32 of the data
-  data BLOB                      -- with the first part of each logical page
+  checksum INTEGER,              -- CRC-32 of the bytes
+  at INTEGER,                    -- the place of the bytes in the file of pages, with the first part of each logical page
+  bytes INTEGER
 ) STRICT;
 CREATE TABLE block (
   block INTEGER PRIMARY KEY,
@@ -47,7 +49,7 @@ CREATE TABLE protected_write (
 CREATE TABLE protected_trim (entry INTEGER PRIMARY KEY, version INTEGER NOT NULL) STRICT;
 CREATE VIEW spare_area AS
   SELECT id / 32 AS physical_page, id % 32 AS part, logical_page, sectors, offset, version, sequence, checksum,
-         length(data) AS bytes
+         at, bytes
   FROM page;
 ";
 

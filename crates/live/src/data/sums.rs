@@ -19,8 +19,11 @@ pub(crate) struct Table {
 pub(crate) const PAGE: Table = Table {
     name: "page",
     key: "id",
-    columns: "id, logical_page, sectors, offset, version, sequence, checksum, length(data)",
+    columns: "id, logical_page, sectors, offset, version, sequence, checksum, at, bytes",
 };
+/// The same in a database of before.
+const PAGE_BEFORE: Table =
+    Table { columns: "id, logical_page, sectors, offset, version, sequence, checksum, length(data)", ..PAGE };
 pub(crate) const BLOCK: Table = Table {
     name: "block",
     key: "block",
@@ -52,6 +55,19 @@ impl Table {
 /// The number of rows of each table, and the sum of their hashes.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Sums(BTreeMap<String, (u64, u64)>);
+
+/// Row of the table of pages: all its columns.
+pub(crate) type PageRow = [Option<i64>; 9];
+
+/// The same for a row of numbers.
+fn hash_of_numbers(table: &str, row: &[Option<i64>]) -> u64 {
+    let mut bytes = table.as_bytes().to_vec();
+    for number in row {
+        bytes.push(u8::from(number.is_some()));
+        number.iter().for_each(|n| bytes.extend(n.to_le_bytes()));
+    }
+    fnv1a(bytes)
+}
 
 /// FNV-1a over the name of the table and the values of a row.
 fn hash_of(table: &str, row: &rusqlite::Row<'_>) -> rusqlite::Result<u64> {
@@ -95,8 +111,12 @@ impl Sums {
 
     /// The sums of the rows as found.
     pub(crate) fn found(t: &Connection) -> rusqlite::Result<Sums> {
+        Sums::found_in(t, &ALL)
+    }
+
+    fn found_in(t: &Connection, all: &[&Table]) -> rusqlite::Result<Sums> {
         let mut sums = Sums::default();
-        for table in ALL {
+        for table in all {
             let sql = format!("SELECT {} FROM {}", table.columns, table.name);
             let mut query = t.prepare(&sql)?;
             let mut rows = query.query([])?;
@@ -128,11 +148,22 @@ impl Sums {
 
     /// What in the database differs from what was written, in words.
     pub(crate) fn wrong(t: &Connection) -> rusqlite::Result<Option<String>> {
+        Sums::wrong_in(t, &ALL)
+    }
+
+    /// The same for a database that has the bytes of pages.
+    pub(crate) fn wrong_before(t: &Connection) -> rusqlite::Result<Option<String>> {
+        let mut all = ALL;
+        all[0] = &PAGE_BEFORE;
+        Sums::wrong_in(t, &all)
+    }
+
+    fn wrong_in(t: &Connection, all: &[&Table]) -> rusqlite::Result<Option<String>> {
         if noted::<i64>(t, "check")? != Some(Sums::of_notes(t)?) {
             return Ok(Some("the description of the drive is damaged".to_string()));
         }
-        let (noted, found) = (Sums::noted(t)?, Sums::found(t)?);
-        let wrong = ALL.into_iter().find(|table| noted.of(table) != found.of(table));
+        let (noted, found) = (Sums::noted(t)?, Sums::found_in(t, all)?);
+        let wrong = all.iter().find(|table| noted.of(table) != found.of(table));
         Ok(wrong.map(|table| {
             let (then, now) = (noted.of(table).0, found.of(table).0);
             format!("table {}: {now} rows, but {then} were written", table.name)
@@ -171,6 +202,38 @@ impl Sums {
             let (rows, of) = self.0.entry((*name).to_string()).or_default();
             (*rows, *of) = (rows.saturating_sub(removed), of.wrapping_sub(sum));
         }
+        Ok(())
+    }
+
+    /// Insert or replace the row of a page.
+    pub(crate) fn put_page(&mut self, t: &Connection, row: &PageRow) -> rusqlite::Result<()> {
+        let key = row[0].unwrap_or(0) as u64;
+        self.remove(t, &PAGE, key, key)?;
+        let mut insert = t.prepare_cached("INSERT INTO page VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)")?;
+        insert.execute(rusqlite::params_from_iter(row))?;
+        self.count(&PAGE, hash_of_numbers(PAGE.name, row));
+        Ok(())
+    }
+
+    /// Note that a page has no bytes any more.
+    pub(crate) fn clear_page(&mut self, t: &Connection, key: u64) -> rusqlite::Result<()> {
+        let mut query = t.prepare_cached(
+            "SELECT id, logical_page, sectors, offset, version, sequence, checksum, at, bytes FROM page WHERE id = ?1",
+        )?;
+        let read = |row: &rusqlite::Row<'_>| -> rusqlite::Result<PageRow> {
+            let mut numbers = PageRow::default();
+            for (at, number) in numbers.iter_mut().enumerate() {
+                *number = row.get(at)?;
+            }
+            Ok(numbers)
+        };
+        let Some(mut row) = query.query_row([key], read).optional()? else { return Ok(()) };
+        let before = hash_of_numbers(PAGE.name, &row);
+        row[6..].fill(None);
+        t.prepare_cached("UPDATE page SET checksum = NULL, at = NULL, bytes = NULL WHERE id = ?1")?
+            .execute([key])?;
+        let (_, sum) = self.0.entry(PAGE.name.to_string()).or_default();
+        *sum = sum.wrapping_sub(before).wrapping_add(hash_of_numbers(PAGE.name, &row));
         Ok(())
     }
 

@@ -111,7 +111,7 @@ fn flipped_bit_is_a_named_error_and_never_other_data() {
                 Ok(_) => found[1] += 1,
                 Err(why) => {
                     assert!(
-                        why.contains("drive.sqlite") || why.contains("drive.log"),
+                        ["drive.sqlite", "drive.log", "drive.pages"].iter().any(|file| why.contains(file)),
                         "{name}, bit {bit}: {why}"
                     );
                     found[2] += 1;
@@ -203,20 +203,41 @@ fn a_missing_or_empty_database_is_no_blank_drive() {
     }
     let said = look("conventional", left.path()).unwrap_err();
     assert!(said.contains("the log of the last server is missing"), "{said}");
+    for remove in [false, true] {
+        let left = killed("conventional");
+        let pages = left.path().join("drive.pages");
+        if remove {
+            std::fs::remove_file(&pages).unwrap()
+        } else {
+            std::fs::write(&pages, []).unwrap()
+        }
+        let said = look("conventional", left.path()).unwrap_err();
+        let what = if remove { "missing" } else { "empty" };
+        assert!(said.contains(&format!("drive.pages is {what}, although the folder held a drive")), "{said}");
+    }
+}
+
+#[test]
+fn pages_that_the_file_lacks_fail_and_others_are_read() {
+    let left = killed("conventional");
+    let pages = std::fs::File::options().write(true).open(left.path().join("drive.pages")).unwrap();
+    pages.set_len(pages.metadata().unwrap().len() / 3).unwrap();
+    let unread = look("conventional", left.path()).unwrap();
+    assert!(unread > 0 && unread < SECTORS as usize, "{unread}");
 }
 
 #[test]
 fn a_folder_that_goes_away_ends_the_service() {
-    for empties in [false, true] {
+    for lost in ["the folder", "its files", "drive.pages"] {
         let folder = tempfile::tempdir().unwrap();
         let data = folder.path().join("data");
         let served = Served::new(drive("conventional", &data));
         let mut client = Client::new(&served.socket(), true);
         client.write(0, &bytes(1));
-        if empties {
-            files(&data).iter().for_each(|file| std::fs::remove_file(file).unwrap());
-        } else {
-            std::fs::remove_dir_all(&data).unwrap();
+        match lost {
+            "the folder" => std::fs::remove_dir_all(&data).unwrap(),
+            "its files" => files(&data).iter().for_each(|file| std::fs::remove_file(file).unwrap()),
+            file => std::fs::remove_file(data.join(file)).unwrap(),
         }
         client.send(WRITE, 0, SECTOR, SECTOR as u32, &bytes(2));
         let _ = client.reply(|_| 0);
@@ -233,20 +254,142 @@ fn a_folder_that_goes_away_ends_the_service() {
     }
 }
 
+/// The tables of a folder as the first formats have them: with the bytes of pages.
+fn as_before(folder: &Path) -> rusqlite::Connection {
+    let database = rusqlite::Connection::open(folder.join("drive.sqlite")).unwrap();
+    let pages = std::fs::read(folder.join("drive.pages")).unwrap();
+    database
+        .execute_batch(
+            "DROP VIEW spare_area; ALTER TABLE page RENAME TO page_now;
+             CREATE TABLE page (
+               id INTEGER PRIMARY KEY, logical_page INTEGER NOT NULL, sectors INTEGER NOT NULL,
+               offset INTEGER NOT NULL, version INTEGER NOT NULL, sequence INTEGER NOT NULL, checksum INTEGER, data BLOB
+             ) STRICT;
+             CREATE VIEW spare_area AS SELECT id / 32 AS physical_page, length(data) AS bytes FROM page;
+             INSERT INTO page
+               SELECT id, logical_page, sectors, offset, version, sequence, checksum, NULL FROM page_now;",
+        )
+        .unwrap();
+    let mut query = database.prepare("SELECT id, at, bytes FROM page_now WHERE at IS NOT NULL").unwrap();
+    let place = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get::<_, usize>(1)?, row.get::<_, usize>(2)?));
+    let places: Vec<(u64, usize, usize)> = query.query_map([], place).unwrap().map(Result::unwrap).collect();
+    assert!(places.len() > 9);
+    for (id, at, length) in places {
+        let fill = "UPDATE page SET data = ?2 WHERE id = ?1";
+        database.execute(fill, rusqlite::params![id, &pages[at..at + length]]).unwrap();
+    }
+    drop(query);
+    database.execute_batch("DROP TABLE page_now; PRAGMA user_version = 1;").unwrap();
+    std::fs::remove_file(folder.join("drive.pages")).unwrap();
+    database
+}
+
 #[test]
 fn a_folder_of_before_is_read() {
     let left = killed("slc-cache");
     assert_eq!(look("slc-cache", left.path()), Ok(0));
-    let database = rusqlite::Connection::open(left.path().join("drive.sqlite")).unwrap();
+    let database = as_before(left.path());
     database
         .execute_batch(
-            "DELETE FROM drive WHERE key IN ('rows', 'check', 'unit', 'folded', 'open'); DROP TABLE damaged;
-             PRAGMA user_version = 1;",
+            "DELETE FROM drive WHERE key IN ('rows', 'check', 'unit', 'folded', 'open'); DROP TABLE damaged;",
         )
         .unwrap();
     drop(database);
     for file in files(left.path()).iter().filter(|file| file.to_string_lossy().contains("drive.log.")) {
         std::fs::remove_file(file).unwrap();
     }
-    assert_eq!(look("slc-cache", left.path()), Ok(0));
+    for _ in 0..2 {
+        assert_eq!(look("slc-cache", left.path()), Ok(0));
+    }
+    let database = rusqlite::Connection::open(left.path().join("drive.sqlite")).unwrap();
+    let of = |sql: &str| database.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap();
+    assert_eq!(of("PRAGMA user_version"), 3);
+    assert!(of("SELECT sum(bytes) FROM spare_area") >= SECTORS as i64 * SECTOR as i64);
+}
+
+/// What a crash of the system may leave: the files up to the last sync, and of what came later some blocks.
+fn crashed(rng: &mut Rng, flushed: &Path, left: &Path) -> TempDir {
+    let to = copy(left);
+    let pages = to.path().join("drive.pages");
+    let before = std::fs::read(flushed.join("drive.pages")).unwrap();
+    let mut blocks = std::fs::read(&pages).unwrap();
+    for (number, block) in blocks.chunks_mut(4096).enumerate() {
+        if rng.below(2) == 0 {
+            let then = before.get(number * 4096..number * 4096 + block.len());
+            block.copy_from_slice(then.unwrap_or(&vec![0; block.len()]));
+        }
+    }
+    std::fs::write(&pages, blocks).unwrap();
+    let log =
+        files(to.path()).into_iter().find(|file| file.to_string_lossy().contains("drive.log.")).unwrap();
+    let (least, most) = (
+        std::fs::metadata(flushed.join(log.file_name().unwrap())).unwrap().len(),
+        std::fs::metadata(&log).unwrap().len(),
+    );
+    std::fs::File::options()
+        .write(true)
+        .open(&log)
+        .unwrap()
+        .set_len(least + rng.below(most - least + 1))
+        .unwrap();
+    let database = rusqlite::Connection::open(to.path().join("drive.sqlite")).unwrap();
+    database.execute("UPDATE drive SET value = 'another' WHERE key = 'boot'", []).unwrap();
+    to
+}
+
+#[test]
+fn what_a_flush_covered_survives_a_crash_of_the_system() {
+    let tries = from_environment("WORDLINE_FLIPS", 24);
+    let mut rng = Rng(from_environment("WORDLINE_SEED", 1));
+    let mut newest = 0;
+    for _ in 0..tries.div_ceil(8) {
+        let folder = tempfile::tempdir().unwrap();
+        let served = Served::new(drive("conventional", folder.path()));
+        let mut client = Client::new(&served.socket(), true);
+        let mut stamps = vec![0; SECTORS as usize];
+        let write = |client: &mut Client, rng: &mut Rng, stamp: u64| {
+            let sector = rng.below(SECTORS);
+            client.write(sector * SECTOR, &bytes(1000 * stamp + sector));
+            sector
+        };
+        // Most of it is in the file of pages, whose room is used again.
+        for stamp in 1..200 {
+            let sector = write(&mut client, &mut rng, stamp);
+            stamps[sector as usize] = stamp;
+        }
+        client.flush();
+        let flushed = copy(folder.path());
+        let mut later = vec![vec![]; SECTORS as usize];
+        for stamp in 200..200 + rng.below(300) {
+            let sector = write(&mut client, &mut rng, stamp);
+            later[sector as usize].push(stamp);
+        }
+        let left = copy(folder.path());
+        for _ in 0..8 {
+            let after = crashed(&mut rng, flushed.path(), left.path());
+            let served = Served::new(drive("conventional", after.path()));
+            let mut client = Client::new(&served.socket(), true);
+            // All sectors are as of one moment.
+            let (mut from, mut to) = (0, u64::MAX);
+            for (sector, flushed) in stamps.iter().enumerate() {
+                let found = client.read(sector as u64 * SECTOR, SECTOR as u32);
+                let written = [*flushed].into_iter().chain(later[sector].iter().copied());
+                let is = |stamp: u64| {
+                    found
+                        == if stamp == 0 {
+                            vec![0; SECTOR as usize]
+                        } else {
+                            bytes(1000 * stamp + sector as u64)
+                        }
+                };
+                let stamp =
+                    written.clone().find(|stamp| is(*stamp)).unwrap_or_else(|| panic!("sector {sector}"));
+                from = from.max(stamp);
+                to = to.min(written.clone().find(|next| *next > stamp).unwrap_or(u64::MAX));
+            }
+            assert!(from < to, "{from} is there, {to} is not");
+            newest = newest.max(from);
+        }
+    }
+    assert!(newest > 200, "nothing after a FLUSH is ever kept");
 }

@@ -5,6 +5,7 @@ use crate::environment::from_environment;
 use crate::ledger::{Ledger, SECTOR, bytes};
 use crate::support::{Rng, Served, spec};
 use std::collections::BTreeMap;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::sync::Arc;
@@ -87,7 +88,7 @@ fn drive_resumes_with_partial_sectors_trims_and_cuts() {
         let names = std::fs::read_dir(folder.path()).unwrap().map(|e| e.unwrap().file_name());
         let mut names: Vec<_> = names.map(|name| name.into_string().unwrap()).collect();
         names.sort();
-        assert_eq!(names, ["drive.sqlite", "lock"], "the log has gone to where it belongs");
+        assert_eq!(names, ["drive.pages", "drive.sqlite", "lock"], "the log has gone to where it belongs");
     }
 }
 
@@ -128,15 +129,51 @@ fn bytes_changed_in_the_folder_fail_only_their_reads() {
     Client::new(&drive.socket(), true).write(0, &bytes(1).repeat(8));
     drive.stop();
     let database = rusqlite::Connection::open(folder.path().join("drive.sqlite")).unwrap();
-    let changed = "UPDATE page SET data = zeroblob(length(data)) WHERE logical_page = 0";
-    assert_eq!(database.execute(changed, []).unwrap(), 1);
+    let place = "SELECT at FROM page WHERE logical_page = 0 AND at IS NOT NULL";
+    let at: u64 = database.query_row(place, [], |row| row.get(0)).unwrap();
     drop(database);
+    let pages = std::fs::File::options().write(true).open(folder.path().join("drive.pages")).unwrap();
+    pages.write_all_at(&[0; 4096], at).unwrap();
     let drive = served(0, folder.path());
     let mut client = Client::new(&drive.socket(), true);
     assert_eq!(client.ask(READ, 0, 0, 4096, &[]).0, 5, "EIO");
     assert!(client.read(4 * SECTOR, 4 * SECTOR as u32) == bytes(1).repeat(4));
     client.write(0, &bytes(2).repeat(4));
     assert!(client.read(0, SECTOR as u32) == bytes(2));
+}
+
+#[test]
+fn room_of_replaced_pages_is_used_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let drive = served(0, folder.path());
+    let mut client = Client::new(&drive.socket(), true);
+    let length = || std::fs::metadata(folder.path().join("drive.pages")).unwrap().len();
+    let (hot, mut seen) = (64 * SECTOR, vec![]);
+    for flushes in [false, true] {
+        // 32 MiB over 1 MiB: blocks are collected, whose pages move.
+        for round in 0..128 {
+            for at in 0..4 {
+                client.write(at * hot, &bytes(round).repeat(64));
+            }
+            if flushes {
+                client.flush();
+            }
+        }
+        seen.push(length());
+    }
+    assert!(seen.iter().all(|length| *length <= 12 * hot), "{seen:?}");
+    // The pages of a fork stay until it ends.
+    let socket = drive.folder.path().join("f.sock");
+    drive.ctl(&format!("fork nbd=unix:{}", socket.display()));
+    for round in 0..8 {
+        client.write((round % 4) * hot, &bytes(1000 + round).repeat(64));
+        client.flush();
+    }
+    assert!(length() >= seen[1] && Client::new(&socket, true).read(0, SECTOR as u32) == bytes(127));
+    drive.stop();
+    let drive = served(0, folder.path());
+    assert!(length() <= 12 * hot, "{}", length());
+    assert!(Client::new(&drive.socket(), true).read(3 * hot, SECTOR as u32) == bytes(1007));
 }
 
 #[test]
@@ -195,9 +232,9 @@ fn folder_of_another_drive_is_refused_and_untouched() {
         "{said}"
     );
     let database = rusqlite::Connection::open(path.join("new/drive.sqlite")).unwrap();
-    database.pragma_update(None, "user_version", 3).unwrap();
+    database.pragma_update(None, "user_version", 4).unwrap();
     drop(database);
-    assert!(refused(new).contains("has format 3; this version of Wordline reads formats 1 to 2"));
+    assert!(refused(new).contains("has format 4; this version of Wordline reads formats 1 to 3"));
 }
 
 /// A file system of a few MiB, where this user may make one.

@@ -1,0 +1,62 @@
+//! A file of the log of a folder.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+/// Prefix of the name of a segment; the number of its first record follows.
+pub(crate) const SEGMENT: &str = "drive.log.";
+
+/// A file of the log.
+#[derive(Debug)]
+pub(crate) struct Segment {
+    /// The number of its first record.
+    pub first: u64,
+    pub path: PathBuf,
+    pub file: File,
+}
+
+impl Segment {
+    pub(crate) fn name(folder: &Path, first: u64) -> PathBuf {
+        folder.join(format!("{SEGMENT}{first}"))
+    }
+
+    /// Create a segment.
+    pub(crate) fn create(folder: &Path, first: u64) -> io::Result<Segment> {
+        let path = Segment::name(folder, first);
+        let file = File::options().create(true).truncate(true).read(true).write(true).open(&path)?;
+        Ok(Segment { first, path, file })
+    }
+
+    /// Open a segment of an earlier server.
+    pub(crate) fn open(folder: &Path, first: u64) -> io::Result<Segment> {
+        let path = Segment::name(folder, first);
+        let file = File::options().read(true).write(true).open(&path)?;
+        Ok(Segment { first, path, file })
+    }
+
+    /// Read the whole segment.
+    pub(crate) fn read(&self) -> io::Result<Vec<u8>> {
+        let mut bytes = vec![0; self.file.metadata()?.len() as usize];
+        self.file.read_exact_at(&mut bytes, 0)?;
+        Ok(bytes)
+    }
+
+    /// Remove a segment that is no longer needed.
+    pub(crate) fn remove(&self) {
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+/// First records of the segments of a folder, oldest first.
+pub(crate) fn segments(folder: &Path) -> io::Result<Vec<u64>> {
+    let mut found = vec![];
+    for entry in std::fs::read_dir(folder)? {
+        let name = entry?.file_name();
+        let number = name.to_str().and_then(|name| name.strip_prefix(SEGMENT));
+        found.extend(number.and_then(|number| number.parse::<u64>().ok()));
+    }
+    found.sort_unstable();
+    Ok(found)
+}
