@@ -106,6 +106,7 @@ class SteadyFit:
             fitted.rows.append(Row(what, "MB/s", target, read_mbps(text.toml(), self.seed)))
         for row in self.drive.rows:
             fitted.rows += self._rows(row, model)
+        fitted.rows += self._zones()
         shown = steady_rows.fitted_row(self.drive)
         if shown is not None:
             fitted.size_names = ["fill, MB/s", "knee, drive writes", "steady, MB/s", "WAF"]
@@ -117,7 +118,7 @@ class SteadyFit:
         return fitted
 
     def _rows(self, row: steady_rows.SteadyRow, model: SteadyModel) -> list[Row]:
-        if row.kind == steady_rows.FILL:
+        if row.kind in (steady_rows.FILL, steady_rows.ZONES):
             return []
         if row.kind == steady_rows.LATENCY and row not in low_rates(self.drive):
             return []
@@ -129,6 +130,18 @@ class SteadyFit:
                 mark = "fitted" if key in used else "judged"
                 rows.append(Row(f"{row.name} {what} ({mark})", unit, row.figures[key], found[key]))
         return rows
+
+    def _zones(self) -> list[Row]:
+        """Return the rows of zones as a small drive with the unit of collection has them."""
+        of, share = steady_rows.ZonesOf.read(self.drive), self.values.get("unit_share")
+        if of is None or share is None:
+            return []
+        key = "waf" if of.counted else "steady"
+        what, unit = SHOWN[key]
+        return [
+            Row(f"{row.name} {what} (fitted)", unit, row.figures[key], found)
+            for row, found in zip(of.rows, of.modelled(share.value), strict=True)
+        ]
 
     def _model(self, drive: Drive) -> SteadyModel:
         return SteadyModel(self._sheet(drive).toml(), self.seed, self.overhead)
