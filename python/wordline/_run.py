@@ -6,7 +6,10 @@ import contextlib
 import json
 import operator
 import os
-from collections.abc import Callable
+import sys
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -85,7 +88,13 @@ class Run:
         ------
         UserError, Refused, Fault, OSError
             As for `run`.
+
+        Warns
+        -----
+        UserWarning
+            As `run`.
         """
+        warn_of([self])
         recorded = {"log": log, "completions": completions, "timeline": timeline}
         if self.after is not None:
             # What is wrong is found before anything is run.
@@ -122,7 +131,8 @@ class Run:
         UserError, Refused, Fault, OSError
             As for `run`.
         """
-        return self.do(save_state=save_state, threads=1, progress=progress).json
+        with quiet():
+            return self.do(save_state=save_state, threads=1, progress=progress).json
 
     def identity(self) -> dict[str, Any]:
         """Return everything that determines the result, without running anything.
@@ -140,6 +150,45 @@ class Run:
         """
         found: dict[str, Any] = json.loads(_wordline.identity(asked(self), native(self)))
         return found
+
+
+class Implausible(UserWarning):
+    """A value of a device that no real part has: possible, but most often a mistake."""
+
+
+_quiet: ContextVar[bool] = ContextVar("quiet", default=False)
+
+
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """Do not warn: the values were warned of, or are none of the user's."""
+    token = _quiet.set(True)
+    try:
+        yield
+    finally:
+        _quiet.reset(token)
+
+
+def warn_of(runs: Iterable[Run]) -> None:
+    """Warn of each implausible value of the devices of runs, at the caller of the package.
+
+    An invalid device is left to the runs, which refuse it.
+    """
+    if _quiet.get():
+        return
+    frame, level = sys._getframe(), 1
+    while frame.f_back is not None and _is_own(frame.f_globals):
+        frame, level = frame.f_back, level + 1
+    lines: dict[str, None] = {}
+    for device, changes in dict.fromkeys((run.device, run.set) for run in runs):
+        with contextlib.suppress(_wordline.UserError):
+            lines |= dict.fromkeys(_wordline.implausible(device, changes))
+    for line in lines:
+        warnings.warn(line, Implausible, stacklevel=level)
+
+
+def _is_own(names: dict[str, Any]) -> bool:
+    return str(names.get("__name__", "")).partition(".")[0] == "wordline"
 
 
 def native(run: Run) -> str:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import errno
 import os
 import sys
+import warnings
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from itertools import pairwise
+from typing import Any
 
 from wordline import Fault, Refused, UserError, _wordline
 
@@ -39,7 +41,9 @@ def perform(
     """
     try:
         need(name, modules, extra)
-        return work() or 0
+        with warnings.catch_warnings():
+            warnings.showwarning = _showing(warnings.showwarning)
+            return work() or 0
     except UserError as e:
         show(e)
         return 2
@@ -58,6 +62,20 @@ def perform(
     except (Fault, Refused, OSError) as e:
         show(e)
         return 1
+
+
+def _showing(otherwise: Callable[..., object]) -> Callable[..., None]:
+    """Return a function that shows warnings of devices as the command line does."""
+
+    def shown(message: Warning | str, category: type[Warning], *where: Any, **also: Any) -> None:
+        from wordline._run import Implausible
+
+        if issubclass(category, Implausible):
+            tell(f"warning: {message}")
+        else:
+            otherwise(message, category, *where, **also)
+
+    return shown
 
 
 def tell(text: str) -> None:

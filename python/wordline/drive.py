@@ -11,7 +11,7 @@ from wordline import _bar, _wordline
 from wordline._api import AnyScheme, _described
 from wordline._figures import Figures
 from wordline._result import Report
-from wordline._run import Progress, asked, native
+from wordline._run import Progress, asked, native, warn_of
 from wordline._table import Table
 
 _LBA = 512
@@ -152,6 +152,7 @@ class Drive:
         self._device = os.fspath(device)
         self._scheme = scheme
         self._native = _wordline.SteppedDrive(asked(run), native(run))
+        warn_of([run])
 
     @classmethod
     def _over(cls, native: _wordline.SteppedDrive, like: Drive) -> Drive:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from wordline import Refused, Report, Run, UserError, _wordline
 from wordline._result import read
-from wordline._run import Progress, beginning_with
+from wordline._run import Progress, beginning_with, warn_of
 from wordline.commands import message
 from wordline.forecast import Trial, rest, trials, words
 
@@ -186,6 +186,7 @@ class Runner:
         Returns why those that have none were refused. Raises as `run`.
         """
         asked = list(dict.fromkeys(runs))
+        warn_of(asked)
         made = [f for f in (self.folder, *self.folder.parents) if not f.exists()]
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
