@@ -519,6 +519,20 @@ def test_pick_ranks_drives_and_says_what_is_not_known(wordline: Any, tmp_path: P
     assert found[0]["years"] > 0
     assert found[1]["years"] is None
     assert all(c["waf"] is None and c["share"] < 1 for c in found)
+    # Both keep up, and nobody measured their reads; the second one is drowned in writes.
+    assert [c["p99_is_assumed"] for c in found] == [True, False]
+    assert all(c["dwpd"] > 0 for c in found)
+
+
+def test_pick_shows_whole_names_and_marks_assumed_latencies() -> None:
+    names = pick.measured_drives()
+    shown = pick.terminal(
+        [pick.Choice(n, 78.84, True, 12.0, 199.0, 1.031, 12.3, 4.87, 0.0638) for n in names]
+    )
+    for name in names:
+        (line,) = (line for line in shown.splitlines() if line.split()[:1] == [name])
+        assert line.split()[1] == "~78.84"
+    assert "~: follows from the usual read time" in shown
 
 
 def test_oversized_trace_is_noted_and_others_ranked(tmp_path: Path) -> None:

@@ -65,13 +65,16 @@ def perform(
 
 
 def _showing(otherwise: Callable[..., object]) -> Callable[..., None]:
-    """Return a function that shows warnings of devices as the command line does."""
+    """Return a function that shows each warning of a device once, as the command line does."""
+    told = set()
 
     def shown(message: Warning | str, category: type[Warning], *where: Any, **also: Any) -> None:
         from wordline._run import Implausible
 
         if issubclass(category, Implausible):
-            tell(f"warning: {message}")
+            if str(message) not in told:
+                told.add(str(message))
+                tell(f"warning: {message}")
         else:
             otherwise(message, category, *where, **also)
 
