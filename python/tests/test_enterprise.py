@@ -21,6 +21,7 @@ from wordline.real import (
     show,
     steady_fit,
     steady_model,
+    steady_rows,
     tables,
 )
 from wordline.real.__main__ import main
@@ -78,7 +79,10 @@ def test_list_of_runs_uses_largest_figure() -> None:
 
 
 def test_rows_of_other_kinds_are_passed_over() -> None:
-    assert [r.name for r in read(FILL, WRITES.replace("uniform", "zipf", 1))["d"].rows] == ["F"]
+    drive = read(FILL, WRITES.replace("uniform", "zipf", 1))["d"]
+    assert [r.name for r in drive.rows] == ["F"]
+    assert drive.unknown["streams"] == "rows of the kinds zipf are not used"
+    assert "streams" not in read(*ROWS)["d"].unknown
 
 
 @pytest.mark.parametrize(
@@ -179,7 +183,9 @@ def hidden_zones(victim: str, blocks: int, counted: bool = True) -> list[str]:
 
 
 def zones_of(rows: list[str]) -> measurements.Drive:
-    return read(*rows, head=f"{HEAD},zone_size_GiB,active_zones")["d"]
+    drive = read(*rows, head=f"{HEAD},zone_size_GiB,active_zones")["d"]
+    steady_rows.take_unit(drive)
+    return drive
 
 
 @pytest.mark.parametrize(("blocks", "counted"), [(90, True), (140, True), (90, False)])

@@ -14,7 +14,7 @@ from wordline.real.bench import Bench
 from wordline.real.measurements import Drive, Value
 from wordline.real.result import overhead_in
 from wordline.real.steady_model import SteadyModel
-from wordline.real.steady_rows import LATENCY, UNIFORM, SteadyRow
+from wordline.real.steady_rows import LATENCY, UNIFORM, SteadyRow, ZonesOf, take_unit
 
 CLIFF_HEADS = ["device", "SLC cache, GB", "in it, MB/s", "past it, MB/s", "whole fill, MB/s"]
 CACHE_HEADS = ["device", "state", "SLC cache, GB"]
@@ -27,6 +27,7 @@ WRITE_HEADS = [
     "steady, MB/s",
     "WAF",
 ]
+ZONE_HEADS = ["device", "zone, GiB", "WAF"]
 READ_HEADS = ["device", "writes/s", "read p50, us", "read p99, us", "write p50, us"]
 
 #: Reads a file of `devices/` by its path there.
@@ -172,6 +173,21 @@ class Steady:
             for row in steady_fit.low_rates(self.drive)
         ]
 
+    def zones(self) -> list[list[str]]:
+        """Return the rows of the table of zones, if their WAF shows the unit of collection."""
+        take_unit(self.drive)
+        of, share = ZonesOf.read(self.drive), self.drive.values.get("unit_share")
+        if of is None or share is None or not of.counted:
+            return []
+        return [
+            [
+                self.device,
+                f"{row.zone / 2**30:g}",
+                cell(found, row.figures["waf"].value, not self.drive.has_flash_of_another),
+            ]
+            for row, found in zip(of.rows, of.modelled(share.value), strict=True)
+        ]
+
     def _words(self, row: SteadyRow) -> str:
         before = {"fresh": "from empty", "random": "after random fill"}
         words = next((w for key, w in before.items() if key in row.initial), "")
@@ -227,6 +243,8 @@ def text(kind: str, files: Files, only: Sequence[str] | None) -> str:
     writes = [row for drive in drives for row in drive.writes()]
     reads = [row for drive in drives for row in drive.reads()]
     above = page.table(WRITE_HEADS, writes, right=len(WRITE_HEADS) - 2)
+    if zones := [row for drive in drives for row in drive.zones()]:
+        above += f"\n{page.table(ZONE_HEADS, zones, right=2)}"
     return f"{above}\n{page.table(READ_HEADS, reads, right=len(READ_HEADS) - 1)}"
 
 

@@ -52,6 +52,7 @@ class SteadyFit:
         """Store the measurements, as for `wordline.real.fit.fit`; raises `UserError` like it."""
         self.drive, self.name, self.seed, self.tell = drive, name, seed, tell
         self.of = drive.flash or drive
+        steady_rows.take_unit(self.of)
         self.values = self.of.values
         for key, what in (
             ("fill_mbps", "a sequential fill (rows of the kind seqfill, blocks of 64 KiB or more)"),
@@ -294,6 +295,8 @@ class SteadyFit:
         else:
             why = self.of.unknown.get("unit_share")
             lines.append(f"{UNITS}: {why}" if why else f"{UNITS}: uniform writes do not tell")
+        if unused := self.drive.unknown.get("streams"):
+            lines.append(f"{unused}: the model keeps hot pages in its write buffer")
         if "overhead" not in self.values:
             lines.append("write overhead: no counter of media writes")
         if "read_us" not in self.values:

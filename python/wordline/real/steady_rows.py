@@ -92,6 +92,7 @@ def read(table: Table, found: dict[str, Drive]) -> None:
     Raises `UserError`: a cell is invalid, or a drive has no capacity.
     """
     borrowed: dict[str, str] = {}
+    unused: dict[str, dict[str, None]] = {}
     for at, cells in enumerate(table.rows):
         name = (cells["drive"] or "").strip()
         if not name:
@@ -101,6 +102,7 @@ def read(table: Table, found: dict[str, Drive]) -> None:
             table.refuse(at, "kind", "", f"{', '.join(NEEDED)}; rows of other kinds are ignored")
         # Zones written in turn mix in a unit: their copies do not show its size.
         if kind not in NEEDED or (_whole(cells.get(ACTIVE)) or 1) > 1:
+            unused.setdefault(name, {})[f"{kind} in turn" if kind == ZONES else kind] = None
             continue
         row = _row(table, at, kind)
         drive = found.get(name)
@@ -114,6 +116,8 @@ def read(table: Table, found: dict[str, Drive]) -> None:
     for name, drive in found.items():
         if drive.rows:
             drive.flash = found.get(borrowed.get(name, ""), drive)
+            if kinds := unused.get(name):
+                drive.unknown["streams"] = f"rows of the kinds {', '.join(kinds)} are not used"
             summarize(drive)
 
 
@@ -214,11 +218,17 @@ def summarize(drive: Drive) -> None:
             if figure in low.figures:
                 value = low.figures[figure]
                 drive.values[key] = Value(value.value, value.low, value.high, low.name)
-    if of := ZonesOf.read(drive):
-        unit, why = of.unit()
-        if unit is not None:
-            drive.values["unit_share"] = unit
-        drive.unknown["unit_share"] = why
+
+
+def take_unit(drive: Drive) -> None:
+    """Determine the unit of collection of a drive from its rows of zones, if it has some."""
+    of = ZonesOf.read(drive)
+    if of is None or "unit_share" in drive.unknown:
+        return
+    unit, why = of.unit()
+    if unit is not None:
+        drive.values["unit_share"] = unit
+    drive.unknown["unit_share"] = why
 
 
 @dataclass(frozen=True)
