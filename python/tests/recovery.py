@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from wordline import toml
-from wordline._run import quiet
+from wordline.implausible import quiet
 from wordline.quantity import in_bytes, in_us
 from wordline.real import fit, jobs, probe, probe_page, probed, sheet
 from wordline.real.map_cache import ENTRY, map_bytes

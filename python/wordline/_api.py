@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from wordline import _bar, _wordline, spelling
 from wordline._result import Comparison, Lifetimes, Report
-from wordline._run import Progress, Run, asked, counted, parallel_runs, warn_of, whole
+from wordline._run import Progress, Run, asked, counted, parallel_runs, whole
+from wordline.implausible import warn_of
 from wordline.parameters import spelled
 from wordline.scheme import Scheme
 
@@ -196,7 +197,7 @@ def compare(
     run = _described(first, device, workload, seed, requests, set, initial, files, fit, check)
     named, classes = spelling.all_resolved(schemes)
     wanted = {**asked(run, replicas), "classes": classes}
-    warn_of([run])
+    warn_of([(run.device, run.set)])
     refused: list[tuple[str, str]] = []
     if _wordline.ALL_COMPATIBLE in named:
         named, refused = _wordline.admitted(wanted, named)
@@ -373,7 +374,7 @@ def lifetime(
             return lifetime_runs.live(run, replicas, spelled, life, runner)
     named, classes = spelling.all_resolved(schemes)
     wanted = {**asked(run, replicas), "classes": classes}
-    warn_of([run])
+    warn_of([(run.device, run.set)])
     return Lifetimes(_wordline.lifetime(wanted, named, life, parallel_runs(threads), progress))
 
 

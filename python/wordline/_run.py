@@ -6,10 +6,7 @@ import contextlib
 import json
 import operator
 import os
-import sys
-import warnings
-from collections.abc import Callable, Iterable, Iterator
-from contextvars import ContextVar
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,6 +14,7 @@ from typing import Any
 
 from wordline import _bar, _wordline, spelling
 from wordline._result import Report
+from wordline.implausible import quiet, warn_of
 
 Progress = Callable[[int, int, float], object]
 
@@ -94,7 +92,7 @@ class Run:
         UserWarning
             As `run`.
         """
-        warn_of([self])
+        warn_of([(self.device, self.set)])
         recorded = {"log": log, "completions": completions, "timeline": timeline}
         if self.after is not None:
             # What is wrong is found before anything is run.
@@ -150,45 +148,6 @@ class Run:
         """
         found: dict[str, Any] = json.loads(_wordline.identity(asked(self), native(self)))
         return found
-
-
-class Implausible(UserWarning):
-    """A value of a device that no real part has: possible, but most often a mistake."""
-
-
-_quiet: ContextVar[bool] = ContextVar("quiet", default=False)
-
-
-@contextlib.contextmanager
-def quiet() -> Iterator[None]:
-    """Do not warn: the values were warned of, or are none of the user's."""
-    token = _quiet.set(True)
-    try:
-        yield
-    finally:
-        _quiet.reset(token)
-
-
-def warn_of(runs: Iterable[Run]) -> None:
-    """Warn of each implausible value of the devices of runs, at the caller of the package.
-
-    An invalid device is left to the runs, which refuse it.
-    """
-    if _quiet.get():
-        return
-    frame, level = sys._getframe(), 1
-    while frame.f_back is not None and _is_own(frame.f_globals):
-        frame, level = frame.f_back, level + 1
-    lines: dict[str, None] = {}
-    for device, changes in dict.fromkeys((run.device, run.set) for run in runs):
-        with contextlib.suppress(_wordline.UserError):
-            lines |= dict.fromkeys(_wordline.implausible(device, changes))
-    for line in lines:
-        warnings.warn(line, Implausible, stacklevel=level)
-
-
-def _is_own(names: dict[str, Any]) -> bool:
-    return str(names.get("__name__", "")).partition(".")[0] == "wordline"
 
 
 def native(run: Run) -> str:

@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import Any
 
 from wordline import Fault, Refused, UserError, _wordline
+from wordline.implausible import Implausible
 
 #: Of everything that runs grids and draws.
 SWEEP = ("scipy", "rich", "matplotlib", "pyarrow", "markdown_it")
@@ -69,8 +70,6 @@ def _showing(otherwise: Callable[..., object]) -> Callable[..., None]:
     told = set()
 
     def shown(message: Warning | str, category: type[Warning], *where: Any, **also: Any) -> None:
-        from wordline._run import Implausible
-
         if issubclass(category, Implausible):
             if str(message) not in told:
                 told.add(str(message))

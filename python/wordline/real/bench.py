@@ -13,7 +13,7 @@ import numpy as np
 
 import wordline as wl
 from wordline import toml
-from wordline._run import quiet
+from wordline.implausible import quiet
 from wordline.quantity import in_bytes
 from wordline.real import measurements, write_log
 from wordline.real.curve import Plateau, plateaus

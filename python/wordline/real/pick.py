@@ -15,8 +15,8 @@ import numpy as np
 
 import wordline as wl
 from wordline import Refused, UserError, _wordline, toml
-from wordline._run import quiet, warn_of
 from wordline.commands import SWEEP, perform, tell
+from wordline.implausible import quiet, warn_of
 from wordline.quantity import in_bytes, in_us
 from wordline.real.result import FITTED, PUBLIC, overhead_in
 from wordline.real.sheet import read, scaled, scheme_of
@@ -121,7 +121,7 @@ def pick(
         raise UserError("no drive is named; allowed: names of devices, or all")
     rated = rated_tbw()
     count = requests or REQUESTS
-    warn_of(wl.Run(device=name, scheme="conventional", workload=workload) for name in names)
+    warn_of((name, ()) for name in names)
 
     def one(name: str) -> Choice:
         if toml.builtin(f"devices/{name}.toml") is None and not Path(name).is_file():
