@@ -14,7 +14,7 @@ from wordline.real.bench import Bench
 from wordline.real.measurements import Drive, Value
 from wordline.real.result import overhead_in
 from wordline.real.steady_model import SteadyModel
-from wordline.real.steady_rows import LATENCY, UNIFORM, SteadyRow, ZonesOf, take_unit
+from wordline.real.steady_rows import LATENCY, UNIFORM, ZONES, SteadyRow, take_unit
 
 CLIFF_HEADS = ["device", "SLC cache, GB", "in it, MB/s", "past it, MB/s", "whole fill, MB/s"]
 CACHE_HEADS = ["device", "state", "SLC cache, GB"]
@@ -174,18 +174,12 @@ class Steady:
         ]
 
     def zones(self) -> list[list[str]]:
-        """Return the rows of the table of zones, if their WAF shows the unit of collection."""
+        """Return the rows of the table of zones."""
         take_unit(self.drive)
-        of, share = ZonesOf.read(self.drive), self.drive.values.get("unit_share")
-        if of is None or share is None or not of.counted:
-            return []
         return [
-            [
-                self.device,
-                f"{row.zone / 2**30:g}",
-                cell(found, row.figures["waf"].value, not self.drive.has_flash_of_another),
-            ]
-            for row, found in zip(of.rows, of.modelled(share.value), strict=True)
+            [self.device, f"{row.zone / 2**30:g}", self._cell(row, "waf")]
+            for row in sorted(self.drive.rows, key=lambda row: row.zone)
+            if row.kind == ZONES
         ]
 
     def _words(self, row: SteadyRow) -> str:
@@ -208,6 +202,7 @@ class Steady:
         load = f"{row.kind} {row.share} {row.initial} {row.depth}"
         if row.kind == LATENCY:
             load += f" {row.figures['writes']}"
+        load += f" {row.zone}"
         if load not in self.kept:
             self.kept[load] = self.model.figures(row)
         return self.kept[load]

@@ -107,7 +107,6 @@ class SteadyFit:
             fitted.rows.append(Row(what, "MB/s", target, read_mbps(text.toml(), self.seed)))
         for row in self.drive.rows:
             fitted.rows += self._rows(row, model)
-        fitted.rows += self._zones()
         shown = steady_rows.fitted_row(self.drive)
         if shown is not None:
             fitted.size_names = ["fill, MB/s", "knee, drive writes", "steady, MB/s", "WAF"]
@@ -119,7 +118,7 @@ class SteadyFit:
         return fitted
 
     def _rows(self, row: steady_rows.SteadyRow, model: SteadyModel) -> list[Row]:
-        if row.kind in (steady_rows.FILL, steady_rows.ZONES):
+        if row.kind == steady_rows.FILL:
             return []
         if row.kind == steady_rows.LATENCY and row not in low_rates(self.drive):
             return []
@@ -127,22 +126,12 @@ class SteadyFit:
         found = model.figures(row)
         rows = []
         for key, (what, unit) in SHOWN.items():
-            if key in row.figures and key in found:
+            # The WAF of zones is what the fit uses, if it is known.
+            is_shown = row.kind != steady_rows.ZONES or key == steady_rows.zone_figure(row)
+            if is_shown and key in row.figures and key in found:
                 mark = "fitted" if key in used else "judged"
                 rows.append(Row(f"{row.name} {what} ({mark})", unit, row.figures[key], found[key]))
         return rows
-
-    def _zones(self) -> list[Row]:
-        """Return the rows of zones as a small drive with the unit of collection has them."""
-        of, share = steady_rows.ZonesOf.read(self.drive), self.values.get("unit_share")
-        if of is None or share is None:
-            return []
-        key = "waf" if of.counted else "steady"
-        what, unit = SHOWN[key]
-        return [
-            Row(f"{row.name} {what} (fitted)", unit, row.figures[key], found)
-            for row, found in zip(of.rows, of.modelled(share.value), strict=True)
-        ]
 
     def _model(self, drive: Drive) -> SteadyModel:
         return SteadyModel(self._sheet(drive).toml(), self.seed, self.overhead)
@@ -483,6 +472,8 @@ def uses(row: steady_rows.SteadyRow, drive: Drive) -> set[str]:
         used |= {"r_p50", "w_p50"}
     if row.kind == steady_rows.LATENCY:
         used.add("r_p99")
+    if row.kind == steady_rows.ZONES and "unit_share" in drive.values:
+        used.add(steady_rows.zone_figure(row))
     return used
 
 

@@ -11,10 +11,8 @@ from statistics import mean, median
 from wordline.real.collection_unit import (
     BY_CHANCE,
     BY_RATES,
-    PAGES,
     Zones,
     collection_unit,
-    copies_of,
 )
 from wordline.real.measurements import Drive, Table, Value, cell_in, stated
 
@@ -277,15 +275,13 @@ class ZonesOf:
         more = f" and {len(self.rows) - 1} more rows"
         return replace(unit, source=f"{self.rows[0].name}{more}"), ""
 
-    def modelled(self, share: float) -> list[float]:
-        """Return the WAF, or the MB/s, of each row for a unit that is this share of the drive."""
-        numbers = tuple(map(self._number, self.rows))
-        _, copies = copies_of(round(share * PAGES), round(self.usable, 2), numbers, apart=True)
-        costs = [self.order + c * (self.random - self.order) for c in copies]
-        return costs if self.counted else [1 / cost for cost in costs]
-
     def _number(self, row: SteadyRow) -> int:
         return max(1, round(self.capacity / row.zone))
+
+
+def zone_figure(row: SteadyRow) -> str:
+    """Return the figure of a row of zones that shows their copies."""
+    return "waf" if "waf" in row.figures else "steady"
 
 
 def fitted_row(drive: Drive) -> SteadyRow | None:
