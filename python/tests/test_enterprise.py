@@ -6,12 +6,24 @@ import csv
 import io
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import wordline as wl
 from wordline import toml
 from wordline.quantity import in_bytes, in_us
-from wordline.real import fit, judged, measurements, pick, show, steady_fit, steady_model, tables
+from wordline.real import (
+    bench,
+    fit,
+    judged,
+    measurements,
+    pick,
+    show,
+    steady_fit,
+    steady_model,
+    steady_rows,
+    tables,
+)
 from wordline.real.__main__ import main
 from wordline.real.steady_fit import SteadyFit
 from wordline.real.steady_model import SteadyModel
@@ -67,7 +79,10 @@ def test_list_of_runs_uses_largest_figure() -> None:
 
 
 def test_rows_of_other_kinds_are_passed_over() -> None:
-    assert [r.name for r in read(FILL, WRITES.replace("uniform", "zipf", 1))["d"].rows] == ["F"]
+    drive = read(FILL, WRITES.replace("uniform", "zipf", 1))["d"]
+    assert [r.name for r in drive.rows] == ["F"]
+    assert drive.unknown["streams"] == "rows of the kinds zipf are not used"
+    assert "streams" not in read(*ROWS)["d"].unknown
 
 
 @pytest.mark.parametrize(
@@ -102,6 +117,101 @@ def test_a_drive_without_the_rows_of_a_fit_is_refused() -> None:
     assert "after a fill, with their knee" in refused(FILL, PART)
     assert "not below the fill at 1000 MB/s" in refused(FILL, WRITES.replace(",400,", ",1000,"))
     assert "pcie5" in refused(*(r.replace("PCIe 4.0 x4", "USB") for r in (FILL, WRITES)))
+
+
+HIDDEN = """
+[device]
+name = "hidden"
+[medium.flash]
+channels = 3
+chips_per_channel = 1
+dies_per_chip = 2
+planes_per_die = 1
+blocks_per_plane = {blocks}
+wordlines_per_block = {wordlines}
+page = "4KiB"
+bus = {{ rate = "off" }}
+slc = {{ read = "20us", program = "100us", erase = "100us" }}
+[capacity]
+logical = "{logical}B"
+[gc]
+trigger = "free_blocks < 2%"
+victim = "{victim}"
+[ack]
+mode = "buffer"
+pages = 60
+"""
+#: Flash per byte of data, and GiB of zones.
+FLASH, ZONES = 1.35, (0.5, 1, 2, 4)
+
+
+def hidden_zones(victim: str, blocks: int, counted: bool = True) -> list[str]:
+    """Measure writes of zones on a drive of 100 GB, at 1/1000; return rows with WAF, or rates.
+
+    Rates are those of a drive to which each copied byte costs as much as a written one.
+    """
+    logical = 100_000_000 // 4096 * 4096
+    wordlines = round(FLASH * logical / 4096 / 6 / blocks)
+    text = HIDDEN.format(blocks=blocks, wordlines=wordlines, logical=logical, victim=victim)
+    with bench.device_file(text) as path:
+
+        def waf(words: str) -> float:
+            line = wl.run(
+                device=path,
+                scheme="conventional",
+                workload=f"uniform:read=0%,{words},bytes=4x",
+                initial="fill:100%,order=seq",
+                seed=3,
+            ).timeline.to_dict()
+            host, media = (np.array(line[key]) for key in ("write_mb_per_s", "programmed_mb_per_s"))
+            last = slice(3 * len(host) // 4, -1)
+            return float(media[last].sum() / host[last].sum())
+
+        uniform = waf("bs=4KiB,qd=64")
+        zones = {z: waf(f"bs={round(z * 2**30 / 1000 / 4096) * 4096}B,qd=1") for z in ZONES}
+
+    def shown(found: float) -> str:
+        return f"{1000 / found:.1f},,,{f'{found:.3f}' if counted else ''},,,,,"
+
+    state = "d,,Drive,PCIe 4.0 x4"
+    rows = [f"F,{state},seqfill,524288,1,1,empty,100,1,{shown(1.0)},,,"]
+    row = f"U,{state},uniform,4096,4,128,1x sequential,100,1,{shown(uniform)},,"
+    rows.append(row.replace(",,,", f",{FLASH - 1:.2f},.01,", 1))
+    for zone, found in zones.items():
+        rows.append(f"Z{zone},{state},zns,524288,1,1,1x seq,100,1,{shown(found)},{zone},1")
+    return rows
+
+
+def zones_of(rows: list[str]) -> measurements.Drive:
+    drive = read(*rows, head=f"{HEAD},zone_size_GiB,active_zones")["d"]
+    steady_rows.take_unit(drive)
+    return drive
+
+
+@pytest.mark.parametrize(("blocks", "counted"), [(90, True), (140, True), (90, False)])
+def test_zone_rows_of_a_table_show_the_unit(blocks: int, counted: bool) -> None:
+    unit = zones_of(hidden_zones("greedy", blocks, counted)).values["unit_share"]
+    assert 0.75 < unit.value * blocks / FLASH < 1.35
+    assert unit.source == "Z0.5 and 3 more rows"
+
+
+def test_zone_rows_of_a_fifo_drive_do_not_show_the_unit() -> None:
+    drive = zones_of(hidden_zones("fifo", 50))
+    assert "unit_share" not in drive.values
+    assert drive.unknown["unit_share"]
+
+
+def test_zone_rows_without_size_or_in_turn() -> None:
+    fill, uniform, zone, *_ = hidden_rows = [
+        "F,d,,Drive,PCIe 4.0 x4,seqfill,524288,1,1,empty,100,1,1000,,,,,,,,,,",
+        "U,d,,Drive,PCIe 4.0 x4,uniform,4096,4,128,1x sequential,100,1,400,.35,.01,,,,,,,,",
+        "Z,d,,Drive,PCIe 4.0 x4,zns,524288,1,1,1x sequential,100,1,900,,,,,,,,,2,1",
+    ]
+    with pytest.raises(wl.UserError, match=r"enterprise.csv:4: column zone_size_GiB: ''"):
+        zones_of([fill, uniform, zone.replace(",2,1", ",,1")])
+    # Zones written in turn are left out, and one size alone does not show the unit.
+    assert "unit_share" not in zones_of([fill, uniform, zone.replace(",2,1", ",2,4")]).unknown
+    assert zones_of(hidden_rows).unknown["unit_share"] == "zones of one size do not show it"
 
 
 def test_spare_flash_tells_waf() -> None:

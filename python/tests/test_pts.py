@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,8 @@ import pytest
 
 import wordline as wl
 from wordline import pts
-from wordline.pts.measured import Bench, Load, judge
+from wordline.pts import show
+from wordline.pts.measured import Bench, Cell, Load, Result, judge
 
 
 @pytest.mark.parametrize(
@@ -110,6 +112,43 @@ def test_throughput_reads_and_writes_each_size(
     assert {(row["mix"], row["size"]) for row in rows} == {
         (mix, size) for mix in ("100/0", "0/100") for size in ("1048576", "131072")
     }
+
+
+def drawn(test: str, stages: list[tuple[str, float, float]]) -> Any:
+    """Return the axes of a test with a cell for each stage, start and figure; cells of 5 s."""
+    cells = [
+        Cell(
+            stage, number, "w", "0/100", 4096, 32, start, 5.0, 1, iops, iops, iops, 1, 1, 1, 1, 1, 1
+        )
+        for number, (stage, start, iops) in enumerate(stages, 1)
+    ]
+    result = Result(test, "d", "conventional", 1, 10.0, cells, {})
+    ((_, _, figure),) = show._plots([result])
+    figure.canvas.draw()
+    return figure.axes
+
+
+@pytest.mark.parametrize(
+    ("fastest", "scale"), [(400.0, "linear"), (900.0, "linear"), (5000.0, "log")]
+)
+def test_an_axis_of_any_range_has_labels(fastest: float, scale: str) -> None:
+    at, *_ = drawn("throughput", [("a", 0, 110.0), ("a", 5, fastest)])
+    assert at.get_yscale() == scale
+    low, high = at.get_ylim()
+    labels = [
+        text.get_text()
+        for text in at.get_yticklabels(which="both")
+        if low <= text.get_position()[1] <= high and text.get_text()
+    ]
+    assert len(labels) >= 2, labels
+
+
+def test_lines_break_at_idle_time_and_stimuli_are_parted() -> None:
+    at, *_ = drawn("hir", [("a", 90, 100.0), ("a", 95, 110.0), ("b", 110, 300.0)])
+    (line,) = at.lines
+    np.testing.assert_equal(line.get_xdata(), [0, 5, 5, 10, math.nan, 20, 25])
+    at, *_ = drawn("xsr", [("a", 0, 100.0), ("b", 5, 110.0), ("b", 10, 120.0)])
+    assert [line.get_xdata()[0] for line in at.lines] == [0, 5]
 
 
 @pytest.mark.parametrize(

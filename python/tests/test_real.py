@@ -30,6 +30,7 @@ from wordline.real import (
     steady_fit,
     tables,
 )
+from wordline.real.bench import Bench
 from wordline.real.collection_unit import Zones, collection_unit, copies_by_rate
 from wordline.real.curve import plateaus
 from wordline.real.map_cache import Lookup, map_cache
@@ -260,6 +261,28 @@ def test_zones_divide_a_drive_into_requests() -> None:
             block, blocks = jobs.zone(capacity, number)
             assert block % 4096 == 0
             assert block * blocks == pytest.approx(capacity / number, rel=0.03)
+
+
+def test_a_second_plateau_shows_that_data_migrate_late(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fit, "SIZE", 2e9)
+    monkeypatch.setattr(fit, "CACHE", 0.4e9)
+    text = toml.builtin("devices/kingston-a2000-1tb.toml") or ""
+    *_, (cache, past, second) = Bench.of(text, 4e9, 1).fill(1.0, most=3)
+    assert second.mb_per_s < 0.8 * past.mb_per_s
+    row = f"D,1000,TLC,NVMe PCIe3,{cache.end_gb:.1f},{cache.mb_per_s:.0f},{past.mb_per_s:.0f}"
+    head = f"{HEAD},second_stage\n"
+    drive = table(f"{head}{row},{second.mb_per_s:.0f} after {past.end_gb:.0f} GB\n")["D"]
+    fitted = fit.fit(drive, "d", tell=lambda _: None)
+    assert fitted.sheet.get("slc_cache.trigger") == "never"
+    errors = {r.what: r.error for r in fitted.rows}
+    assert abs(errors["second plateau from"]) < 0.05
+    assert abs(errors["in it (not fitted)"]) < 0.1
+    assert not any("not modelled" in line for line in fitted.unknown)
+    # A second plateau near the end is nearer to none, as where data migrate early.
+    late = table(f"{head}{row},{second.mb_per_s:.0f} after 970 GB\n")["D"]
+    fitted = fit.fit(late, "d", tell=lambda _: None)
+    assert fitted.sheet.get("slc_cache.trigger") == "free_blocks < 10%"
+    assert any("not modelled: the second plateau" in line for line in fitted.unknown)
 
 
 def test_a_hidden_cache_comes_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -519,6 +542,20 @@ def test_pick_ranks_drives_and_says_what_is_not_known(wordline: Any, tmp_path: P
     assert found[0]["years"] > 0
     assert found[1]["years"] is None
     assert all(c["waf"] is None and c["share"] < 1 for c in found)
+    # Both keep up, and nobody measured their reads; the second one is drowned in writes.
+    assert [c["p99_is_assumed"] for c in found] == [True, False]
+    assert all(c["dwpd"] > 0 for c in found)
+
+
+def test_pick_shows_whole_names_and_marks_assumed_latencies() -> None:
+    names = pick.measured_drives()
+    shown = pick.terminal(
+        [pick.Choice(n, 78.84, True, 12.0, 199.0, 1.031, 12.3, 4.87, 0.0638) for n in names]
+    )
+    for name in names:
+        (line,) = (line for line in shown.splitlines() if line.split()[:1] == [name])
+        assert line.split()[1] == "~78.84"
+    assert "~: follows from the usual read time" in shown
 
 
 def test_oversized_trace_is_noted_and_others_ranked(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from wordline import _bar, _wordline, spelling
 from wordline._result import Comparison, Lifetimes, Report
 from wordline._run import Progress, Run, asked, counted, parallel_runs, whole
+from wordline.implausible import warn_of
 from wordline.parameters import spelled
 from wordline.scheme import Scheme
 
@@ -127,6 +128,11 @@ def run(
         reproduces it.
     OSError
         `log`, `completions` or `timeline` could not be written.
+
+    Warns
+    -----
+    UserWarning
+        A value of the device that no real part has, such as a program of 10 s.
     """
     files = (from_state, traces)
     described = _described(
@@ -191,6 +197,7 @@ def compare(
     run = _described(first, device, workload, seed, requests, set, initial, files, fit, check)
     named, classes = spelling.all_resolved(schemes)
     wanted = {**asked(run, replicas), "classes": classes}
+    warn_of([(run.device, run.set)])
     refused: list[tuple[str, str]] = []
     if _wordline.ALL_COMPATIBLE in named:
         named, refused = _wordline.admitted(wanted, named)
@@ -367,6 +374,7 @@ def lifetime(
             return lifetime_runs.live(run, replicas, spelled, life, runner)
     named, classes = spelling.all_resolved(schemes)
     wanted = {**asked(run, replicas), "classes": classes}
+    warn_of([(run.device, run.set)])
     return Lifetimes(_wordline.lifetime(wanted, named, life, parallel_runs(threads), progress))
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from wordline import _bar, _wordline, spelling
 from wordline._result import Report
+from wordline.implausible import quiet, warn_of
 
 Progress = Callable[[int, int, float], object]
 
@@ -85,7 +86,13 @@ class Run:
         ------
         UserError, Refused, Fault, OSError
             As for `run`.
+
+        Warns
+        -----
+        UserWarning
+            As `run`.
         """
+        warn_of([(self.device, self.set)])
         recorded = {"log": log, "completions": completions, "timeline": timeline}
         if self.after is not None:
             # What is wrong is found before anything is run.
@@ -122,7 +129,8 @@ class Run:
         UserError, Refused, Fault, OSError
             As for `run`.
         """
-        return self.do(save_state=save_state, threads=1, progress=progress).json
+        with quiet():
+            return self.do(save_state=save_state, threads=1, progress=progress).json
 
     def identity(self) -> dict[str, Any]:
         """Return everything that determines the result, without running anything.

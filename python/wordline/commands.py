@@ -5,11 +5,14 @@ from __future__ import annotations
 import errno
 import os
 import sys
+import warnings
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from itertools import pairwise
+from typing import Any
 
 from wordline import Fault, Refused, UserError, _wordline
+from wordline.implausible import Implausible
 
 #: Of everything that runs grids and draws.
 SWEEP = ("scipy", "rich", "matplotlib", "pyarrow", "markdown_it")
@@ -39,7 +42,9 @@ def perform(
     """
     try:
         need(name, modules, extra)
-        return work() or 0
+        with warnings.catch_warnings():
+            warnings.showwarning = _showing(warnings.showwarning)
+            return work() or 0
     except UserError as e:
         show(e)
         return 2
@@ -58,6 +63,21 @@ def perform(
     except (Fault, Refused, OSError) as e:
         show(e)
         return 1
+
+
+def _showing(otherwise: Callable[..., object]) -> Callable[..., None]:
+    """Return a function that shows each warning of a device once, as the command line does."""
+    told = set()
+
+    def shown(message: Warning | str, category: type[Warning], *where: Any, **also: Any) -> None:
+        if issubclass(category, Implausible):
+            if str(message) not in told:
+                told.add(str(message))
+                tell(f"warning: {message}")
+        else:
+            otherwise(message, category, *where, **also)
+
+    return shown
 
 
 def tell(text: str) -> None:

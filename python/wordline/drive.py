@@ -13,6 +13,7 @@ from wordline._figures import Figures
 from wordline._result import Report
 from wordline._run import Progress, asked, native
 from wordline._table import Table
+from wordline.implausible import warn_of
 
 _LBA = 512
 
@@ -152,6 +153,7 @@ class Drive:
         self._device = os.fspath(device)
         self._scheme = scheme
         self._native = _wordline.SteppedDrive(asked(run), native(run))
+        warn_of([(run.device, run.set)])
 
     @classmethod
     def _over(cls, native: _wordline.SteppedDrive, like: Drive) -> Drive:

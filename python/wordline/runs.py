@@ -19,6 +19,7 @@ from wordline._result import read
 from wordline._run import Progress, beginning_with
 from wordline.commands import message
 from wordline.forecast import Trial, rest, trials, words
+from wordline.implausible import warn_of
 
 #: Called with a run, the requests it has completed and the simulated time in seconds.
 Watch = Callable[[Run, int, float], object]
@@ -186,6 +187,7 @@ class Runner:
         Returns why those that have none were refused. Raises as `run`.
         """
         asked = list(dict.fromkeys(runs))
+        warn_of((run.device, run.set) for run in asked)
         made = [f for f in (self.folder, *self.folder.parents) if not f.exists()]
         try:
             self.folder.mkdir(parents=True, exist_ok=True)

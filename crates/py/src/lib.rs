@@ -292,6 +292,13 @@ fn devices() -> Vec<(&'static str, String)> {
     wordline_device::builtin().iter().map(|d| (d.name, d.description())).collect()
 }
 
+/// Values of the device of a run that no real part has, a line each.
+#[pyfunction]
+fn implausible(device: &str, set: Vec<(String, String)>) -> PyResult<Vec<String>> {
+    let device = wordline_run::device_of_run(device, &set).map_err(|e| raised(&e))?;
+    Ok(wordline_device::implausible(&device))
+}
+
 /// Schemes as (name, title).
 #[pyfunction]
 fn schemes() -> Vec<(String, String)> {
@@ -406,6 +413,7 @@ fn _wordline(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(identity, m)?)?;
     m.add_function(wrap_pyfunction!(in_python, m)?)?;
     m.add_function(wrap_pyfunction!(show_error, m)?)?;
+    m.add_function(wrap_pyfunction!(implausible, m)?)?;
     m.add_function(wrap_pyfunction!(model, m)?)?;
     m.add_function(wrap_pyfunction!(page_write_cost, m)?)?;
     m.add_function(wrap_pyfunction!(record, m)?)?;

@@ -25,7 +25,7 @@ pub use ask::initial::{Filled, InitialSpec};
 pub use ask::length::{RunLength, run_length, verdict_bytes};
 pub use ask::report_path::{report_file, report_text};
 pub use ask::saved::{Snapshot, unnamed};
-pub use ask::setup::{Setup, device};
+pub use ask::setup::{Setup, device, device_of_run};
 pub use ask::spec::{
     DEFAULT_INITIAL, DEFAULT_SEED, Executor, Job, JobProgress, JobResult, LifetimeSpec, OnProgress,
     REPLICAS_MAX, RunSpec, VERSION,

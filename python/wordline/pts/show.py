@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -15,6 +16,10 @@ from wordline.pts.measured import RANGE, SLOPE, WINDOW, Cell, Load, Result, size
 
 #: Maximum number of sentences on steady state at the head of a page.
 _SAID = 2
+#: Factor between the largest and the smallest figure from which an axis is logarithmic.
+DECADE = 10.0
+#: Idle time after a cell, as a share of it, at which a line over time breaks.
+GAP = 1e-6
 #: A table: its caption, its heads, its rows.
 Shown = tuple[str, list[str], list[list[str]]]
 
@@ -44,7 +49,7 @@ def heading(result: Result) -> str:
 
 def about(result: Result) -> str:
     """Return which specification was followed, and what differs."""
-    text = "After SNIA's Performance Test Specification 2.0.2, in simulated time"
+    text = "After SNIA's PTS 2.0.2, in simulated time"
     if result.cell_s != 60:
         text += f"; its cells last 60 s, these {_time(result)}"
     if result.test == "xsr" and result.cell_s < 60:
@@ -223,7 +228,7 @@ def _plots(results: Sequence[Result]) -> list[tuple[str, str, Any]]:
         title = f"Rounds to steady state, {what} of writes"
         return [("rounds", title, _over_rounds(results, of, what))]
     over = "drive_writes" if test == "wsat" else "start_s"
-    label = "drive writes" if test == "wsat" else "simulated time, s"
+    label = "drive writes" if test == "wsat" else "simulated time of the test, s"
     figures = [("iops", "IOPS"), ("mean_us", "mean latency, µs"), ("waf", "WAF")]
     if test == "xsr":
         figures[0] = ("mb_per_s", "MB/s")
@@ -255,13 +260,19 @@ def _over_rounds(results: Sequence[Result], of: str, what: str) -> Any:
                     markersize=3.5,
                     label=size_name(size),
                 )
-            at.set_yscale("log")
-            at.yaxis.set_major_formatter(StrMethodFormatter("{x:,g}"))
-            at.yaxis.set_minor_formatter(NullFormatter())
             at.set_title(result.scheme)
             at.set_xlabel("round")
             at.xaxis.set_major_locator(MaxNLocator(integer=True))
-        panels[0][0].set_ylabel(what)
+        # A logarithmic axis of less than a decade has hardly a labelled tick. The panels share it.
+        first = panels[0][0]
+        drawn = [y for at in panels[0] for line in at.lines for y in line.get_ydata() if y == y]
+        if max(drawn, default=1.0) >= DECADE * min(drawn, default=1.0):
+            first.set_yscale("log")
+            first.yaxis.set_minor_formatter(NullFormatter())
+        else:
+            first.set_ylim(bottom=0)
+        first.yaxis.set_major_formatter(StrMethodFormatter("{x:,g}"))
+        first.set_ylabel(what)
         panels[0][-1].legend(loc="center left", bbox_to_anchor=(1.01, 0.5), title="size")
         figure.tight_layout()
     return figure
@@ -284,8 +295,9 @@ def _over(
             for result in results:
                 own = [c for c in result.cells if getattr(c, of) is not None]
                 at.plot(
-                    [getattr(c, over) for c in own],
-                    [getattr(c, of) for c in own],
+                    *_steps(own, of, _begin(result))
+                    if over == "start_s"
+                    else _points(own, over, of),
                     color=colours[result.scheme],
                     linewidth=1.1,
                     label=result.scheme,
@@ -293,8 +305,42 @@ def _over(
             at.set_ylabel(name)
             at.set_ylim(bottom=0)
             at.yaxis.set_major_formatter(StrMethodFormatter("{x:,g}"))
+            if results[0].test == "xsr":
+                _mark_stages(results, at, colours)
         panels[-1].set_xlabel(label)
         if len(results) > 1:
             panels[0].legend(ncols=min(4, len(results)), loc="lower left", bbox_to_anchor=(0, 1.0))
         figure.tight_layout()
     return figure
+
+
+def _points(cells: Sequence[Cell], over: str, of: str) -> tuple[list[float], list[float]]:
+    return [getattr(c, over) for c in cells], [getattr(c, of) for c in cells]
+
+
+def _begin(result: Result) -> float:
+    """Return when the measurements begin: schemes take different times to precondition."""
+    return result.cells[0].start_s if result.cells else 0.0
+
+
+def _steps(cells: Sequence[Cell], of: str, begin: float) -> tuple[list[float], list[float]]:
+    """Return the line of a figure over time, level within a cell and broken at idle time."""
+    x: list[float] = []
+    y: list[float] = []
+    for cell in cells:
+        start = cell.start_s - begin
+        if x and start > x[-1] + GAP * cell.seconds:
+            x.append(math.nan)
+            y.append(math.nan)
+        x += [start, start + cell.seconds]
+        y += [getattr(cell, of)] * 2
+    return x, y
+
+
+def _mark_stages(results: Sequence[Result], at: Any, colours: Mapping[str, str]) -> None:
+    """Draw a line where a stimulus follows another."""
+    for result in results:
+        for before, cell in pairwise(result.cells):
+            if cell.stage != before.stage:
+                start = cell.start_s - _begin(result)
+                at.axvline(start, color=colours[result.scheme], linewidth=0.8, linestyle=":")

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from statistics import mean
 from typing import Any
 
 import numpy as np
@@ -21,13 +22,17 @@ from wordline.real.measurements import Value
 
 #: Logical pages of the small drive, a multiple of the number of zones.
 PAGES = 1 << 15
-#: Pages of a unit that are tried, each with its share of the drive; the ratio of two is 1.6.
+#: Pages of a unit that are tried; the ratio of two is 1.6.
 TRIED = tuple(round(8 * 1.6**n) for n in range(11))
+#: The same for jobs apart, where the ratio is 1.35; the drive writes before each is measured, for
+#: copies increase with them, and the number of runs, for few zones are overwritten by chance.
+TRIED_APART, AGED, RUNS = tuple(round(8 * 1.35**n) for n in range(17)), 3, 2
 #: Pages that a victim frees at least, on average.
 FREED = 2.0
-#: Standard deviation of the share of copies that remain, by counters and by rates, and the misfit
-#: in these deviations above which no unit explains the writes.
-BY_COUNTERS, BY_RATES, MISFIT = 0.03, 0.05, 3.0
+#: Standard deviation of the share of copies that remain, by counters, by rates and of jobs apart,
+#: in which few zones are overwritten by chance; the misfit in these deviations above which no unit
+#: explains the writes.
+BY_COUNTERS, BY_RATES, BY_CHANCE, MISFIT = 0.03, 0.05, 0.04, 3.0
 #: Squared deviations that a size may be worse than the best one and remain possible.
 NEAR = 4.0
 #: Number of sizes between the smallest and the largest one.
@@ -74,19 +79,22 @@ def copies_by_rate(rate: float, uniform: float, fill: float) -> float:
 
 
 def collection_unit(
-    zones: Sequence[Zones], usable: float, off: float = BY_COUNTERS
+    zones: Sequence[Zones], usable: float, off: float = BY_COUNTERS, *, apart: bool = False
 ) -> tuple[Value | None, str]:
     """Return the unit of collection as a share of the drive, or why it is not identifiable.
 
     Parameters
     ----------
     zones
-        The jobs in their order, after uniform random writes in steady state; each writes as many
-        bytes as the drive has.
+        The jobs, by size of their zones.
     usable
         Flash per byte of data.
     off
         Standard deviation of a share of copies.
+    apart
+        Whether each job starts on a drive that was filled in order, and is measured after three
+        drive writes, as rows of a table are. Otherwise they follow each other, each a drive write,
+        after uniform random writes in steady state.
     """
     seen = np.array([z.copies for z in zones])
     numbers = tuple(z.number for z in zones)
@@ -101,8 +109,9 @@ def collection_unit(
         return None, f"writes of 1/{numbers[0]} of the drive cost no copies: the unit is smaller"
     # A finer knee does not change the curves, and fewer drives are simulated.
     usable = round(usable, 2)
-    tried = [pages for pages in TRIED if pages * (1 - 1 / usable) >= FREED]
-    curves = [_curve(pages, usable, numbers) for pages in tried]
+    tried = TRIED_APART if apart else TRIED
+    tried = tuple(pages for pages in tried if pages * (1 - 1 / usable) >= FREED)
+    curves = [copies_of(pages, usable, numbers, apart) for pages in tried]
     shares = np.log([share for share, _ in curves])
     fine = np.linspace(shares[0], shares[-1], SIZES)
     model = np.array([np.interp(fine, shares, of) for of in np.transpose([c for _, c in curves])])
@@ -115,32 +124,46 @@ def collection_unit(
     if low == 0 or high == SIZES - 1:
         return None, "the writes of zones bound it on one side only"
     value, least, most = (float(np.exp(fine[i])) for i in (best, low, high))
-    return Value(value, least, most, "12-zones"), ""
+    return Value(value, least, most, "writes of zones"), ""
 
 
 @cache
-def _curve(pages: int, usable: float, numbers: tuple[int, ...]) -> tuple[float, list[float]]:
+def copies_of(
+    pages: int, usable: float, numbers: tuple[int, ...], apart: bool = False
+) -> tuple[float, list[float]]:
     """Return the share of the drive of a unit of about this many pages, and its copies by zones."""
     units = max(3, round(usable * PAGES / pages))
     pages = round(usable * PAGES / units)
     text = DEVICE.format(blocks=units + 1, pages=pages, logical=PAGES * 4096)
     with device_file(text) as path:
-        drive = wl.Drive(
-            device=path,
-            scheme="conventional",
-            initial="steady",
-            seed=_wordline.DEFAULT_SEED,
-        )
-        uniform = _copies(drive, 1)
-        found = [_copies(drive, PAGES // number) / uniform for number in numbers]
+
+        def drive(initial: str) -> wl.Drive:
+            return wl.Drive(
+                device=path, scheme="conventional", initial=initial, seed=_wordline.DEFAULT_SEED
+            )
+
+        same = drive("steady")
+        uniform = _copies(same, 1)
+        found = []
+        for number in numbers:
+            zone = PAGES // number
+            copies = [] if apart else [_copies(same, zone)]
+            for run in range(RUNS if apart else 0):
+                same = drive("fill:100%,order=seq")
+                _copies(same, zone, AGED, more=2 * run + 1)
+                copies.append(_copies(same, zone, more=2 * run + 2))
+            found.append(mean(copies) / uniform)
     return pages / PAGES, found
 
 
-def _copies(drive: wl.Drive, pages: int) -> float:
-    """Write a drive once in zones of a number of pages; return the copied bytes per host byte."""
+def _copies(drive: wl.Drive, pages: int, times: int = 1, more: int = 0) -> float:
+    """Write a drive in zones of a number of pages; return the copied bytes per host byte.
+
+    `more` makes the sequence of zones another one.
+    """
     before = programmed(drive)
-    words = f"uniform:read=0%,bs={4 * pages}KiB,qd=1,bytes=1x"
-    feed, wrote = drive.feed(words, seed=_wordline.DEFAULT_SEED + pages), 0
+    words = f"uniform:read=0%,bs={4 * pages}KiB,qd=1,bytes={times}x"
+    feed, wrote = drive.feed(words, seed=_wordline.DEFAULT_SEED + pages + PAGES * more), 0
     while not feed.is_over or drive.look().outstanding:
         wrote += feed.measure(until_ns=drive.now_ns + 10**9).write_bytes
     return (programmed(drive) - before) / wrote - 1

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 import sys
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +14,9 @@ from wordline.commands import SWEEP, perform
 from wordline.quantity import in_bytes
 from wordline.real import jobs, measurements, probed, rests, sheet, show, tables, write_buffer
 from wordline.real.bench import Bench
+from wordline.real.curve import Plateau
 from wordline.real.map_cache import map_bytes
-from wordline.real.measurements import Drive
+from wordline.real.measurements import Drive, Value
 from wordline.real.result import FitResult, Row, Tell, head
 from wordline.real.sequential_reads import read_mbps
 from wordline.real.sheet import Sheet
@@ -113,7 +116,7 @@ def fit(
         The measurements are not sufficient.
     """
     if "cache_gb" in drive.values:
-        return _Cliff(drive, name, seed, tell).fitted()
+        return _cliff(drive, name, seed, tell)
     if drive.rows:
         return SteadyFit(drive, name, seed, tell).fitted()
     raise UserError(
@@ -140,14 +143,27 @@ def cliff_of(text: str, drive: Drive, seed: int, size: float | None = None) -> l
     return [found[0].end_gb, found[0].mb_per_s, found[1].mb_per_s]
 
 
+def _cliff(drive: Drive, name: str, seed: int, tell: Tell) -> FitResult:
+    """Fit a drive with an SLC cache; a second plateau shows when its data migrate."""
+    early = _Cliff(drive, name, seed, tell)
+    if "second_gb" not in drive.values or drive.values["second_gb"].value >= early.capacity_gb:
+        return early.fitted()
+    late = _Cliff(drive, name, seed, tell, late=True)
+    return min((early, late), key=_Cliff.second_error).fitted()
+
+
 class _Cliff:
     """A drive with an SLC cache, fitted to its size and to the rates before and after the cliff."""
 
-    def __init__(self, drive: Drive, name: str, seed: int, tell: Tell) -> None:
+    def __init__(
+        self, drive: Drive, name: str, seed: int, tell: Tell, *, late: bool = False
+    ) -> None:
         for key, column in (("cache_mbps", "in the cache"), ("after_mbps", "past the cache")):
             if key not in drive.values:
                 raise UserError(f"{drive.name}: the rate {column} is not among the measurements")
         self.drive, self.seed, self.tell = drive, seed, tell
+        #: Whether data migrate only when other writes need their blocks, not as the cache fills.
+        self.late = late
         values = drive.values
         self.capacity_gb = drive.capacity / 1e9
         self.cache = values["cache_gb"].value
@@ -194,9 +210,10 @@ class _Cliff:
         self.name = name
         self.size = max(SIZE, CACHE * self.capacity_gb / self.cache)
 
-    def fitted(self) -> FitResult:
-        values = self.drive.values
-        targets = [values["cache_gb"], values["cache_mbps"], values["after_mbps"]]
+    @cached_property
+    def _found(self) -> tuple[list[float], Sheet]:
+        """Cache, both rates and device file of the closest round of a search."""
+        targets = self._targets()
         # Keep the closest round: a cache of few blocks may have no exact solution.
         best: tuple[float, list[float], Sheet] | None = None
         for number in range(ROUNDS):
@@ -215,7 +232,30 @@ class _Cliff:
                 break
             self._correct(off, full)
         assert best is not None
-        _, rows, text = best
+        return best[1:]
+
+    def _targets(self) -> list[Value]:
+        return [self.drive.values[key] for key in ("cache_gb", "cache_mbps", "after_mbps")]
+
+    @cached_property
+    def _whole(self) -> tuple[Any, Any, list[Plateau]]:
+        """The fill of the whole drive, as `Bench.fill` has it."""
+        return Bench.of(self._found[1].toml(), SIZE, self.seed).fill(1.0, most=3)
+
+    def second(self) -> Plateau | None:
+        """Return the second, slower plateau past the cache, if the model has one."""
+        found = self._whole[2]
+        return found[2] if len(found) > 2 and found[2].mb_per_s < found[1].mb_per_s else None
+
+    def second_error(self) -> float:
+        """Return how far off the second plateau begins; one that is absent begins at the end."""
+        second = self.second()
+        at = second.start_gb if second else self.capacity_gb
+        return abs(math.log(at / self.drive.values["second_gb"].value))
+
+    def fitted(self) -> FitResult:
+        values, targets = self.drive.values, self._targets()
+        rows, text = self._found
         write_buffer.put(text, self.drive, self.seed)
         known = {
             NO_READS: "read_us",
@@ -234,9 +274,17 @@ class _Cliff:
         sizes = (self.size / 2, self.size / 4)
         again = ((s, cliff_of(text.toml(), self.drive, self.seed, s)) for s in sizes)
         fitted.sizes = [(self.size / 1e9, rows), *((s / 1e9, found) for s, found in again)]
-        gb, seconds, _ = Bench.of(text.toml(), SIZE, self.seed).fill(1.0)
+        gb, seconds, _ = self._whole
         fitted.fill = (gb, seconds)
-        if "second_mbps" in values:
+        fitted.size_names = [f"{row.what}, {row.unit}" for row in fitted.rows]
+        second = self.second() if self.late else None
+        if second is not None:
+            at = values["second_gb"]
+            fitted.rows.append(Row("second plateau from", "GB", at, second.start_gb))
+        if second is not None and "second_mbps" in values:
+            rate = values["second_mbps"]
+            fitted.rows.append(Row("in it (not fitted)", "MB/s", rate, second.mb_per_s))
+        elif "second_mbps" in values:
             fitted.unknown.append(f"not modelled: {self._second().lower()}")
         return fitted
 
@@ -298,7 +346,7 @@ class _Cliff:
             "Link": f"the interface in Rows, {drive.interface}",
         }
         head_lines = [*head(drive, sources), "", *NOT_MODELLED]
-        if "second_mbps" in values:
+        if "second_mbps" in values and not self.late:
             head_lines[-1] += f" {self._second()}."
         about = f"{drive.name}, {self.capacity_gb:g} GB of {drive.cell.upper()}"
         cache = f"SLC cache of {self.cache:g} GB"
@@ -340,9 +388,12 @@ class _Cliff:
             share = f"{100 * self.reserve / wanted:.1f}%"
             usual = "ASSUMED: not identifiable; that of the ADATA Atom 50"
             text.put("slc_cache.dynamic_reserve", share, on_empty if self.takes_all else usual)
-        text.put(
-            "slc_cache.trigger", "free_blocks < 10%", "ASSUMED: not identifiable; migrates early"
-        )
+        if self.late:
+            why = f"Fit: a second plateau from {values['second_gb']} GB, as free blocks run out"
+            text.put("slc_cache.trigger", "never", why)
+        else:
+            why = "ASSUMED: not identifiable; migrates early"
+            text.put("slc_cache.trigger", "free_blocks < 10%", why)
         text.put("slc_cache.when_full", "direct", "Rows, writes go on at the rate of dense cells")
         if "map_share" in values:
             covered = values["map_share"]
@@ -357,6 +408,9 @@ class _Cliff:
                 "slc_cache.idle_after", f"{max(1.0, 1e3 * after.value):.0f}ms", f"Rows, {after} s"
             )
             text.put("slc_cache.idle_rate", f"{rate.value:.4g}MB/s", f"Rows, {rate} MB/s")
+        elif self.late:
+            why = "ASSUMED: not identifiable; drives empty their cache at rest"
+            text.put("slc_cache.idle_after", "1s", why)
         return text
 
 

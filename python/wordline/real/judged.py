@@ -14,7 +14,7 @@ from wordline.real.bench import Bench
 from wordline.real.measurements import Drive, Value
 from wordline.real.result import overhead_in
 from wordline.real.steady_model import SteadyModel
-from wordline.real.steady_rows import LATENCY, UNIFORM, SteadyRow
+from wordline.real.steady_rows import LATENCY, UNIFORM, ZONES, SteadyRow, take_unit
 
 CLIFF_HEADS = ["device", "SLC cache, GB", "in it, MB/s", "past it, MB/s", "whole fill, MB/s"]
 CACHE_HEADS = ["device", "state", "SLC cache, GB"]
@@ -27,6 +27,7 @@ WRITE_HEADS = [
     "steady, MB/s",
     "WAF",
 ]
+ZONE_HEADS = ["device", "zone, GiB", "WAF"]
 READ_HEADS = ["device", "writes/s", "read p50, us", "read p99, us", "write p50, us"]
 
 #: Reads a file of `devices/` by its path there.
@@ -172,6 +173,15 @@ class Steady:
             for row in steady_fit.low_rates(self.drive)
         ]
 
+    def zones(self) -> list[list[str]]:
+        """Return the rows of the table of zones."""
+        take_unit(self.drive)
+        return [
+            [self.device, f"{row.zone / 2**30:g}", self._cell(row, "waf")]
+            for row in sorted(self.drive.rows, key=lambda row: row.zone)
+            if row.kind == ZONES
+        ]
+
     def _words(self, row: SteadyRow) -> str:
         before = {"fresh": "from empty", "random": "after random fill"}
         words = next((w for key, w in before.items() if key in row.initial), "")
@@ -192,6 +202,7 @@ class Steady:
         load = f"{row.kind} {row.share} {row.initial} {row.depth}"
         if row.kind == LATENCY:
             load += f" {row.figures['writes']}"
+        load += f" {row.zone}"
         if load not in self.kept:
             self.kept[load] = self.model.figures(row)
         return self.kept[load]
@@ -227,6 +238,8 @@ def text(kind: str, files: Files, only: Sequence[str] | None) -> str:
     writes = [row for drive in drives for row in drive.writes()]
     reads = [row for drive in drives for row in drive.reads()]
     above = page.table(WRITE_HEADS, writes, right=len(WRITE_HEADS) - 2)
+    if zones := [row for drive in drives for row in drive.zones()]:
+        above += f"\n{page.table(ZONE_HEADS, zones, right=2)}"
     return f"{above}\n{page.table(READ_HEADS, reads, right=len(READ_HEADS) - 1)}"
 
 

@@ -52,6 +52,7 @@ class SteadyFit:
         """Store the measurements, as for `wordline.real.fit.fit`; raises `UserError` like it."""
         self.drive, self.name, self.seed, self.tell = drive, name, seed, tell
         self.of = drive.flash or drive
+        steady_rows.take_unit(self.of)
         self.values = self.of.values
         for key, what in (
             ("fill_mbps", "a sequential fill (rows of the kind seqfill, blocks of 64 KiB or more)"),
@@ -125,7 +126,9 @@ class SteadyFit:
         found = model.figures(row)
         rows = []
         for key, (what, unit) in SHOWN.items():
-            if key in row.figures and key in found:
+            # The WAF of zones is what the fit uses, if it is known.
+            is_shown = row.kind != steady_rows.ZONES or key == steady_rows.zone_figure(row)
+            if is_shown and key in row.figures and key in found:
                 mark = "fitted" if key in used else "judged"
                 rows.append(Row(f"{row.name} {what} ({mark})", unit, row.figures[key], found[key]))
         return rows
@@ -281,6 +284,8 @@ class SteadyFit:
         else:
             why = self.of.unknown.get("unit_share")
             lines.append(f"{UNITS}: {why}" if why else f"{UNITS}: uniform writes do not tell")
+        if unused := self.drive.unknown.get("streams"):
+            lines.append(f"{unused}: the model keeps hot pages in its write buffer")
         if "overhead" not in self.values:
             lines.append("write overhead: no counter of media writes")
         if "read_us" not in self.values:
@@ -467,6 +472,8 @@ def uses(row: steady_rows.SteadyRow, drive: Drive) -> set[str]:
         used |= {"r_p50", "w_p50"}
     if row.kind == steady_rows.LATENCY:
         used.add("r_p99")
+    if row.kind == steady_rows.ZONES and "unit_share" in drive.values:
+        used.add(steady_rows.zone_figure(row))
     return used
 
 

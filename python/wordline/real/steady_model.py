@@ -12,12 +12,15 @@ from wordline import toml
 from wordline.quantity import in_bytes
 from wordline.real.bench import Bench
 from wordline.real.sheet import BITS
-from wordline.real.steady_rows import LATENCY, SteadyRow
+from wordline.real.steady_rows import LATENCY, ZONES, SteadyRow
 
 #: Minimum number of wordlines per block of the simulated drive. A drive with little spare flash has
 #: more: a victim with an average share of valid data must free more than the units of a program, by
 #: this factor.
 WORDLINES, FREED = 4, 1.2
+#: The same for writes of zones, which a write buffer must not hold whole, and drive writes of them;
+#: the unit in which a zone is scaled.
+ZONE_WORDLINES, ZONE_WRITES, UNIT = 24, 4, 4096
 #: Drive writes of a run, and additional ones after a partial fill and on an erased drive.
 WRITES, PART, ERASED = 2.8, 1.2, 3.2
 #: Drive writes at the end of a run over which a steady figure is measured.
@@ -76,6 +79,8 @@ class SteadyModel:
         """Return the figures of a row by their names in it."""
         if row.kind == LATENCY:
             return self._latency(row)
+        if row.kind == ZONES:
+            return self._zones(row)
         return self._uniform(row)
 
     def _uniform(self, row: SteadyRow) -> dict[str, float]:
@@ -97,6 +102,22 @@ class SteadyModel:
         found["steady"] = float(host[last].mean())
         found["waf"] = float(self.overhead * media[last].sum() / host[last].sum())
         return found
+
+    def _zones(self, row: SteadyRow) -> dict[str, float]:
+        """Write zones in order, each drawn at random, and measure the last fifth."""
+        file = toml.parse(self.text)
+        (medium,) = file["medium"].values()
+        share = min(1.0, ZONE_WORDLINES / medium["wordlines_per_block"])
+        bench = Bench.of(self.text, share * in_bytes(file["capacity"]["logical"]), self.seed)
+        zone = max(1, round(row.zone / bench.by / UNIT)) * UNIT
+        words = f"uniform:read=0%,bs={zone}B,qd=1,bytes={ZONE_WRITES}x"
+        line = bench.run(words, initial=row.initial).timeline.to_dict()
+        host, media = (
+            np.array(line[key], dtype=float) for key in ("write_mb_per_s", "programmed_mb_per_s")
+        )
+        last = slice(4 * len(host) // 5, -1)
+        waf = self.overhead * media[last].sum() / host[last].sum()
+        return {"steady": float(host[last].mean()), "waf": float(waf)}
 
     def _latency(self, row: SteadyRow) -> dict[str, float]:
         writes, reads = (row.figures[key].value for key in ("writes", "reads"))

@@ -1,22 +1,36 @@
-"""Rows of drives in steady state: sequential fills, uniform random writes, latency at a rate."""
+"""Rows of drives in steady state: fills, uniform random writes, writes of zones, latencies."""
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import mean, median
 
+from wordline.real.collection_unit import (
+    BY_CHANCE,
+    BY_RATES,
+    Zones,
+    collection_unit,
+)
 from wordline.real.measurements import Drive, Table, Value, cell_in, stated
 
 #: A table without these columns has no such rows.
 COLUMNS = ("drive", "model", "kind", "used_GB", "used_frac_of_capacity", "MBps_steady")
 #: Kinds of rows that are read; others are skipped.
-FILL, UNIFORM, LATENCY = "seqfill", "uniform", "latency"
+FILL, UNIFORM, LATENCY, ZONES = "seqfill", "uniform", "latency", "zns"
 #: Minimum request size of a fill in bytes; with smaller requests the host may limit the rate.
 BLOCK = 64 << 10
 #: Columns that each kind of row must have.
-NEEDED = {FILL: ("steady",), UNIFORM: ("steady",), LATENCY: ("writes", "reads")}
+NEEDED = {
+    FILL: ("steady",),
+    UNIFORM: ("steady",),
+    LATENCY: ("writes", "reads"),
+    ZONES: ("steady",),
+}
+#: Columns of rows of zones: the size of a zone, and the number that are written in turn.
+ZONE, ACTIVE = "zone_size_GiB", "active_zones"
 
 #: Figures, by column.
 FIGURES = {
@@ -58,6 +72,8 @@ class SteadyRow:
     block: int | None = None
     #: Uncertainty of the knee in drive writes.
     resolution: float = 0.0
+    #: Bytes of a zone, which is written in order before another is drawn at random; 0 without.
+    zone: float = 0.0
 
     @property
     def initial(self) -> str:
@@ -74,6 +90,7 @@ def read(table: Table, found: dict[str, Drive]) -> None:
     Raises `UserError`: a cell is invalid, or a drive has no capacity.
     """
     borrowed: dict[str, str] = {}
+    unused: dict[str, dict[str, None]] = {}
     for at, cells in enumerate(table.rows):
         name = (cells["drive"] or "").strip()
         if not name:
@@ -81,7 +98,9 @@ def read(table: Table, found: dict[str, Drive]) -> None:
         kind = (cells["kind"] or "").strip()
         if not kind:
             table.refuse(at, "kind", "", f"{', '.join(NEEDED)}; rows of other kinds are ignored")
-        if kind not in NEEDED:
+        # Zones written in turn mix in a unit: their copies do not show its size.
+        if kind not in NEEDED or (_whole(cells.get(ACTIVE)) or 1) > 1:
+            unused.setdefault(name, {})[f"{kind} in turn" if kind == ZONES else kind] = None
             continue
         row = _row(table, at, kind)
         drive = found.get(name)
@@ -95,6 +114,8 @@ def read(table: Table, found: dict[str, Drive]) -> None:
     for name, drive in found.items():
         if drive.rows:
             drive.flash = found.get(borrowed.get(name, ""), drive)
+            if kinds := unused.get(name):
+                drive.unknown["streams"] = f"rows of the kinds {', '.join(kinds)} are not used"
             summarize(drive)
 
 
@@ -114,6 +135,9 @@ def _row(table: Table, at: int, kind: str) -> SteadyRow:
         table.refuse(at, "used_frac_of_capacity", given, "a share of the capacity: 1, or less")
     threads, depth = (_whole(cells.get(c)) for c in ("threads", "qd_per_thread"))
     resolution = _number(table, at, "knee_res_dw")
+    zone = _number(table, at, ZONE) if kind == ZONES else None
+    if kind == ZONES and zone is None:
+        table.refuse(at, ZONE, "", f"the GiB of a zone, such as 2, in rows of the kind {ZONES}")
     return SteadyRow(
         (cells.get("row_id") or f"line {at + 2}").strip(),
         kind,
@@ -123,6 +147,7 @@ def _row(table: Table, at: int, kind: str) -> SteadyRow:
         figures,
         _whole(cells.get("block_B")),
         resolution.value if resolution else 0.0,
+        zone.value * 2**30 if zone else 0.0,
     )
 
 
@@ -191,6 +216,72 @@ def summarize(drive: Drive) -> None:
             if figure in low.figures:
                 value = low.figures[figure]
                 drive.values[key] = Value(value.value, value.low, value.high, low.name)
+
+
+def take_unit(drive: Drive) -> None:
+    """Determine the unit of collection of a drive from its rows of zones, if it has some."""
+    of = ZonesOf.read(drive)
+    if of is None or "unit_share" in drive.unknown:
+        return
+    unit, why = of.unit()
+    if unit is not None:
+        drive.values["unit_share"] = unit
+    drive.unknown["unit_share"] = why
+
+
+@dataclass(frozen=True)
+class ZonesOf:
+    """The rows of zones of a drive, and the costs per host byte between which theirs lie.
+
+    A cost is a WAF if all rows have one, or the time per byte.
+    """
+
+    rows: list[SteadyRow]
+    counted: bool
+    #: Cost of writes in order and of uniform random writes.
+    order: float
+    random: float
+    #: Flash per byte of data, and bytes of data.
+    usable: float
+    capacity: int
+
+    @classmethod
+    def read(cls, drive: Drive) -> ZonesOf | None:
+        """Return those of a drive; None if it has none, or no fill or uniform writes."""
+        rows = sorted((r for r in drive.rows if r.kind == ZONES), key=lambda r: r.zone)
+        of = drive.values
+        if not rows or not {"knee_dw", "steady_mbps", "fill_mbps"} <= of.keys():
+            return None
+        counted = {"waf", "overhead"} <= of.keys() and all("waf" in r.figures for r in rows)
+        order, random = (
+            (of["overhead"].value, of["waf"].value)
+            if counted
+            else (1 / of["fill_mbps"].value, 1 / of["steady_mbps"].value)
+        )
+        return cls(rows, counted, order, random, 1 + of["knee_dw"].value, drive.capacity)
+
+    def unit(self) -> tuple[Value | None, str]:
+        """Return the unit of collection as a share of the drive, or why it is not identifiable."""
+        figures = [row.figures["waf" if self.counted else "steady"].value for row in self.rows]
+        costs = [f if self.counted else 1 / f for f in figures]
+        zones = [
+            Zones(self._number(row), (cost - self.order) / (self.random - self.order))
+            for row, cost in zip(self.rows, costs, strict=True)
+        ]
+        off = BY_CHANCE if self.counted else math.hypot(BY_CHANCE, BY_RATES)
+        unit, why = collection_unit(zones, self.usable, off, apart=True)
+        if unit is None:
+            return None, why
+        more = f" and {len(self.rows) - 1} more rows"
+        return replace(unit, source=f"{self.rows[0].name}{more}"), ""
+
+    def _number(self, row: SteadyRow) -> int:
+        return max(1, round(self.capacity / row.zone))
+
+
+def zone_figure(row: SteadyRow) -> str:
+    """Return the figure of a row of zones that shows their copies."""
+    return "waf" if "waf" in row.figures else "steady"
 
 
 def fitted_row(drive: Drive) -> SteadyRow | None:

@@ -12,7 +12,7 @@ use std::ops::ControlFlow;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use wordline_report::{lifetime_figures, lifetime_html, lifetime_table, significant};
-use wordline_run::{LifeProgress, LifetimeSpec};
+use wordline_run::{LifeProgress, LifetimeSpec, device_of_run};
 
 pub(crate) fn lifetime(args: &LifetimeArgs, console: &Console) -> Result<(), Failure> {
     is_of_a_life(&args.what)?;
@@ -30,6 +30,7 @@ pub(crate) fn lifetime(args: &LifetimeArgs, console: &Console) -> Result<(), Fai
         threads: threads(args.what.threads),
     };
     replaced(std::slice::from_ref(&asked.run.workload), asked.run.requests, asked.run.fit, console);
+    console.warn_of(&device_of_run(&asked.run.device, &asked.run.set)?);
     let told = Told::new(&schemes, console);
     let lifetimes = wordline_run::lifetime(&asked, &|p| {
         told.hear(&p);

@@ -43,6 +43,20 @@ pub struct Setup {
     scheme_set: Vec<(String, String)>,
 }
 
+/// The device of a run by its name and the settings of the run, of which some are those of workload and scheme.
+///
+/// # Errors
+/// As [`device`].
+pub fn device_of_run(name: &str, set: &[(String, String)]) -> Result<DeviceSpec, RunError> {
+    device(name, &of_device(set))
+}
+
+/// The settings that are neither those of the workload nor of the scheme.
+fn of_device(set: &[(String, String)]) -> Vec<(String, String)> {
+    let is_of_device = |key: &str| !key.starts_with("workload.") && !key.starts_with("scheme.");
+    set.iter().filter(|(key, _)| is_of_device(key)).cloned().collect()
+}
+
 /// The device of a built-in name or a path, with overrides.
 ///
 /// # Errors
@@ -159,8 +173,7 @@ impl Setup {
             pairs.map(|(k, v)| (k.to_string(), v.clone())).collect()
         };
         let (workload_set, scheme_set) = (of("workload."), of("scheme."));
-        let mut device_set = spec.set.clone();
-        device_set.retain(|(k, _)| !k.starts_with("workload.") && !k.starts_with("scheme."));
+        let device_set = of_device(&spec.set);
         let device = device(&spec.device, &device_set)?;
         let workload = match &spec.traces {
             Some(folder) => with_original(&spec.workload, Path::new(folder))?,
