@@ -77,7 +77,7 @@ def test_each_call_warns_where_it_stands(name: str, device: Path) -> None:
         CALLS[name]({"device": device, "set": {}})
 
 
-def test_settings_of_workload_and_scheme_are_not_those_of_the_device(device: Path) -> None:
+def test_settings_of_others_are_not_those_of_the_device(device: Path) -> None:
     with pytest.warns(UserWarning, match=SAYS):
         wl.run(
             device=device,
