@@ -16,6 +16,9 @@ from wordline import replay
 from wordline.replay import log as logs
 from wordline.replay.drive import PAGES
 
+#: The drives of these tests are quick, not plausible.
+pytestmark = pytest.mark.filterwarnings("ignore::wordline.implausible.Implausible")
+
 US = 1000
 
 # Every registered scheme must have a way to run on a drive this small.
