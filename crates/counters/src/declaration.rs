@@ -2,9 +2,8 @@
 
 /// Declares structs of counters together with the structs of figures in reports.
 ///
-/// other = function` is of another type in reports, made by a function. => `name: type => other = function` has another
-/// type in reports, converted by a function.` is the same in both. `name: type => other = function` is of another type
-/// in reports, made by a function. `[attributes]` after it are serde's for the report: `default` for a counter that
+/// `name: type` has the same type in both; `name: type => other = function` has another in reports, made by a function.
+/// `[attributes]` after it are serde's for the report: `default` for a counter that
 /// older reports lack, `flatten` for nested counters. Other crates cannot build figures field by field, since they are
 /// `non_exhaustive`.
 macro_rules! counters {

@@ -178,7 +178,7 @@ impl Ftl {
         transfer_sectors(&self.layer.state.geometry, &self.layer.state.ops, id)
     }
 
-    /// Whether an operation can delay a host request.
+    /// Whether the data of an operation are the host's.
     #[inline(always)]
     pub fn serves_host(&self, id: OpId) -> bool {
         serves_host(&self.layer.state.ops, id)

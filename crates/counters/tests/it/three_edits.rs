@@ -50,7 +50,7 @@ fn counted_besides() -> Vec<(String, String)> {
     let at = [
         ("ftl/src/state/counters.rs", "pub struct Counters "),
         ("ftl/src/state/counters.rs", "pub struct RegionCounters "),
-        ("sim/src/metrics.rs", "pub struct Metrics "),
+        ("sim/src/metrics.rs", "pub struct Measured "),
     ];
     let owned = |(name, kind): (&str, &str)| (name.to_string(), kind.to_string());
     at.into_iter()

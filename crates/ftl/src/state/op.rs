@@ -57,7 +57,7 @@ impl Owner {
 pub enum Class {
     /// Work of a job that holds its die.
     Held = 0,
-    /// Reads of the host.
+    /// Reads of the host, and of map pages that it waits for.
     Read = 1,
     /// Collection that cannot wait.
     Urgent = 2,
@@ -220,7 +220,7 @@ impl QueueEntry {
         self.traits >> bit & 1 != 0
     }
 
-    /// Whether it can delay a host request.
+    /// Whether its data are the host's.
     #[inline(always)]
     pub const fn serves_host(&self) -> bool {
         self.has(SERVES_HOST)

@@ -283,7 +283,7 @@ pub(crate) fn give_up(layer: &mut Layer, lead: OpId) {
     }
 }
 
-/// Whether an operation can delay a host request.
+/// Whether the data of an operation are the host's.
 #[inline(always)]
 pub(crate) fn serves_host(ops: &Ops, id: OpId) -> bool {
     ops[id].owner.is_host()
