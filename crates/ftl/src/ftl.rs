@@ -4,6 +4,7 @@
 use crate::file::saved::{Saved, saved};
 use crate::flow::begin::contents::{Spread, spread};
 use crate::flow::dispatch::submit;
+use crate::flow::emit::entry_of;
 use crate::flow::host::submit::{pages_of, prefetch, release, validate};
 use crate::flow::power::cut::{power_cut, worn};
 use crate::flow::power::power_loss_image::{PowerLossImage, Worn};
@@ -300,6 +301,6 @@ impl Ftl {
     /// The part of an operation that a queue needs.
     #[inline(always)]
     pub fn entry_of(&self, id: OpId) -> QueueEntry {
-        QueueEntry::of(id, &self.layer.state.ops[id], self.layer.state.config.array.has_windows)
+        entry_of(&self.layer.state.config, &self.layer.state.ops, id)
     }
 }

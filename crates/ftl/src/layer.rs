@@ -1,4 +1,4 @@
-//! All of the translation layer, as plain data: its parts, each of which keeps its fields to itself. The steps of `flow`
+//! All of the translation layer, as plain data: the seat of the scheme, and parts that keep their fields to themselves. The steps of `flow`
 //! take the parts that they change by name, or the whole where they change more than three.
 
 use crate::file::saved::{Saved, saved};

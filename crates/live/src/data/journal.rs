@@ -155,7 +155,7 @@ impl Journal {
         })
     }
 
-    /// Pages have at most so many bytes.
+    /// Set the most bytes that a page has.
     pub(crate) fn set_page(&self, bytes: u64) {
         lock(&self.state).allocation.set_page(bytes);
     }

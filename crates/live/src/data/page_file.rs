@@ -136,7 +136,7 @@ pub(crate) struct Allocation {
 }
 
 impl Allocation {
-    /// All but these ranges is free. The drive's pages have at most so many bytes, if that is known.
+    /// Every range but the used ones is free. `page` is the most bytes that a page has, 0 if that is not known.
     pub(crate) fn around(mut used: Vec<Extent>, page: u64, synced: u64) -> Allocation {
         let mut allocation = Allocation { grain: page, synced, syncing: synced, ..Allocation::default() };
         // A page without bytes has no room.
@@ -161,7 +161,7 @@ impl Allocation {
         allocation
     }
 
-    /// Pages have at most so many bytes.
+    /// Set the most bytes that a page has.
     pub(crate) fn set_page(&mut self, page: u64) {
         self.grain = page;
     }

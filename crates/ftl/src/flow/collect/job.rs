@@ -26,7 +26,6 @@ use crate::state::op::{Op, Owner};
 use crate::state::without_effect::WithoutEffect;
 use wordline_counters::OpKind;
 use wordline_device::GcClass;
-use wordline_flash::Geometry;
 use wordline_units::{BlockId, DieId, PlaneId};
 
 /// Begin to empty a block. Returns whether there was one.
@@ -128,7 +127,7 @@ fn try_job(
         GcReason::Shortage => layer.state.config.gc.class == GcClass::Foreground,
         GcReason::Levelling | GcReason::Due | GcReason::Joining => false,
     };
-    if idle && held && has_job(&layer.state.geometry, &layer.state.blocks, die) {
+    if idle && held && has_job(&layer.state.blocks, die) {
         // It might need what the holder would lock out.
         return Err(Some(WithoutEffect::CollectDieBusy));
     }
@@ -361,8 +360,8 @@ pub(crate) fn end_job(layer: &mut Layer, region: RegionId, plane: PlaneId) {
     }
 }
 
-pub(crate) fn has_job(geometry: &Geometry, blocks: &Blocks, die: DieId) -> bool {
-    let planes = geometry.planes_of_die(die).map(PlaneId);
+pub(crate) fn has_job(blocks: &Blocks, die: DieId) -> bool {
+    let planes = blocks.geometry().planes_of_die(die).map(PlaneId);
     let regions = || (0..blocks.regions().len() as u8).map(RegionId);
     planes
         .into_iter()

@@ -28,7 +28,7 @@ pub(crate) fn begin_to_join(layer: &mut Layer) -> bool {
         for region in
             (0..layer.state.blocks.regions().len() as u8).map(RegionId).filter(|r| !shared.contains(*r))
         {
-            for block in victims_of(&layer.state.geometry, &layer.state.blocks, region, plane) {
+            for block in victims_of(&layer.state.blocks, region, plane) {
                 let pieces = pieces_elsewhere(&mut layer.state, region, block);
                 if pieces > best.map_or(0, |(most, ..)| most) {
                     best = Some((pieces, region, block));
@@ -42,12 +42,12 @@ pub(crate) fn begin_to_join(layer: &mut Layer) -> bool {
 }
 
 /// Blocks of a region in a plane that may be emptied now, if their pages stay in their pool.
-fn victims_of(geometry: &Geometry, blocks: &Blocks, region: RegionId, plane: PlaneId) -> Vec<BlockId> {
+fn victims_of(blocks: &Blocks, region: RegionId, plane: PlaneId) -> Vec<BlockId> {
     let leaves = blocks.region(region).region.evicts_to_other_pool;
     if leaves || !blocks.reaches(region, plane) || blocks.at(region, plane).job.is_some() {
         return vec![];
     }
-    let candidates = geometry.blocks_of(plane).map(BlockId);
+    let candidates = blocks.geometry().blocks_of(plane).map(BlockId);
     candidates
         .filter(|block| blocks.region_of(*block) == region)
         .filter(|block| is_victim(blocks, region, plane, *block))

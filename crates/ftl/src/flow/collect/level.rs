@@ -9,13 +9,12 @@ use crate::state::blocks::block_wear::least_worn_at_rest;
 use crate::state::blocks::free_space::is_short;
 use crate::state::job::GcReason;
 use crate::state::op::{Op, Owner};
-use wordline_flash::Geometry;
 use wordline_units::PlaneId;
 
 /// Whether a program moves data at rest for static wear leveling.
-pub(crate) fn levels(geometry: &Geometry, blocks: &Blocks, op: &Op) -> bool {
+pub(crate) fn levels(blocks: &Blocks, op: &Op) -> bool {
     let Owner::Job(region) = op.owner else { return false };
-    blocks.at(region, geometry.plane_at(op.from)).job.is_some_and(|j| j.why == GcReason::Levelling)
+    blocks.at(region, blocks.geometry().plane_at(op.from)).job.is_some_and(|j| j.why == GcReason::Levelling)
 }
 
 /// Move data at rest out of a block of a plane that has too few erases.

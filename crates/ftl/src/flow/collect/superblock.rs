@@ -9,7 +9,6 @@ use crate::state::blocks::{Blocks, planes_mut};
 use crate::state::outbox::Outbox;
 use crate::state::request::Effect;
 use crate::state::state::State;
-use wordline_flash::Geometry;
 use wordline_units::{BlockId, PlaneId, SimDuration};
 
 /// Superblocks that were only partly opened or written: their erased blocks are open, too.
@@ -56,8 +55,8 @@ pub(crate) fn open_again(
 }
 
 /// The region that erases a half-erased block again: that of the rest of its superblock, if known.
-pub(crate) fn region_known(geometry: &Geometry, blocks: &Blocks, block: BlockId) -> Option<RegionId> {
-    let plane = geometry.plane_of(block);
+pub(crate) fn region_known(blocks: &Blocks, block: BlockId) -> Option<RegionId> {
+    let plane = blocks.geometry().plane_of(block);
     let region = blocks.region_of(block);
     if !has_superblocks(blocks, region) {
         return None;

@@ -101,7 +101,7 @@ pub(crate) fn recover(
 fn erase_again(layer: &mut Layer) {
     let is_cut = |b: &BlockId| layer.state.blocks.block(*b).phase == Phase::Collecting;
     let mut cut: Vec<BlockId> = (0..layer.state.geometry.blocks).map(BlockId).filter(is_cut).collect();
-    cut.sort_by_key(|b| region_known(&layer.state.geometry, &layer.state.blocks, *b).is_none());
+    cut.sort_by_key(|b| region_known(&layer.state.blocks, *b).is_none());
     for block in cut {
         let plane = layer.state.geometry.plane_of(block);
         let pool = layer.state.blocks.region(layer.state.blocks.region_of(block)).region.pool;
@@ -111,8 +111,7 @@ fn erase_again(layer: &mut Layer) {
         };
         let within = |r: &RegionId| layer.state.blocks.region(*r).region.pool == pool;
         let mut regions = (0..layer.state.blocks.regions().len() as u8).map(RegionId).filter(within);
-        let idle = region_known(&layer.state.geometry, &layer.state.blocks, block)
-            .or_else(|| regions.find(has_none));
+        let idle = region_known(&layer.state.blocks, block).or_else(|| regions.find(has_none));
         let Some(region) = idle else {
             internal(
                 layer.state.now,

@@ -163,8 +163,7 @@ fn take_slot(layer: &mut Layer, id: OpId, target: Target, reserve: bool) -> Opti
     let Target { region, class } = target;
     let op = &layer.state.ops[id];
     let (plane, privileged) = (op.plane, op.privileged);
-    let levels = layer.state.wear.spec.static_beyond.is_some()
-        && levels(&layer.state.geometry, &layer.state.blocks, op);
+    let levels = layer.state.wear.spec.static_beyond.is_some() && levels(&layer.state.blocks, op);
     let blocks = &mut layer.state.blocks;
     if !grants_slot(blocks, region, plane, Claim::of(privileged)) {
         return None;

@@ -25,7 +25,6 @@ use crate::state::request::Effect;
 use crate::state::state::State;
 use crate::state::without_effect::WithoutEffect;
 use wordline_counters::Cause;
-use wordline_flash::Geometry;
 use wordline_units::PlaneId;
 
 /// Result for a program that finds no slot in its plane.
@@ -51,10 +50,7 @@ pub(crate) enum GiveUp {
 /// Handle a program that found no slot in its plane.
 pub(crate) fn find_space(layer: &mut Layer, id: OpId) -> Blocked {
     // A program into the same pool might wait for the very block that the move pins.
-    let mere = |op: &Op| {
-        op.owner == Owner::Move(OpId::NONE)
-            && !leaves_its_pool(&layer.state.geometry, &layer.state.blocks, op)
-    };
+    let mere = |op: &Op| op.owner == Owner::Move(OpId::NONE) && !leaves_its_pool(&layer.state.blocks, op);
     if layer.state.ops.chain(id).all(|p| mere(&layer.state.ops[p])) {
         abandon_moves(layer, id);
         return Blocked::Dropped;
@@ -129,8 +125,7 @@ pub(crate) fn send_elsewhere(layer: &mut Layer, id: OpId) -> bool {
     // passes on, which may have lain in any plane of the cache.
     let may_change_plane = layer.state.config.dynamic
         || op.owner == Owner::Nobody
-        || (matches!(op.owner, Owner::Job(_))
-            && leaves_its_pool(&layer.state.geometry, &layer.state.blocks, op))
+        || (matches!(op.owner, Owner::Job(_)) && leaves_its_pool(&layer.state.blocks, op))
         || (op.owner.is_host() && op.pick != PlanePick::Home);
     if may_change_plane && find_plane(layer, id) {
         return true;
@@ -157,8 +152,8 @@ fn find_plane(layer: &mut Layer, id: OpId) -> bool {
 }
 
 /// Whether the data of a program are in another pool.
-fn leaves_its_pool(geometry: &Geometry, blocks: &Blocks, op: &Op) -> bool {
-    let source = blocks.region_of(geometry.block_of(op.from));
+fn leaves_its_pool(blocks: &Blocks, op: &Op) -> bool {
+    let source = blocks.region_of(blocks.geometry().block_of(op.from));
     !blocks.share_pool(source, op.route.region())
 }
 
@@ -326,7 +321,7 @@ fn member_with_space(state: &State, id: OpId) -> Option<PlaneId> {
     let (here, privileged) = (op.plane, op.privileged);
     // What evens out wear, and what a scheme moves, may not take every slot that there is.
     if matches!(op.owner, Owner::Move(_))
-        || state.wear.spec.static_beyond.is_some() && levels(&state.geometry, &state.blocks, op)
+        || state.wear.spec.static_beyond.is_some() && levels(&state.blocks, op)
     {
         return None;
     }

@@ -57,6 +57,11 @@ impl Saved for Blocks {
 }
 
 impl Blocks {
+    #[inline(always)]
+    pub(crate) fn geometry(&self) -> &Geometry {
+        &self.geometry
+    }
+
     /// The region of data that no scheme places elsewhere.
     #[inline(always)]
     pub(crate) fn home(&self) -> RegionId {
