@@ -73,6 +73,8 @@ pub enum Steadiness {
         series: usize,
         /// Half-width of its interval over its mean.
         half_width: f64,
+        /// The observation from which on nothing drifts.
+        from: usize,
     },
     /// A figure has no divisor in parts of the second half.
     Gaps {
@@ -158,7 +160,9 @@ pub fn judge(series: &[(Role, Series)]) -> Steadiness {
     }
     let noise = |s: &Series| interval(s, from).map_or(0.0, |e| e.half_width / e.mean.abs());
     match figures().map(|(i, (_, s))| (i, noise(s))).max_by(|a, b| a.1.total_cmp(&b.1)) {
-        Some((series, half_width)) if half_width > NOISE_MAX => Steadiness::Noisy { series, half_width },
+        Some((series, half_width)) if half_width > NOISE_MAX => {
+            Steadiness::Noisy { series, half_width, from }
+        }
         _ => Steadiness::From(from),
     }
 }

@@ -15,6 +15,10 @@ pub const STEADY_CRITERION: &str = "mser5+mann-kendall";
 pub struct SteadyState {
     /// The verdict.
     pub reached: Reached,
+    /// Whether every rule holds but, possibly, that on half-widths: nothing drifts any more, though a mean of this run
+    /// alone may be imprecise. Enough for a figure over several seeds, whose interval shows its precision.
+    #[serde(default)]
+    pub stationary: bool,
     /// The criterion: `mser5+mann-kendall` cuts the warm-up by MSER-5 and tests the rest for a trend.
     pub criterion: String,
     /// End of the warm-up; null if no steady state was reached.

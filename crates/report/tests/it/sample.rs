@@ -493,6 +493,7 @@ pub fn settled(reached: bool) -> SteadyState {
     let known = |mean: f64| Some(Estimate { mean, sd: Some(mean / 20.0), half_width_95: Some(mean / 40.0) });
     SteadyState {
         reached: if reached { Reached::Yes } else { Reached::No },
+        stationary: reached,
         criterion: STEADY_CRITERION.into(),
         from: reached.then_some(SteadyFrom { time_s: 1152.0, requests: 13_005, share: 0.18 }),
         why: if reached {

@@ -91,25 +91,26 @@ fn seconds(c: &Checkpoint, start: SimStart) -> f64 {
 struct Against {
     reached: Reached,
     why: String,
+    /// Whether it is the only one, and is the half-width of a mean.
+    only_noise: bool,
 }
 
 fn too_short(why: String) -> Against {
-    Against { reached: Reached::TooShort, why }
+    Against { reached: Reached::TooShort, why, only_noise: false }
 }
 
 fn moves(why: String) -> Against {
-    Against { reached: Reached::No, why }
+    Against { reached: Reached::No, why, only_noise: false }
 }
 
 /// The steady state of a completed run.
 pub(crate) fn steady_state(run: &Outcome) -> SteadyState {
-    let judged = judged(run);
-    let (reached, why, found) = match judged {
-        Ok(Steady { from, after, why }) => (Reached::Yes, why, Some((from, after))),
-        Err(Against { reached, why }) => (reached, why, None),
+    let (reached, stationary, why, found) = match judged(run) {
+        Ok(Steady { from, after, why }) => (Reached::Yes, true, why, Some((from, after))),
+        Err(Against { reached, why, only_noise }) => (reached, only_noise, why, None),
     };
     let (from, after) = found.unzip();
-    SteadyState { reached, criterion: STEADY_CRITERION.to_string(), from, why, after }
+    SteadyState { reached, stationary, criterion: STEADY_CRITERION.to_string(), from, why, after }
 }
 
 /// A steady state that was reached.
@@ -143,7 +144,7 @@ fn judged(run: &Outcome) -> Result<Steady, Against> {
     }
     let series = |m: &Measure| Series::of_sums(points.iter().map(|c| (m.of)(c, start)));
     let roles: Vec<(Role, Series)> = measures.iter().map(|m| (m.role, series(m))).collect();
-    let at = flat_from(&measures, judge(&roles))?;
+    let (at, noise) = flat_from(&measures, judge(&roles))?;
     let cut = at.checked_sub(1).and_then(|i| points.get(i)).copied();
     let cut = cut.unwrap_or(Checkpoint {
         at: run.first_arrival,
@@ -151,10 +152,15 @@ fn judged(run: &Outcome) -> Result<Steady, Against> {
         ..Checkpoint::default()
     });
     let after = after(&cut, &end, start, &|m| interval(&series(m), at));
-    if common(WRITE) {
+    let of_writes = || {
         came_round(run, &cut, &end)?;
         keeps_free_blocks(run, &points[at.min(points.len())..])?;
-        follows_law(run, &after)?;
+        follows_law(run, &after)
+    };
+    let others = if common(WRITE) { of_writes() } else { Ok(()) };
+    match noise {
+        Some(why) => return Err(Against { only_noise: others.is_ok(), ..too_short(why) }),
+        None => others?,
     }
     let names: Vec<&str> = measures.iter().filter(|m| m.role == Role::Figure).map(|m| m.what).collect();
     let from = SteadyFrom {
@@ -165,10 +171,10 @@ fn judged(run: &Outcome) -> Result<Steady, Against> {
     Ok(Steady { from, after, why: format!("no trend in {} from there on", list(&names)) })
 }
 
-/// The observation from which on no measure changes.
-fn flat_from(measures: &[Measure], judgement: Steadiness) -> Result<usize, Against> {
+/// The observation from which on no measure changes, and what is too noisy from there on.
+fn flat_from(measures: &[Measure], judgement: Steadiness) -> Result<(usize, Option<String>), Against> {
     match judgement {
-        Steadiness::From(at) => Ok(at),
+        Steadiness::From(at) => Ok((at, None)),
         Steadiness::Drifts { series, by } => {
             let (verb, size) = if by < 0.0 { ("falls", -by) } else { ("rises", by) };
             let what = measures[series].what;
@@ -180,12 +186,15 @@ fn flat_from(measures: &[Measure], judgement: Steadiness) -> Result<usize, Again
             if at < 1.0 { "fills up" } else { "drains" },
             at * 100.0
         ))),
-        Steadiness::Noisy { series, half_width } => Err(too_short(format!(
-            "the mean {} after the warm-up has a half-width of ± {}; at most ± {} is allowed",
-            measures[series].what,
-            percent(half_width),
-            percent(NOISE_MAX)
-        ))),
+        Steadiness::Noisy { series, half_width, from } => {
+            let why = format!(
+                "the mean {} after the warm-up has a half-width of ± {}; at most ± {} is allowed",
+                measures[series].what,
+                percent(half_width),
+                percent(NOISE_MAX)
+            );
+            Ok((from, Some(why)))
+        }
         Steadiness::Gaps { series } => {
             Err(too_short(format!("parts of the second half of the run have no {}", measures[series].what)))
         }

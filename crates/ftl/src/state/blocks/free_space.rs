@@ -161,16 +161,23 @@ pub(crate) fn least_busy(
 ) -> Option<PlaneId> {
     let r = &blocks.regions[region.index()];
     let free = &blocks.pools[r.region.pool.0 as usize].free;
-    // A loop, and numbers that are kept: every write passes here.
-    let (mut best, mut least) = (None, (u32::MAX, (0, 0, 0)));
+    // A loop, and numbers that are kept: every write passes here. The state of a plane that has more to do than
+    // the best is looked at only where it could still be of a better kind.
+    let best_kind = !(r.packs_host || r.pages_per_program > 1) as u32;
+    let (mut best, mut least) = (None, (u32::MAX, (u64::MAX, u32::MAX, u32::MAX)));
     for local in in_turn(blocks, region) {
-        let (at, plane) = (&r.planes[local], PlaneId(r.first_plane + local as u32));
+        let plane = PlaneId(r.first_plane + local as u32);
+        let before = backlog.before(plane);
+        if least.0 <= best_kind && before >= least.1 {
+            continue;
+        }
+        let at = &r.planes[local];
         let full = at.open_slots == 0 && (free[local].is_empty() || at.owned >= r.quota);
         let avoided = unwanted
             .is_some_and(|set| set.contains(blocks.geometry.channel_of(blocks.geometry.die_of(plane))));
         let alone = !at.program_buffers[WriteStream::Host as usize].holds_some();
         let kind = (full as u32) << 2 | (avoided as u32) << 1 | alone as u32;
-        let waits = (kind, backlog.before(plane));
+        let waits = (kind, before);
         if waits < least {
             (best, least) = (Some(plane), waits);
         }
