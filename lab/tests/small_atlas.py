@@ -22,10 +22,10 @@ FOUND = [
 ]
 
 
-def design(requests: int = 600) -> Published:
+def design(requests: int = 600, longer: int = 1) -> Published:
     """Every fifth condition, two drives, two seeds."""
     whole = published.built_in(seeds=2, requests=requests)
-    few = replace(of_few(whole), conditions=whole.conditions[::5])
+    few = replace(of_few(whole), conditions=whole.conditions[::5], longer=longer)
     return few.with_tuned({few.drives[0].name: {t.label: t for t in FOUND}})
 
 

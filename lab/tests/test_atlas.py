@@ -17,6 +17,7 @@ import wordline as wl
 from wordline.atlas import design as designs
 from wordline.atlas import findings, judge
 from wordline.atlas import page as pages
+from wordline.atlas import report as reports
 from wordline.atlas.cells import KEYS, LEAST_LATENCY_US, MEASURES, Atlas, Cell, DriveCells, Place
 from wordline_lab.atlas import kept, published, tuned, tuning, tuning_gains
 
@@ -263,6 +264,50 @@ def settled(atlas: Atlas) -> Atlas:
     return found
 
 
+def changing(atlas: Atlas) -> Atlas:
+    """The same as if something still changed at the end of every run."""
+    found = deepcopy(atlas)
+    for drive in found.drives:
+        for place in drive.places:
+            for cell in place.cells.values():
+                cell.steady, cell.changing = 0, cell.steadiness.runs
+    return found
+
+
+def test_a_drive_that_still_changes_has_a_transient(atlas):
+    of = changing(atlas)
+    for drive in of.drives:
+        choices = [judge.choose(drive, [place], "write_mean") for place in drive.places]
+        assert all(choice.is_transient for choice in choices)
+        assert not any(choice.is_sure for choice in choices)
+        [said] = findings.winners(drive)
+        count = len(drive.places)
+        assert f"is known for 0 of {count} conditions (0 of " in said
+        assert f"Under {count} the drive still changes at the end of the runs, after " in said
+        assert "run longer" not in said
+        better = sum(judge.is_better("write_mean", choice.gain) for choice in choices)
+        rest = f"none significantly faster than the plain drive in {count - better}"
+        assert said.endswith(f"{rest}." if better < count else ".")
+    # Runs that are too short to tell are no transient.
+    of.drives[0].places[0].cells["conventional"].changing = 0
+    [said] = findings.winners(of.drives[0])
+    assert said.endswith(" For the other 1, run longer.")
+
+
+@pytest.mark.parametrize(("enough", "asked"), [(0.8, 2400), (0.0, 600)])
+def test_runs_are_longer_if_too_few_are_stationary(tmp_path, monkeypatch, enough, asked):
+    whole = small_atlas.design(longer=4)
+    design = replace(whole, conditions=whole.conditions[:1], drives=whole.drives[1:])
+    monkeypatch.setattr("wordline.steady.ENOUGH", enough)
+    found = small_atlas.perform(tmp_path, design)
+    [place] = found.drives[0].places
+    assert place.asked == asked
+    assert sum(place.requests) == 2 * asked
+    text = reports.lengthened(found)
+    assert ("Under 1 of 1 conditions" in text and "4 times" in text) == (asked > 600)
+    assert kept.from_json(found.to_json()).to_json() == found.to_json()
+
+
 def with_further(first: str, second: str, further: dict[str, list[float]]) -> DriveCells:
     """A drive with two schemes that are not apart, and further seeds of both."""
     drive = made({"plain": [0.0] * 3, "a": [-1.0, -1.3, -0.9], "b": [-1.0, -0.8, -1.1]})
@@ -349,7 +394,7 @@ def test_sentences_name_schemes_that_ran_and_hold_no_holes(atlas):
     assert len(said) >= 8
     names = {s for drive in atlas.drives for s in drive.spelled}
     for sentence in said:
-        assert "nan" not in sentence
+        assert not re.search(r"\bnan\b", sentence)
         assert "None" not in sentence
         assert "inf" not in sentence.split()
         quoted = sentence.split("`")[1::2]
@@ -483,6 +528,27 @@ def test_conditions_with_an_answer_are_offered(tab, atlas, tmp_path):
     offer.click()
     assert f"(one condition of {len(drive.places)} on" in answer.inner_text()
     assert "is not known" not in answer.inner_text()
+    other.close()
+
+
+def test_the_page_tells_how_long_a_transient_is(tab, atlas, tmp_path):
+    of = changing(atlas)
+    (tmp_path / "t.html").write_text(pages.to_html(of, "wordline atlas", ["It is so."], []))
+    other = tab.context.browser.new_page()
+    drive = of.drives[0]
+    for place in drive.places:
+        chosen = "&".join(f"{f}={at}" for f, at in zip(designs.FACTORS, place.at, strict=True))
+        other.goto("about:blank")
+        other.goto(f"{(tmp_path / 't.html').as_uri()}#drive=TLC&{chosen.replace('%', '%25')}")
+        said = other.locator("#atlas-answer").inner_text()
+        assert "while the drive still changes, " in said
+        choice = judge.choose(drive, [place], "write_mean")
+        better = judge.is_better("write_mean", choice.gain)
+        assert (f"take {choice.scheme}:" if better else "nothing beats") in said
+    # Over several conditions a transient has no one length.
+    other.goto("about:blank")
+    other.goto(f"{(tmp_path / 't.html').as_uri()}#drive=TLC")
+    assert "is not known" in other.locator("#atlas-answer").inner_text()
     other.close()
 
 

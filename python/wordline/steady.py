@@ -22,16 +22,34 @@ class Steady:
     runs: int
     #: The requests with which each of the others may be steady, too; 0 where that is not known.
     needed: int = 0
+    changing: int = 0  #: Runs at whose end something still changes; the others are too short.
+    #: Whether the question is of these very requests, so that no steady state is asked for.
+    is_finite: bool = False
+
+    @property
+    def is_steady(self) -> bool:
+        """Whether enough of them are steady."""
+        return self.runs > 0 and self.steady >= ENOUGH * self.runs
 
     @property
     def is_enough(self) -> bool:
         """Whether an answer may rest on them."""
-        return self.runs > 0 and self.steady >= ENOUGH * self.runs
+        return self.is_steady or (self.is_finite and self.runs > 0)
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether enough of them are steady or still change: a transient has been measured."""
+        return self.runs > 0 and self.steady + self.changing >= ENOUGH * self.runs
 
     def __add__(self, other: Steady) -> Steady:
         """Return both together."""
-        needed = max(self.needed, other.needed)
-        return Steady(self.steady + other.steady, self.runs + other.runs, needed)
+        return Steady(
+            self.steady + other.steady,
+            self.runs + other.runs,
+            max(self.needed, other.needed),
+            self.changing + other.changing,
+            self.is_finite or other.is_finite,
+        )
 
     def __str__(self) -> str:
         """Say it in words: ``48 of 300 runs steady``."""
@@ -42,12 +60,22 @@ class Steady:
 NO_RUNS = Steady(0, 0)
 
 
-def of_reports(reports: Iterable[Mapping[str, Any]]) -> Steady:
-    """Count runs by their reports; one that was not judged is not known to be steady."""
+def of_reports(reports: Iterable[Mapping[str, Any]], *, over_seeds: bool = False) -> Steady:
+    """Count runs by their reports; one that was not judged is not known to be steady.
+
+    With ``over_seeds`` stationary runs count as steady, however imprecise the mean of each: the
+    interval over the seeds has the precision. In reports: `steady_state.stationary`.
+    """
     found = list(reports)
-    reached = [(r.get("steady_state") or {}).get("reached") == "yes" for r in found]
-    needed = _wordline.needed([json.dumps(r) for r in found])
-    return Steady(sum(reached), len(reached), needed or 0)
+
+    def counts(report: Mapping[str, Any]) -> bool:
+        state = report.get("steady_state") or {}
+        return bool(state.get("stationary") if over_seeds else state.get("reached") == "yes")
+
+    short = [report for report in found if not counts(report)]
+    needed = _wordline.needed([json.dumps(report) for report in short])
+    changing = sum((report.get("steady_state") or {}).get("reached") == "no" for report in short)
+    return Steady(len(found) - len(short), len(found), needed or 0, changing)
 
 
 def answer(figures: Mapping[str, Any], rests: Sequence[Steady]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -52,11 +53,13 @@ def from_json(text: str) -> PublishedAtlas:
         )
     tuned = {drive["name"]: _tuned(drive) for drive in found["drives"]}
     named = ("title", "seeds", "requests", "levels", "kinds")
+    is_finite = found.get("finite", False)
     return PublishedAtlas(
         **{name: found[name] for name in named},
-        drives=[_drive_of(drive, tuned[drive["name"]]) for drive in found["drives"]],
+        drives=[_drive_of(d, tuned[d["name"]], is_finite=is_finite) for d in found["drives"]],
         fit=found.get("fit"),
         by=found.get("by", "load"),
+        is_finite=is_finite,
         tuned=tuned,
         beside={piece: (twin, akin) for piece, (twin, akin) in found.get("beside", {}).items()},
     )
@@ -66,7 +69,9 @@ def _tuned(drive: Mapping[str, Any]) -> dict[str, Tuned]:
     return {t.label: t for t in (Tuned(**of) for of in drive.get("tuned", []))}
 
 
-def _drive_of(found: Mapping[str, Any], tuned: Mapping[str, Tuned]) -> DriveCells:
+def _drive_of(
+    found: Mapping[str, Any], tuned: Mapping[str, Tuned], *, is_finite: bool
+) -> DriveCells:
     schemes = {label: (device, scheme) for label, device, scheme in found["schemes"]}
     further = run_of(tuned)
     labels = [*schemes, *further]
@@ -74,8 +79,9 @@ def _drive_of(found: Mapping[str, Any], tuned: Mapping[str, Tuned]) -> DriveCell
     def cell(c: Any) -> Cell:
         if isinstance(c, int):
             return Cell(why=found["reasons"][c])
-        rows, steady, failed, fixed, parts, *needed = c
-        return Cell(_logs_of(rows), steady, failed, bool(fixed), "", parts, *needed)
+        rows, steady, failed, fixed, parts, *more = c
+        cell = Cell(_logs_of(rows), steady, failed, bool(fixed), "", parts, *more)
+        return replace(cell, is_finite=is_finite)
 
     places = [
         Place(
@@ -88,6 +94,8 @@ def _drive_of(found: Mapping[str, Any], tuned: Mapping[str, Tuned]) -> DriveCell
             {s: cell(c) for s, c in zip(labels, p["cells"], strict=True)},
             {labels[int(s)]: _logs_of(rows) for s, rows in p.get("again", {}).items()},
             found["baseline"],
+            p.get("asked", 0),
+            p.get("seconds", 0.0),
         )
         for p in found["places"]
     ]

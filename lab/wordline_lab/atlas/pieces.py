@@ -70,6 +70,7 @@ def design(
         levels={**twins.levels, "workload": list(workloads)},
         beside={name: (asked[name]["beside"], asked[name]["akin"]) for name in found},
         traces=str(Path(folder).absolute()),
+        is_finite=True,
     )
     return made, [w["file"] for name, w in asked.items() if name not in found]
 

@@ -50,12 +50,6 @@ class Pair:
     alike: float | None
 
     @property
-    def is_settled(self) -> bool:
-        """Whether enough runs of both choices are steady, on the trace and on the twin."""
-        over = (self.came, self.lost)
-        return self.own.is_settled and self.of_twin.is_settled and all(o.is_settled for o in over)
-
-    @property
     def agrees(self) -> bool:
         """Whether the two choices are equal, or do not differ significantly on the trace."""
         return self.own.scheme == self.of_twin.scheme or self.lost.is_chance
@@ -110,15 +104,9 @@ def _alike(drive: DriveCells, one: Sequence[Place], other: Sequence[Place]) -> f
 
 def sentences(atlas: PublishedAtlas) -> list[str]:
     """Return the results, first over all drives, then for each drive."""
-    made = {drive.name: pairs(atlas, drive) for drive in atlas.drives}
-    of = {name: [pair for pair in found if pair.is_settled] for name, found in made.items()}
+    of = {drive.name: pairs(atlas, drive) for drive in atlas.drives}
     every = [pair for found in of.values() for pair in found]
     said = []
-    if unknown := sum(map(len, made.values())) - len(every):
-        said.append(
-            f"{unknown} pairs of a real trace and a twin cannot be compared, since runs of either "
-            "are not steady: run longer."
-        )
     if every:
         agree = sum(pair.agrees for pair in every)
         said.append(
@@ -164,13 +152,6 @@ def _promised(drive: DriveCells, found: Sequence[Pair]) -> str:
 
 def table(atlas: PublishedAtlas) -> str:
     """Return all pairs as a table of Markdown for each drive."""
-    made = {drive.name: pairs(atlas, drive) for drive in atlas.drives}
-    if not any(pair.is_settled for found in made.values() for pair in found):
-        said = (
-            "No best scheme is known: run longer. Of each pair how many of the runs that decide "
-            "are steady, and Spearman's rank correlation of all schemes' mean write latencies."
-        )
-        return "\n\n".join([said, *(_unsettled(d, made[d.name]) for d in atlas.drives)])
     parts = [
         "Ratios of mean write latency to the plain drive's: the best scheme on each real trace, "
         "the best on its twin under the same conditions, and how the twin's best does on the "
@@ -178,10 +159,7 @@ def table(atlas: PublishedAtlas) -> str:
         "rank correlation over all schemes."
     ]
     for drive in atlas.drives:
-        found = made[drive.name]
-        if not any(pair.is_settled for pair in found):
-            parts.append(_unsettled(drive, found))
-            continue
+        found = pairs(atlas, drive)
         rows = [
             f"**{drive.title}**",
             "",
@@ -204,28 +182,11 @@ def table(atlas: PublishedAtlas) -> str:
     return "\n\n".join(parts)
 
 
-def _unsettled(drive: DriveCells, found: Sequence[Pair]) -> str:
-    """Return the pairs of a drive none of which can be compared: why, and how alike they are."""
-    rows = [
-        f"**{drive.title}**",
-        "",
-        "| real trace | twin | on the trace | on the twin | rank correlation |",
-        "| --- | --- | --- | --- | --- |",
-    ]
-    for pair in found:
-        named = (f"`{pair.trace}`", f"`{pair.twin}`, {pair.akin}")
-        cells = (*named, str(pair.own.steady), str(pair.of_twin.steady), _correlation(pair))
-        rows.append(f"| {' | '.join(cells)} |")
-    return "\n".join(rows)
-
-
 def _correlation(pair: Pair) -> str:
     return "–" if pair.alike is None else f"{pair.alike:.2f}"  # noqa: RUF001
 
 
 def _chosen(choice: j.Choice) -> str:
-    if not choice.is_settled:
-        return f"not known ({choice.steady})"
     if not j.is_better(MEASURE, choice.gain):
         return "plain drive"
     second = f" or `{choice.second}`" if choice.apart.is_chance else ""
@@ -233,7 +194,5 @@ def _chosen(choice: j.Choice) -> str:
 
 
 def _ratio(found: j.Over) -> str:
-    if not found.is_settled:
-        return f"not known ({found.steady})"
     low, high = found.interval
     return f"{found.ratio:.3g} ({low:.3g} to {high:.3g})"

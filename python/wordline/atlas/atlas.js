@@ -45,9 +45,11 @@
   // The runs of a scheme, and how many of them are steady: an answer rests on four in five of them or more.
   const steady = (ps, s) => ps.reduce((a, p) => {
     const c = p.cells[s];
-    return typeof c === "number" ? a : { steady: a.steady + c[1], runs: a.runs + (c[0].find((r) => r) || []).length };
-  }, { steady: 0, runs: 0 });
-  const enough = (r) => r.runs > 0 && r.steady >= A.enough_steady * r.runs;
+    return typeof c === "number" ? a : { steady: a.steady + c[1], runs: a.runs + (c[0].find((r) => r) || []).length, changing: a.changing + (c[6] || 0) };
+  }, { steady: 0, runs: 0, changing: 0 });
+  const stands = (r) => r.runs > 0 && r.steady >= A.enough_steady * r.runs;
+  const enough = (r) => stands(r) || (A.finite && r.runs > 0);
+  const judged = (r) => r.runs > 0 && r.steady + r.changing >= A.enough_steady * r.runs;
   const together = (rests) => rests.reduce((a, r) => ({ steady: a.steady + r.steady, runs: a.runs + r.runs }), { steady: 0, runs: 0 });
   const counted = (r) => `${r.steady.toLocaleString("en")} of ${r.runs.toLocaleString("en")} ${r.runs === 1 ? "run" : "runs"} steady`;
   const baseline = () => drive().schemes.findIndex((x) => x[0] === drive().baseline);
@@ -55,6 +57,8 @@
     if (!o) return null;
     o.rests = rests.map((s) => steady(ps, s));
     o.settled = o.rests.every(enough);
+    o.judged = o.rests.every(judged);
+    o.steady = o.rests.every(stands);
     return o;
   };
   const measured = (ps, s, key) => {
@@ -62,14 +66,14 @@
     return resting(mean(rows, key), rows.map(([p]) => p), [s, baseline()]);
   };
   // What is extrapolated to the end of a life has no figure where runs are not steady.
-  const over = (ps, s, key) => { const o = measured(ps, s, key); return o && !o.settled && A.extrapolated.includes(key) ? null : o; };
+  const over = (ps, s, key) => { const o = measured(ps, s, key); return o && !o.steady && A.extrapolated.includes(key) ? null : o; };
   const between = (ps, s, t, key) => {
     const m = byKey.get(key);
     const rows = ps.map((p) => [p, logs(p, s, m), logs(p, t, m)]).filter(([, a, b]) => a && b);
     return resting(mean(rows.map(([p, a, b]) => [p, a.map((v, i) => v - b[i])]), key), rows.map(([p]) => p), [s, t]);
   };
   const sign = (key) => (measure(key).more ? -1 : 1);
-  const better = (key, o) => o.settled && !o.chance && o.log * sign(key) < 0;
+  const better = (key, o) => !o.chance && o.log * sign(key) < 0;
   const rank = (ps, key) => {
     const known = schemes(drive()).map(([name, s]) => ({ name, s, o: over(ps, s, key) })).filter((k) => k.o);
     const most = Math.max(0, ...known.map((k) => k.o.count));
@@ -89,7 +93,7 @@
   const digits = (x) => (x >= 99.5 ? Math.round(x).toLocaleString("en") : x.toPrecision(x < 1 ? 2 : 3));
   const ratio = (o) => digits(2 ** o.log);
   const interval = (o) => `${digits(2 ** (o.log - o.half))} to ${digits(2 ** (o.log + o.half))}`;
-  const UNITS = { us: [[1, "µs"], [1e3, "ms"], [1e6, "s"]], B: [[1, "B"], [2 ** 20, "MiB"], [2 ** 30, "GiB"], [2 ** 40, "TiB"], [2 ** 50, "PiB"]] };
+  const UNITS = { s: [[1, "s"], [60, "min"], [3600, "h"]], us: [[1, "µs"], [1e3, "ms"], [1e6, "s"]], B: [[1, "B"], [2 ** 20, "MiB"], [2 ** 30, "GiB"], [2 ** 40, "TiB"], [2 ** 50, "PiB"]] };
   const amount = (x, unit) => {
     let [size, name] = [1, unit];
     for (const [s, n] of UNITS[unit] || []) if (x >= s * 0.9995) [size, name] = [s, n];
@@ -166,24 +170,28 @@
       return head + (enough(runs) ? `nothing is known of ${label}.` : unknown(label, runs, ps));
     }
     const runs = together([...new Set([best.s, second ? second.s : best.s, base])].map((s) => steady(ps, s)));
-    if (!best.o.settled || (apart && !apart.settled)) return head + unknown(label, runs, ps);
+    // At whose end the drive still changes, a single condition has an answer for as long as its runs are.
+    const settled = best.o.settled && (!apart || apart.settled);
+    const changing = !settled && ps.length === 1 && best.o.judged && (!apart || apart.judged);
+    if (!settled && !changing) return head + unknown(label, runs, ps);
+    const first = changing ? `in the first ${amount(ps[0].seconds, "s")}, while the drive still changes, ` : "";
     if (!better(key, best.o)) {
       const why = best.o.few ? `fewer than ${A.fewest_p999.toLocaleString("en")} requests were measured` : "no difference is significant";
-      return head + `nothing beats <b>${escape(d.baseline)}</b> in ${label}: ${why}. <span class="under">${counted(runs)}.</span>`;
+      return head + `${first}nothing beats <b>${escape(d.baseline)}</b> in ${label}: ${why}. <span class="under">${counted(runs)}.</span>`;
     }
     const costs = ["write_p99", "read_mean", "read_p99", "waf", "lifetime", "usable", "cost", "energy", "ram"]
       .filter((k) => k !== key).map((k) => [k, over(ps, best.s, k)])
-      .filter(([k, o]) => o && o.settled && !o.chance && o.log * sign(k) > 0.014)
+      .filter(([k, o]) => o && (o.settled || changing) && !o.chance && o.log * sign(k) > 0.014)
       .sort((a, b) => Math.abs(b[1].log) - Math.abs(a[1].log)).slice(0, 4)
       .map(([k, o]) => `${measure(k).label} ${ratio(o)}×`);
-    let text = head + `take <b>${escape(best.name)}</b>: ${label} ${ratio(best.o)}× the plain drive's (${interval(best.o)}). `;
+    let text = head + `${first}take <b>${escape(best.name)}</b>: ${label} ${ratio(best.o)}× the plain drive's (${interval(best.o)}). `;
     text += costs.length ? `It costs: ${costs.join(", ")}. ` : "No other measure gets significantly worse. ";
     if (second) {
       text += `Second is <b>${escape(second.name)}</b> at ${ratio(second.o)}×` + (apart.chance ? ": the difference is not significant." : ".");
     }
     const tuned = tunedOf(d, best.name), came = tuned && over(ps, tuned.s, key);
     text += ` <span class="under">${counted(runs)}.</span>`;
-    if (came && came.settled) text += ` Tuned (${escape(tuned.parameters)}), <b>${escape(best.name)}</b> comes to ${ratio(came)}× (${interval(came)}).`;
+    if (came && (came.settled || changing)) text += ` Tuned (${escape(tuned.parameters)}), <b>${escape(best.name)}</b> comes to ${ratio(came)}× (${interval(came)}).`;
     return text;
   };
 
@@ -253,7 +261,7 @@
     const c = p.cells[s], fixed = typeof c !== "number" && c[3];
     const said = (device, settings, names) =>
       `wordline ${names.length > 1 ? "compare" : "run"} --device ${device} --workload ${quoted(p.workload)}` +
-      (A.fit ? ` --fit ${A.fit}` : "") + ` --requests ${A.requests[p.at[1]]}` + names.map((n) => ` --scheme ${quoted(n)}`).join("") +
+      (A.fit ? ` --fit ${A.fit}` : "") + ` --requests ${p.asked || A.requests[p.at[1]]}` + names.map((n) => ` --scheme ${quoted(n)}`).join("") +
       ` --initial ${quoted(p.initial)}` + settings.map(([k, v]) => ` --set ${k}=${quoted(v)}`).join("") + ` --replicas ${A.seeds}`;
     const own = (p.set[device] || []).filter(([k]) => !fixed || !k.startsWith("slc_cache"));
     if (name === d.baseline) return said(device, own, [spelling]);

@@ -106,7 +106,7 @@ class Cell:
     #: Of each measure and seed the logarithm to base 2 of the figure over the baseline's; NaN where
     #: either has none.
     logs: Any = None
-    steady: int = 0  #: With how many seeds the drive came to a steady state.
+    steady: int = 0  #: With how many seeds the run is steady; with several seeds, stationary.
     failed: int = 0  #: Requests that came out with an error, over all seeds.
     #: Whether the scheme kept its static cache where the condition has a dynamic one.
     fixed: bool = False
@@ -116,12 +116,14 @@ class Cell:
     parts: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     #: The requests with which those that are not steady may be; 0 where that is not known.
     needed: int = 0
+    changing: int = 0  #: With how many seeds something still changes at the end of the run.
+    is_finite: bool = False  #: As in the design.
 
     @property
     def steadiness(self) -> Steady:
         """Its runs, and how many of them are steady."""
         runs = 0 if self.logs is None else np.shape(self.logs)[1]
-        return Steady(self.steady, runs, self.needed)
+        return Steady(self.steady, runs, self.needed, self.changing, self.is_finite)
 
 
 @dataclass
@@ -140,6 +142,8 @@ class Place:
     #: further seeds, as in a cell; those have not chosen the two.
     again: Mapping[str, Any] = field(default_factory=dict)
     base_scheme: str = ""  #: The baseline.
+    asked: int = 0  #: The requests that each run was to have.
+    seconds: float = 0.0  #: Simulated time of the baseline's runs, as a mean over the seeds.
 
     @property
     def baseline(self) -> Cell | None:
@@ -182,11 +186,12 @@ def place(
     base = _by_measure(reports[baseline])
     cells = {}
     for scheme, found in reports.items():
-        state = of_reports(found)
+        state = of_reports(found, over_seeds=len(found) > 1)
         cells[scheme] = Cell(
             logs=logs(found, reports[baseline]),
             steady=state.steady,
             needed=state.needed,
+            changing=state.changing,
             failed=sum(sum(r["host"].get("failed", {}).values()) for r in found),
             fixed=scheme in fixed,
             parts=_parts(found),
@@ -198,7 +203,8 @@ def place(
     mean = np.where(
         known.any(axis=1), np.nansum(base, axis=1) / np.maximum(known.sum(axis=1), 1), np.nan
     )
-    return Place(at, *leads, mean, count, cells, base_scheme=baseline)
+    seconds = float(np.mean([r["simulated_s"] for r in reports[baseline]]))
+    return Place(at, *leads, mean, count, cells, base_scheme=baseline, seconds=seconds)
 
 
 def _parts(reports: Sequence[Report]) -> dict[str, dict[str, float]]:
@@ -254,6 +260,7 @@ class Atlas:
     #: What became of requests beyond the drive, where the workload does not say it.
     fit: str | None = None
     by: str = "load"  #: The factor of which each level has the most conditions to itself.
+    is_finite: bool = False  #: As in the design.
 
     def to_json(self) -> str:
         """Return it as JSON."""
@@ -267,6 +274,7 @@ class Atlas:
             "requests": self.requests,
             "fewest_p999": FEWEST_P999,
             "enough_steady": ENOUGH,
+            "finite": self.is_finite,
             "extrapolated": EXTRAPOLATED,
             "factors": FACTORS,
             "levels": self.levels,
@@ -292,7 +300,9 @@ def _drive_json(drive: DriveCells) -> dict[str, Any]:
     def cell(c: Cell) -> Any:
         if c.why:
             return reason(c.why)
-        return [_rows(c.logs), c.steady, c.failed, int(c.fixed), c.parts, c.needed]
+        return [
+            _rows(c.logs), c.steady, c.failed, int(c.fixed), c.parts, c.needed, c.changing
+        ]  # fmt: skip
 
     return {
         "name": drive.name,
@@ -307,6 +317,8 @@ def _drive_json(drive: DriveCells) -> dict[str, Any]:
                 "set": {device: list(map(list, s)) for device, s in p.settings.items()},
                 "base": [None if np.isnan(v) else _digits(v) for v in p.base],
                 "requests": p.requests,
+                "asked": p.asked,
+                "seconds": _digits(p.seconds),
                 "cells": [cell(p.cells[s]) for s in drive.spelled],
                 "again": {list(drive.schemes).index(s): _rows(of) for s, of in p.again.items()},
             }

@@ -62,6 +62,9 @@ RETENTION = "30d"
 #: dynamic. A scheme that has no dynamic cache keeps the static one.
 CACHES = {"static": None, "dynamic": (1, 3)}
 
+#: How many times as long the runs of a condition become where too few are stationary.
+LONGER = 4
+
 #: Modes of cells, as a resolved device lists them.
 MODES = ("slc", "mlc", "tlc", "qlc")
 
@@ -148,6 +151,10 @@ class Design:
     levels: Mapping[str, Sequence[str]] = field(default_factory=dict)
     #: Up to which seed the best two schemes of a condition run that are not apart with ``seeds``.
     most_seeds: int = 0
+    #: How many times as long the runs of a condition become where too few are stationary.
+    longer: int = LONGER
+    #: Whether the workloads are as long as they are: what is asked is what these requests come to.
+    is_finite: bool = False
 
     def condition_count(self) -> int:
         """Return how many conditions there are on all drives."""
@@ -327,15 +334,16 @@ def run(
     rates: Rates | None,
     *,
     fixed: bool = False,
+    times: int = 1,
 ) -> Run:
-    """Return one run of a condition; `fixed` keeps the SLC cache static."""
+    """Return one run of a condition, this many times as long; `fixed` keeps the cache static."""
     device, scheme = drive.spelled[label]
     return Run(
         device=device,
         scheme=scheme,
         workload=workload(design, drive, condition, rates),
         seed=seed,
-        requests=design.requests[condition.workload],
+        requests=times * design.requests[condition.workload],
         set=settings(condition, drive, device, fixed=fixed),
         initial=initial(condition, drive),
         fit=design.fit,

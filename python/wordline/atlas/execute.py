@@ -27,6 +27,15 @@ Told = Callable[[str, int, d.Condition], object]
 
 
 @dataclass
+class _Done:
+    """What the schemes of a condition came to."""
+
+    reports: dict[str, list[dict[str, Any]]]  #: By scheme, one of each seed.
+    refused: dict[str, str]  #: Why the others have none.
+    fixed: set[str] = field(default_factory=set)  #: Those that kept a static cache.
+
+
+@dataclass
 class Performer:
     """Runs a design, one condition after the other: only one's reports are in memory."""
 
@@ -58,6 +67,7 @@ class Performer:
             design.kinds,
             found,
             design.fit,
+            is_finite=design.is_finite,
         )
 
     def further(self) -> int:
@@ -93,7 +103,8 @@ class Performer:
         every = self.runs() / (self.runner.jobs or os.cpu_count() or 1)
         seconds = (every * fmean(known), every * max(known)) if known else None
         said = words(tried, spent, seconds).replace("the rest takes", "all take")
-        state = of_reports(json.loads(t.report) for t in tried if t.report is not None)
+        ended = [json.loads(t.report) for t in tried if t.report is not None]
+        state = of_reports(ended, over_seeds=self.design.seeds > 1)
         if not state.runs or state.is_enough:
             return said
         longer = f"; with some {state.needed:,} requests each more may be" if state.needed else ""
@@ -135,13 +146,14 @@ class Performer:
         *,
         seed: int = 1,
         fixed: bool = False,
+        times: int = 1,
     ) -> Run:
-        """Return a run of a calibrated drive; `fixed` keeps its cache static.
+        """Return a run of a calibrated drive, ``times`` as long; `fixed` keeps its cache static.
 
         Raises `NoTimes`: an open loop of a workload without times.
         """
         rates = self._rates_of(drive, condition)
-        return d.run(self.design, drive, condition, label, seed, rates, fixed=fixed)
+        return d.run(self.design, drive, condition, label, seed, rates, fixed=fixed, times=times)
 
     def _rates_of(self, drive: d.Drive, condition: d.Condition) -> d.Rates | None:
         return self._rates.get((drive.name, condition.workload, condition.fill, condition.age))
@@ -171,33 +183,63 @@ class Performer:
             refused = dict.fromkeys(drive.spelled, str(e))
             return place(condition.at(), drive.baseline, {}, refused, ("", initial, settings))
 
-        def runs(
-            schemes: Iterable[str], fixed: Container[str], seeds: Iterable[int]
-        ) -> dict[str, list[Run]]:
-            return {
-                s: [
-                    self.described(drive, condition, s, seed=seed, fixed=s in fixed)
-                    for seed in seeds
-                ]
-                for s in schemes
-            }
-
-        seeds = range(1, design.seeds + 1)
-        reports, refused = self._do(runs(drive.spelled, (), seeds))
-        fixed: set[str] = set()
-        if condition.cache != "static":
-            again, refused = self._do(runs(refused, refused, seeds))
-            reports.update(again)
-            fixed.update(again)
         leads = (workload, initial, settings)
-        found = place(condition.at(), drive.baseline, reports, refused, leads, fixed)
+        times = self._long_enough(drive, condition)
+        done = self._all_schemes(drive, condition, range(1, design.seeds + 1), times)
+        found = place(condition.at(), drive.baseline, done.reports, done.refused, leads, done.fixed)
+        found.asked = times * design.requests[condition.workload]
+        for cell in found.cells.values():
+            cell.is_finite = design.is_finite
         if two := self._not_apart(drive, found):
             more = range(design.seeds + 1, design.most_seeds + 1)
             three = dict.fromkeys([drive.baseline, *two])
-            further, _ = self._do(runs(three, fixed, more))
+            further, _ = self._do(self._runs(drive, condition, three, done.fixed, more, times))
             if further.keys() == three.keys():
                 found.again = {s: logs(further[s], further[drive.baseline]) for s in two}
         return found
+
+    def _long_enough(self, drive: d.Drive, condition: d.Condition) -> int:
+        """Return how many times as long the runs of a condition are.
+
+        They are longer where fewer than four in five runs with the first seed are stationary,
+        unless the workload has ended before.
+        """
+        longer = self.design.longer
+        if longer == 1 or self.design.is_finite:
+            return 1
+        first = [of[0] for of in self._all_schemes(drive, condition, [1], 1).reports.values()]
+        asked = self.design.requests[condition.workload]
+        has_ended = any(report["host"]["requests"] < asked for report in first)
+        return 1 if has_ended or of_reports(first, over_seeds=True).is_enough else longer
+
+    def _all_schemes(
+        self, drive: d.Drive, condition: d.Condition, seeds: Iterable[int], times: int
+    ) -> _Done:
+        """Run all schemes; one that has no dynamic cache keeps the static one."""
+        seeds = list(seeds)
+        reports, refused = self._do(self._runs(drive, condition, drive.spelled, (), seeds, times))
+        if condition.cache == "static":
+            return _Done(reports, refused)
+        again, refused = self._do(self._runs(drive, condition, refused, refused, seeds, times))
+        return _Done({**reports, **again}, refused, set(again))
+
+    def _runs(
+        self,
+        drive: d.Drive,
+        condition: d.Condition,
+        schemes: Iterable[str],
+        fixed: Container[str],
+        seeds: Iterable[int],
+        times: int,
+    ) -> dict[str, list[Run]]:
+        seeds = list(seeds)
+        return {
+            s: [
+                self.described(drive, condition, s, seed=seed, fixed=s in fixed, times=times)
+                for seed in seeds
+            ]
+            for s in schemes
+        }
 
     def _not_apart(self, drive: d.Drive, found: Place) -> tuple[str, str] | None:
         """Return the best two schemes of a condition in mean write latency that need more seeds."""

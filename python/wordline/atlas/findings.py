@@ -10,6 +10,7 @@ import numpy as np
 
 from wordline.atlas import judge as j
 from wordline.atlas.cells import KEYS, MEASURES, Atlas, DriveCells, Place
+from wordline.quantity import duration
 from wordline.steady import NO_RUNS
 
 #: The schemes of each paper, by what is common to their names.
@@ -49,25 +50,33 @@ def _label(measure: str) -> str:
     return MEASURES[KEYS[measure]].label
 
 
-#: In place of a scheme in `best_by_condition`.
-NONE, UNKNOWN = "", "?"
+#: In place of a scheme in `best_by_condition`, where none is better than the plain drive.
+NONE = ""
 
 
-def best_by_condition(drive: DriveCells, measure: str) -> Counter[str]:
-    """Count in how many conditions each scheme is best beyond chance.
-
-    `NONE` counts those in which none is, `UNKNOWN` those whose runs are not steady.
-    """
+def best_by_condition(places: Sequence[Place], drive: DriveCells, measure: str) -> Counter[str]:
+    """Count under how many conditions of a drive each scheme is best beyond chance."""
     found: Counter[str] = Counter()
+    for place in places:
+        choice = j.choose(drive, [place], measure)
+        is_better = choice is not None and j.is_better(measure, choice.gain)
+        found[choice.scheme if choice is not None and is_better else NONE] += 1
+    return found
+
+
+def by_state(drive: DriveCells, measure: str) -> tuple[list[Place], list[Place], list[Place]]:
+    """Part the conditions of a drive by what its runs came to.
+
+    Those that are steady, those at whose end the drive still changes, and those that are too short.
+    """
+    parts: tuple[list[Place], list[Place], list[Place]] = ([], [], [])
     for place in drive.places:
         choice = j.choose(drive, [place], measure)
-        if choice is not None and not choice.is_settled:
-            found[UNKNOWN] += 1
-        elif choice is not None and j.is_better(measure, choice.gain):
-            found[choice.scheme] += 1
+        if choice is None or choice.is_settled:
+            parts[0].append(place)
         else:
-            found[NONE] += 1
-    return found
+            parts[1 if choice.is_transient else 2].append(place)
+    return parts
 
 
 def steady_runs(drive: DriveCells) -> str:
@@ -89,39 +98,50 @@ def winners(drive: DriveCells) -> list[str]:
             f"On {drive.title} only the plain drive ran, so there is nothing to compare: give "
             f"two schemes or more ({steady_runs(drive)})."
         ]
-    of = best_by_condition(drive, "write_mean")
-    none, unknown = of.pop(NONE, 0), of.pop(UNKNOWN, 0)
-    most = of.most_common(4)
-    count = len(drive.places)
     runs = steady_runs(drive)
-    if unknown == count:
-        return [
-            f"On {drive.title} the scheme with the lowest mean write latency is not known: run "
-            f"longer ({runs})."
-        ]
-    if most and most[0][1] == count:
-        best = _name(most[0][0])
-        return [
-            f"On {drive.title} {best} has the lowest mean write latency under {_every(count)} "
-            f"({runs})."
-        ]
-    known = count - unknown
+    settled, changing, short = by_state(drive, "write_mean")
     begin = f"On {drive.title} the scheme with the lowest mean write latency"
-    if unknown:
-        begin += f" is known for {known} of {count} conditions"
-        end = f". For the other {unknown}, run longer ({runs})."
-    else:
-        begin += f" differs between the {count} conditions" if most else ""
-        end = f" ({runs})."
-    if not most:
-        alone = "the plain drive; no scheme is significantly faster"
-        return [f"{begin}{': ' if unknown else ' is '}{alone}{end}"]
-    listed = [f"{_name(s)} in {n}" for s, n in most]
-    if others := sum(of.values()) - sum(n for _, n in most):
-        listed.append(f"{len(of) - len(most)} others in {others}")
-    if none:
-        listed.append(f"none significantly faster than the plain drive in {none}")
-    return [f"{begin}: {', '.join(listed)}{end}"]
+    if not settled and not changing:
+        return [f"{begin} is not known: run longer ({runs})."]
+    of = best_by_condition(settled, drive, "write_mean")
+    if len(of) == 1 and len(settled) == len(drive.places):
+        [first] = of
+        begin = f"On {drive.title} {_name(first)} has the lowest mean write latency"
+        if first == NONE:
+            begin = f"On {drive.title} no scheme writes significantly faster than the plain drive"
+        return [f"{begin} under {_every(len(settled))} ({runs})."]
+    count = f"{len(settled)} of {len(drive.places)} conditions" if changing or short else ""
+    begin += (
+        f" is known for {count}" if count else f" differs between the {len(settled)} conditions"
+    )
+    said = [f"{begin}: {_counted(of)} ({runs})." if settled else f"{begin} ({runs})."]
+    if changing:
+        said.append(_of_transients(drive, changing))
+    if short:
+        said.append(f"For the other {len(short)}, run longer.")
+    return [" ".join(said)]
+
+
+def _counted(of: Counter[str], shown: int = 4) -> str:
+    """List schemes with the number of conditions under which each is best."""
+    named = Counter({scheme: count for scheme, count in of.items() if scheme != NONE})
+    most = named.most_common(shown)
+    listed = [f"{_name(scheme)} in {count}" for scheme, count in most]
+    if others := named.total() - sum(count for _, count in most):
+        listed.append(f"{len(named) - len(most)} others in {others}")
+    if of[NONE]:
+        listed.append(f"none significantly faster than the plain drive in {of[NONE]}")
+    return ", ".join(listed)
+
+
+def _of_transients(drive: DriveCells, places: Sequence[Place]) -> str:
+    """Say for how long a drive still changes, and what is best over that time."""
+    ends = [duration(of(place.seconds for place in places)) for of in (min, max)]
+    best = _counted(best_by_condition(places, drive, "write_mean"))
+    return (
+        f"Under {len(places)} the drive still changes at the end of the runs, after "
+        f"{' to '.join(dict.fromkeys(ends))}; over this transient it is: {best}."
+    )
 
 
 def _extremes(
@@ -168,7 +188,7 @@ def _fills(drive: DriveCells) -> list[str]:
         return []
     if not choice.is_settled:
         # Where no condition has an answer, that has been said.
-        if best_by_condition(drive, "write_mean")[UNKNOWN] == len(places):
+        if not by_state(drive, "write_mean")[0]:
             return []
         return [
             f"Over all conditions on {drive.title} the scheme with the lowest mean write latency "
@@ -301,7 +321,7 @@ def best_places(
                 choice = j.choose(drive, [place], measure, rivals)
                 if choice is None or choice.scheme not in schemes:
                     continue
-                if not (j.is_better(measure, choice.gain) and choice.is_sure):
+                if not (choice.is_sure and j.is_better(measure, choice.gain)):
                     continue
                 if min(abs(choice.gain.log), abs(choice.apart.log)) >= LEAST:
                     found.append((drive, place, measure, choice))

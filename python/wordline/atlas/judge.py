@@ -112,7 +112,8 @@ def _mean(
     few = measure.endswith("p999") and sum(requests) < FEWEST_P999
     rests = tuple(steady([p for p, _ in found], scheme) for scheme in schemes)
     over = Over(log, half, len(found), few, rests)
-    return None if measure in EXTRAPOLATED and not over.is_settled else over
+    is_steady = all(of.is_steady for of in rests)
+    return None if measure in EXTRAPOLATED and not is_steady else over
 
 
 @dataclass(frozen=True)
@@ -132,6 +133,12 @@ class Choice:
     def is_settled(self) -> bool:
         """Whether enough runs of it, of the second and of the baseline are steady."""
         return self.gain.is_settled and self.apart.is_settled
+
+    @property
+    def is_transient(self) -> bool:
+        """Whether it is that of a drive which still changes at the end of the runs."""
+        rests = (*self.gain.rests, *self.apart.rests)
+        return not self.is_settled and all(of.is_judged for of in rests)
 
     @property
     def is_sure(self) -> bool:
@@ -186,9 +193,9 @@ def rank(
 
 
 def is_better(measure: str, found: Over) -> bool:
-    """Whether a figure is better than what it is over, beyond chance and on steady runs."""
+    """Whether a figure is better than what it is over, beyond chance."""
     more = MEASURES[KEYS[measure]].more
-    return found.is_settled and not found.is_chance and (found.log > 0) == more
+    return not found.is_chance and (found.log > 0) == more
 
 
 def parts(place: Place, scheme: str, baseline: str, kind: str) -> Mapping[str, float]:

@@ -45,12 +45,23 @@ Latencies below 10 us count as 10 us, which a host's own stack takes: here a wri
 in the drive's RAM takes no time. Schemes with a latency of zero rank equally.
 
 Figures are over `conventional`, the plain drive, under the same conditions with the same seed;
-means are geometric. An answer is given where four in five runs of each scheme that it names are
-steady, and with how many of them are; elsewhere it is not known, and needs longer runs. A lifetime
-is extrapolated, and has no figure there. An interval is that of Student's t over the seeds, so it
-says what chance does under these conditions, not what another workload would do. A 99.9th
-percentile stands on at least {few:,} requests of its kind. Energy is a constant current for as long
-as the flash works. Prices are counted in wordlines, so a drive costs as many as it has."""
+means are geometric. {answers} An interval is that of Student's t
+over the seeds, so it says what chance does under these conditions, not what another workload would
+do. A 99.9th percentile stands on at least {few:,} requests of its kind. Energy is a constant
+current for as long as the flash works. Prices are counted in wordlines, so a drive costs as many as
+it has."""
+
+_STEADY = """\
+A run counts as steady if nothing drifts from some point on (`steady_state.stationary` of its
+report): how precise its means are, the interval over the seeds shows. {longer}An answer over
+several conditions is given where four in five runs of each scheme that it names are steady, and
+with how many of them are. Under a single condition at whose end the drive still changes, the answer
+is of the transient that was run, and says how long that is. A lifetime is extrapolated, and has no
+figure there."""
+
+_FINITE = """\
+The workloads are as long as they are, so that an answer is of what these requests come to on such a
+drive, not of a steady state. A lifetime is extrapolated from steady runs alone."""
 
 _BALANCED = """\
 Not every combination is run: every level of a factor is
@@ -138,10 +149,29 @@ def _readme(
         f"## Why\n\n{_WHY}" if why else "",
         why,
         "## How it was done",
-        _HOW.format(conditions=conditions, seeds=atlas.seeds, few=FEWEST_P999, design=words.design),
+        _HOW.format(
+            conditions=conditions,
+            seeds=atlas.seeds,
+            few=FEWEST_P999,
+            design=words.design,
+            answers=_FINITE if atlas.is_finite else _STEADY.format(longer=lengthened(atlas)),
+        ),
         _refused(atlas),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def lengthened(atlas: Atlas) -> str:
+    """Say under how many conditions runs were made longer."""
+    every = [place for drive in atlas.drives for place in drive.places]
+    longer = [p for p in every if p.asked > atlas.requests[p.at[1]]]
+    if not longer:
+        return ""
+    times = longer[0].asked // atlas.requests[longer[0].at[1]]
+    return (
+        f"Under {len(longer)} of {len(every)} conditions (counted on each drive) fewer than four "
+        f"in five were steady, so that all runs there are {times} times as long. "
+    )
 
 
 def _undrawn(atlas: Atlas, pictures: Sequence[tuple[DriveCells, str, str]]) -> str:
