@@ -175,12 +175,13 @@ fn filling_drive_is_steady_only_in_a_long_run() {
     // Nothing is erased yet, and everything as even as can be.
     let short = report(&overwritten(30_000)).steady_state.unwrap();
     assert_eq!((short.reached, short.after), (Reached::No, None));
+    assert!(!tiny.stationary && !short.stationary);
     assert!(short.why.contains("erases 0 blocks"), "{}", short.why);
 
     let long = report(&overwritten(1_200_000));
     let waf = long.waf.as_ref().unwrap().total;
     let state = long.steady_state.clone().unwrap();
-    assert_eq!(state.reached, Reached::Yes, "{}", state.why);
+    assert_eq!((state.reached, state.stationary), (Reached::Yes, true), "{}", state.why);
     let (from, after) = (state.from.unwrap(), state.after.unwrap());
     assert!(from.share > 0.05 && from.share <= 0.5, "{from:?}");
     assert_eq!(from.requests + after.requests, long.host.requests);
@@ -189,6 +190,19 @@ fn filling_drive_is_steady_only_in_a_long_run() {
     assert!(known.mean > waf + 0.05, "{known:?} after the warm-up, {waf} with it");
     assert!(known.half_width_95.unwrap() < 0.05 * known.mean);
     assert!(after.read_latency_us.is_none());
+}
+
+/// Bursts of reads: nothing drifts, but the mean of one run says little.
+#[test]
+fn noisy_run_without_drift_is_stationary() {
+    let r = report(&RunSpec::new("fair-tlc", "conventional", "twin:hm_1:requests=5000"));
+    let state = r.steady_state.unwrap();
+    assert_eq!((state.reached, state.stationary), (Reached::TooShort, true), "{}", state.why);
+    assert!(
+        state.why.starts_with("the mean read latency after the warm-up has a half-width"),
+        "{}",
+        state.why
+    );
 }
 
 // What follows the warm-up agrees with the whole run.
