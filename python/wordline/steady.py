@@ -53,6 +53,8 @@ class Steady:
 
     def __str__(self) -> str:
         """Say it in words: ``48 of 300 runs steady``."""
+        if self.is_finite:
+            return f"{self.runs:,} runs"
         return f"{self.steady:,} of {self.runs:,} {'run' if self.runs == 1 else 'runs'} steady"
 
 

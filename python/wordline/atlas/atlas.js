@@ -15,7 +15,7 @@
   const SVG = "http://www.w3.org/2000/svg";
 
   // --- State: what is chosen, kept in the address, so that it can be passed on.
-  const state = { drive: A.drives[0].name, measure: "write_mean", cost: "lifetime", columns: A.by || "load", pairs: "yes", tuned: "yes" };
+  const state = { drive: A.drives[0].name, measure: "write_mean", cost: A.finite ? "waf" : "lifetime", columns: A.by || "load", pairs: "yes", tuned: "yes" };
   for (const f of FACTORS) state[f] = "any";
   for (const [k, v] of new URLSearchParams(location.hash.slice(1))) if (k in state) state[k] = v;
   let picked = null;
@@ -51,7 +51,7 @@
   const enough = (r) => stands(r) || (A.finite && r.runs > 0);
   const judged = (r) => r.runs > 0 && r.steady + r.changing >= A.enough_steady * r.runs;
   const together = (rests) => rests.reduce((a, r) => ({ steady: a.steady + r.steady, runs: a.runs + r.runs }), { steady: 0, runs: 0 });
-  const counted = (r) => `${r.steady.toLocaleString("en")} of ${r.runs.toLocaleString("en")} ${r.runs === 1 ? "run" : "runs"} steady`;
+  const counted = (r) => A.finite ? `${r.runs.toLocaleString("en")} runs` : `${r.steady.toLocaleString("en")} of ${r.runs.toLocaleString("en")} ${r.runs === 1 ? "run" : "runs"} steady`;
   const baseline = () => drive().schemes.findIndex((x) => x[0] === drive().baseline);
   const resting = (o, ps, rests) => {
     if (!o) return null;
@@ -346,7 +346,7 @@
     const left = schemes(d).length - found.length;
     const without = left ? ` ${left} of ${schemes(d).length} schemes are left out: their runs are not steady, or have no such figure.` : "";
     offer("frontier", []);
-    if (found.length < 2) { $("atlas-frontier-list").textContent = `Not known: run longer.${without}`; return; }
+    if (found.length < 2) { $("atlas-frontier-list").textContent = `${A.finite ? "Not known." : "Not known: run longer."}${without}`; return; }
     for (const p of found) p.best = !found.some((o) => o !== p && sign(gain) * (o.y.log - p.y.log) <= 0 && sign(cost) * (o.x.log - p.x.log) <= 0 && (o.y.log !== p.y.log || o.x.log !== p.x.log));
     offer("frontier", [["scheme", `${gain}_times_plain`, `${cost}_times_plain`, "pareto_optimal"], ...found.map((p) => [p.name, 2 ** p.y.log, 2 ** p.x.log, p.best])]);
     // Of a tuned scheme where it goes to from where it stands.

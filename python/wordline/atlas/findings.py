@@ -85,6 +85,10 @@ def steady_runs(drive: DriveCells) -> str:
     return str(sum(every, NO_RUNS))
 
 
+def _many(count: int) -> str:
+    return "one condition" if count == 1 else f"{count} conditions"
+
+
 def _every(count: int) -> str:
     return "both conditions" if count == 2 else f"all {count} conditions"
 
@@ -345,10 +349,11 @@ def papers(atlas: Atlas) -> list[str]:
         of_all = {(d.name, p.at) for d, p, _, _ in best_places(drives, ran, alone=False)}
         said.append(
             f"{paper}: of the schemes that are not combined, {_or(ran)} is significantly the best "
-            f"in at least one of {len(ASKED)} measures under {len(cells)} conditions; of all "
-            f"combinations, under {len(of_all)}. The clearest is {_name(choice.scheme)} on "
-            f"{drive.title} ({', '.join(place.at)}): {_label(measure)} {choice.gain} the plain "
-            f"drive's, and {choice.apart} that of the second, {_name(choice.second)}."
+            f"in at least one of {len(ASKED)} measures under {_many(len(cells))}; of all "
+            f"combinations, under {len(of_all) or 'none'}. The clearest is "
+            f"{_name(choice.scheme)} on {drive.title} ({', '.join(place.at)}): {_label(measure)} "
+            f"{choice.gain} the plain drive's, and {choice.apart} that of the second, "
+            f"{_name(choice.second)}."
         )
     return said
 

@@ -56,8 +56,9 @@ def to_html(
         ("conditions of each", str(conditions)),
         ("seeds of each run", str(atlas.seeds)),
         ("runs", f"{runs:,}"),
-        ("steady", f"{steady:,} of {runs:,} runs"),
     ]
+    if not atlas.is_finite:
+        facts.append(("steady", f"{steady:,} of {runs:,} runs"))
     return _wordline.page(
         title=atlas.title,
         lead=findings[0].replace("`", "") if findings else "",

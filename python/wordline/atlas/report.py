@@ -15,7 +15,7 @@ from wordline import plotting
 from wordline.atlas import findings as f
 from wordline.atlas import judge as j
 from wordline.atlas import page
-from wordline.atlas.cells import FEWEST_P999, KEYS, MEASURES, Atlas, DriveCells
+from wordline.atlas.cells import EXTRAPOLATED, FEWEST_P999, KEYS, MEASURES, Atlas, DriveCells
 from wordline.atlas.design import FACTORS
 
 #: Pictures of each drive: what is shown by load.
@@ -198,9 +198,11 @@ def _choices(drive: DriveCells, factor: str) -> str:
         cells = []
         for measure in measures:
             choice = j.choose(drive, j.where(drive, **{factor: level}), measure)
-            if choice is None or not choice.is_settled:
-                runs = "" if choice is None else f" ({choice.steady})"
-                cells.append(f"not known{runs}")
+            if choice is None:
+                # There are no such requests, or a lifetime would rest on runs that are not steady.
+                cells.append("not known" if measure in EXTRAPOLATED else "–")  # noqa: RUF001
+            elif not choice.is_settled:
+                cells.append(f"not known ({choice.steady})")
             elif not j.is_better(measure, choice.gain):
                 cells.append("plain drive")
             else:
