@@ -56,6 +56,35 @@ def test_charged_read_costs_every_miss():
     assert more[0] > 0
 
 
+def test_grid_sets_the_utilizations_of_the_model():
+    hundredths, sixteenths = (
+        model.curves(device=DEVICE, workload=WORKLOAD, scheme=scheme)["points"]
+        for scheme in ("hyssd", "hyssd:grid=6.25%")
+    )
+    assert [p["u"] * 16 % 1 for p in sixteenths] == [0] * len(sixteenths)
+    assert 5 < len(sixteenths) < len(hundredths) / 5
+    # Where both have a point it is the same.
+    by_u = {p["u"]: p for p in hundredths}
+    shared = [p for p in sixteenths if p["u"] in by_u]
+    assert len(shared) >= 2
+    assert all(p == by_u[p["u"]] for p in shared)
+    with pytest.raises(wl.UserError, match=r"60% is not between 0\.1% and 50%"):
+        model.curves(device=DEVICE, workload=WORKLOAD, scheme="hyssd:grid=60%")
+
+
+def test_model_command_lists_and_simulates_its_grid(wordline, tmp_path):
+    arguments = ("--device", DEVICE, "--workload", WORKLOAD, "--simulate", "--out", "m")
+    done = wordline("model", "hyssd:grid=6.25%", *arguments, timeout=600)
+    assert done.code == 0, done.out + done.err
+    head, *rows = (tmp_path / "m" / "model.csv").read_text().splitlines()
+    listed = [line.split()[0] for line in done.out.splitlines() if line.strip().startswith("0.")]
+    assert [float(u) for u in listed] == [float(row.split(",")[0]) for row in rows]
+    assert head.endswith("simulated_us")
+    simulated = [float(row.split(",")[0]) * 16 for row in rows if not row.endswith(",")]
+    assert len(simulated) > 3
+    assert all(u % 1 == 0 for u in simulated)
+
+
 def test_level_planes_do_not_wait_for_gc():
     # Half of each die of SLC is spare, 2,048 pages: a whole number of sixteenths of a block. The
     # roomiest is then taken though it collects; `level` counts equals from the roomiest on.
