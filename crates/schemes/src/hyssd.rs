@@ -5,8 +5,8 @@
 //! Lifetime", MSST 2013, section II.
 //!
 //! ## Idea
-//! A drive of two media keeps frequently written data in the faster, superior medium. An analytic model of the cost of a
-//! page write chooses its utilization; alternatively, it is chosen so that both media wear out together.
+//! A drive of two media keeps frequently written data in the faster, superior medium. A model of the cost of a page
+//! write chooses its utilization, or it is chosen so that both media wear out together.
 //!
 //! ## Algorithm
 //! 1. Every host write goes to the superior medium. A page that lay in the inferior medium moves with the write at no
@@ -28,38 +28,35 @@
 //!
 //! ## Parameters
 //! - `policy`: `perf` (default), `life` or `static`; the key may be omitted.
-//! - `u`: utilization of the superior medium: under static for the whole run, else until the first period ends;
-//!   default 50%.
+//! - `u`: utilization of the superior medium, under `perf` and `life` until the first period ends; default 50%.
 //! - `tlc_unit`: how mapping units share larger pages of T. `packed` (default): they wait for other units in a protected
 //!   buffer of one page, and the Analyser charges their share of a program. `rmw`: a unit is written with the other unit
 //!   of its page, which is read before; each is charged a whole program, as in C_PW_HY. Requires pages of T with two
 //!   units. `unpacked`: each unit has its own page. `mixed`: packed, but charged a whole program.
-//! - `rest`: cost of the read of `rmw` in the Analyser: `free` (default), as C_PW_HY omits it, or `charged`.
-//! - `period`: N; default 65536, which gives 110 periods on the paper's Financial trace.
+//! - `rest`: cost of the read of `rmw` in the Analyser: `free` (default), as in C_PW_HY, or `charged`.
+//! - `period`: N; default 65536, 110 periods of Financial.
 //! - `counts`: unit of a period: written `pages` (default) or write `requests`.
-//! - `used`: E_USED: mean `erases` (default) of the blocks of a medium; `programs`, all bytes programmed in it over its
+//! - `used`: E_USED: mean `erases` (default) of a medium's blocks; `programs`, all bytes programmed in it over its
 //!   size; `writes`, the same without GC.
 //! - `reads`: a read page of T may `stay` (default) or `move` to S as if written; each write then makes space for two.
 //! - `place`: plane of a write or destage: `roomiest` (default), the one with the most free space, in steps of a
 //!   sixteenth of a block, which levels the planes; `level`, the idlest within one such step of the roomiest;
-//!   `idlest`, of all with free space; `static`, that of the page that just left the medium, of several the first, as
-//!   addresses of DiskSim and FCL have it; requires `rmw` or `unpacked`.
-//! - `grid`: step between values of u, from 5 to 98 %; default 1%; FCL has 6.25%.
+//!   `idlest`, of all with free space; `static`, the one that a page just left (the first of several), as in DiskSim
+//!   under FCL, for `rmw` or `unpacked`.
+//! - `grid`: step of u from 5 to 98 %; default 1%, in FCL 6.25%.
 //! - `step`: change of u per period under Life; default `grid`.
 //! - `age`: periods after which a page above the target is destaged; default 10.
-//! - `idle_after`: idle time before that starts; default 10ms.
+//! - `idle_after`: idle time before that; default 10ms.
 //!
 //! ## Differs
-//! The paper states none of these defaults. The Analyser omits values of u that leave a medium too little space. Life
-//! stays within the others.
+//! The paper states none of these defaults. Values of u that leave a medium too little space are omitted.
 //!
 //! ## Not modelled
-//! Wear leveling, which the paper assumes to be perfect: the paper and this scheme count means.
+//! Wear leveling, which the paper assumes to be perfect: both count means.
 //!
 //! ## Checked by
 //! `superior medium meets its target from the start`, `miss waits for the destage and a hit does not`, `no u from 5 to 98 % locks the
-//! drive up`, `lifetimes count what they are told to`, `chosen utilizations lie on the grid`, `static place sends a write to
-//! the plane just left`, `the cost model` tables, `reference model`, golden rows.
+//! drive up`, `lifetimes count what they are told to`, `the cost model` tables, `reference model`, golden rows.
 
 use crate::cost_model::{Costs, Hybrid, Mix};
 use crate::parameters::{Parameter, Parameters, Wanted};
