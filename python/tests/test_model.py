@@ -1,5 +1,6 @@
 """The analytic model of HySSD: curves without a simulation, and simulations beside them."""
 
+import csv
 from pathlib import Path
 
 import numpy as np
@@ -76,11 +77,11 @@ def test_model_command_lists_and_simulates_its_grid(wordline, tmp_path):
     arguments = ("--device", DEVICE, "--workload", WORKLOAD, "--simulate", "--out", "m")
     done = wordline("model", "hyssd:grid=6.25%", *arguments, timeout=600)
     assert done.code == 0, done.out + done.err
-    head, *rows = (tmp_path / "m" / "model.csv").read_text().splitlines()
+    with (tmp_path / "m" / "model.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
     listed = [line.split()[0] for line in done.out.splitlines() if line.strip().startswith("0.")]
-    assert [float(u) for u in listed] == [float(row.split(",")[0]) for row in rows]
-    assert head.endswith("simulated_us")
-    simulated = [float(row.split(",")[0]) * 16 for row in rows if not row.endswith(",")]
+    assert [float(u) for u in listed] == [float(row["u"]) for row in rows]
+    simulated = [float(row["u"]) * 16 for row in rows if row["simulated_us"]]
     assert len(simulated) > 3
     assert all(u % 1 == 0 for u in simulated)
 
