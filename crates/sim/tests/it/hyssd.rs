@@ -1,7 +1,7 @@
 //! HySSD on small drives: where data lie, who waits for whom, and that no utilization locks a drive up.
 
 use wordline_device::DeviceSpec;
-use wordline_ftl::{Cause, Initial, Mapped, Outcome, RegionId};
+use wordline_ftl::{BoxedMedia, Cause, Checked, Initial, Label, Mapped, Outcome, RegionId, StateFile};
 use wordline_sim::{Device, NoProbe};
 use wordline_units::{HostOp, HostRequest, Lpn, SimTime};
 
@@ -358,6 +358,43 @@ fn static_place_sends_a_write_to_the_plane_just_left() {
     assert!(missed > 100 && exchanged < missed / 2, "{exchanged} of {missed} by chance");
     let refusal = begun(&spec("448MiB"), "hyssd:static,place=static", 0).err().unwrap();
     assert!(refusal.contains("set tlc_unit=rmw"), "{refusal}");
+}
+
+#[test]
+fn saved_drive_goes_on_with_its_addresses() {
+    let spec = spec("400MiB");
+    let (geometry, name) =
+        (spec.geometry().unwrap(), "hyssd:life,tlc_unit=rmw,place=static,grid=6.25%,period=64");
+    let all = pages(&spec);
+    let mut device = begun(&spec, name, all).unwrap();
+    let ask = |device: &mut Plain, count: u64| {
+        for i in 0..count {
+            let now = device.now();
+            let op = if i % 9 == 8 { HostOp::Trim } else { HostOp::Write };
+            let request = HostRequest::new(op, i * 7919 % u64::from(all) * UNIT, UNIT as u32);
+            device.submit(request.at(now), now).unwrap();
+            while device.outstanding() > 12 {
+                device.next_completion(SimTime::NEVER).unwrap();
+            }
+        }
+    };
+    ask(&mut device, 700);
+    assert!(device.outstanding() > 0);
+    let label = Label { device: &spec, scheme: name };
+    let mut file = tempfile::tempfile().unwrap();
+    device.save(label, 7, &mut file).unwrap();
+    let state = StateFile::open(file, Checked::Whole).unwrap();
+    let scheme = wordline_schemes::build(name).unwrap();
+    let mut restored: Plain =
+        Device::restore_over(label, &geometry, scheme, NoProbe, &state, BoxedMedia::none()).unwrap();
+    for device in [&mut device, &mut restored] {
+        ask(device, 700);
+        device.drain().unwrap();
+    }
+    assert_eq!(device.ftl().counters(), restored.ftl().counters());
+    assert!(
+        (0..all).all(|page| device.ftl().view().locate(Lpn(page)) == restored.ftl().view().locate(Lpn(page)))
+    );
 }
 
 #[test]
