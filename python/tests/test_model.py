@@ -1,5 +1,6 @@
 """The analytic model of HySSD: curves without a simulation, and simulations beside them."""
 
+import csv
 from pathlib import Path
 
 import numpy as np
@@ -54,6 +55,35 @@ def test_charged_read_costs_every_miss():
     ]
     assert more == pytest.approx([more[0]] * len(more))
     assert more[0] > 0
+
+
+def test_grid_sets_the_utilizations_of_the_model():
+    hundredths, sixteenths = (
+        model.curves(device=DEVICE, workload=WORKLOAD, scheme=scheme)["points"]
+        for scheme in ("hyssd", "hyssd:grid=6.25%")
+    )
+    assert [p["u"] * 16 % 1 for p in sixteenths] == [0] * len(sixteenths)
+    assert 5 < len(sixteenths) < len(hundredths) / 5
+    # Where both have a point it is the same.
+    by_u = {p["u"]: p for p in hundredths}
+    shared = [p for p in sixteenths if p["u"] in by_u]
+    assert len(shared) >= 2
+    assert all(p == by_u[p["u"]] for p in shared)
+    with pytest.raises(wl.UserError, match=r"60% is not between 0\.1% and 50%"):
+        model.curves(device=DEVICE, workload=WORKLOAD, scheme="hyssd:grid=60%")
+
+
+def test_model_command_lists_and_simulates_its_grid(wordline, tmp_path):
+    arguments = ("--device", DEVICE, "--workload", WORKLOAD, "--simulate", "--out", "m")
+    done = wordline("model", "hyssd:grid=6.25%", *arguments, timeout=600)
+    assert done.code == 0, done.out + done.err
+    with (tmp_path / "m" / "model.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    listed = [line.split()[0] for line in done.out.splitlines() if line.strip().startswith("0.")]
+    assert [float(u) for u in listed] == [float(row["u"]) for row in rows]
+    simulated = [float(row["u"]) * 16 for row in rows if row["simulated_us"]]
+    assert len(simulated) > 3
+    assert all(u % 1 == 0 for u in simulated)
 
 
 def test_level_planes_do_not_wait_for_gc():

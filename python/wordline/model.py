@@ -19,7 +19,10 @@ from wordline.quantity import in_us
 
 #: Bits of a cell by mode.
 BITS = {"slc": 1, "mlc": 2, "tlc": 3, "qlc": 4}
-#: Utilizations that are simulated beside the model, where the drive admits them.
+#: A table has every utilization of the grid where there are so few of them.
+ALL = 20
+#: Utilizations that are simulated beside the model, those of its grid nearest to them, where the
+#: drive admits them.
 SIMULATED = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 
 
@@ -149,7 +152,7 @@ def draw_costs(
     best = least_cost(points)
     at.plot([best["u"]], [best["c_hyssd_us"]], "v", color=plotting.SCHEMES[1])
     at.annotate(
-        f"u = {best['u']:.2f}",
+        f"u = {_share(best['u'])}",
         (best["u"], best["c_hyssd_us"]),
         xytext=(0, 8),
         textcoords="offset points",
@@ -221,9 +224,10 @@ def _simulated(
     kept = [p for p in given.split(",") if p.startswith(("tlc_unit=", "place=", "reads="))]
     points = [p["u"] for p in found["points"]]
     runs = {}
-    for u in SIMULATED:
-        if points[0] - 1e-9 <= u <= points[-1] + 1e-9:
-            spelled = ",".join([f"{name}:static", f"u={u:.0%}", *kept])
+    for wanted in SIMULATED:
+        if points[0] - 1e-9 <= wanted <= points[-1] + 1e-9:
+            u = min(points, key=lambda point: abs(point - wanted))
+            spelled = ",".join([f"{name}:static", f"u={u * 100:g}%", *kept])
             changes = tuple(sorted(settings.items()))
             runs[Run(scheme=spelled, set=changes, initial="fill:100%", **asked)] = u
     with tempfile.TemporaryDirectory() as folder, Bars(len(runs), lambda run: run.scheme) as bars:
@@ -233,6 +237,11 @@ def _simulated(
         raise UserError(f"{run.scheme} is not supported: {message(why)}")
     accesses = found["page_reads"] + found["page_writes"]
     return {runs[run]: simulated_us(report, accesses) for run, report in reports.items()}
+
+
+def _share(u: float) -> str:
+    """Return a utilization with two digits behind the point, or all where it has more."""
+    return f"{u:.2f}" if abs(u - round(u, 2)) < 1e-9 else f"{u:g}"
 
 
 def _show(found: Mapping[str, Any], simulated: Mapping[float, float]) -> None:
@@ -252,10 +261,11 @@ def _show(found: Mapping[str, Any], simulated: Mapping[float, float]) -> None:
     for column in columns:
         table.add_column(column, justify="right", no_wrap=True)
     for point in points:
-        is_listed = round(point["u"] * 100) % 10 == 0 or point["u"] in simulated
+        is_tenth = round(point["u"] * 1000) % 100 == 0
+        is_listed = len(points) <= ALL or is_tenth or point["u"] in simulated
         if not (is_listed or point is best or point is longest or point is points[0]):
             continue
-        cells = [f"{point['u']:.2f}", f"{point['h_w']:.3f}", f"{point['h_r']:.3f}"]
+        cells = [_share(point["u"]), f"{point['h_w']:.3f}", f"{point['h_r']:.3f}"]
         costs = ("c_pw_hy_us", "c_pr_hy_us", "c_hyssd_us", "effective_us")
         cells += [f"{point[key]:,.0f}" for key in costs]
         if longest:
@@ -284,12 +294,12 @@ def _show(found: Mapping[str, Any], simulated: Mapping[float, float]) -> None:
     console.print(notes)
     superior = best["u"] * found["superior_bytes"] / gib
     console.print(
-        f"least cost at u = {best['u']:.2f}, {superior:.2f} GiB: "
+        f"least cost at u = {_share(best['u'])}, {superior:.2f} GiB: "
         f"{best['c_hyssd_us']:,.0f} us per access"
     )
     if longest:
         longest_gib = longest["u"] * found["superior_bytes"] / gib
-        console.print(f"longest lifetime at u = {longest['u']:.2f}, {longest_gib:.2f} GiB")
+        console.print(f"longest lifetime at u = {_share(longest['u'])}, {longest_gib:.2f} GiB")
 
 
 def _write(found: Mapping[str, Any], simulated: Mapping[float, float], folder: Path) -> list[Path]:

@@ -14,9 +14,8 @@
 //! | u_SLC, u_TLC | `u`, [`Hybrid::u_inferior`] |
 //! | L (eq. 4) | [`remaining_lifetime`] |
 
-use std::ops::RangeInclusive;
 use wordline_flash::Medium;
-use wordline_units::CellMode;
+use wordline_units::{CellMode, Fraction};
 
 /// Maximum utilization of the model: at 1 GC frees nothing.
 const FULLEST: f64 = 0.99999;
@@ -182,8 +181,12 @@ impl Hybrid {
     }
 }
 
-/// The utilizations that the Analyser tries: hundredths, from .05 to .98.
-pub const GRID: RangeInclusive<u32> = 5..=98;
+/// The utilizations that the Analyser tries: multiples of a step, from 5 to 98 %.
+pub fn grid(step: Fraction) -> impl Iterator<Item = f64> {
+    let [least, most] = [5, 98].map(|percent| Fraction::percent(percent).0);
+    let step = step.0.max(1);
+    (least.div_ceil(step)..=most / step).map(move |n| Fraction(n * step).as_f64())
+}
 
 /// L: how often the writes so far can be repeated before blocks are worn out, from their endurance and mean P/E cycles;
 /// infinite before the first.
@@ -258,7 +261,16 @@ mod tests {
     }
 
     fn grid() -> impl Iterator<Item = f64> {
-        GRID.map(|hundredths| hundredths as f64 / 100.0)
+        super::grid(Fraction::percent(1))
+    }
+
+    #[test]
+    fn grid_has_every_multiple_of_its_step_from_5_to_98_percent() {
+        let hundredths: Vec<f64> = (5..=98).map(|n| n as f64 / 100.0).collect();
+        assert_eq!(grid().collect::<Vec<_>>(), hundredths);
+        let sixteenths: Vec<f64> = (1..=15).map(|n| n as f64 / 16.0).collect();
+        assert_eq!(super::grid(Fraction(62_500_000)).collect::<Vec<_>>(), sixteenths);
+        assert_eq!(super::grid(Fraction::percent(60)).collect::<Vec<_>>(), [0.6]);
     }
 
     /// The curves to which SPEC's appendix fits the paper's lifetimes, by GiB of the superior medium.

@@ -5,8 +5,8 @@
 //! Lifetime", MSST 2013, section II.
 //!
 //! ## Idea
-//! A drive of two media keeps frequently written data in the faster, superior medium. An analytic model of the cost of a
-//! page write chooses its utilization; alternatively, it is chosen so that both media wear out together.
+//! A drive of two media keeps frequently written data in the faster, superior medium. A model of the cost of a page
+//! write chooses its utilization, or it is chosen so that both media wear out together.
 //!
 //! ## Algorithm
 //! 1. Every host write goes to the superior medium. A page that lay in the inferior medium moves with the write at no
@@ -28,38 +28,40 @@
 //!
 //! ## Parameters
 //! - `policy`: `perf` (default), `life` or `static`; the key may be omitted.
-//! - `u`: utilization of the superior medium: under static for the whole run, else until the first period ends;
-//!   default 50%.
+//! - `u`: utilization of the superior medium, under `perf` and `life` until the first period ends; default 50%.
 //! - `tlc_unit`: how mapping units share larger pages of T. `packed` (default): they wait for other units in a protected
 //!   buffer of one page, and the Analyser charges their share of a program. `rmw`: a unit is written with the other unit
 //!   of its page, which is read before; each is charged a whole program, as in C_PW_HY. Requires pages of T with two
 //!   units. `unpacked`: each unit has its own page. `mixed`: packed, but charged a whole program.
-//! - `rest`: cost of the read of `rmw` in the Analyser: `free` (default), as C_PW_HY omits it, or `charged`.
-//! - `period`: N; default 65536, which gives 110 periods on the paper's Financial trace.
+//! - `rest`: cost of the read of `rmw` in the Analyser: `free` (default), as in C_PW_HY, or `charged`.
+//! - `period`: N; default 65536, 110 periods of Financial.
 //! - `counts`: unit of a period: written `pages` (default) or write `requests`.
-//! - `used`: E_USED: mean `erases` (default) of the blocks of a medium; `programs`, all bytes programmed in it over its
+//! - `used`: E_USED: mean `erases` (default) of a medium's blocks; `programs`, all bytes programmed in it over its
 //!   size; `writes`, the same without GC.
 //! - `reads`: a read page of T may `stay` (default) or `move` to S as if written; each write then makes space for two.
 //! - `place`: plane of a write or destage: `roomiest` (default), the one with the most free space, in steps of a
 //!   sixteenth of a block, which levels the planes; `level`, the idlest within one such step of the roomiest;
-//!   `idlest`, of all with free space.
-//! - `step`: change of u per period under Life; default 1%.
+//!   `idlest`, of all with free space; `static`, the one that a page just left (the first of several), as in DiskSim
+//!   under FCL, for `rmw` or `unpacked`.
+//! - `grid`: step of u from 5 to 98 %; default 1%, in FCL 6.25%.
+//! - `step`: change of u per period under Life; default `grid`.
 //! - `age`: periods after which a page above the target is destaged; default 10.
-//! - `idle_after`: idle time before that starts; default 10ms.
+//! - `idle_after`: idle time before that; default 10ms.
 //!
 //! ## Differs
-//! The paper states none of these defaults. The Analyser tries utilizations from 5 to 98 % in steps of 1 %, if both media
-//! then have enough space for the data. The offset of Life is limited to that range.
+//! The paper states none of these defaults. Values of u that leave a medium too little space are omitted.
 //!
 //! ## Not modelled
-//! Wear leveling, which the paper assumes to be perfect: the paper and this scheme count means.
+//! Wear leveling, which the paper assumes to be perfect: both count means.
 //!
 //! ## Checked by
 //! `superior medium meets its target from the start`, `miss waits for the destage and a hit does not`, `no u from 5 to 98 % locks the
 //! drive up`, `lifetimes count what they are told to`, `the cost model` tables, `reference model`, golden rows.
 
-use crate::cost_model::{Costs, GRID, Hybrid, Mix};
+use crate::cost_model::{Costs, Hybrid, Mix};
 use crate::parameters::{Parameter, Parameters, Wanted};
+use crate::parts::addresses::{AddressSpace, Addresses, Placing};
+use crate::parts::analyser::Analyser;
 use crate::parts::classifier::Classifier;
 use crate::parts::layout;
 use crate::parts::lifetime_use::{Counted, Ledger, Used};
@@ -77,10 +79,6 @@ const S: RegionId = RegionId(0);
 const T: RegionId = RegionId(1);
 
 pub(crate) const NAME: &str = "hyssd";
-
-/// To which plane a page goes.
-const PLACES: [(&str, PlanePick); 3] =
-    [("roomiest", PlanePick::MostFree), ("level", PlanePick::Level), ("idlest", PlanePick::Any)];
 
 /// Its entry in the registry.
 pub(crate) fn entry() -> Entry {
@@ -114,8 +112,13 @@ pub(crate) fn entry() -> Entry {
         "stay",
         "stay or move: whether a read moves a page of the inferior medium to the superior one",
     ))
-    .takes(Parameter::new("place", "roomiest", "roomiest, level or idlest: how to choose the plane of a page"))
-    .takes(Parameter::new("step", "1%", "step of u in a period under life"))
+    .takes(Parameter::new(
+        "place",
+        "roomiest",
+        "roomiest, level, idlest or static: how to choose the plane of a page",
+    ))
+    .takes(Parameter::new("grid", "1%", "distance of the utilizations that the model tries, 0.1% to 50%"))
+    .takes(Parameter::new("step", "grid", "grid, or the step of u in a period under life"))
     .takes(Parameter::new("age", "10", "periods after which idle time moves a surplus page"))
     .takes(layout::IDLE_AFTER.or("10ms"))
     .leading("policy")
@@ -124,14 +127,8 @@ pub(crate) fn entry() -> Entry {
     .small("perf,tlc_unit=rmw,period=8,age=2,idle_after=50us")
     .small("static,u=50%,period=16,age=1,idle_after=100us")
     .small("life,reads=move,place=level,used=programs,counts=requests,period=8,age=1,idle_after=100us")
-}
-
-/// Policy for the utilization of the superior medium.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Policy {
-    Perf,
-    Life,
-    Static,
+    .small("life,tlc_unit=rmw,place=static,grid=6.25%,used=programs,period=8,age=1,idle_after=100us")
+    .small("perf,tlc_unit=unpacked,place=static,reads=move,step=3%,period=8,age=2,idle_after=50us")
 }
 
 /// State of HySSD other than the layout.
@@ -149,6 +146,8 @@ struct Memorised {
     ledger: Ledger,
     /// Page writes and u, from the beginning of each period on in which u changed.
     chosen: Vec<[f64; 2]>,
+    /// Under `place=static`.
+    addresses: Addresses,
 }
 
 impl Memorised {
@@ -163,6 +162,7 @@ impl Memorised {
             requests: 0,
             ledger: Ledger::default(),
             chosen: vec![],
+            addresses: Addresses::default(),
         }
     }
 }
@@ -170,7 +170,7 @@ impl Memorised {
 /// Data distributed over two media by a model.
 #[derive(Clone, Debug)]
 pub struct Hyssd {
-    policy: Policy,
+    analyser: Analyser,
     u: Wanted<Fraction>,
     tlc_unit: TlcUnit,
     charges_rest: bool,
@@ -178,18 +178,11 @@ pub struct Hyssd {
     counts: Counted,
     used: Used,
     moves_on_read: bool,
-    plane: PlanePick,
-    step: Fraction,
+    placing: Placing,
     age: u32,
     idle_after: SimDuration,
-    /// The rest is set by `layout`.
-    model: Option<Hybrid>,
-    /// B.
-    capacity: u32,
-    /// Bytes of S and of T.
+    /// Bytes of S and of T. This and the rest are set by `layout`.
     bytes: [u64; 2],
-    /// The fewest and the most pages that S may hold, so that neither medium is too full.
-    targets: [u32; 2],
     /// The most pages that a plane of S holds and can still be collected.
     most_in_plane: u64,
     known: Memorised,
@@ -197,9 +190,8 @@ pub struct Hyssd {
 
 impl Hyssd {
     pub(crate) fn from_parameters(p: &mut Parameters) -> Hyssd {
-        let policies = [("perf", Policy::Perf), ("life", Policy::Life), ("static", Policy::Static)];
         Hyssd {
-            policy: p.choice("policy", &policies),
+            analyser: Analyser::take(p),
             u: Wanted { value: p.within("u", Fraction::ZERO..=Fraction::ONE), is_given: p.has("u") },
             tlc_unit: TlcUnit::take(p),
             charges_rest: p.choice("rest", &[("free", false), ("charged", true)]),
@@ -207,34 +199,17 @@ impl Hyssd {
             counts: Counted::take(p),
             used: Used::take(p),
             moves_on_read: p.choice("reads", &[("stay", false), ("move", true)]),
-            plane: p.choice("place", &PLACES),
-            step: p.within("step", Fraction::ZERO..=Fraction::ONE),
+            placing: Placing::take(p),
             age: p.whole("age", 0..=u32::MAX),
             idle_after: layout::take_idle_after(p),
-            model: None,
-            capacity: 0,
             bytes: [0, 0],
-            targets: [0, 0],
             most_in_plane: 0,
             known: Memorised::new(0, 0, 0),
         }
     }
 
-    /// The utilizations that the Analyser may choose.
-    pub(crate) fn grid(&self) -> impl Iterator<Item = f64> {
-        let [least, most] = self.targets;
-        let fits = move |target: u32| (least..=most).contains(&target);
-        GRID.map(|hundredths| hundredths as f64 / 100.0).filter(move |u| fits(self.pages(*u)))
-    }
-
-    /// Pages of S at a utilization.
-    fn pages(&self, u: f64) -> u32 {
-        (u * self.capacity as f64) as u32
-    }
-
-    /// The model of costs, once the drive is laid out.
-    pub(crate) fn model(&self) -> Option<Hybrid> {
-        self.model
+    pub(crate) fn analyser(&self) -> &Analyser {
+        &self.analyser
     }
 
     /// What is known of the workload.
@@ -246,19 +221,17 @@ impl Hyssd {
         &mut self.known.classifier
     }
 
-    fn utilisation(&self) -> f64 {
-        self.known.target as f64 / self.capacity.max(1) as f64
-    }
-
     /// The drive begins with data in S, or the power was cut: find them, by their numbers.
     fn take_stock(&mut self, view: &View) {
         if std::mem::replace(&mut self.known.has_stock, true) {
             return;
         }
         for page in 0..view.logical_pages() {
-            if view.locate(Lpn(page)).is_some_and(|ppn| view.owner(ppn).1 == S) {
+            let Some((plane, region)) = view.locate(Lpn(page)).map(|ppn| view.owner(ppn)) else { continue };
+            if region == S {
                 self.known.classifier.found(page);
             }
+            self.known.addresses.found(page, plane);
         }
     }
 
@@ -285,10 +258,13 @@ impl Hyssd {
     fn write(&mut self, page: u32, view: &View, first: &mut Vec<Move>) {
         let now = self.now();
         let was_resident = self.known.classifier.write(page, now); // (1), (3)
+        if !was_resident {
+            self.known.addresses.leave(page);
+        }
         if !was_resident || self.moves_on_read {
             let surplus = self.known.classifier.residents().saturating_sub(self.known.target);
             // One in, one out, (2); above what S can hold at all, two, and where reads bring pages as well.
-            let more = self.moves_on_read || self.known.classifier.residents() > self.targets[1];
+            let more = self.moves_on_read || self.known.classifier.residents() > self.analyser.targets()[1];
             for _ in 0..surplus.min(1 + more as u32) {
                 first.extend(self.destage(page, view));
             }
@@ -310,8 +286,17 @@ impl Hyssd {
     }
 
     /// A page moves from its medium to the other one.
-    fn to(&self, region: RegionId, page: u32, seen: Ppn) -> Move {
-        Move { lpn: Lpn(page), seen, plane: self.plane, route: Route::to(region, SlotClass::Next) }
+    fn to(&mut self, region: RegionId, page: u32, seen: Ppn) -> Move {
+        let plane = self.plane(region, page);
+        Move { lpn: Lpn(page), seen, plane, route: Route::to(region, SlotClass::Next) }
+    }
+
+    /// The plane of a page in a medium.
+    fn plane(&mut self, region: RegionId, page: u32) -> PlanePick {
+        match self.placing {
+            Placing::Space(pick) => pick,
+            Placing::Address => PlanePick::At(self.known.addresses.enter(region.0 as usize, page)),
+        }
     }
 
     /// Whether a page that GC copies in a plane of S stays there. A burst of writes may fill it while all that could
@@ -325,31 +310,23 @@ impl Hyssd {
     }
 
     fn analyse(&mut self, view: &View) {
-        let Some(model) = self.model.filter(|_| self.policy != Policy::Static) else { return };
+        let Some(model) = self.analyser.consulted() else { return };
         let c = &mut self.known.classifier;
         let ((h_w, h_r), io_w) = (c.hit_rates(), c.io_w());
         c.age();
         let mix = |u: f64| Mix { h_w: h_w.at(u), h_r: h_r.at(u), io_w };
-        let Some((least_cost, _)) = model.least_cost(self.grid(), mix) else { return }; // (4)
-        let mut u = least_cost;
-        if self.policy == Policy::Life {
+        let Some(mut u) = self.analyser.least_cost(mix) else { return }; // (4)
+        if self.analyser.is_for_life() {
             let [in_s, in_t] = self.known.ledger.cycles(self.used, view, self.bytes);
-            let (l_s, l_t) = (model.superior.left_after(in_s), model.inferior.left_after(in_t));
-            let step = self.step.as_f64();
-            if l_s.is_finite() && l_t.is_finite() {
-                self.known.offset += if l_s > l_t { step } else { -step }; // (5)
-            }
-            let (low, high) =
-                self.grid().fold((1.0, 0.0), |(low, high): (f64, f64), u| (low.min(u), high.max(u)));
-            u = (least_cost + self.known.offset).clamp(low, high);
-            self.known.offset = u - least_cost;
+            let left = [model.superior.left_after(in_s), model.inferior.left_after(in_t)];
+            u = self.analyser.balanced(u, left, &mut self.known.offset); // (5)
         }
-        self.known.target = self.pages(u);
+        self.known.target = self.analyser.pages(u);
         self.note();
     }
 
     fn note(&mut self) {
-        let u = self.utilisation();
+        let u = self.analyser.utilisation(self.known.target);
         self.known.chosen.push([self.known.page_writes as f64, u]);
     }
 }
@@ -363,47 +340,53 @@ impl Scheme for Hyssd {
     fn layout(&mut self, drive: &DriveInfo) -> Result<Layout, Refusal> {
         let refuse = layout::refuser(NAME, drive);
         let pair = Pair::of(drive).map_err(&refuse)?;
-        if let Some(complaint) = pair.complaint(self.tlc_unit) {
+        if let Some(complaint) = pair.complaint(self.tlc_unit, self.placing) {
             return Err(refuse(complaint));
         }
         let Pair { fast, dense } = pair;
-        self.capacity = fast.slots();
         self.bytes = [fast, dense].map(|half| half.slots() as u64 * drive.geometry.unit);
-        self.targets =
-            [drive.logical_pages.saturating_sub(dense.holds()), fast.holds().min(self.pages(0.98))];
-        self.most_in_plane = (fast.holds() / fast.medium.topology.planes()) as u64;
-        let share = |pages: u32| pages as f64 / self.capacity.max(1) as f64;
-        let [least, most] = self.targets;
+        let a = &mut self.analyser;
+        a.set_bounds(fast.slots(), drive.logical_pages.saturating_sub(dense.holds()), fast.holds());
+        self.most_in_plane = fast.holds_in_plane() as u64;
+        let [least, most] = a.targets();
         let asked = self.u.value.as_f64();
         let fits = !self.u.is_given && least <= most;
-        let chosen = if fits { self.pages(asked).clamp(least, most) } else { self.pages(asked) };
-        if self.grid().next().is_none() || !(least..=most).contains(&chosen) {
+        let chosen = if fits { a.pages(asked).clamp(least, most) } else { a.pages(asked) };
+        if a.grid().next().is_none() || !(least..=most).contains(&chosen) {
             return Err(refuse(format!(
                 "with u={:.2} of its {} pages in {} the drive cannot hold its {} logical pages and run GC; \
                  allowed: u from {:.4} to {:.4}; a lower capacity.logical widens this range",
                 asked,
-                self.capacity,
+                a.capacity(),
                 fast.medium.name,
                 drive.logical_pages,
-                share(least),
-                share(most)
+                a.utilisation(least),
+                a.utilisation(most)
             )));
         }
         let costs = |half: Half| Costs::of(half.medium, half.mode);
         let (Some(superior), Some(inferior)) = (costs(fast), costs(dense)) else {
             return Err(refuse("its media have no usable cell mode".into()));
         };
-        self.model = Some(Hybrid {
+        a.set_model(Hybrid {
             superior,
             inferior,
-            s_superior: self.capacity as f64,
+            s_superior: a.capacity() as f64,
             s_inferior: dense.slots() as f64,
             d_hybrid: drive.logical_pages as f64,
             programs_per_unit: self.tlc_unit.programs(dense.units),
             slots_per_unit: self.tlc_unit.slots(dense.units),
             c_rest: if self.charges_rest { inferior.c_pr } else { 0.0 },
         });
-        self.known = Memorised::new(drive.logical_pages, self.capacity, chosen);
+        self.known = Memorised::new(drive.logical_pages, a.capacity(), chosen);
+        if self.placing == Placing::Address {
+            let space = |half: Half, pairs: bool| {
+                AddressSpace::new(drive.geometry.planes_of_medium(half.at), half.holds_in_plane(), pairs)
+            };
+            let pairs = self.tlc_unit == TlcUnit::Rewritten;
+            self.known.addresses =
+                Addresses::new(drive.logical_pages, [space(fast, false), space(dense, pairs)]);
+        }
         self.note();
         let moved_in = self.tlc_unit.moved_in(dense.units);
         let region = |name, pool: u8, half: Half| Region {
@@ -448,8 +431,8 @@ impl Scheme for Hyssd {
         self.take_stock(view);
         let page = parcel.spans.first().map_or(0, |span| span.lpn.0);
         let (region, plane) = match parcel.origin {
-            Origin::Host(_) | Origin::Sealed => (S, self.plane), // (1)
-            Origin::Collected(S) if !self.stays(page, parcel.home, view) => (T, self.plane), // (8)
+            Origin::Host(_) | Origin::Sealed => (S, self.plane(S, page)), // (1)
+            Origin::Collected(S) if !self.stays(page, parcel.home, view) => (T, self.plane(T, page)), // (8)
             Origin::Collected(region) | Origin::Moved(region) => (region, PlanePick::Home), // (7)
         };
         Place { gather: Gather::Fill, plane, route: Route::to(region, SlotClass::Next) }
@@ -458,7 +441,7 @@ impl Scheme for Hyssd {
     fn read(&mut self, seen: &ReadSeen, view: &View) -> Option<Move> {
         let page = seen.lpn.0;
         self.known.classifier.read(page); // (3)
-        let has_room = self.known.classifier.residents() < self.targets[1];
+        let has_room = self.known.classifier.residents() < self.analyser.targets()[1];
         if !self.moves_on_read || !has_room || view.draining() || view.owner(seen.ppn).1 != T {
             return None;
         }
@@ -485,6 +468,7 @@ impl Scheme for Hyssd {
 
     fn on_trim(&mut self, lpn: Lpn) {
         self.known.classifier.remove(lpn.0);
+        self.known.addresses.leave(lpn.0);
     }
 
     fn metrics(&self) -> Metrics<'_> {

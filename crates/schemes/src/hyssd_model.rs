@@ -26,7 +26,7 @@ impl Model {
     pub fn new(spelling: &str, drive: &DriveInfo) -> Result<Model, ModelError> {
         let mut scheme = made(&entry(), spelling, Hyssd::from_parameters)?;
         scheme.layout(drive)?;
-        let Some(hybrid) = scheme.model() else { return Err(ModelError::Nothing) };
+        let Some(hybrid) = scheme.analyser().model() else { return Err(ModelError::Nothing) };
         let Pair { fast, dense } = Pair::of(drive).map_err(|_| ModelError::Nothing)?;
         // Of every plane the block in reserve, and the one just opened.
         let [s, t] = [fast, dense].map(|half| (2 * half.row()) as f64);
@@ -70,7 +70,7 @@ impl Model {
                 endured_writes: self.hybrid.endured_writes(u, mix.h_w),
             }
         };
-        self.scheme.grid().map(point).collect()
+        self.scheme.analyser().grid().map(point).collect()
     }
 
     /// IO_W of the pages written and read so far.

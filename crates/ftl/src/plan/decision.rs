@@ -84,6 +84,9 @@ pub enum PlanePick {
     MostFree,
     /// The plane with the least work among those within a sixteenth of a block of the maximum of such space.
     Level,
+    /// This plane; if the route's region has no blocks there, the plane with the least work. Data without a slot in it may
+    /// still go elsewhere, where they could not be programmed otherwise.
+    At(PlaneId),
 }
 
 /// A possible target: a region, and the slot class in it.

@@ -154,6 +154,9 @@ fn free_page_goes_where_it_waits_least() {
     assert_eq!(planes(pick(PlanePick::NextChannel(ChannelSet::default())), &[]), [0; 4]);
     assert_eq!(planes(pick(PlanePick::MostFree), &[]).len(), 4);
     assert_eq!(planes(pick(PlanePick::Level), &[]), [0, 1, 2, 3]);
+    assert_eq!(planes(pick(PlanePick::At(PlaneId(3))), &[]), [3; 4]);
+    // There is no such plane.
+    assert_eq!(planes(pick(PlanePick::At(PlaneId(9))), &[]), [0, 1, 2, 3]);
 }
 
 // Both end as out of space.

@@ -1,6 +1,8 @@
 //! Building blocks of schemes: layouts, caches, windows, read counts. Each is used by several schemes, or is large
 //! enough for a file of its own; none knows a scheme.
 
+pub(crate) mod addresses;
+pub(crate) mod analyser;
 pub(crate) mod cache;
 pub(crate) mod classifier;
 pub(crate) mod layout;

@@ -1,6 +1,7 @@
 //! A drive of two media: the one with fewer bits per cell, and the other.
 
 use crate::parameters::Parameters;
+use crate::parts::addresses::Placing;
 use wordline_flash::Medium;
 use wordline_ftl::{DriveInfo, MovedIn};
 use wordline_units::CellMode;
@@ -38,6 +39,11 @@ impl TlcUnit {
         }
     }
 
+    /// Whether units wait for others in a buffer.
+    pub fn is_buffered(self) -> bool {
+        matches!(self, TlcUnit::Packed | TlcUnit::Mixed)
+    }
+
     pub fn moved_in(self, units: u32) -> MovedIn {
         match self {
             TlcUnit::Rewritten => MovedIn::Rewritten,
@@ -72,6 +78,11 @@ impl Half<'_> {
     pub fn holds(&self) -> u32 {
         let slots = (self.medium.pages_per_block(self.mode) - 1) * self.units;
         self.medium.topology.planes() * self.medium.blocks_per_plane.saturating_sub(2) * slots
+    }
+
+    /// The same of one plane.
+    pub fn holds_in_plane(&self) -> u32 {
+        self.holds() / self.medium.topology.planes()
     }
 
     /// Units of one block in every plane.
@@ -113,7 +124,7 @@ impl<'a> Pair<'a> {
     }
 
     /// Why units cannot be written here as requested.
-    pub fn complaint(&self, unit: TlcUnit) -> Option<String> {
+    pub fn complaint(&self, unit: TlcUnit, placing: Placing) -> Option<String> {
         for Half { medium, mode, .. } in [self.fast, self.dense] {
             if medium.mode(mode).is_none_or(|m| m.pages_per_program > 1) {
                 return Some(format!(
@@ -131,11 +142,19 @@ impl<'a> Pair<'a> {
                 fast.medium.name, fast.units
             ));
         }
-        (unit == TlcUnit::Rewritten && dense.units != 2).then(|| {
-            format!(
+        if unit == TlcUnit::Rewritten && dense.units != 2 {
+            return Some(format!(
                 "pages of {} hold {} mapping units, but tlc_unit=rmw requires two per page; set \
                  tlc_unit=packed",
                 dense.medium.name, dense.units
+            ));
+        }
+        (placing == Placing::Address && dense.units > 1 && unit.is_buffered()).then(|| {
+            format!(
+                "mapping units of different planes would share pages of {}, but place=static gives each unit \
+                 its own plane; set tlc_unit={}",
+                dense.medium.name,
+                if dense.units == 2 { "rmw" } else { "unpacked" }
             )
         })
     }

@@ -1,7 +1,7 @@
 //! HySSD on small drives: where data lie, who waits for whom, and that no utilization locks a drive up.
 
 use wordline_device::DeviceSpec;
-use wordline_ftl::{Cause, Initial, Mapped, Outcome, RegionId};
+use wordline_ftl::{BoxedMedia, Cause, Checked, Initial, Label, Mapped, Outcome, RegionId, StateFile};
 use wordline_sim::{Device, NoProbe};
 use wordline_units::{HostOp, HostRequest, Lpn, SimTime};
 
@@ -156,7 +156,13 @@ fn destage_rewrites_a_tlc_page_with_its_shared_unit() {
 fn no_u_from_5_to_98_percent_locks_the_drive_up() {
     let many = &[5, 6, 8, 10, 25, 50, 75, 90, 95, 97, 98][..];
     let few = &[5, 50, 98][..];
-    for (tlc_unit, utilisations) in [("packed", many), ("rmw", few), ("unpacked", few)] {
+    for (tlc_unit, utilisations) in [
+        ("packed", many),
+        ("rmw", few),
+        ("unpacked", few),
+        ("rmw,place=static", few),
+        ("unpacked,place=static", few),
+    ] {
         for &u in utilisations {
             // As much data as the two media admit at this u: 22 blocks a plane less the reserve and the
             // frontier, and what one program may pad in every block.
@@ -271,6 +277,124 @@ fn lifetimes_count_what_they_are_told_to() {
         let life = last(&format!("life,used={used}"));
         assert!(life > perf + 0.05, "{used}: {life} over {perf}");
     }
+}
+
+#[test]
+fn chosen_utilizations_lie_on_the_grid() {
+    // 16,384 pages of SLC: a sixteenth is a whole number of them.
+    let sixteenths = |options: &str| -> Vec<f64> {
+        let device = written(&format!("hyssd:{options},period=256,u=20%"), 1, 4096);
+        chosen(&device)[1..].iter().map(|at| at[1] * 16.0).collect()
+    };
+    let perf = sixteenths("perf,grid=6.25%");
+    let life = sixteenths("life,used=programs,grid=6.25%");
+    for u in perf.iter().chain(&life) {
+        assert_eq!(u.fract(), 0.0, "{u} sixteenths, {perf:?} and {life:?}");
+    }
+    // Perf takes the one next to what it takes of hundredths, and Life goes up from it, one value a period.
+    let hundredths = sixteenths("perf");
+    assert!(perf.iter().zip(&hundredths).all(|(a, b)| (a - b).abs() < 1.0), "{perf:?} and {hundredths:?}");
+    let least = perf[0];
+    assert_eq!(life[..4], [1.0, 2.0, 3.0, 4.0].map(|more| least + more));
+    // A step of its own leaves the grid.
+    let own = sixteenths("life,used=programs,grid=6.25%,step=1%");
+    assert!(own[0] > least && own[0] < least + 0.2, "{own:?}");
+    for (wrong, why) in [("grid=60%", "60% is not between 0.1% and 50%"), ("step=fast", "step")] {
+        let refusal = wordline_schemes::build(&format!("hyssd:{wrong}")).unwrap_err().to_string();
+        assert!(refusal.contains(why), "{refusal}");
+    }
+}
+
+/// The plane of a page, and whether that is one of the superior medium.
+fn lies(device: &Plain, page: u32) -> (u32, bool) {
+    let view = device.ftl().view();
+    let (plane, region) = view.owner(view.locate(Lpn(page)).unwrap());
+    (plane.0, region == S)
+}
+
+/// Writes a page at a time, and what they move: the page, what leaves for it, if anything, and where all pages lay
+/// before.
+fn moved(options: &str, mut told: impl FnMut(u32, Option<u32>, &[(u32, bool)], &Plain)) {
+    let spec = spec("448MiB");
+    let all = pages(&spec);
+    let mut device = begun(&spec, &format!("hyssd:static,u=50%,{options}"), all).unwrap();
+    for i in 0..150 {
+        let page = i * 7919 % all;
+        let before: Vec<(u32, bool)> = (0..all).map(|page| lies(&device, page)).collect();
+        alone(&mut device, u64::from(page));
+        let left = (0..all).find(|p| before[*p as usize].1 && !lies(&device, *p).1);
+        told(page, left, &before, &device);
+        device.ftl_mut().tables().check().unwrap();
+    }
+}
+
+#[test]
+fn static_place_sends_a_write_to_the_plane_just_left() {
+    for unit in ["unpacked", "rmw"] {
+        let (mut missed, mut joined) = (0, 0);
+        moved(&format!("tlc_unit={unit},place=static"), |page, left, before, device| {
+            let at = |page: u32| before[page as usize];
+            let Some(left) = left else {
+                return assert_eq!(lies(device, page), at(page), "{unit}: a hit of {page}");
+            };
+            missed += 1;
+            assert_eq!(lies(device, page), at(left), "{unit}: {page}, for which {left} left");
+            // With its pair-mate it shares a page of TLC, and so a plane; otherwise they change places.
+            let mate = left ^ 1;
+            if unit == "unpacked" {
+                assert_eq!(lies(device, left), at(page), "{left} left for {page}");
+            } else if mate != page && !at(mate).1 {
+                joined += 1;
+                assert_eq!(lies(device, left), at(mate), "{left} left for {page}");
+            }
+        });
+        assert!(missed > 100 && (joined > 50) == (unit == "rmw"), "{unit}: {joined} of {missed}");
+    }
+    let (mut missed, mut exchanged) = (0, 0);
+    moved("tlc_unit=rmw,place=level", |page, left, before, device| {
+        missed += u32::from(left.is_some());
+        exchanged += u32::from(left.is_some_and(|left| lies(device, page) == before[left as usize]));
+    });
+    assert!(missed > 100 && exchanged < missed / 2, "{exchanged} of {missed} by chance");
+    let refusal = begun(&spec("448MiB"), "hyssd:static,place=static", 0).err().unwrap();
+    assert!(refusal.contains("set tlc_unit=rmw"), "{refusal}");
+}
+
+#[test]
+fn saved_drive_goes_on_with_its_addresses() {
+    let spec = spec("400MiB");
+    let (geometry, name) =
+        (spec.geometry().unwrap(), "hyssd:life,tlc_unit=rmw,place=static,grid=6.25%,period=64");
+    let all = pages(&spec);
+    let mut device = begun(&spec, name, all).unwrap();
+    let ask = |device: &mut Plain, count: u64| {
+        for i in 0..count {
+            let now = device.now();
+            let op = if i % 9 == 8 { HostOp::Trim } else { HostOp::Write };
+            let request = HostRequest::new(op, i * 7919 % u64::from(all) * UNIT, UNIT as u32);
+            device.submit(request.at(now), now).unwrap();
+            while device.outstanding() > 12 {
+                device.next_completion(SimTime::NEVER).unwrap();
+            }
+        }
+    };
+    ask(&mut device, 700);
+    assert!(device.outstanding() > 0);
+    let label = Label { device: &spec, scheme: name };
+    let mut file = tempfile::tempfile().unwrap();
+    device.save(label, 7, &mut file).unwrap();
+    let state = StateFile::open(file, Checked::Whole).unwrap();
+    let scheme = wordline_schemes::build(name).unwrap();
+    let mut restored: Plain =
+        Device::restore_over(label, &geometry, scheme, NoProbe, &state, BoxedMedia::none()).unwrap();
+    for device in [&mut device, &mut restored] {
+        ask(device, 700);
+        device.drain().unwrap();
+    }
+    assert_eq!(device.ftl().counters(), restored.ftl().counters());
+    assert!(
+        (0..all).all(|page| device.ftl().view().locate(Lpn(page)) == restored.ftl().view().locate(Lpn(page)))
+    );
 }
 
 #[test]

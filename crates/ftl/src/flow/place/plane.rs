@@ -19,6 +19,7 @@ pub(crate) fn pick_plane(state: &mut State, place: &Place, home: PlaneId) -> Pla
         return home;
     }
     let fixed = match place.plane {
+        PlanePick::At(plane) if state.blocks.reaches(region, plane) => Some(plane),
         _ if !state.blocks.reaches(region, home) => None,
         PlanePick::Home if !state.config.dynamic => Some(home),
         PlanePick::NextChannel(unwanted) => Some(on_next_channel(state, region, home, unwanted)),
