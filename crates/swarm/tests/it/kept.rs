@@ -118,3 +118,10 @@ fn superblock_with_parity_gains_what_it_does_not_hold() {
 fn open_slots_of_a_superblock_precede_its_reserve() {
     goes_on(include_str!("../cases/conventional-edge-700660.txt"));
 }
+
+/// Idle time read a page of the cache without end, since a full plane had no slot for it. Rule: idle work begins where it
+/// can end (4).
+#[test]
+fn idle_move_without_a_slot_does_not_begin() {
+    goes_on(include_str!("../cases/turbo-write-3751.txt"));
+}
