@@ -6,6 +6,8 @@ inlined: each function that runs is seen, whatever the compiler would make of it
 - A function counts where it is called at least for every second request of the measured work, by
   way of others that are: what is done for each block of a drive, each thousandth request, is no
   part of a request's way. Its calls are how often its first instruction ran.
+- A loop counts however seldom it is called, if it calls another that counts that often, and so do
+  those that call it: the event loop runs until a request has ended, and several may have by then.
 - Copies of a generic function are one. A closure is a part of its function. What a derive writes
   is no function, since nobody reads it.
 - **functions** and **files** are those of ``ftl`` and ``sim`` without what is marked
@@ -37,6 +39,24 @@ BARS = {
     "SLC cache write and migration": (165, 40),
 }
 CRATES = ("ftl", "sim")
+# Functions through which each request passes, from its arrival to its completion. A list without
+# one of them is wrong.
+ALWAYS = (
+    "Device::submit",
+    "Device::go_on",
+    "Dispatcher::run_events",
+    "Clock::take",
+    "Dispatcher::bus_done",
+    "Dispatcher::array_done",
+    "Dispatcher::end",
+    "Dispatcher::deliver",
+)
+WRITES = ("submit_write", "Dispatcher::begin_program", "take_slot", "program_over", "commit")
+PASSED = {
+    "read": (*ALWAYS, "submit_read", "host_read_over"),
+    "write": (*ALWAYS, *WRITES),
+    "SLC cache write and migration": (*ALWAYS, *WRITES, "read_on", "relocate", "launch"),
+}
 # The function of the bench that does the measured work.
 START = "counted"
 FLAGS = "-Zinline-llvm=no -Zinline-mir=no -Csymbol-mangling-version=v0"
@@ -61,6 +81,8 @@ class Symbol:
     instructions: dict[int, tuple[int, int]] = field(default_factory=dict)
     # Of each call: where it stands, and whom it calls.
     calls: dict[int, list[int]] = field(default_factory=dict)
+    # Where it begins: several places, if the compiler made it more than once.
+    entries: set[int] = field(default_factory=set)
 
     @property
     def line(self) -> int:
@@ -70,7 +92,12 @@ class Symbol:
     @property
     def called(self) -> int:
         """Return how often it was called."""
-        return self.instructions[min(self.instructions)][1] if self.instructions else 0
+        first = {min(self.instructions)} if self.instructions else set()
+        return sum(map(self.ran, self.entries & self.instructions.keys() or first))
+
+    def ran(self, at: int) -> int:
+        """Return how often an instruction ran."""
+        return self.instructions.get(at, (0, 0))[1]
 
     @property
     def last(self) -> str:
@@ -117,7 +144,8 @@ def read_profile(text: str) -> dict[int, Symbol]:
                 files[key] = name
             if kind == "fl":
                 file = files[key]
-        elif line.startswith("calls="):
+        elif calls := re.match(r"calls=\d+ 0x([0-9a-f]+)", line):
+            symbols[called].entries.add(int(calls[1], 16))
             is_call = True
         elif cost := re.match(r"0x([0-9a-f]+) (\d+) (\d+)$", line):
             at = int(cost[1], 16)
@@ -170,26 +198,58 @@ class Trip:
 
     def __init__(self, symbols: dict[int, Symbol], sources: Sources, requests: int) -> None:
         """Follow the calls of the measured work."""
-        found = {key: sources.function(symbol) for key, symbol in symbols.items()}
-        called: Counter[Function] = Counter()
-        for key, function in found.items():
+        self.symbols = symbols
+        self.found = {key: sources.function(symbol) for key, symbol in symbols.items()}
+        self.requests = requests
+        self.called: Counter[Function] = Counter()
+        for key, function in self.found.items():
             if function:
-                called[function] += symbols[key].called
+                self.called[function] += symbols[key].called
         self.functions: dict[Function, int] = {}
+        self._follow(self._loops())
+
+    def _is_often(self, function: Function) -> bool:
+        return 2 * self.called[function] >= self.requests
+
+    def _follow(self, loops: set[Function]) -> None:
+        """List what the measured work calls, by way of what counts."""
         seen: set[int] = set()
-        ahead = [(key, 0) for key, symbol in symbols.items() if symbol.last == START]
+        ahead = [(key, 0) for key, symbol in self.symbols.items() if symbol.last == START]
         while ahead:
             key, depth = ahead.pop()
-            function = found[key]
-            often = function is None or 2 * called[function] >= requests
-            if key in seen or not (often or called[function] == 1):
+            function = self.found[key]
+            counts = function is None or self._is_often(function) or function in loops
+            if key in seen or not (counts or self.called[function] == 1):
                 continue
             seen.add(key)
-            if function and often:
+            if function and counts:
                 self.functions.setdefault(function, depth)
                 depth += 1
-            calls = sorted(symbols[key].calls.items())
+            calls = sorted(self.symbols[key].calls.items())
             ahead += [(callee, depth) for _, callees in reversed(calls) for callee in callees]
+
+    def _loops(self) -> set[Function]:
+        """Return functions that are called seldom and call often, and those that call them."""
+        # Of each call of one function by another: how often it ran.
+        ran: Counter[tuple[Function, Function]] = Counter()
+        for key, symbol in self.symbols.items():
+            for at, callees in symbol.calls.items():
+                for callee in map(self.found.get, callees):
+                    caller = self.found[key]
+                    if caller and callee and not self._is_often(caller) and self.called[caller] > 1:
+                        ran[caller, callee] += symbol.ran(at)
+        loops: set[Function] = set()
+        while more := {
+            caller
+            for (caller, callee), often in ran.items()
+            if caller not in loops
+            and (
+                (self._is_often(callee) and 2 * often >= self.requests)
+                or (callee in loops and 2 * often >= self.called[callee])
+            )
+        }:
+            loops |= more
+        return loops
 
     def count(self, *, every: bool) -> tuple[int, int]:
         """Return functions and files: of every function, or of those that have bars."""
@@ -239,6 +299,17 @@ def measure(program: str, case: str, sources: Sources) -> Trip:
     return trip
 
 
+def check_list(case: str, trip: Trip) -> None:
+    """End the program if a list lacks a function through which each request of a case passes."""
+    listed = {function.name for function in trip.functions}
+    if missing := [name for name in PASSED.get(case, ()) if name not in listed]:
+        sys.exit(
+            f"{case}: the list lacks {', '.join(missing)}, through which each request passes; "
+            "if the engine has another name for it, write that into PASSED (tests/trip.py), "
+            "else correct the rule of Trip"
+        )
+
+
 def copy_of(commit: str, folder: Path) -> Path:
     """Unpack a commit into a folder."""
     tree = folder / "tree"
@@ -249,13 +320,21 @@ def copy_of(commit: str, folder: Path) -> Path:
     return tree.resolve()
 
 
+def measured(program: str, case: str, sources: Sources) -> Trip:
+    """Measure a case, and check its list where the names are those of this tree."""
+    trip = measure(program, case, sources)
+    if sources.root == ROOT:
+        check_list(case, trip)
+    return trip
+
+
 def show(cases: list[str], sources: Sources) -> None:
     """Print a line for each case."""
     program = build(sources.root)
     width = max(map(len, cases))
     print(f"{'':<{width}} functions  files  bars       all")
     for case in cases:
-        trip = measure(program, case, sources)
+        trip = measured(program, case, sources)
         (functions, files), every = trip.count(every=False), trip.count(every=True)
         bars = "{} in {}".format(*BARS[case]) if case in BARS else "-"
         print(f"{case:<{width}} {functions:9} {files:6}  {bars:<9}  {every[0]} in {every[1]}")
@@ -263,7 +342,7 @@ def show(cases: list[str], sources: Sources) -> None:
 
 def show_tree(case: str, sources: Sources) -> None:
     """Print the functions of a case, each below the first that calls it."""
-    trip = measure(build(sources.root), case, sources)
+    trip = measured(build(sources.root), case, sources)
     for function, depth in trip.functions.items():
         mark = "  (always inlined)" if function.is_always_inlined else ""
         print(f"{'  ' * depth}{function.name}  {function.file}:{function.line}{mark}")

@@ -120,6 +120,11 @@ pub(crate) struct RegionState {
 }
 
 impl RegionState {
+    /// Whether its blocks have slots of a class at all.
+    pub fn has_slots_of(&self, class: SlotClass) -> bool {
+        self.region.rule.classes(self.shape).contains(&class)
+    }
+
     /// Whether data wait for others without limit, and are counted.
     pub fn waits_on(&self, stream: WriteStream) -> bool {
         stream == WriteStream::Host && self.region.pad_after.is_none()

@@ -42,13 +42,13 @@ impl SuperpageParity {
         is_complete
     }
 
-    /// Maximum number of parity slots for this number of data slots in a group of planes; its first superpage may lack only
-    /// one program.
-    pub fn slots_beside(&self, slots: u32, program: u32, group: u32) -> u32 {
+    /// Maximum number of parity programs for this number of data programs in a group of planes; its first superpage may
+    /// lack only one program.
+    pub fn programs_beside(&self, programs: u32, group: u32) -> u32 {
         if group < 2 || !self.is_written() {
             return 0;
         }
-        (slots / program + group - 2) / (group - 1) * program
+        (programs + group - 2) / (group - 1)
     }
 }
 
@@ -68,17 +68,20 @@ mod tests {
 
     // In any order of programs.
     #[test]
-    fn parity_never_takes_more_slots_than_foreseen() {
-        for (group, before, slots) in [(2, 0, 5), (4, 2, 1), (4, 2, 7), (4, 0, 6), (8, 6, 15)] {
+    fn parity_never_takes_more_programs_than_foreseen() {
+        for (group, before, programs) in [(2, 0, 5), (4, 2, 1), (4, 2, 7), (4, 0, 6), (8, 6, 15)] {
             let mut parity = SuperpageParity::new(Parity::Superpage, 1, group);
             let mut written = |programs: u32| {
                 (0..programs).filter(|_| parity.count_program(RegionId(0), &(0..group))).count() as u32
             };
             assert_eq!(written(before), 0);
-            let taken = written(slots);
-            assert!(taken <= parity.slots_beside(slots, 1, group), "{group} {before} {slots}: {taken}");
+            let taken = written(programs);
+            assert!(taken <= parity.programs_beside(programs, group), "{group} {before} {programs}: {taken}");
         }
-        assert_eq!(SuperpageParity::new(Parity::Superpage, 1, 4).slots_beside(9, 3, 4), 3);
-        assert_eq!(SuperpageParity::default().slots_beside(9, 3, 4), 0);
+        assert_eq!(
+            [0, 1, 3, 4].map(|n| SuperpageParity::new(Parity::Superpage, 1, 4).programs_beside(n, 4)),
+            [0, 1, 1, 2]
+        );
+        assert_eq!(SuperpageParity::default().programs_beside(3, 4), 0);
     }
 }

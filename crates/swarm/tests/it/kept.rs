@@ -103,3 +103,25 @@ fn promotions_into_a_full_cache_make_progress() {
     goes_on(include_str!("../cases/hyssd-ips-agc-61008999.txt"));
     goes_on(include_str!("../cases/hyssd-51005586.txt"));
 }
+
+/// Acknowledged data never left RAM, or a write ended as out of space, though superblocks with parity held mostly invalid
+/// data. Rule: a collection pads one program of a superblock alone, and each that gains by that begins (1, 2).
+#[test]
+fn superblock_with_parity_gains_what_it_does_not_hold() {
+    goes_on(include_str!("../cases/conventional-edge-1039.txt"));
+    goes_on(include_str!("../cases/conventional-edge-20522.txt"));
+}
+
+/// Reads that were queued in one plane kept data from it, and three superblocks were open for its slots, when a write ended
+/// as out of space. Rule: an open slot of any plane comes before the reserve (1).
+#[test]
+fn open_slots_of_a_superblock_precede_its_reserve() {
+    goes_on(include_str!("../cases/conventional-edge-700660.txt"));
+}
+
+/// Idle time read a page of the cache without end, since a full plane had no slot for it. Rule: idle work begins where it
+/// can end (4).
+#[test]
+fn idle_move_without_a_slot_does_not_begin() {
+    goes_on(include_str!("../cases/turbo-write-3751.txt"));
+}

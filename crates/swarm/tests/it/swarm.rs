@@ -1,16 +1,18 @@
 //! Cases by the thousand: `make swarm N=1000 SEED=1` runs so many of them; `cargo test` a fixed number. A case that fails is
 //! told as `WORDLINE_CASE=SEED:LENGTH`, and `replays` runs it alone.
 
+use std::any::Any;
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, Once, mpsc};
 use std::time::{Duration, Instant};
 use wordline_device::PartialPages;
 use wordline_ftl::MapKind;
 use wordline_schemes::Registry;
-use wordline_swarm::{Failure, Outcome, Swarm, run_case, stress};
+use wordline_swarm::{Case, Failure, Outcome, Swarm, run_case, stress};
 
 /// All schemes, or those that `WORDLINE_SCHEMES=a,b` asks for.
 pub fn swarm() -> Swarm {
@@ -51,11 +53,17 @@ pub fn quietly<T>(call: impl FnOnce() -> T) -> T {
     returned
 }
 
-fn replay(swarm: &Swarm, seed: u64, length: u64) -> String {
-    let edge = if swarm.is_at_the_edge() { "edge:" } else { "" };
+/// The command that runs a case of this kind alone, over the same schemes.
+fn command(kind: &str, seed: u64, length: u64) -> String {
+    let schemes = std::env::var("WORDLINE_SCHEMES").map(|names| format!("WORDLINE_SCHEMES={names} "));
     format!(
-        "replay: WORDLINE_CASE={edge}{seed}:{length} cargo test -p wordline-swarm --test it swarm::replays"
+        "replay: {}WORDLINE_CASE={kind}{seed}:{length} cargo test -p wordline-swarm --test it swarm::replays",
+        schemes.unwrap_or_default()
     )
+}
+
+fn replay(swarm: &Swarm, seed: u64, length: u64) -> String {
+    command(if swarm.is_at_the_edge() { "edge:" } else { "" }, seed, length)
 }
 
 fn told(swarm: &Swarm, failure: &Failure) -> String {
@@ -78,37 +86,52 @@ fn tell(text: &str) {
 /// A core's number, and since when.
 type Begun = Mutex<(u64, Instant)>;
 
-/// Calls with each number of a range, on every core. A call that never returns is named, and ends
-/// everything, for it cannot be caught.
+/// The result of a core: its number, and what a call of it panicked with.
+type Ended = (usize, Option<Box<dyn Any + Send>>);
+
+/// Calls with each number of a range, on every core. A call that panics ends all others after theirs, and its panic goes
+/// on. A call that never returns is named, and ends everything, for it cannot be caught.
 fn each(swarm: &Swarm, range: std::ops::Range<u64>, call: impl Fn(u64) + Sync) {
     let next = AtomicU64::new(range.start);
     let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
     let begun: Vec<Begun> = (0..cores).map(|_| Mutex::new((range.start, Instant::now()))).collect();
-    std::thread::scope(|scope| {
-        let (say, hear) = mpsc::channel::<usize>();
+    let panic = std::thread::scope(|scope| {
+        let (say, hear) = mpsc::channel::<Ended>();
         for (core, begun) in begun.iter().enumerate() {
             let (say, next, call) = (say.clone(), &next, &call);
             scope.spawn(move || {
-                loop {
-                    let n = next.fetch_add(1, Ordering::Relaxed);
-                    if n >= range.end {
-                        break;
+                let work = || {
+                    loop {
+                        let n = next.fetch_add(1, Ordering::Relaxed);
+                        if n >= range.end {
+                            break;
+                        }
+                        *begun.lock().unwrap() = (n, Instant::now());
+                        call(n);
                     }
-                    *begun.lock().unwrap() = (n, Instant::now());
-                    call(n);
+                };
+                let panic = catch_unwind(AssertUnwindSafe(work)).err();
+                if panic.is_some() {
+                    next.store(range.end, Ordering::Relaxed);
                 }
-                say.send(core).unwrap();
+                say.send((core, panic)).unwrap();
             });
         }
-        wait_for_all(swarm, &begun, &hear);
+        wait_for_all(swarm, &begun, &hear)
     });
+    if let Some(panic) = panic {
+        resume_unwind(panic);
+    }
 }
 
-fn wait_for_all(swarm: &Swarm, begun: &[Begun], hear: &mpsc::Receiver<usize>) {
+/// Wait for all cores. Returns what the first that panicked did so with.
+fn wait_for_all(swarm: &Swarm, begun: &[Begun], hear: &mpsc::Receiver<Ended>) -> Option<Box<dyn Any + Send>> {
     let mut working: BTreeSet<usize> = (0..begun.len()).collect();
+    let mut panicked = None;
     while !working.is_empty() {
-        if let Ok(core) = hear.recv_timeout(PATIENCE / 4) {
+        if let Ok((core, panic)) = hear.recv_timeout(PATIENCE / 4) {
             working.remove(&core);
+            panicked = panicked.or(panic);
             continue;
         }
         for core in &working {
@@ -119,6 +142,22 @@ fn wait_for_all(swarm: &Swarm, begun: &[Begun], hear: &mpsc::Receiver<usize>) {
             }
         }
     }
+    panicked
+}
+
+/// A call that panics is not taken for one that never ends: the others end what they are at, and nothing is waited for.
+#[test]
+fn panic_of_one_core_reaches_the_test_at_once() {
+    let (since, calls) = (Instant::now(), AtomicU64::new(0));
+    let all = || {
+        each(&swarm(), 0..1_000_000_000, |n| {
+            calls.fetch_add(1, Ordering::Relaxed);
+            assert!(n != 7, "the seventh");
+        });
+    };
+    let panic = quietly(|| catch_unwind(AssertUnwindSafe(all))).unwrap_err();
+    assert_eq!(panic.downcast_ref::<&str>(), Some(&"the seventh"));
+    assert!(calls.into_inner() < 1_000_000_000 && since.elapsed() < PATIENCE / 4);
 }
 
 #[test]
@@ -153,26 +192,28 @@ fn no_case_fails(swarm: &Swarm, usually: u64) {
     }
 }
 
-/// Drives that map pages, with the sectors of each page known: what a partial write lacks is read, and no more.
+/// A case over a drive that maps pages, with the sectors of each page known; none if its drive does not take that.
+fn by_valid_sectors(swarm: &Swarm, seed: u64, length: u64) -> Option<Case> {
+    let mut case = swarm.draw(seed, length).ok().filter(|case| case.drive.by_page())?;
+    case.drive = case.drive.changed(|spec| spec.partial = PartialPages::ValidSectors);
+    // Its scheme or another setting may not take it.
+    (case.drive.layout.map == MapKind::ValidSectors).then_some(case)
+}
+
+/// What a partial write lacks is read, and no more. A case that fails is replayed as `WORDLINE_CASE=valid:SEED:LENGTH`.
 #[test]
 fn every_read_and_every_count_by_valid_sectors() {
     let swarm = swarm();
+    let (first, cases) = (number("WORDLINE_SEED", 0), number("WORDLINE_CASES", 300));
     let run = AtomicU64::new(0);
-    each(&swarm, 0..number("WORDLINE_CASES", 300), |seed| {
-        let Ok(mut case) = swarm.draw(seed, Swarm::length(seed)) else { return };
-        if !case.drive.by_page() {
-            return;
-        }
-        case.drive = case.drive.changed(|spec| spec.partial = PartialPages::ValidSectors);
-        if case.drive.layout.map != MapKind::ValidSectors {
-            return; // its scheme or another setting does not take it
-        }
+    each(&swarm, first..first + cases, |seed| {
+        let Some(case) = by_valid_sectors(&swarm, seed, Swarm::length(seed)) else { return };
         quietly(|| run_case(&case))
-            .unwrap_or_else(|failure| panic!("seed {seed}, by valid sectors: {failure}"));
+            .unwrap_or_else(|failure| panic!("{failure}\n  {}", command("valid:", seed, failure.length)));
         run.fetch_add(1, Ordering::Relaxed);
     });
     let run = run.into_inner();
-    assert!(run >= 60, "only {run} cases were run");
+    assert!(run * 5 >= cases, "only {run} of {cases} cases were run");
 }
 
 #[test]
@@ -193,11 +234,17 @@ fn case_is_deterministic_and_a_shorter_one_its_prefix() {
 #[test]
 fn replays_the_case_that_the_environment_names() {
     let Ok(case) = std::env::var("WORDLINE_CASE") else { return };
-    let (swarm, case) =
-        case.strip_prefix("edge:").map_or_else(|| (swarm(), &*case), |case| (at_the_edge(), case));
-    let (seed, length) = case.split_once(':').expect("WORDLINE_CASE=SEED:LENGTH, or edge:SEED:LENGTH");
+    let (kind, case) = case.split_once(':').filter(|(_, rest)| rest.contains(':')).unwrap_or(("", &case));
+    let (seed, length) = case.split_once(':').expect("WORDLINE_CASE=SEED:LENGTH, edge: or valid: before it");
     let (seed, length) = (seed.parse().expect("a seed"), length.parse().expect("a length"));
-    let case = swarm.draw(seed, length).unwrap_or_else(|f| panic!("{f}"));
+    let case = match kind {
+        "" => swarm().draw(seed, length).unwrap_or_else(|f| panic!("{f}")),
+        "edge" => at_the_edge().draw(seed, length).unwrap_or_else(|f| panic!("{f}")),
+        "valid" => {
+            by_valid_sectors(&swarm(), seed, length).expect("a drive that knows the sectors of its pages")
+        }
+        other => panic!("{other}: neither edge nor valid"),
+    };
     println!("{case}");
     run_case(&case).unwrap_or_else(|f| panic!("{f}"));
 }

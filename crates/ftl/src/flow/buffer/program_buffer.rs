@@ -10,7 +10,7 @@ use crate::layer::Layer;
 use crate::plan::map_kind::MapKind;
 use crate::plan::region::{MovedIn, Region, RegionId};
 use crate::plan::span::Dead;
-use crate::state::blocks::superblock_members::superblock_planes;
+use crate::state::blocks::superblock_members::{has_superblocks, superblock_planes};
 use crate::state::blocks::{Blocks, job_mut, program_buffer_mut};
 use crate::state::op::{Op, OpId, Ops, Owner};
 use crate::state::program_buffer::WriteStream;
@@ -436,7 +436,8 @@ fn pad(layer: &mut Layer, region: RegionId, plane: PlaneId, stream: WriteStream)
     close_group(layer, region, plane, stream);
 }
 
-/// Pad all waiting host data, and with `moved` also those that collection moves.
+/// Pad all waiting host data, and with `moved` also those that collection moves. Of a superblock that is being emptied only
+/// the last program is padded, as `gains` has it.
 pub(crate) fn seal(layer: &mut Layer, moved: bool) {
     for index in 0..layer.state.blocks.regions().len() {
         let region = RegionId(index as u8);
@@ -448,7 +449,11 @@ pub(crate) fn seal(layer: &mut Layer, moved: bool) {
         for local in 0..layer.state.blocks.regions()[index].planes.len() as u32 {
             pad(layer, region, PlaneId(first + local), WriteStream::Host);
             for stream in WriteStream::WITHIN.into_iter().filter(|_| moved) {
-                pad(layer, region, PlaneId(first + local), stream);
+                let (blocks, plane) = (&layer.state.blocks, PlaneId(first + local));
+                let grows = has_superblocks(blocks, region) && feeds(blocks, region, plane, stream);
+                if !(grows && stream == WriteStream::Collected) {
+                    pad(layer, region, plane, stream);
+                }
             }
         }
     }

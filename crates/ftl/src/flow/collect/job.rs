@@ -23,6 +23,7 @@ use crate::state::blocks::victims::{best_victim, gains, is_victim, list, unlist}
 use crate::state::blocks::{Blocks, job_mut, pin, set_phase};
 use crate::state::job::{GcReason, Job};
 use crate::state::op::{Op, Owner};
+use crate::state::state::State;
 use crate::state::without_effect::WithoutEffect;
 use wordline_counters::OpKind;
 use wordline_device::GcClass;
@@ -368,10 +369,14 @@ pub(crate) fn has_job(blocks: &Blocks, die: DieId) -> bool {
         .any(|plane| regions().any(|r| blocks.reaches(r, plane) && blocks.at(r, plane).job.is_some()))
 }
 
-/// Whether a scheme places the collected pages of a region in another pool.
+/// Whether a scheme places the collected pages of a block, or of its superblock, in another pool, or there are none.
 pub(crate) fn evicts(layer: &mut Layer, region: RegionId, plane: PlaneId, block: BlockId) -> bool {
-    let slots = layer.state.blocks.region(region).slots_per_block;
-    let Some(slot) = layer.state.map.next_live(block, 0, slots) else { return true };
+    let State { blocks, map, .. } = &mut layer.state;
+    let slots = blocks.region(region).slots_per_block;
+    let first = |(plane, block)| map.next_live(block, 0, slots).map(|slot| (plane, block, slot));
+    let Some((plane, block, slot)) = members(blocks, region, plane, block).find_map(first) else {
+        return true;
+    };
     let mut spans = Spans::new();
     layer.state.map.live_in(layer.state.geometry.ppn(block, slot), &mut spans);
     let place = place_collected(layer, region, &spans, plane);

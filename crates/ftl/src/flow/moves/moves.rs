@@ -9,11 +9,12 @@ use crate::flow::next::Next;
 use crate::flow::place::plane::moves_to;
 use crate::flow::records::spare_area::carry;
 use crate::layer::Layer;
-use crate::plan::decision::{Move, PlanePick};
+use crate::plan::decision::{Move, PlanePick, Target};
 use crate::plan::layout::IdleHold;
 use crate::plan::region::MovedIn;
 use crate::plan::span::Span;
 use crate::state::blocks;
+use crate::state::blocks::admission::{Claim, grants_conversion, has_room};
 use crate::state::blocks::free_space::has_full_buffer;
 use crate::state::blocks::superblock_members::least_filled_plane;
 use crate::state::blocks::{Blocks, pin};
@@ -97,6 +98,11 @@ pub(crate) fn begin_move(layer: &mut Layer, mut m: Move, why: MoveReason) -> Opt
     }
     let block = layer.state.geometry.block_of(m.seen);
     let plane = layer.state.geometry.plane_of(block);
+    if idle && !may_find_slot(&layer.state, &m, plane) {
+        layer.moves.under_way.remove(&m.lpn);
+        layer.state.counters.without_effect.count(WithoutEffect::MoveNoRoom);
+        return None;
+    }
     let class = match waits.is_none() {
         true if idle && layer.seat.layout.idle_hold != IdleHold::Grain => Class::Held,
         true => Class::Background,
@@ -115,6 +121,22 @@ pub(crate) fn begin_move(layer: &mut Layer, mut m: Move, why: MoveReason) -> Opt
         begin_idle_work(layer, layer.state.geometry.die_of(plane));
     }
     Some(add_op(&mut layer.state.ops, &mut layer.store, read))
+}
+
+/// Whether a move in idle time can get a slot as things are, if it stays in its plane. One that is begun without would
+/// be given up and asked for again, for ever; an erase of its plane asks for it anew.
+fn may_find_slot(state: &State, m: &Move, plane: PlaneId) -> bool {
+    let State { blocks, trims, demand, .. } = state;
+    let may_have = |target: Target| {
+        let Target { region, class } = target;
+        if !blocks.is_there(region, plane) || !blocks.region(region).has_slots_of(class) {
+            return true; // an error, at the end of its read
+        }
+        let opens = blocks.at(region, plane).open[class as usize].is_empty();
+        has_room(blocks, target, plane, Claim::Data)
+            && (!opens || grants_conversion(blocks, trims, demand, region, plane))
+    };
+    m.plane != PlanePick::Home || m.route.targets().any(may_have)
 }
 
 /// Current place of a page, if it has only been collected since it was seen.

@@ -42,6 +42,8 @@ pub(crate) fn relocate(layer: &mut Layer, read: OpId, region: RegionId, relocate
     let class = job_class(&layer.state, &layer.held_dies, region, plane, &job);
     let mut spans = Spans::new();
     let mut parts = 0;
+    // Units of one page stay together, so that at most one program of a collection is padded.
+    let mut chosen = None;
     for from in first.0..end {
         let from = Ppn(from);
         layer.state.map.live_in(from, &mut spans);
@@ -55,7 +57,11 @@ pub(crate) fn relocate(layer: &mut Layer, read: OpId, region: RegionId, relocate
         let within = pool(to) == pool(region);
         let target = if layer.state.blocks.reaches(to, plane) {
             let stream = if within { WriteStream::Collected } else { WriteStream::Moved };
-            least_filled_plane(&mut layer.state.blocks, &layer.state.backlog, to, plane, stream)
+            let (state, before) = (&mut layer.state, chosen.filter(|(region, _)| *region == to));
+            let least_filled = || least_filled_plane(&mut state.blocks, &state.backlog, to, plane, stream);
+            let target = before.map_or_else(least_filled, |(_, target)| target);
+            chosen = Some((to, target));
+            target
         } else {
             moves_to(&mut layer.state, to, place.plane, plane)
         };

@@ -11,7 +11,9 @@ use crate::flow::moves::moves::leave_buffer;
 use crate::layer::Layer;
 use crate::plan::decision::{Route, Target};
 use crate::plan::region::MovedIn;
-use crate::state::blocks::admission::{Claim, grants_block, grants_conversion, grants_slot, has_room};
+use crate::state::blocks::admission::{
+    Claim, grants_block, grants_conversion, grants_slot, has_room, spares_reserve,
+};
 use crate::state::blocks::frontier::{Head, head_of, open, open_superblock_members, take_block, take_page};
 use crate::state::blocks::superblock_members::{
     has_superblocks, least_filled_of_superblock, members, superblock_planes,
@@ -177,6 +179,9 @@ fn take_slot(layer: &mut Layer, id: OpId, target: Target, reserve: bool) -> Opti
     let (head, opened) = match head_of(blocks, target, plane, apart) {
         Head::Open(head) => (head, false),
         Head::Later => return None,
+        Head::Erased if !levels && spares_reserve(blocks, target, plane, Claim::of(privileged)) => {
+            return None;
+        }
         Head::Erased => (open_block(layer, target, plane, reserve, levels)?, true),
     };
     let page = take_page(&mut layer.state.blocks, &layer.state.map, target, plane, head)?;

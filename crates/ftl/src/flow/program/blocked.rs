@@ -14,7 +14,7 @@ use crate::flow::program::bind::{leave_buffer_all, refuses_conversion};
 use crate::layer::Layer;
 use crate::plan::decision::{PlanePick, Route, Target};
 use crate::plan::region::RegionId;
-use crate::state::blocks::admission::{Claim, has_room};
+use crate::state::blocks::admission::{Claim, has_open_slot, has_room};
 use crate::state::blocks::free_space::spare_slots;
 use crate::state::blocks::superblock_members::superblock_planes;
 use crate::state::blocks::{Blocks, planes_mut};
@@ -325,9 +325,11 @@ fn member_with_space(state: &State, id: OpId) -> Option<PlaneId> {
     {
         return None;
     }
+    let claim = Claim::of(privileged);
     let mut targets = op.route.targets().filter(|t| state.blocks.is_there(t.region, here));
     targets.find_map(|target| {
         let mut planes = superblock_planes(&state.blocks, target.region, here).map(PlaneId);
-        planes.find(|p| *p != here && has_room(&state.blocks, target, *p, Claim::of(privileged)))
+        let open = planes.clone().find(|p| *p != here && has_open_slot(&state.blocks, target, *p, claim));
+        open.or_else(|| planes.find(|p| *p != here && has_room(&state.blocks, target, *p, claim)))
     })
 }

@@ -7,6 +7,7 @@ use crate::plan::region::RegionId;
 use crate::state::blocks::Blocks;
 use crate::state::blocks::capacity::lost_in;
 use crate::state::blocks::free_space::{hard_reserve, has_slots_left, is_at_hard_reserve};
+use crate::state::blocks::superblock_members::superblock_planes;
 use crate::state::demand_map::DemandMap;
 use crate::state::trim::TrimLog;
 use wordline_units::PlaneId;
@@ -60,6 +61,22 @@ pub(crate) fn has_room(blocks: &Blocks, target: Target, plane: PlaneId, claim: C
         None => r.region.rule.begins_with(r.shape, class) && grants_block(blocks, region, plane, claim),
     };
     has && grants_slot(blocks, region, plane, claim)
+}
+
+/// Whether a region could take a program in a plane now without an erased block.
+pub(crate) fn has_open_slot(blocks: &Blocks, target: Target, plane: PlaneId, claim: Claim) -> bool {
+    let is_open = !blocks.at(target.region, plane).open[target.class as usize].is_empty();
+    is_open && has_room(blocks, target, plane, claim)
+}
+
+/// Whether a program of collection would open a superblock from the reserve, though another plane has an open slot: that
+/// comes first, since an open superblock is no victim, whatever it holds.
+pub(crate) fn spares_reserve(blocks: &Blocks, target: Target, plane: PlaneId, claim: Claim) -> bool {
+    let pool = blocks.pool_of(target.region);
+    let mut planes = superblock_planes(blocks, target.region, plane).map(PlaneId).filter(|p| *p != plane);
+    claim == Claim::Collection
+        && pool.free[blocks.local(target.region, plane)].len() as u32 <= pool.reserve
+        && planes.any(|p| has_open_slot(blocks, target, p, claim))
 }
 
 /// Whether a region owns its maximum of blocks in a plane while its pool has more.

@@ -133,8 +133,8 @@ pub(crate) fn end_program(
     Some(region)
 }
 
-/// Whether emptying a block, or its superblock, within its pool frees more than the maximum padding of a group in
-/// each plane, and the parity of what is written again; otherwise GC could livelock.
+/// Whether emptying a block, or its superblock, within its pool frees at least one program: only the last program of what
+/// it holds is padded, and parity goes with them. Otherwise GC could livelock.
 pub(crate) fn gains(blocks: &Blocks, map: &Map, region: RegionId, block: BlockId) -> bool {
     let r = &blocks.regions[region.index()];
     let (together, program) =
@@ -143,9 +143,9 @@ pub(crate) fn gains(blocks: &Blocks, map: &Map, region: RegionId, block: BlockId
         1 => relocation_cost(blocks, map, block),
         _ => superblock_relocation_cost(blocks, map, region, block),
     };
-    let taken = cost.div_ceil(blocks.geometry.sectors_per_unit) + (program - 1) * together;
-    let parity = blocks.superblocks.parity.slots_beside(taken, program, together);
-    taken + parity < r.slots_per_block * together
+    let programs = cost.div_ceil(blocks.geometry.sectors_per_unit).div_ceil(program);
+    let parity = blocks.superblocks.parity.programs_beside(programs, together);
+    (programs + parity) * program < r.slots_per_block * together
 }
 
 /// Cost of emptying a block, in sectors: data to program, and slots left unused. Victims are ranked by it, so
