@@ -19,7 +19,7 @@ from wordline.atlas import findings, judge
 from wordline.atlas import page as pages
 from wordline.atlas import report as reports
 from wordline.atlas.cells import KEYS, LEAST_LATENCY_US, MEASURES, Atlas, Cell, DriveCells, Place
-from wordline_lab.atlas import kept, published, tuned, tuning, tuning_gains
+from wordline_lab.atlas import kept, length, published, tuned, tuning, tuning_gains
 
 
 @pytest.fixture(scope="module")
@@ -306,6 +306,19 @@ def test_runs_are_longer_if_too_few_are_stationary(tmp_path, monkeypatch, enough
     text = reports.lengthened(found)
     assert ("Under 1 of 1 conditions" in text and "4 times" in text) == (asked > 600)
     assert kept.from_json(found.to_json()).to_json() == found.to_json()
+
+
+def test_longer_runs_judge_an_answer():
+    same, off = (
+        length.Pair("waf", (0.1, 0.02), (0.12, 0.01)),
+        length.Pair("waf", (0.1, 0.02), (0.2, 0.01)),
+    )
+    turned = length.Pair("waf", (0.1, 0.02), (-0.1, 0.02))
+    unsure = length.Pair("waf", (0.01, 0.02), (-0.1, 0.02))
+    assert [p.is_within for p in (same, off, turned, unsure)] == [True, False, False, False]
+    assert [p.turns for p in (same, off, turned, unsure)] == [False, False, True, False]
+    said = length.text([replace(p, measure=m) for m in length.ASKED for p in (same, turned)])
+    assert "| write amplification | 2 | 2 | 1 | 1 | " in said
 
 
 def with_further(first: str, second: str, further: dict[str, list[float]]) -> DriveCells:

@@ -27,7 +27,7 @@ Told = Callable[[str, int, d.Condition], object]
 
 
 @dataclass
-class _Done:
+class Done:
     """What the schemes of a condition came to."""
 
     reports: dict[str, list[dict[str, Any]]]  #: By scheme, one of each seed.
@@ -185,7 +185,7 @@ class Performer:
 
         leads = (workload, initial, settings)
         times = self._long_enough(drive, condition)
-        done = self._all_schemes(drive, condition, range(1, design.seeds + 1), times)
+        done = self.schemes_of(drive, condition, range(1, design.seeds + 1), times)
         found = place(condition.at(), drive.baseline, done.reports, done.refused, leads, done.fixed)
         found.asked = times * design.requests[condition.workload]
         for cell in found.cells.values():
@@ -207,21 +207,21 @@ class Performer:
         longer = self.design.longer
         if longer == 1 or self.design.is_finite:
             return 1
-        first = [of[0] for of in self._all_schemes(drive, condition, [1], 1).reports.values()]
+        first = [of[0] for of in self.schemes_of(drive, condition, [1], 1).reports.values()]
         asked = self.design.requests[condition.workload]
         has_ended = any(report["host"]["requests"] < asked for report in first)
         return 1 if has_ended or of_reports(first, over_seeds=True).is_enough else longer
 
-    def _all_schemes(
+    def schemes_of(
         self, drive: d.Drive, condition: d.Condition, seeds: Iterable[int], times: int
-    ) -> _Done:
+    ) -> Done:
         """Run all schemes; one that has no dynamic cache keeps the static one."""
         seeds = list(seeds)
         reports, refused = self._do(self._runs(drive, condition, drive.spelled, (), seeds, times))
         if condition.cache == "static":
-            return _Done(reports, refused)
+            return Done(reports, refused)
         again, refused = self._do(self._runs(drive, condition, refused, refused, seeds, times))
-        return _Done({**reports, **again}, refused, set(again))
+        return Done({**reports, **again}, refused, set(again))
 
     def _runs(
         self,

@@ -238,11 +238,15 @@ def _costs(drive: DriveCells) -> list[str]:
             f"({steady_runs(drive)})."
         ]
     (first, best), (last, worst) = ranked[0], ranked[-1]
-    waf = j.over(drive.places, last, "waf")
+    ends = [
+        f"under {_name(scheme)}" + ("" if scheme == drive.baseline else f", {of}")
+        for scheme, of in ((first, f"{best} the plain drive's bytes"), (last, worst))
+    ]
+    waf = None if last == drive.baseline else j.over(drive.places, last, "waf")
+    with_waf = "" if waf is None else f", with {waf} the plain drive's write amplification"
     return [
-        f"What it costs: on {drive.title} the drive lives longest under {_name(first)}, "
-        f"{best} the plain drive's bytes, and shortest under {_name(last)}, {worst}, "
-        f"whose write amplification is {waf or 'unknown'}."
+        f"What it costs: on {drive.title} the drive lives longest {ends[0]}, and shortest "
+        f"{ends[1]}{with_waf}."
     ]
 
 

@@ -1,0 +1,113 @@
+"""What an answer of the atlas is worth in longer runs: ``python -m wordline_lab.atlas.length DIR``.
+
+Conditions of the published atlas whose runs are steady at their first length are run ten times as
+long with other seeds. An answer that turns there rests on the length of the run; one that leaves
+its interval by more than chance is off by what the interval, which is over seeds, does not show.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import hypot
+from pathlib import Path
+
+import numpy as np
+
+from wordline import page
+from wordline.atlas.cells import KEYS, MEASURES, logs
+from wordline.atlas.execute import Performer
+from wordline.interval import mean_and_half_width
+from wordline.runs import Runner
+from wordline.steady import of_reports
+from wordline_lab.atlas import published
+
+#: What is run: schemes on the drive of TLC, every so many conditions, so many times as long.
+SCHEMES = ("slc-cache", "sector", "ips", "pa-ssd")
+EVERY, TIMES = 4, 10
+#: The seeds of the first runs, and those of the longer ones.
+FIRST, OTHERS = range(1, 6), range(6, 11)
+ASKED = ("write_mean", "read_mean", "write_p99", "waf")
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A figure over the plain drive's in short runs and in long ones, as logarithms to base 2."""
+
+    measure: str
+    short: tuple[float, float]  #: Mean, and half of its interval.
+    long: tuple[float, float]
+
+    @property
+    def is_answer(self) -> bool:
+        """Whether the short runs call it better or worse."""
+        return abs(self.short[0]) > self.short[1]
+
+    @property
+    def turns(self) -> bool:
+        """Whether the long runs say the opposite, both beyond chance."""
+        is_known = abs(self.long[0]) > self.long[1]
+        return self.is_answer and is_known and self.short[0] * self.long[0] < 0
+
+    @property
+    def is_within(self) -> bool:
+        """Whether the two differ by no more than chance."""
+        return self.off <= hypot(self.short[1], self.long[1])
+
+    @property
+    def off(self) -> float:
+        """By how much the two differ."""
+        return abs(self.short[0] - self.long[0])
+
+
+def pairs(folder: Path) -> list[Pair]:
+    """Run what is not there yet, and return all pairs; raises as `wordline.run`."""
+    design = published.built_in()
+    drive = design.drives[0]
+    kept = {drive.baseline: drive.schemes[drive.baseline]}
+    kept |= {scheme: drive.schemes[scheme] for scheme in SCHEMES}
+    drive = replace(drive, schemes=kept, further={})
+    performer = Performer(replace(design, drives=[drive]), Runner(folder / "runs"))
+    performer.calibrate(drive)
+    found = []
+    for condition in design.conditions[1::EVERY]:
+        short = performer.schemes_of(drive, condition, FIRST, 1).reports
+        steady = {s for s, of in short.items() if of_reports(of, over_seeds=True).is_enough}
+        if drive.baseline not in steady:
+            continue
+        long = performer.schemes_of(drive, condition, OTHERS, TIMES).reports
+        for scheme in sorted(steady & set(long) - {drive.baseline}):
+            of = [logs(x[scheme], x[drive.baseline]) for x in (short, long)]
+            for measure in ASKED:
+                rows = [x[KEYS[measure]] for x in of]
+                if not np.isnan(rows).any():
+                    one, two = (mean_and_half_width(row) for row in rows)
+                    found.append(Pair(measure, one, two))
+    return found
+
+
+def text(found: Sequence[Pair]) -> str:
+    """Return what came out, as Markdown."""
+    rows = []
+    for measure in ASKED:
+        of = [pair for pair in found if pair.measure == measure]
+        median = 2 ** float(np.median([pair.off for pair in of])) - 1
+        counts = (sum(p.is_answer for p in of), sum(p.turns for p in of))
+        within = sum(p.is_within for p in of)
+        label = MEASURES[KEYS[measure]].label
+        rows.append([label, str(len(of)), *map(str, counts), str(within), f"{median:.1%}"])
+    head = ["figure over the plain drive's", "pairs", "significant at first", "of these turned"]
+    head += ["within the intervals", "median difference"]
+    return (
+        "# Answers of the atlas in longer runs\n\n"
+        "Written by `python -m wordline_lab.atlas.length DIR`: every fourth condition of the "
+        f"published atlas on its drive of TLC, where the runs of {', '.join(SCHEMES)} and of the "
+        f"plain drive are steady, again {TIMES} times as long with other seeds.\n\n"
+        f"{page.table(head, rows)}\n"
+        "The interval of an answer is over seeds; what the length of a run does it does not show.\n"
+    )
+
+
+if __name__ == "__main__":
+    print(text(pairs(Path(sys.argv[1]))), end="")
