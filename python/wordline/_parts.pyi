@@ -350,6 +350,7 @@ class SteadyState(Figures):
     after: AfterWarmUp | Any
     criterion: str
     reached: str
+    stationary: bool
     why: str
 
 class Throughput(Figures):
