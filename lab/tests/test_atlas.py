@@ -303,7 +303,8 @@ def test_runs_are_longer_if_too_few_are_stationary(tmp_path, monkeypatch, enough
     [place] = found.drives[0].places
     assert place.asked == asked
     assert sum(place.requests) == 2 * asked
-    text = reports.lengthened(found)
+    reports.write(found, tmp_path, "wordline atlas")
+    text = (tmp_path / "README.md").read_text()
     assert ("Under 1 of 1 conditions" in text and "4 times" in text) == (asked > 600)
     assert kept.from_json(found.to_json()).to_json() == found.to_json()
 

@@ -9,7 +9,9 @@ import pytest
 pytest.importorskip("rich", reason="needs pip install '.[atlas]'")
 pytest.importorskip("pyarrow", reason="needs pip install '.[atlas]'")
 
+import wordline as wl
 from helpers import ROOT
+from wordline import steady
 from wordline.atlas import design as designs
 from wordline.atlas import page as pages
 
@@ -119,3 +121,20 @@ def test_wrong_input_ends_with_2(wordline, arguments, message):
     done = wordline("atlas", *arguments)
     assert done.code == 2
     assert message in done.err
+
+
+def test_seeds_make_a_stationary_run_steady():
+    report = wl.run(
+        device="fair-tlc",
+        scheme="conventional",
+        workload="uniform:read=100%,rate=100k",
+        requests=5000,
+        initial="fill:30%",
+    ).to_dict()
+    state = report["steady_state"]
+    assert (state["reached"], state["stationary"]) == ("too_short", True), state["why"]
+    alone, among = (steady.of_reports([report] * 5, over_seeds=seeds) for seeds in (False, True))
+    assert (alone.steady, among.steady) == (0, 5)
+    assert (alone.changing, among.changing) == (0, 0)
+    assert alone.needed > 5000
+    assert among.needed == 0

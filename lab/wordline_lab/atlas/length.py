@@ -16,11 +16,10 @@ from pathlib import Path
 import numpy as np
 
 from wordline import page
-from wordline.atlas.cells import KEYS, MEASURES, logs
+from wordline.atlas.cells import KEYS, MEASURES
 from wordline.atlas.execute import Performer
 from wordline.interval import mean_and_half_width
 from wordline.runs import Runner
-from wordline.steady import of_reports
 from wordline_lab.atlas import published
 
 #: What is run: schemes on the drive of TLC, every so many conditions, so many times as long.
@@ -72,18 +71,17 @@ def pairs(folder: Path) -> list[Pair]:
     performer.calibrate(drive)
     found = []
     for condition in design.conditions[1::EVERY]:
-        short = performer.schemes_of(drive, condition, FIRST, 1).reports
-        steady = {s for s, of in short.items() if of_reports(of, over_seeds=True).is_enough}
+        short = performer.place(drive, condition, FIRST).cells
+        steady = {scheme for scheme, cell in short.items() if cell.steadiness.is_enough}
         if drive.baseline not in steady:
             continue
-        long = performer.schemes_of(drive, condition, OTHERS, TIMES).reports
-        for scheme in sorted(steady & set(long) - {drive.baseline}):
-            of = [logs(x[scheme], x[drive.baseline]) for x in (short, long)]
+        long = performer.place(drive, condition, OTHERS, TIMES).cells
+        for scheme in sorted(steady - {drive.baseline}):
             for measure in ASKED:
-                rows = [x[KEYS[measure]] for x in of]
-                if not np.isnan(rows).any():
-                    one, two = (mean_and_half_width(row) for row in rows)
-                    found.append(Pair(measure, one, two))
+                one, two = (of[scheme].logs[KEYS[measure]] for of in (short, long))
+                if not np.isnan([one, two]).any():
+                    intervals = mean_and_half_width(one), mean_and_half_width(two)
+                    found.append(Pair(measure, *intervals))
     return found
 
 

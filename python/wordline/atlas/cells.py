@@ -173,11 +173,14 @@ def place(
     refused: Mapping[str, str],
     leads: tuple[str, str, Mapping[str, Sequence[tuple[str, str]]]],
     fixed: Container[str] = (),
+    *,
+    over_seeds: bool = True,
 ) -> Place:
     """Return a condition from the reports of its runs, by scheme and seed, over the baseline's.
 
     What is refused has the reason, ``leads`` are workload, initial state and settings, and
-    ``fixed`` the schemes that kept a static cache where the condition has a dynamic one.
+    ``fixed`` the schemes that kept a static cache where the condition has a dynamic one. With
+    ``over_seeds`` stationary runs count as steady (`wordline.steady.of_reports`).
     """
     if baseline not in reports:
         nothing = np.full(len(MEASURES), np.nan)
@@ -186,7 +189,7 @@ def place(
     base = _by_measure(reports[baseline])
     cells = {}
     for scheme, found in reports.items():
-        state = of_reports(found, over_seeds=len(found) > 1)
+        state = of_reports(found, over_seeds=over_seeds)
         cells[scheme] = Cell(
             logs=logs(found, reports[baseline]),
             steady=state.steady,

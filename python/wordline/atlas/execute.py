@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Any
@@ -17,7 +17,7 @@ from wordline.atlas.judge import choose
 from wordline.commands import message
 from wordline.forecast import words
 from wordline.runs import Runner
-from wordline.steady import of_reports
+from wordline.steady import NO_RUNS, of_reports
 
 #: Series of a report, which the atlas does not look at; they are nine tenths of it.
 SERIES = ("latency_cdf", "timeline", "block_map", "wear_histogram")
@@ -27,7 +27,7 @@ Told = Callable[[str, int, d.Condition], object]
 
 
 @dataclass
-class Done:
+class _Done:
     """What the schemes of a condition came to."""
 
     reports: dict[str, list[dict[str, Any]]]  #: By scheme, one of each seed.
@@ -171,29 +171,46 @@ class Performer:
             fit=self.design.fit,
         )
 
-    def _place(self, drive: d.Drive, condition: d.Condition) -> Place:
-        design = self.design
-        rates = self._rates_of(drive, condition)
+    def place(
+        self, drive: d.Drive, condition: d.Condition, seeds: Sequence[int], times: int = 1
+    ) -> Place:
+        """Run all schemes of a calibrated drive with these seeds, this many times as long.
+
+        Raises as `Runner.run`.
+        """
         devices = {device for device, _ in drive.schemes.values()}
         settings = {device: list(d.settings(condition, drive, device)) for device in devices}
         initial = d.initial(condition, drive)
         try:
-            workload = d.workload(design, drive, condition, rates)
+            workload = d.workload(self.design, drive, condition, self._rates_of(drive, condition))
         except d.NoTimes as e:
             refused = dict.fromkeys(drive.spelled, str(e))
             return place(condition.at(), drive.baseline, {}, refused, ("", initial, settings))
-
+        done = self._all_schemes(drive, condition, seeds, times)
         leads = (workload, initial, settings)
-        times = self._long_enough(drive, condition)
-        done = self.schemes_of(drive, condition, range(1, design.seeds + 1), times)
-        found = place(condition.at(), drive.baseline, done.reports, done.refused, leads, done.fixed)
-        found.asked = times * design.requests[condition.workload]
+        found = place(
+            condition.at(),
+            drive.baseline,
+            done.reports,
+            done.refused,
+            leads,
+            done.fixed,
+            over_seeds=self.design.seeds > 1,
+        )
+        found.asked = times * self.design.requests[condition.workload]
         for cell in found.cells.values():
-            cell.is_finite = design.is_finite
+            cell.is_finite = self.design.is_finite
+        return found
+
+    def _place(self, drive: d.Drive, condition: d.Condition) -> Place:
+        """Run a condition as long as it takes, and the best two with further seeds if need be."""
+        design, times = self.design, self._long_enough(drive, condition)
+        found = self.place(drive, condition, range(1, design.seeds + 1), times)
         if two := self._not_apart(drive, found):
             more = range(design.seeds + 1, design.most_seeds + 1)
             three = dict.fromkeys([drive.baseline, *two])
-            further, _ = self._do(self._runs(drive, condition, three, done.fixed, more, times))
+            fixed = {scheme for scheme, cell in found.cells.items() if cell.fixed}
+            further, _ = self._do(self._runs(drive, condition, three, fixed, more, times))
             if further.keys() == three.keys():
                 found.again = {s: logs(further[s], further[drive.baseline]) for s in two}
         return found
@@ -207,21 +224,20 @@ class Performer:
         longer = self.design.longer
         if longer == 1 or self.design.is_finite:
             return 1
-        first = [of[0] for of in self.schemes_of(drive, condition, [1], 1).reports.values()]
-        asked = self.design.requests[condition.workload]
-        has_ended = any(report["host"]["requests"] < asked for report in first)
-        return 1 if has_ended or of_reports(first, over_seeds=True).is_enough else longer
+        first = self.place(drive, condition, [1])
+        every = sum((cell.steadiness for cell in first.cells.values()), NO_RUNS)
+        has_ended = sum(first.requests) < first.asked
+        return 1 if has_ended or not every.runs or every.is_enough else longer
 
-    def schemes_of(
-        self, drive: d.Drive, condition: d.Condition, seeds: Iterable[int], times: int
-    ) -> Done:
+    def _all_schemes(
+        self, drive: d.Drive, condition: d.Condition, seeds: Sequence[int], times: int
+    ) -> _Done:
         """Run all schemes; one that has no dynamic cache keeps the static one."""
-        seeds = list(seeds)
         reports, refused = self._do(self._runs(drive, condition, drive.spelled, (), seeds, times))
         if condition.cache == "static":
-            return Done(reports, refused)
+            return _Done(reports, refused)
         again, refused = self._do(self._runs(drive, condition, refused, refused, seeds, times))
-        return Done({**reports, **again}, refused, set(again))
+        return _Done({**reports, **again}, refused, set(again))
 
     def _runs(
         self,
@@ -229,10 +245,9 @@ class Performer:
         condition: d.Condition,
         schemes: Iterable[str],
         fixed: Container[str],
-        seeds: Iterable[int],
+        seeds: Sequence[int],
         times: int,
     ) -> dict[str, list[Run]]:
-        seeds = list(seeds)
         return {
             s: [
                 self.described(drive, condition, s, seed=seed, fixed=s in fixed, times=times)

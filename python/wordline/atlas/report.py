@@ -154,14 +154,14 @@ def _readme(
             seeds=atlas.seeds,
             few=FEWEST_P999,
             design=words.design,
-            answers=_FINITE if atlas.is_finite else _STEADY.format(longer=lengthened(atlas)),
+            answers=_FINITE if atlas.is_finite else _STEADY.format(longer=_lengthened(atlas)),
         ),
         _refused(atlas),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def lengthened(atlas: Atlas) -> str:
+def _lengthened(atlas: Atlas) -> str:
     """Say under how many conditions runs were made longer."""
     every = [place for drive in atlas.drives for place in drive.places]
     longer = [p for p in every if p.asked > atlas.requests[p.at[1]]]
