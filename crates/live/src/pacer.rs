@@ -51,6 +51,11 @@ impl Watch {
         Watch { number, due: None, polls_from: None }
     }
 
+    /// Whether this thread has the watch, and must process an event.
+    pub(crate) fn has_due(&self) -> bool {
+        self.due.is_some()
+    }
+
     /// Whether the core is free enough to poll a socket on it.
     pub(crate) fn may_poll(&self, now: Instant) -> bool {
         self.polls_from.is_none_or(|until| now >= until)

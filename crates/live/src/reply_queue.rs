@@ -87,6 +87,11 @@ impl ReplyQueue {
         lock(&self.state).requests == 0
     }
 
+    /// Whether no more than one request is outstanding.
+    pub(crate) fn is_last(&self) -> bool {
+        lock(&self.state).requests <= 1
+    }
+
     /// Admit a request with this many bytes if that needs no wait. Returns whether it was admitted; it then
     /// counts as outstanding.
     pub(crate) fn admits(&self, bytes: usize) -> bool {

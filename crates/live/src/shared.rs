@@ -222,23 +222,36 @@ impl Shared {
 
     /// Unlock, and send completed replies. After a power cut, end all connections. The thread given as `to`
     /// processes the next due event.
-    pub(crate) fn leave(&self, mut engine: MutexGuard<'_, Engine>, cuts: u64, to: Option<&mut Watch>) {
+    pub(crate) fn leave(&self, mut engine: MutexGuard<'_, Engine>, cuts: u64, mut to: Option<&mut Watch>) {
         let (mut out, notes) = engine.take_output();
         let was_cut = engine.epoch() != cuts;
-        let wakes = self.pacing.pass(&mut engine, to);
+        let wakes = self.pacing.pass(&mut engine, to.as_deref_mut());
         drop(engine);
         if wakes {
             self.pacing.wake();
         }
-        if let Some(syncing) = &self.syncing {
-            syncing.take(&mut out);
-        }
+        let is_free = to.is_some_and(|watch| !watch.has_due());
+        let syncing = self.syncing.as_ref();
+        let own = syncing.and_then(|syncing| Some((syncing, syncing.take(&mut out, is_free)?)));
         self.send(out);
         notes.lines.iter().for_each(|note| (self.log)(note));
         notes.of_damage.iter().for_each(|note| self.log_often(note));
         if was_cut {
             self.disconnect(Some(cuts + 1));
         }
+        match own {
+            Some((syncing, reply)) => self.sync_for(syncing, vec![reply]),
+            None if is_free => syncing.into_iter().for_each(Syncing::begin_writing),
+            None => {}
+        }
+    }
+
+    /// Sync the drive's folder for replies, and send them.
+    fn sync_for(&self, syncing: &Syncing, mut out: Vec<Delivery>) {
+        if let Some(failed) = syncing.sync(&mut out) {
+            self.with_engine(|engine| engine.fail(failed));
+        }
+        self.send(out);
     }
 
     fn send(&self, out: Vec<Delivery>) {
@@ -267,11 +280,8 @@ impl Shared {
     /// Sync the drive's folder for replies that wait for it, until the server stops.
     pub(crate) fn sync(&self) {
         let Some(syncing) = &self.syncing else { return };
-        while let Some((out, failed)) = syncing.next(&self.stopping) {
-            if let Some(failed) = failed {
-                self.with_engine(|engine| engine.fail(failed));
-            }
-            self.send(out);
+        while let Some(out) = syncing.next(&self.stopping) {
+            self.sync_for(syncing, out);
         }
     }
 
@@ -424,7 +434,7 @@ impl Shared {
     pub(crate) fn to_json(&self) -> Value {
         let (mut drive, scale) = self.with_engine(|engine| (status::to_json(engine), engine.scale()));
         if let Some(syncing) = &self.syncing {
-            drive["folder"]["syncs"] = syncing.count.load(Ordering::Relaxed).into();
+            syncing.add_to(&mut drive["folder"]);
         }
         let connections = {
             let clients = lock(&self.connections);

@@ -59,7 +59,8 @@ pub(crate) struct ServeArgs {
     /// Write the contents of FILE to the new drive before the first request; blocks of zeroes stay unwritten
     #[arg(long, value_name = "FILE")]
     pub(crate) image: Option<PathBuf>,
-    /// Limit the page data in memory; writes beyond it fail with ENOSPC. Stale pages count until GC erases their block
+    /// Limit the page data in memory; writes beyond it fail with ENOSPC. Replaced data do not count, nor does what a server
+    /// with --data keeps of each page, such as its place
     #[arg(long, value_name = "SIZE")]
     pub(crate) memory: Option<Bytes>,
     /// Create a control socket for `wordline ctl`

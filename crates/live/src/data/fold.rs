@@ -138,12 +138,7 @@ pub(crate) fn fold(
 
 /// Damaged data of a record.
 fn damage<'a>(read: &'a Read, log: &'a [u8], unit: u64) -> impl Iterator<Item = String> + 'a {
-    let data = &log[read.data.clone()];
-    let damaged = read.record.held().filter(|(held, _)| {
-        let at = held.at as usize;
-        crc32fast::hash(&data[at..at + held.length as usize]) != held.checksum
-    });
-    damaged.map(move |(_, part)| {
+    read.damaged(log).map(move |part| {
         let what = match part {
             Part::Page(lpn) => {
                 let from = u64::from(lpn) * unit;

@@ -85,6 +85,16 @@ impl Log {
         }
         self.journal.sync().map_err(|e| not_written(&self.path, &e))
     }
+
+    /// Let the system begin to write what is likely to be synced next.
+    pub(crate) fn begin_writing(&self) {
+        self.journal.begin_writing();
+    }
+
+    /// Waits for the disk since the server began, one for each file.
+    pub(crate) fn waits(&self) -> u64 {
+        self.journal.waits()
+    }
 }
 
 impl Folder {

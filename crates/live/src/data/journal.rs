@@ -1,6 +1,7 @@
 //! The log of a folder. Each record is appended to a segment by one write call; the bytes of its pages are in it if they are
 //! few since the last sync, and otherwise in the file of pages, where they stay.
 
+use crate::data::ahead::Ahead;
 use crate::data::lately::Copied;
 use crate::data::merged::pages_of;
 use crate::data::page_file::{Allocation, PageFile, read, write};
@@ -14,7 +15,7 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use wordline_ftl::PageData;
 
@@ -56,11 +57,16 @@ pub(crate) struct Journal {
     syncing: Mutex<()>,
     /// The newest segment whose name is durable, by its first record.
     named: AtomicU64,
+    /// Waits for the disk since the server began, one for each file.
+    waits: AtomicU64,
+    /// A record has been written that is likely to be synced next.
+    soon: AtomicBool,
 }
 
 struct State {
     current: Arc<Segment>,
     length: u64,
+    ahead: Ahead,
     /// The number of the next record.
     next: u64,
     /// Segments of which the newest may not be durable.
@@ -136,6 +142,7 @@ impl Journal {
         let state = State {
             current,
             length: 0,
+            ahead: Ahead::new(first),
             next: first,
             unsynced: vec![],
             places,
@@ -152,6 +159,8 @@ impl Journal {
             state: Mutex::new(state),
             syncing: Mutex::default(),
             named: AtomicU64::new(0),
+            waits: AtomicU64::new(0),
+            soon: AtomicBool::new(false),
         })
     }
 
@@ -220,11 +229,12 @@ impl Journal {
         let (at, current) = (state.length, Arc::clone(&state.current));
         if let Err(e) = write(&current.file, &mut [&before, data, &behind], at) {
             // Cut off what was written: it would be a record without an end.
-            let _ = current.file.set_len(at);
+            let _ = state.ahead.cut_off(&current, at);
             return Err(e);
         }
         state.length += (before.len() + data.len() + behind.len()) as u64;
         state.next += 1;
+        self.soon.store(state.ahead.is_soon(state.next), Ordering::Relaxed);
         if !state.unsynced.iter().any(|s| s.first == current.first) {
             state.unsynced.push(Arc::clone(&current));
         }
@@ -240,8 +250,9 @@ impl Journal {
 
     fn turn(&self, state: &mut State) -> io::Result<Arc<Segment>> {
         let next = Arc::new(Segment::create(&self.folder, state.next)?);
-        state.length = 0;
-        Ok(std::mem::replace(&mut state.current, next))
+        let State { current, length, ahead, .. } = state;
+        ahead.end(current, std::mem::take(length));
+        Ok(std::mem::replace(current, next))
     }
 
     /// Sync: on return, all records are on the disk. A record that is then on the disk says how far the file of pages is, too:
@@ -256,6 +267,7 @@ impl Journal {
             (number, std::mem::take(&mut state.is_filed), std::mem::take(&mut state.is_moved))
         };
         if is_filed || is_moved {
+            self.waits.fetch_add(1, Ordering::Relaxed);
             self.pages.sync()?;
         }
         let unsynced = {
@@ -266,19 +278,30 @@ impl Journal {
                 let written = Written { record: &record, shared: &FxHashMap::default() };
                 self.write(&mut state, &written, &[])?;
             }
+            let State { current, length, next, ahead, .. } = &mut *state;
+            ahead.sync(current, *length, *next);
+            self.soon.store(false, Ordering::Relaxed);
             std::mem::take(&mut state.unsynced)
         };
         for segment in &unsynced {
+            self.waits.fetch_add(1, Ordering::Relaxed);
             segment.file.sync_data()?;
         }
         let newest = unsynced.iter().map(|segment| segment.first).max().unwrap_or(0);
         if newest > self.named.load(Ordering::Acquire) {
             // Sync the names of the segment and of the file of pages, too.
+            self.waits.fetch_add(1, Ordering::Relaxed);
             File::open(&self.folder)?.sync_all()?;
             self.named.fetch_max(newest, Ordering::AcqRel);
         }
         lock(&self.state).allocation.end_sync(number);
         Ok(())
+    }
+
+    /// Let the system begin to write the last record, if the last sync followed a single one, too. Returns whether it does.
+    pub(crate) fn begin_writing(&self) -> bool {
+        let begins = self.soon.swap(false, Ordering::Relaxed).then(|| Arc::clone(&lock(&self.state).current));
+        begins.inspect(|current| current.begin_writing()).is_some()
     }
 
     /// Write bytes that leave the log to the file of pages. Returns their place.
@@ -347,19 +370,22 @@ impl Journal {
 
     /// A file of the folder that is missing or was replaced.
     pub(crate) fn missing(&self) -> Option<PathBuf> {
-        let (path, number) = {
-            let state = lock(&self.state);
-            (state.current.path.clone(), state.current.file.metadata().map(|m| m.ino()).unwrap_or(0))
+        let current = Arc::clone(&lock(&self.state).current);
+        let is_there = |path: &Path, inode: u64, least: u64| {
+            std::fs::metadata(path).is_ok_and(|m| m.ino() == inode && m.len() >= least)
         };
-        let is_there = |path: &Path, number: u64| std::fs::metadata(path).is_ok_and(|m| m.ino() == number);
-        if !is_there(&path, number) {
-            return Some(path);
-        }
-        let is_empty = |path: &Path| std::fs::metadata(path).is_ok_and(|m| m.len() == 0);
-        let [database, pages] = &self.files;
-        let is_missing = |(path, number): &(PathBuf, u64)| !is_there(path, *number);
-        let gone = [database, pages].into_iter().find(|file| is_missing(file));
-        gone.or(Some(database).filter(|(path, _)| is_empty(path))).map(|(path, _)| path.clone())
+        let [(database, of_database), (pages, of_pages)] = &self.files;
+        // Of these files only the database has bytes from the beginning.
+        let files = [(&current.path, current.inode, 0), (database, *of_database, 1), (pages, *of_pages, 0)];
+        files
+            .into_iter()
+            .find(|(path, inode, least)| !is_there(path, *inode, *least))
+            .map(|(path, ..)| path.clone())
+    }
+
+    /// Waits for the disk since the server began, one for each file.
+    pub(crate) fn waits(&self) -> u64 {
+        self.waits.load(Ordering::Relaxed)
     }
 
     /// Remove the last segment if it is empty. Returns whether it was.
@@ -434,6 +460,20 @@ mod tests {
         program(&journal, 9, 9, None);
         assert_eq!([1, 4, 8, 9].map(|ppn| first_byte(&journal, ppn)), [Some(6), None, Some(8), Some(9)]);
         assert_eq!(length(), 3 * PAGE as u64);
+    }
+
+    #[test]
+    fn a_record_that_is_synced_alone_waits_for_one_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let journal = journal(folder.path());
+        let mut begun = vec![];
+        for _ in 0..4 {
+            erase(&journal, 0);
+            begun.extend([journal.begin_writing(), journal.begin_writing()]);
+            journal.sync().unwrap();
+        }
+        assert_eq!(begun, [false, false, true, false, true, false, true, false]);
+        assert_eq!(journal.waits(), 5, "one for the name of the log");
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! last reply, and the drive starts from it by the modelled recovery scan. Log and database both detect
 //! damaged contents.
 
+pub(crate) mod ahead;
 pub(crate) mod changes;
 pub(crate) mod convert;
 pub(crate) mod crashed;

@@ -5,6 +5,8 @@
 //! record and a checksum of itself. The description lists the changes, the place of their bytes in the data,
 //! and a checksum of each. Head and description are written twice, so that one damaged copy does no harm.
 //! Numbers are little-endian, checksums CRC-32.
+//!
+//! Behind the last record a log may have zeroes, into which the next records are written.
 
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -90,6 +92,12 @@ pub(crate) struct Later {
 }
 
 impl Record {
+    /// Whether it says only how far the file of pages is on the disk.
+    pub(crate) fn is_of_sync(&self) -> bool {
+        let later = Later { synced: self.later.synced, ..Later::default() };
+        *self == Record { later, ..Record::default() }
+    }
+
     /// The bytes that it holds, and what each are.
     pub(crate) fn held(&self) -> impl Iterator<Item = (Held, Part)> + '_ {
         let pages = self.pages.iter().filter_map(|p| Some((p.data?, Part::Page(p.oob.span.lpn.0))));
@@ -172,6 +180,18 @@ pub(crate) struct Read {
     pub is_mended: bool,
 }
 
+impl Read {
+    /// The bytes in it that are not those that were written.
+    pub(crate) fn damaged<'a>(&'a self, log: &'a [u8]) -> impl Iterator<Item = Part> + 'a {
+        let data = &log[self.data.clone()];
+        let is_other = |held: &Held| {
+            let at = held.at as usize;
+            crc32fast::hash(&data[at..at + held.length as usize]) != held.checksum
+        };
+        self.record.held().filter(move |(held, _)| is_other(held)).map(|(_, part)| part)
+    }
+}
+
 /// What a log has at an offset.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Next {
@@ -187,7 +207,7 @@ pub(crate) enum Next {
 /// Read the record of this number at an offset of a log.
 pub(crate) fn next(log: &[u8], at: usize, number: u64) -> Next {
     let rest = &log[at..];
-    if rest.is_empty() {
+    if rest.iter().all(|byte| *byte == 0) {
         return Next::End;
     }
     let first = Head::read(rest, HEAD_MARK);
@@ -197,7 +217,7 @@ pub(crate) fn next(log: &[u8], at: usize, number: u64) -> Next {
         None => match from_behind(rest, number) {
             Some(head) => head,
             // The next record was written after this one, so this one was complete.
-            None if follows(rest, number) => return Next::Damaged,
+            None if follows(rest, number).is_some() => return Next::Damaged,
             None => return Next::Torn,
         },
     };
@@ -211,6 +231,10 @@ pub(crate) fn next(log: &[u8], at: usize, number: u64) -> Next {
     let data = HEAD + head.description + CHECKSUM;
     let (before, behind) = (copy(HEAD), copy(data + head.data));
     let has_tail = Head::read(&rest[length - HEAD..], TAIL_MARK).is_some();
+    // A server that is killed may have written the beginning of a record into the zeroes. Anything else there is damage.
+    if !has_tail && behind.is_none() && rest[length - HEAD..].iter().all(|byte| *byte == 0) {
+        return Next::Torn;
+    }
     let is_mended = first.is_none() || !has_tail || before.is_none() || behind.is_none();
     let Some(record) = before.or(behind) else { return Next::Damaged };
     let fits = record
@@ -245,9 +269,11 @@ fn from_behind(rest: &[u8], number: u64) -> Option<Head> {
     })
 }
 
-/// Whether the next record exists.
-fn follows(rest: &[u8], number: u64) -> bool {
-    places_of(rest, HEAD_MARK).any(|at| Head::read(&rest[at..], HEAD_MARK).is_some_and(|h| h.number > number))
+/// The first record of a higher number: its offset and number.
+pub(crate) fn follows(rest: &[u8], number: u64) -> Option<(usize, u64)> {
+    let heads = places_of(rest, HEAD_MARK);
+    let mut found = heads.filter_map(|at| Some((at, Head::read(&rest[at..], HEAD_MARK)?.number)));
+    found.find(|(_, found)| *found > number)
 }
 
 fn places_of(bytes: &[u8], mark: u32) -> impl Iterator<Item = usize> {
@@ -287,7 +313,8 @@ mod tests {
 
     #[test]
     fn flipped_bit_never_loses_or_changes_a_record() {
-        let whole = log(3);
+        // With the zeroes behind it.
+        let whole = [log(3), vec![0; 60]].concat();
         let (wanted, end) = read(&whole);
         assert_eq!((wanted.len(), end), (3, Next::End));
         assert!(wanted.iter().all(|r| !r.is_mended));
@@ -295,11 +322,13 @@ mod tests {
             let mut log = whole.clone();
             log[bit / 8] ^= 1 << (bit % 8);
             let (found, end) = read(&log);
-            assert_eq!((found.len(), &end), (3, &Next::End), "bit {bit}");
+            let is_behind = bit / 8 >= wanted[2].end;
+            let wanted_end = if is_behind { Next::Torn } else { Next::End };
+            assert_eq!((found.len(), end), (3, wanted_end), "bit {bit}");
             for (found, wanted) in found.iter().zip(&wanted) {
                 assert_eq!((&found.record, &found.data), (&wanted.record, &wanted.data), "bit {bit}");
             }
-            let is_data = wanted.iter().any(|r| r.data.contains(&(bit / 8)));
+            let is_data = is_behind || wanted.iter().any(|r| r.data.contains(&(bit / 8)));
             assert_eq!(found.iter().filter(|r| r.is_mended).count(), usize::from(!is_data), "bit {bit}");
         }
     }
@@ -329,6 +358,22 @@ mod tests {
             assert_eq!(end, if is_edge { Next::End } else { Next::Torn }, "{length}");
             assert_eq!(found.len(), usize::from(length >= first), "{length}");
         }
+        // The same in a log that has zeroes behind its end: all of a record but its second head is enough.
+        for length in 0..whole.len() {
+            let mut log = whole[..length].to_vec();
+            log.resize(whole.len() + 500, 0);
+            let (found, end) = read(&log);
+            let at = if length < first { length } else { length - first };
+            let is_read = first - at <= HEAD;
+            let is_blank = log[found.last().map_or(0, |read| read.end)..].iter().all(|byte| *byte == 0);
+            assert_eq!(found.len(), usize::from(length >= first) + usize::from(is_read), "{length}");
+            assert_eq!(end, if is_blank { Next::End } else { Next::Torn }, "{length}");
+        }
+        // The whole end of the last record is damaged, but was written.
+        let mut log = [&whole[..], &[0; 500]].concat();
+        log[whole.len() - 100..whole.len()].fill(7);
+        let (found, end) = read(&log);
+        assert_eq!((found.len(), found[1].is_mended, end), (2, true, Next::End));
         let mut log = whole;
         log[30] ^= 1;
         log[first - 40] ^= 1;

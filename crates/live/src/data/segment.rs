@@ -2,7 +2,9 @@
 
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt;
+#[cfg(target_os = "linux")]
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 /// Prefix of the name of a segment; the number of its first record follows.
@@ -15,6 +17,8 @@ pub(crate) struct Segment {
     pub first: u64,
     pub path: PathBuf,
     pub file: File,
+    /// The number of its inode, by which its removal is detected.
+    pub inode: u64,
 }
 
 impl Segment {
@@ -26,14 +30,29 @@ impl Segment {
     pub(crate) fn create(folder: &Path, first: u64) -> io::Result<Segment> {
         let path = Segment::name(folder, first);
         let file = File::options().create(true).truncate(true).read(true).write(true).open(&path)?;
-        Ok(Segment { first, path, file })
+        Segment::of(first, path, file)
     }
 
     /// Open a segment of an earlier server.
     pub(crate) fn open(folder: &Path, first: u64) -> io::Result<Segment> {
         let path = Segment::name(folder, first);
         let file = File::options().read(true).write(true).open(&path)?;
-        Ok(Segment { first, path, file })
+        Segment::of(first, path, file)
+    }
+
+    fn of(first: u64, path: PathBuf, file: File) -> io::Result<Segment> {
+        let inode = file.metadata()?.ino();
+        Ok(Segment { first, path, file, inode })
+    }
+
+    /// Let the system begin to write what is in its memory only, without a wait.
+    pub(crate) fn begin_writing(&self) {
+        // SAFETY: the file is open, and the call reads and writes no memory of this process. If it fails, the next sync
+        // writes all.
+        #[cfg(target_os = "linux")]
+        unsafe {
+            libc::sync_file_range(self.file.as_raw_fd(), 0, 0, libc::SYNC_FILE_RANGE_WRITE);
+        }
     }
 
     /// Read the whole segment.

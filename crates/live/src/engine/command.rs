@@ -86,6 +86,11 @@ impl Delivery {
         self.synced || always && self.is_promise()
     }
 
+    /// Whether its client waits for no other reply.
+    pub(crate) fn is_last(&self) -> bool {
+        self.reply_queue.is_last()
+    }
+
     /// Put the reply into the queue of its client. Returns the queue.
     pub(crate) fn push(self) -> Arc<ReplyQueue> {
         self.reply_queue.push(self.reply, self.bytes, self.served);

@@ -435,6 +435,24 @@ fn acknowledged_data_survive_a_kill_at_any_moment() {
 }
 
 #[test]
+fn a_flushed_write_waits_for_one_file_without_a_switch() {
+    let folder = tempfile::tempdir().unwrap();
+    let served = Served::new(drive(1, folder.path(), "0"));
+    let mut client = Client::new(&served.socket(), true);
+    let mut pairs = |from: u64, to: u64| {
+        for i in from..to {
+            client.write(i * SECTOR, &bytes(i));
+            client.flush();
+        }
+        let folder = served.ctl("stats")["drive"]["folder"].clone();
+        ["disk_waits", "syncs", "syncs_by_connections"].map(|what| folder[what].as_u64().unwrap())
+    };
+    // The first names the log.
+    let [waits, syncs, own] = pairs(0, 2);
+    assert_eq!(pairs(2, 42), [waits + 40, syncs + 40, own + 40]);
+}
+
+#[test]
 fn what_waits_for_the_disk_is_what_was_asked_to() {
     for (always_sync, synced) in [(false, 1), (true, 6)] {
         let folder = tempfile::tempdir().unwrap();
