@@ -101,7 +101,8 @@ def text(found: Sequence[Pair]) -> str:
         "# Answers of the atlas in longer runs\n\n"
         "Written by `python -m wordline_lab.atlas.length DIR`: every fourth condition of the "
         f"published atlas on its drive of TLC, where the runs of {', '.join(SCHEMES)} and of the "
-        f"plain drive are steady, and again with {TIMES} times its first length and other seeds.\n\n"
+        f"plain drive are steady, and again with {TIMES} times its first length and other seeds."
+        "\n\n"
         f"{page.table(head, rows)}\n"
         "The interval of an answer is over seeds; what the length of a run does it does not show.\n"
     )
