@@ -194,7 +194,7 @@ fn filling_drive_is_steady_only_in_a_long_run() {
 
 /// Such reads were called steady, though the collection that follows delays them.
 #[test]
-fn reads_beside_rare_writes_are_not_steady_before_collection() {
+fn reads_beside_rare_writes_are_unsteady_before_collection() {
     let reads = |writes: &str| {
         let of = format!("uniform:read={writes},qd=4,requests=20k");
         let spec = RunSpec { initial: "fill:60%".into(), ..RunSpec::new("demo-8gb", "conventional", &of) };
