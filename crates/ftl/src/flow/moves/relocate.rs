@@ -57,11 +57,15 @@ pub(crate) fn relocate(layer: &mut Layer, read: OpId, region: RegionId, relocate
         let within = pool(to) == pool(region);
         let target = if layer.state.blocks.reaches(to, plane) {
             let stream = if within { WriteStream::Collected } else { WriteStream::Moved };
-            let (state, before) = (&mut layer.state, chosen.filter(|(region, _)| *region == to));
-            let least_filled = || least_filled_plane(&mut state.blocks, &state.backlog, to, plane, stream);
-            let target = before.map_or_else(least_filled, |(_, target)| target);
-            chosen = Some((to, target));
-            target
+            let state = &mut layer.state;
+            match chosen {
+                Some((region, target)) if region == to => target,
+                _ => {
+                    let target = least_filled_plane(&mut state.blocks, &state.backlog, to, plane, stream);
+                    chosen = Some((to, target));
+                    target
+                }
+            }
         } else {
             moves_to(&mut layer.state, to, place.plane, plane)
         };

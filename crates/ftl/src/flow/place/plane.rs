@@ -19,9 +19,9 @@ pub(crate) fn pick_plane(state: &mut State, place: &Place, home: PlaneId) -> Pla
         return home;
     }
     let fixed = match place.plane {
+        PlanePick::Home if !state.config.dynamic && state.blocks.reaches(region, home) => Some(home),
         PlanePick::At(plane) if state.blocks.reaches(region, plane) => Some(plane),
         _ if !state.blocks.reaches(region, home) => None,
-        PlanePick::Home if !state.config.dynamic => Some(home),
         PlanePick::NextChannel(unwanted) => Some(on_next_channel(state, region, home, unwanted)),
         _ => None,
     };
