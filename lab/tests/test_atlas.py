@@ -310,12 +310,11 @@ def test_runs_are_longer_if_too_few_are_stationary(tmp_path, monkeypatch, enough
 
 
 def test_longer_runs_judge_an_answer():
-    same, off = (
-        length.Pair("waf", (0.1, 0.02), (0.12, 0.01)),
-        length.Pair("waf", (0.1, 0.02), (0.2, 0.01)),
-    )
-    turned = length.Pair("waf", (0.1, 0.02), (-0.1, 0.02))
-    unsure = length.Pair("waf", (0.01, 0.02), (-0.1, 0.02))
+    def pair(*intervals: tuple[float, float]) -> length.Pair:
+        return length.Pair("waf", *(judge.Over(log, half, 1) for log, half in intervals))
+
+    same, off = pair((0.1, 0.02), (0.12, 0.01)), pair((0.1, 0.02), (0.2, 0.01))
+    turned, unsure = pair((0.1, 0.02), (-0.1, 0.02)), pair((0.01, 0.02), (-0.1, 0.02))
     assert [p.is_within for p in (same, off, turned, unsure)] == [True, False, False, False]
     assert [p.turns for p in (same, off, turned, unsure)] == [False, False, True, False]
     said = length.text([replace(p, measure=m) for m in length.ASKED for p in (same, turned)])

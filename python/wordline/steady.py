@@ -68,15 +68,11 @@ def of_reports(reports: Iterable[Mapping[str, Any]], *, over_seeds: bool = False
     With ``over_seeds`` stationary runs count as steady, however imprecise the mean of each: the
     interval over the seeds has the precision. In reports: `steady_state.stationary`.
     """
-    found = list(reports)
-
-    def counts(report: Mapping[str, Any]) -> bool:
-        state = report.get("steady_state") or {}
-        return bool(state.get("stationary") if over_seeds else state.get("reached") == "yes")
-
-    short = [report for report in found if not counts(report)]
-    needed = _wordline.needed([json.dumps(report) for report in short])
-    changing = sum((report.get("steady_state") or {}).get("reached") == "no" for report in short)
+    found = [(report, report.get("steady_state") or {}) for report in reports]
+    key, value = ("stationary", True) if over_seeds else ("reached", "yes")
+    short = [(report, state) for report, state in found if state.get(key) != value]
+    needed = _wordline.needed([json.dumps(report) for report, _ in short])
+    changing = sum(state.get("reached") == "no" for _, state in short)
     return Steady(len(found) - len(short), len(found), needed or 0, changing)
 
 

@@ -18,12 +18,12 @@ import numpy as np
 from wordline import page
 from wordline.atlas.cells import KEYS, MEASURES
 from wordline.atlas.execute import Performer
-from wordline.interval import mean_and_half_width
+from wordline.atlas.judge import Over, over
 from wordline.runs import Runner
 from wordline_lab.atlas import published
 
-#: What is run: schemes on the drive of TLC, every so many conditions from one on, so many times as
-#: long. The rule for reads beside rare writes was found on the conditions from the second on.
+#: Schemes on the drive of TLC; of the conditions every fourth, from the fourth on, since the rule
+#: for reads beside rare writes was found on others; and how many times as long they run.
 SCHEMES = ("slc-cache", "sector", "ips", "pa-ssd")
 BEGIN, EVERY, TIMES = 3, 4, 10
 OTHERS = range(6, 11)  #: The seeds of the longer runs; the atlas has those before them.
@@ -32,32 +32,27 @@ ASKED = ("write_mean", "read_mean", "write_p99", "waf")
 
 @dataclass(frozen=True)
 class Pair:
-    """A figure over the plain drive's in short runs and in long ones, as logarithms to base 2."""
+    """A figure over the plain drive's in short runs and in long ones."""
 
     measure: str
-    short: tuple[float, float]  #: Mean, and half of its interval.
-    long: tuple[float, float]
-
-    @property
-    def is_answer(self) -> bool:
-        """Whether the short runs call it better or worse."""
-        return abs(self.short[0]) > self.short[1]
+    short: Over
+    long: Over
 
     @property
     def turns(self) -> bool:
-        """Whether the long runs say the opposite, both beyond chance."""
-        is_known = abs(self.long[0]) > self.long[1]
-        return self.is_answer and is_known and self.short[0] * self.long[0] < 0
+        """Whether short and long runs say the opposite, both beyond chance."""
+        is_known = not self.short.is_chance and not self.long.is_chance
+        return is_known and self.short.log * self.long.log < 0
 
     @property
     def is_within(self) -> bool:
         """Whether the two differ by no more than chance."""
-        return self.off <= hypot(self.short[1], self.long[1])
+        return self.off <= hypot(self.short.half, self.long.half)
 
     @property
     def off(self) -> float:
-        """By how much the two differ."""
-        return abs(self.short[0] - self.long[0])
+        """By how much their logarithms to base 2 differ."""
+        return abs(self.short.log - self.long.log)
 
 
 def pairs(folder: Path) -> list[Pair]:
@@ -75,13 +70,12 @@ def pairs(folder: Path) -> list[Pair]:
         steady = {scheme for scheme, cell in place.cells.items() if cell.steadiness.is_enough}
         if drive.baseline not in steady:
             continue
-        long = performer.place(drive, condition, OTHERS, TIMES).cells
+        longer = performer.place(drive, condition, OTHERS, TIMES)
         for scheme in sorted(steady - {drive.baseline}):
             for measure in ASKED:
-                one, two = (of[scheme].logs[KEYS[measure]] for of in (place.cells, long))
-                if not np.isnan([one, two]).any():
-                    intervals = mean_and_half_width(one), mean_and_half_width(two)
-                    found.append(Pair(measure, *intervals))
+                short, long = (over([of], scheme, measure) for of in (place, longer))
+                if short and long:
+                    found.append(Pair(measure, short, long))
     return found
 
 
@@ -91,7 +85,7 @@ def text(found: Sequence[Pair]) -> str:
     for measure in ASKED:
         of = [pair for pair in found if pair.measure == measure]
         median = 2 ** float(np.median([pair.off for pair in of])) - 1
-        counts = (sum(p.is_answer for p in of), sum(p.turns for p in of))
+        counts = (sum(not p.short.is_chance for p in of), sum(p.turns for p in of))
         within = sum(p.is_within for p in of)
         label = MEASURES[KEYS[measure]].label
         rows.append([label, str(len(of)), *map(str, counts), str(within), f"{median:.1%}"])

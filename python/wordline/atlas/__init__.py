@@ -137,8 +137,8 @@ def carry_out(design: Design, runner: Runner, *, dry_run: bool = False) -> Atlas
             f"and up to {further:,} with additional seeds, where the best two do not differ "
             "significantly"
         )
-    if design.longer > 1 and not design.is_finite:
-        print(f"runs of conditions that have not settled become {design.longer} times as long")
+    if design.longest > 1:
+        print(f"runs of conditions that have not settled become {design.longest} times as long")
     if design.fit:
         print(f"requests beyond the drive: fit={design.fit} (change with WORKLOAD:fit=compact)")
     if dry_run:

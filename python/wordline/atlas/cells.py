@@ -303,9 +303,7 @@ def _drive_json(drive: DriveCells) -> dict[str, Any]:
     def cell(c: Cell) -> Any:
         if c.why:
             return reason(c.why)
-        return [
-            _rows(c.logs), c.steady, c.failed, int(c.fixed), c.parts, c.needed, c.changing
-        ]  # fmt: skip
+        return [_rows(c.logs), c.steady, c.failed, int(c.fixed), c.parts, c.needed, c.changing]
 
     return {
         "name": drive.name,

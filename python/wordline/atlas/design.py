@@ -156,6 +156,11 @@ class Design:
     #: Whether the workloads are as long as they are: what is asked is what these requests come to.
     is_finite: bool = False
 
+    @property
+    def longest(self) -> int:
+        """How many times as long the runs of a condition may become."""
+        return 1 if self.is_finite else self.longer
+
     def condition_count(self) -> int:
         """Return how many conditions there are on all drives."""
         return len(self.conditions) * len(self.drives)

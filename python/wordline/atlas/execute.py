@@ -221,13 +221,12 @@ class Performer:
         They are longer where fewer than four in five runs with the first seed are stationary,
         unless the workload has ended before.
         """
-        longer = self.design.longer
-        if longer == 1 or self.design.is_finite:
+        if self.design.longest == 1:
             return 1
         first = self.place(drive, condition, [1])
         every = sum((cell.steadiness for cell in first.cells.values()), NO_RUNS)
         has_ended = sum(first.requests) < first.asked
-        return 1 if has_ended or not every.runs or every.is_enough else longer
+        return 1 if has_ended or not every.runs or every.is_enough else self.design.longest
 
     def _all_schemes(
         self, drive: d.Drive, condition: d.Condition, seeds: Sequence[int], times: int

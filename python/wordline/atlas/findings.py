@@ -54,7 +54,7 @@ def _label(measure: str) -> str:
 NONE = ""
 
 
-def best_by_condition(places: Sequence[Place], drive: DriveCells, measure: str) -> Counter[str]:
+def best_by_condition(drive: DriveCells, places: Sequence[Place], measure: str) -> Counter[str]:
     """Count under how many conditions of a drive each scheme is best beyond chance."""
     found: Counter[str] = Counter()
     for place in places:
@@ -107,17 +107,17 @@ def winners(drive: DriveCells) -> list[str]:
     begin = f"On {drive.title} the scheme with the lowest mean write latency"
     if not settled and not changing:
         return [f"{begin} is not known: run longer ({runs})."]
-    of = best_by_condition(settled, drive, "write_mean")
+    of = best_by_condition(drive, settled, "write_mean")
     if len(of) == 1 and len(settled) == len(drive.places):
         [first] = of
         begin = f"On {drive.title} {_name(first)} has the lowest mean write latency"
         if first == NONE:
             begin = f"On {drive.title} no scheme writes significantly faster than the plain drive"
         return [f"{begin} under {_every(len(settled))} ({runs})."]
-    count = f"{len(settled)} of {len(drive.places)} conditions" if changing or short else ""
-    begin += (
-        f" is known for {count}" if count else f" differs between the {len(settled)} conditions"
-    )
+    if changing or short:
+        begin += f" is known for {len(settled)} of {len(drive.places)} conditions"
+    else:
+        begin += f" differs between the {len(settled)} conditions"
     said = [f"{begin}: {_counted(of)} ({runs})." if settled else f"{begin} ({runs})."]
     if changing:
         said.append(_of_transients(drive, changing))
@@ -141,7 +141,7 @@ def _counted(of: Counter[str], shown: int = 4) -> str:
 def _of_transients(drive: DriveCells, places: Sequence[Place]) -> str:
     """Say for how long a drive still changes, and what is best over that time."""
     ends = [duration(of(place.seconds for place in places)) for of in (min, max)]
-    best = _counted(best_by_condition(places, drive, "write_mean"))
+    best = _counted(best_by_condition(drive, places, "write_mean"))
     return (
         f"Under {len(places)} the drive still changes at the end of the runs, after "
         f"{' to '.join(dict.fromkeys(ends))}; over this transient it is: {best}."

@@ -31,7 +31,7 @@ pub(crate) fn boot() -> Option<String> {
 struct Log {
     records: Vec<(Incomplete, Record)>,
     /// Records that are missing or not as they were written, and whether their description is.
-    broken: Vec<(Incomplete, bool)>,
+    gaps: Vec<(Incomplete, bool)>,
 }
 
 impl Log {
@@ -44,7 +44,7 @@ impl Log {
                 let start = Incomplete { number, segment, at: at as u64 };
                 match next(&log, at, number) {
                     Next::Record(read) => {
-                        found.broken.extend(read.damaged(&log).next().map(|_| (start, false)));
+                        found.gaps.extend(read.damaged(&log).next().map(|_| (start, false)));
                         (at, number) = (read.end, number + 1);
                         found.records.push((start, read.record));
                     }
@@ -52,7 +52,7 @@ impl Log {
                         let more = follows(&log[at..], number);
                         let is_short = segments.get(segment + 1).is_some_and(|next| next.first > number);
                         if more.is_some() || is_short || end == Next::Damaged {
-                            found.broken.push((start, true));
+                            found.gaps.push((start, true));
                         }
                         let Some((from, later)) = more else { break };
                         (at, number) = (at + from, later);
@@ -71,16 +71,16 @@ pub(crate) fn incomplete(
     folded: u64,
     pages: &PageFile,
 ) -> io::Result<Option<Incomplete>> {
-    let Log { records, broken } = Log::read(segments)?;
+    let Log { records, gaps } = Log::read(segments)?;
     let synced = |(_, record): &(Incomplete, Record)| record.later.synced;
     // A record of a sync is written once the file of pages is on the disk, but before the log is.
     let of_log = records.iter().filter(|(_, record)| !record.is_of_sync()).map(synced).max().unwrap_or(0);
     let of_log = of_log.max(folded);
-    if broken.iter().any(|(start, is_unread)| *is_unread && start.number <= of_log) {
+    if gaps.iter().any(|(start, is_unread)| *is_unread && start.number <= of_log) {
         // Whoever folds the log names it.
         return Ok(None);
     }
-    let lost = broken.iter().map(|(start, _)| *start).find(|start| start.number > of_log);
+    let lost = gaps.iter().map(|(start, _)| *start).find(|start| start.number > of_log);
     let counts = |start: &Incomplete| lost.is_none_or(|lost| start.number < lost.number);
     let synced = records.iter().map(synced).max().unwrap_or(0).max(folded);
     let (mut broken, mut whole) = (BTreeSet::new(), synced);

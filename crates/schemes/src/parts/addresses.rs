@@ -105,7 +105,7 @@ impl Addresses {
 }
 
 impl AddressSpace {
-    /// That of a medium's planes, each of which can hold so many pages.
+    /// The addresses of a medium's planes, each of which holds at most `most` pages.
     pub fn new(planes: std::ops::Range<u32>, most: u32, pairs: bool) -> AddressSpace {
         AddressSpace {
             first: planes.start,
@@ -205,7 +205,7 @@ mod tests {
         a.enter(0, 9);
         assert_eq!(a.media[1].given_up, [plane]);
         assert_eq!(a.enter(1, 0), plane);
-        // Its pair-mate comes to the same page.
+        // The other page of the pair joins it.
         assert_eq!(a.enter(1, 1), plane);
     }
 

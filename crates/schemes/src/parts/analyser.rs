@@ -67,7 +67,7 @@ impl Analyser {
         (u * self.capacity as f64) as u32
     }
 
-    /// The utilization at which the superior medium holds so many.
+    /// The utilization at which the superior medium holds this number of pages.
     pub fn utilisation(&self, pages: u32) -> f64 {
         pages as f64 / self.capacity.max(1) as f64
     }
