@@ -15,6 +15,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from itertools import zip_longest
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -69,9 +70,9 @@ def measure(program: str, case: str, caches: list[str]) -> tuple[list[int], int,
         printed = callgrind(program, case, file, caches)
         text = file.read_text()
     names = re.search(r"^events: (.*)", text, re.M)[1].split()
-    totals = dict(
-        zip(names, map(int, re.search(r"^totals: (.*)", text, re.M)[1].split()), strict=True)
-    )
+    # Zeroes at the end of a line are left out.
+    given = map(int, re.search(r"^totals: (.*)", text, re.M)[1].split())
+    totals = dict(zip_longest(names, given, fillvalue=0))
     events = [totals["Ir"]]
     if caches:
         events += [totals["I1mr"], totals["D1mr"] + totals["D1mw"]]
