@@ -1,10 +1,15 @@
 """An atlas of few conditions, schemes and requests, as tests need it."""
 
+from collections.abc import Sequence
+from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+
 from wordline import Refused, UserError
 from wordline.atlas import report
+from wordline.atlas.cells import KEYS, MEASURES, Atlas, Cell, DriveCells, Place
 from wordline.atlas.execute import SERIES, Performer
 from wordline.runs import Runner
 from wordline_lab.atlas import pieces, published, words
@@ -81,3 +86,50 @@ def page_of_traces(folder: Path) -> Path:
     atlas = of_traces(folder, traces(folder / "traces"))
     report.write(atlas, folder, "wordline atlas", words.of(atlas))
     return folder / "index.html"
+
+
+def made(
+    logs: dict[str, list[float]], requests: int = 200_000, unsteady: Sequence[str] = ()
+) -> DriveCells:
+    """A drive with one measure of one condition, by scheme and seed."""
+
+    def cell(scheme: str, row: list[float]) -> Cell:
+        all_rows = np.full((len(MEASURES), len(row)), np.nan)
+        for measure in ("write_mean", "write_p999", "lifetime"):
+            all_rows[KEYS[measure]] = row
+        return Cell(logs=all_rows, steady=0 if scheme in unsteady else len(row))
+
+    place = Place(
+        ("closed", "w", "60%", "new", "static"), "", "", {}, np.ones(len(MEASURES)),
+        (requests, requests), {s: cell(s, row) for s, row in logs.items()},
+        base_scheme="plain",
+    )  # fmt: skip
+    return DriveCells("D", "d", "plain", {s: ("dev", s) for s in logs}, [place])
+
+
+def with_further(first: str, second: str, further: dict[str, list[float]]) -> DriveCells:
+    """A drive with two schemes that are not apart, and further seeds of both."""
+    drive = made({"plain": [0.0] * 3, "a": [-1.0, -1.3, -0.9], "b": [-1.0, -0.8, -1.1]})
+    alone = made({"plain": [0.0] * 3, **further}).places[0]
+    drive.places[0].again = {s: alone.cells[s].logs for s in (first, second)}
+    return drive
+
+
+def settled(atlas: Atlas) -> Atlas:
+    """The same as if every run were steady."""
+    found = deepcopy(atlas)
+    for drive in found.drives:
+        for place in drive.places:
+            for cell in place.cells.values():
+                cell.steady = cell.steadiness.runs
+    return found
+
+
+def changing(atlas: Atlas) -> Atlas:
+    """The same as if something still changed at the end of every run."""
+    found = deepcopy(atlas)
+    for drive in found.drives:
+        for place in drive.places:
+            for cell in place.cells.values():
+                cell.steady, cell.changing = 0, cell.steadiness.runs
+    return found
