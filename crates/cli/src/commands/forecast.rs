@@ -5,7 +5,8 @@ use crate::commands::figures::duration;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 use wordline_report::{
-    End, JobEnd, at_least_longer, bursts_for, drive_writes_for_verdict, significant, two_digits,
+    End, JobEnd, at_least_longer, bursts_for, drive_writes_for_verdict, further_bursts, significant,
+    two_digits,
 };
 use wordline_run::{Filled, RunLength, RunSpec, Setup, compare, run_length, verdict_bytes};
 use wordline_trace::Pacing;
@@ -83,13 +84,12 @@ fn longer(setup: &Setup, length: RunLength, times: f64) -> String {
     if matches!(setup.workload.pacing(), Pacing::Jobs) && limit.requests.is_none() {
         return End::Jobs(JobEnd::of(&setup.workload.resolved()["jobs"])).later(times);
     }
+    let (logical, of) = (setup.shape.logical_bytes.max(1), &setup.workload.resolved()["parameters"]);
+    let drives = length.write_bytes as f64 / logical as f64 * times;
     // What ends with its last burst gets more bursts, not requests.
-    if limit.requests.is_none_or(|most| length.requests < most) {
-        let logical = setup.shape.logical_bytes.max(1);
-        let drives = length.write_bytes as f64 / logical as f64 * times;
-        if let Some(bursts) = bursts_for(&setup.workload.resolved()["parameters"], logical, drives) {
-            return format!("--set workload.bursts={bursts}");
-        }
+    let by_bursts = limit.requests.is_none_or(|most| length.requests < most);
+    if by_bursts && let Some(bursts) = bursts_for(of, logical, drives) {
+        return format!("--set workload.bursts={bursts}");
     }
     let requests = (length.requests as f64 * times).ceil();
     let passes = setup.workload.passes().unwrap_or(1) as f64;
@@ -97,7 +97,9 @@ fn longer(setup: &Setup, length: RunLength, times: f64) -> String {
         return format!("--set workload.loops={}", (passes * times).ceil());
     }
     let each = requests / passes;
-    format!("--requests {}", two_digits(each) as u64)
+    let bursts = further_bursts(of, logical, drives);
+    let bursts = bursts.map_or(String::new(), |bursts| format!(" --set workload.bursts={bursts}"));
+    format!("--requests {}{bursts}", two_digits(each) as u64)
 }
 
 /// Whether uncounted requests come first, until the drive is steady.

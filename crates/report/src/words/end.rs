@@ -142,12 +142,25 @@ const MOST: f64 = 1_000_000.0;
 /// The number of bursts that write so many times the drive, by the parameters of a workload in bursts; `None` for
 /// any other, and for what no number of bursts writes.
 pub fn bursts_for(parameters: &Value, logical_bytes: u64, drive_writes: f64) -> Option<u64> {
-    let given = parameters["bursts"].as_u64()?;
+    let bursts = needed_bursts(parameters, logical_bytes, drive_writes)?.max(given_bursts(parameters)? + 1.0);
+    (bursts <= MOST).then(|| two_digits(bursts) as u64)
+}
+
+/// The same if the workload has fewer; `None` too if it has enough of them.
+pub fn further_bursts(parameters: &Value, logical_bytes: u64, drive_writes: f64) -> Option<u64> {
+    let is_short = needed_bursts(parameters, logical_bytes, drive_writes)? > given_bursts(parameters)?;
+    is_short.then(|| bursts_for(parameters, logical_bytes, drive_writes))?
+}
+
+fn given_bursts(parameters: &Value) -> Option<f64> {
+    parameters["bursts"].as_u64().map(|bursts| bursts as f64)
+}
+
+fn needed_bursts(parameters: &Value, logical_bytes: u64, drive_writes: f64) -> Option<f64> {
     let size = |key: &str| bytes(parameters[key].as_str()?, logical_bytes);
     let burst = size("burst").filter(|bytes| *bytes > 0.0)?;
     let written = drive_writes * logical_bytes as f64 - size("long").unwrap_or(0.0);
-    let bursts = (written / burst).ceil().max(given as f64 + 1.0);
-    (bursts <= MOST).then(|| two_digits(bursts) as u64)
+    Some((written / burst).ceil())
 }
 
 /// Whether a run ended with the last burst of its workload, and not at its limit of requests.
@@ -177,6 +190,9 @@ mod tests {
         assert_eq!(bursts_for(&of("1%"), 1 << 30, 0.1), Some(7));
         assert_eq!(bursts_for(&of("1KiB"), 1 << 40, 3.0), None);
         assert_eq!(bursts_for(&json!({ "theta": 0.9 }), 1 << 30, 3.0), None);
+        // Six bursts and the long one write .21 of the drive.
+        assert_eq!(further_bursts(&of("1%"), 1 << 30, 3.0), Some(290));
+        assert_eq!(further_bursts(&of("1%"), 1 << 30, 0.2), None);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use crate::schema::overload::overload;
 use crate::schema::report::Report;
 use crate::schema::steady::Reached;
 use crate::words::command::{of_all, shell_line};
-use crate::words::end::{End, bursts_for, end_of, parameters, two_digits};
+use crate::words::end::{End, bursts_for, end_of, further_bursts, parameters, two_digits};
 use crate::words::number;
 use serde_json::Value;
 
@@ -104,10 +104,14 @@ pub(crate) fn short_advice(reports: &[Report]) -> Option<String> {
         _ if reports.iter().any(|r| overload(r).is_some()) => "in the runs without overload, ",
         _ => "in all runs, ",
     };
-    Some(match longer(reports).and(option(reports)) {
-        Some((name, value)) => {
+    Some(match longer(reports).and(options(reports)) {
+        Some(options) => {
+            let words: Vec<String> = options.iter().map(|(name, value)| format!("{name} {value}")).collect();
             // A first estimate: what a longer run needs only it can tell.
-            format!("to reach a steady state {all}use the command below with {name} {value} or more.")
+            format!(
+                "to reach a steady state {all}use the command below with {} or more.",
+                words.join(" and ")
+            )
         }
         None => format!("to reach a steady state {all}{}.", way(reports)),
     })
@@ -115,39 +119,46 @@ pub(crate) fn short_advice(reports: &[Report]) -> Option<String> {
 
 /// The same runs, each long enough for an answer; `None` if no option extends them, or if they have no common command.
 pub(crate) fn longer(reports: &[Report]) -> Option<Vec<String>> {
-    let (name, value) = option(reports)?;
+    let options = options(reports)?;
     let mut words = of_all(reports).filter(|words| !words.is_empty())?;
-    let key = value.split_once('=').map(|(key, _)| format!("{key}="));
-    let given = (1..words.len()).find(|at| {
-        words[at - 1] == name && key.as_ref().is_none_or(|key| words[*at].starts_with(key.as_str()))
-    });
-    match given {
-        Some(at) => words[at] = value,
-        None => words.extend([name.to_string(), value]),
+    for (name, value) in options {
+        let key = value.split_once('=').map(|(key, _)| format!("{key}="));
+        let given = (1..words.len()).find(|at| {
+            words[at - 1] == name && key.as_ref().is_none_or(|key| words[*at].starts_with(key.as_str()))
+        });
+        match given {
+            Some(at) => words[at] = value,
+            None => words.extend([name.to_string(), value]),
+        }
     }
     Some(words)
 }
 
-/// The option that makes these runs long enough for an answer, with its value; `None` if they end by themselves, or in
-/// different ways.
-fn option(reports: &[Report]) -> Option<(&'static str, String)> {
+/// The options that make these runs long enough for an answer, with their values; `None` if they end by themselves, or
+/// in different ways.
+fn options(reports: &[Report]) -> Option<Vec<(&'static str, String)>> {
     let end = end_of(reports.first()?);
     if reports.iter().any(|r| end_of(r) != end) {
         return None;
     }
     let most = |of: fn((&Report, &Report)) -> f64| with_reports(reports).map(of).fold(0.0, f64::max);
+    let bursts = |count: fn(&Value, u64, f64) -> Option<u64>| {
+        let run = reports.first()?;
+        let drives = most(|(of, run)| run.drive_writes().unwrap_or(0.0) * times((of, run)));
+        let bursts = count(parameters(run)?, run.capacity.logical_bytes, drives)?;
+        Some(("--set", format!("workload.bursts={bursts}")))
+    };
     match end {
-        End::Requests => Some(("--requests", (two_digits(most(requests)) as u64).to_string())),
+        End::Requests => {
+            let requests = ("--requests", (two_digits(most(requests)) as u64).to_string());
+            // A workload in bursts would end before so many.
+            Some([Some(requests), bursts(further_bursts)].into_iter().flatten().collect())
+        }
         End::Trace => {
             let passes = most(|(of, run)| passes(run) * times((of, run))).ceil() as u64;
-            (passes <= PASSES_MAX).then(|| ("--set", format!("workload.loops={passes}")))
+            (passes <= PASSES_MAX).then(|| vec![("--set", format!("workload.loops={passes}"))])
         }
-        End::Bursts => {
-            let run = reports.first()?;
-            let drives = most(|(of, run)| run.drive_writes().unwrap_or(0.0) * times((of, run)));
-            let bursts = bursts_for(parameters(run)?, run.capacity.logical_bytes, drives)?;
-            Some(("--set", format!("workload.bursts={bursts}")))
-        }
+        End::Bursts => bursts(bursts_for).map(|option| vec![option]),
         End::Jobs(_) | End::Bound => None,
     }
 }
