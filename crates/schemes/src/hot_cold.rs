@@ -148,17 +148,12 @@ impl Scheme for HotCold {
         let medium = layout::only_medium(drive, &refuse)?;
         if self.hot == Fraction::ZERO || self.hot >= Fraction::ONE {
             return Err(refuse(format!(
-                "hot={} leaves one region empty; allowed: above 0% and below 100%{}",
-                self.hot,
-                self.hot.without_percent()
+                "hot={} leaves one region empty; allowed: above 0% and below 100%",
+                self.hot
             )));
         }
         if self.spare > Fraction::ONE {
-            return Err(refuse(format!(
-                "spare={} is too large; allowed: at most 100%{}",
-                self.spare,
-                self.spare.without_percent()
-            )));
+            return Err(refuse(format!("spare={} is too large; allowed: at most 100%", self.spare)));
         }
         let mode = medium.densest();
         let one_shot = medium.mode(mode).is_some_and(|t| t.pages_per_program > 1);

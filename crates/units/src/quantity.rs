@@ -189,14 +189,13 @@ impl Fraction {
         self.0 as f64 / 1e9
     }
 
-    /// Hint if this is not a share: `50` for 50 % is a common mistake. Empty for others.
-    pub fn without_percent(self) -> String {
+    /// The hint at a number without unit that is not a share: `50` for 50 % is a common mistake.
+    fn without_percent(self) -> Option<String> {
         let times = self.0 / Self::ONE.0;
-        if self.0.is_multiple_of(Self::ONE.0) && (2..=100).contains(&times) {
-            format!("; {times} without % means {times} times the whole; write {times}% for {times} percent")
-        } else {
-            String::new()
-        }
+        let is_meant = self.0.is_multiple_of(Self::ONE.0) && (2..=100).contains(&times);
+        is_meant.then(|| {
+            format!("{times} without % means {times} times the whole; write {times}% for {times} percent")
+        })
     }
 }
 
@@ -207,7 +206,13 @@ impl FromStr for Fraction {
         let s = split(text, WHAT)?;
         match s.unit {
             "%" => whole(&s, 10_000_000, text, WHAT).map(Fraction),
-            "" => whole(&s, 1_000_000_000, text, WHAT).map(Fraction),
+            "" => {
+                let share = Fraction(whole(&s, 1_000_000_000, text, WHAT)?);
+                match share.without_percent() {
+                    Some(hint) => Err(QuantityError { given: text.to_string(), expected: WHAT, hint }),
+                    None => Ok(share),
+                }
+            }
             u => Err(unknown_unit(text, u, "%, or none", WHAT)),
         }
     }
@@ -335,9 +340,11 @@ mod tests {
 
     #[test]
     fn a_share_without_its_sign_is_explained() {
-        let said = |text: &str| text.parse::<Fraction>().unwrap().without_percent();
-        assert_eq!(said("50"), "; 50 without % means 50 times the whole; write 50% for 50 percent");
-        assert_eq!(["120%", "1.5", "1", "0.5", "101"].map(said), [""; 5].map(String::from));
+        let read = |text: &str| text.parse::<Fraction>();
+        let said = read("50").unwrap_err().to_string();
+        assert!(said.ends_with("50 without % means 50 times the whole; write 50% for 50 percent"), "{said}");
+        assert_eq!(read("5000%"), Ok(Fraction::percent(5000)));
+        assert!(["120%", "1.5", "1", "0.5", "101"].map(read).iter().all(Result::is_ok));
     }
 
     #[test]

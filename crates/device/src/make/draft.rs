@@ -146,7 +146,8 @@ impl Draft {
         );
         sheet.put("planes_per_die", PLANES, "ASSUMED: typical of dies of this size");
         let left = format!(
-            "ASSUMED: sized for the capacity and {over} over-provisioning{}",
+            "{} for the capacity and {over} over-provisioning{}",
+            if self.over_provisioning.is_some() { "Asked: sized" } else { "ASSUMED: sized" },
             if cache > 0 { ", and the cache" } else { "" }
         );
         sheet.put("blocks_per_plane", blocks, left);

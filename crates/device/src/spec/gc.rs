@@ -141,7 +141,7 @@ impl FromStr for Trigger {
             .ok_or_else(|| fail("expected a counter, '<' (or ':'), and a share".into()))?;
         let share: Fraction = share.parse().map_err(|e: QuantityError| fail(e.to_string()))?;
         if share > Fraction::ONE {
-            return Err(fail(format!("a share is at most 100%{}", share.without_percent())));
+            return Err(fail("a share is at most 100%".into()));
         }
         match what.trim() {
             "free_blocks" => Ok(Trigger::FreeBlocks(share)),

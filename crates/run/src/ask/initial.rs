@@ -271,7 +271,7 @@ fn valid(text: &str) -> Result<Fraction, String> {
 fn share(text: &str) -> Result<Fraction, String> {
     let share: Fraction = text.parse().map_err(|e| format!("{e}"))?;
     if share > Fraction::ONE {
-        return Err(format!("{share} is more than 100%{}", share.without_percent()));
+        return Err(format!("{share} is more than 100%"));
     }
     Ok(share)
 }
@@ -358,10 +358,7 @@ mod tests {
             ("prelaod", "did you mean \"preload\"?"),
             ("fill", "fraction"),
             ("fill:120%", "is more than 100%"),
-            (
-                "fill:90",
-                "9000% is more than 100%; 90 without % means 90 times the whole; write 90% for 90 percent",
-            ),
+            ("fill:90", "90 without % means 90 times the whole; write 90% for 90 percent"),
             ("fill:90%,order=up", "seq or random"),
             ("fill:90%,valid=0%", "leaves no space for data"),
             ("fresh+preload", "twice"),

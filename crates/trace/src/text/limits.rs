@@ -7,12 +7,7 @@ use wordline_units::Fraction;
 pub fn share(options: &mut Options, key: &str, default: Fraction) -> Fraction {
     let given = options.get::<Fraction>(key, "0% to 100%").unwrap_or(default);
     if given > Fraction::ONE {
-        options.reject(
-            key,
-            format!("{given} is more than 100 %{}", given.without_percent()),
-            "0% to 100%",
-            "",
-        );
+        options.reject(key, format!("{given} is more than 100 %"), "0% to 100%", "");
     }
     given
 }

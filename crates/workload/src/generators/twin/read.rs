@@ -14,7 +14,7 @@ use wordline_units::{Count, Fraction, LBA_BYTES, SimDuration};
 fn share(s: &mut Section, key: &'static str, default: Fraction) -> Fraction {
     let given = s.take_or(key, default);
     if given > Fraction::ONE {
-        s.refuse(key, format!("{given} is more than 100 %{}", given.without_percent()));
+        s.refuse(key, format!("{given} is more than 100 %"));
     }
     given
 }
@@ -52,7 +52,7 @@ fn description(mut file: Section, problems: &Problems) -> Option<Description> {
     }
     let write = head.require::<Fraction>("write", "\"64.5%\"").unwrap_or_default();
     if write > Fraction::ONE {
-        head.refuse("write", format!("{write} is more than 100 %{}", write.without_percent()));
+        head.refuse("write", format!("{write} is more than 100 %"));
     }
     let run = head.take_within("run", RUN).unwrap_or(4.0);
     head.finish();
