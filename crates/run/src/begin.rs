@@ -1,6 +1,7 @@
 //! A drive in its initial state, and the accuracy of a steady one.
 
 use crate::ask::initial::{Filled, InitialSpec};
+use crate::ask::length::run_length;
 use crate::ask::setup::Setup;
 use crate::error::RunError;
 use crate::regime::{Beginning, RegimeProbe, settle};
@@ -66,8 +67,10 @@ struct SteadyWorkload<'a> {
 
 impl SteadyWorkload<'_> {
     fn told(&self, e: SteadyError) -> RunError {
-        (Opt::Initial.of(&self.setup.spec.initial) + format!(": {e}") + instead(&e, self.fill.as_deref()))
-            .into()
+        (Opt::Initial.of(&self.setup.spec.initial)
+            + format!(": {e}")
+            + instead(&e, self.setup, self.fill.as_deref()))
+        .into()
     }
 
     /// Start a drive in its predicted steady state.
@@ -161,13 +164,25 @@ pub(crate) fn filled_spelling((share, valid): (Fraction, Fraction)) -> String {
     format!("fill:{share},valid={valid}")
 }
 
+/// Drive writes after which a drive has mostly come to its steady state.
+const SETTLED: f64 = 8.0;
+
+/// The option with which a workload writes so many drives: a trace is repeated, everything else goes on.
+fn long_enough(setup: &Setup) -> String {
+    let Some(passes) = setup.workload.passes() else { return format!("bytes={SETTLED}x") };
+    let written = run_length(setup).map_or(0, |length| length.write_bytes).max(1) as f64;
+    let drives = written / setup.shape.logical_bytes.max(1) as f64;
+    format!("loops={}", (SETTLED / drives * passes as f64).ceil() as u64)
+}
+
 /// Advice if a steady start is not possible.
-fn instead(e: &SteadyError, fill: Option<&str>) -> Message {
+fn instead(e: &SteadyError, setup: &Setup, fill: Option<&str>) -> Message {
     let filled = || Message::from("fill the drive (") + Opt::Initial.of(fill.unwrap_or("fill:90%")) + ")";
     let saved = || Message::from("precondition it once with ") + Opt::SaveState.of("FILE");
     match e {
         SteadyError::Scheme { .. } => {
-            let with = Message::from("; let the workload write bytes=8x, ") + saved() + ", and start with ";
+            let with = format!("; let the workload write {SETTLED} drives ({}), ", long_enough(setup));
+            let with = Message::from(with) + saved() + ", and start with ";
             with + Opt::FromState.of("FILE") + ", or " + filled()
         }
         SteadyError::BadBlocks => Message::from("; set wear.bad_blocks=0%, or ") + filled(),
