@@ -7,7 +7,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
-use wordline_report::{Comparison, Figure, figures, html};
+use wordline_report::{Comparison, Figure, PAGE, figures, html_at};
 use wordline_units::io_reason;
 
 /// Where text is to go.
@@ -171,7 +171,8 @@ impl Folder {
         comparison: &Comparison,
         console: &Console,
     ) -> Result<(), Failure> {
-        self.fill_with(&figures(comparison), ("report.html", &html(comparison)), json, console)
+        let page = html_at(comparison, &self.path.join(PAGE).to_string_lossy());
+        self.fill_with(&figures(comparison), (PAGE, &page), json, console)
     }
 
     /// The same for any pictures and page.

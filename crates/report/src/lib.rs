@@ -15,7 +15,7 @@ mod words;
 pub use pictures::palette;
 
 pub use fio::fio_json;
-pub use page::comparison::{NOT_MODELLED, data_of, html};
+pub use page::comparison::{NOT_MODELLED, PAGE, data_of, html, html_at};
 pub use page::lifetime::lifetime_html;
 pub use page::parts::{Heading, page};
 pub use page::trace::trace_html;
@@ -59,7 +59,7 @@ pub use wordline_counters::{EnergyOf, IdleTime};
 pub use words::advice::advice;
 pub use words::command::{class_without_file, quoted, shell_line};
 pub use words::decision::decided;
-pub use words::end::{End, JobEnd, bursts_for, two_digits};
+pub use words::end::{End, JobEnd, bursts_for, further_bursts, two_digits};
 #[cfg(feature = "schema")]
 pub use words::figures::explanations::report_schema;
 pub use words::figures::explanations::{Explained, every_explained, explainable, explained, glossary};

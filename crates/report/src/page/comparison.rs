@@ -33,8 +33,17 @@ pub fn data_of(page: &str) -> Option<&str> {
 /// stays small. Figures saved as files have all points.
 const POINTS: usize = 256;
 
+/// The name of a page in its folder.
+pub const PAGE: &str = "report.html";
+
 /// The page of a comparison, or of one run.
 pub fn html(comparison: &Comparison) -> String {
+    html_at(comparison, PAGE)
+}
+
+/// The same as a file at this path, with which its commands work where the runs were made: their own paths are relative
+/// to that, too.
+pub fn html_at(comparison: &Comparison, path: &str) -> String {
     let runs = comparison.reports.len();
     let cast = Cast::new(comparison, (2 * POINTS / runs.max(1)).clamp(40, POINTS));
     let leading = leading(comparison);
@@ -57,7 +66,7 @@ pub fn html(comparison: &Comparison) -> String {
             page.section(section.title(), section.id(), &findings::of(section, &cast));
             page.figures(&figures);
             if section == Section::Why {
-                ask_why(&mut page, &cast);
+                ask_why(&mut page, &cast, path);
             }
             page.end_section();
         }
@@ -65,7 +74,7 @@ pub fn html(comparison: &Comparison) -> String {
     jobs::write(&mut page, comparison, &cast);
     schemes(&mut page, comparison, &cast);
     config::write(&mut page, comparison, &cast);
-    again(&mut page, comparison, &cast);
+    again(&mut page, comparison, &cast, path);
     not_modelled(&mut page);
     page.html().push_str("</main>\n");
     page.end(&["Read with care: <a href=\"#not-modelled\">what is not modelled</a>".to_string()])
@@ -128,17 +137,17 @@ fn trust(page: &mut Page, comparison: &Comparison, cast: &Cast) {
 }
 
 /// The command that explains the slowest requests.
-fn ask_why(page: &mut Page, cast: &Cast) {
+fn ask_why(page: &mut Page, cast: &Cast, path: &str) {
     let scheme = match cast.labels.len() {
         1 => String::new(),
         _ => format!(" --scheme {}", quoted(&cast.reports[cast.winner.unwrap_or(cast.baseline)].scheme.name)),
     };
-    let command = format!("wordline why report.html{scheme} --slowest 0.1%");
+    let command = format!("wordline why {}{scheme} --slowest 0.1%", quoted(path));
     page.command("What the slowest requests waited for:", &command);
 }
 
 /// The command, versions and hashes.
-fn again(page: &mut Page, comparison: &Comparison, cast: &Cast) {
+fn again(page: &mut Page, comparison: &Comparison, cast: &Cast, path: &str) {
     let hash = comparison.reports.first().map_or("", |r| r.result_hash.as_str());
     let short: String = hash.chars().take(12).collect();
     let finding = if cast.labels.len() == 1 {
@@ -153,7 +162,7 @@ fn again(page: &mut Page, comparison: &Comparison, cast: &Cast) {
     // A page alone is enough to repeat its runs. JSON of finite numbers cannot fail.
     if let Ok(json) = comparison.carried() {
         page.push(format_args!("{DATA}{}</script>\n", json.replace('<', "\\u003c")));
-        page.command("Repeat these runs from this page:", "wordline rerun report.html");
+        page.command("Repeat these runs from this page:", &format!("wordline rerun {}", quoted(path)));
     }
     page.end_section();
 }

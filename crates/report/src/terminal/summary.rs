@@ -94,9 +94,11 @@ fn particulars(r: &Report) -> Vec<(&'static str, String)> {
     }
     if let Some(l) = &r.lifetime {
         let modes = l.by_mode.iter().map(|(mode, m)| {
-            let left = m.left.map_or("none used".into(), |l| {
-                format!("{} times as many left as used", number::significant(l))
-            });
+            let left = match m.left {
+                None => "none used".into(),
+                Some(left) if left <= 0.0 => "all used".into(),
+                Some(left) => format!("{} times as many left as used", number::significant(left)),
+            };
             format!("{}: {} cycles, {left}", mode_title(mode), number::count(m.endurance))
         });
         let mut what = modes.collect::<Vec<_>>().join("; ");

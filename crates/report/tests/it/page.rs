@@ -1,7 +1,9 @@
 //! The page and its pictures: complete, safe, self-contained and whole, whatever the runs were?
 
 use crate::sample;
-use wordline_report::{Comparison, JobActivity, JobRequests, Rows, TerminalStyle, decided, figures, html};
+use wordline_report::{
+    Comparison, JobActivity, JobRequests, Rows, TerminalStyle, decided, figures, html, html_at,
+};
 
 /// Names of the elements still open at the end, or what closed wrongly. Void elements of HTML and
 /// closed ones of SVG are fine; script and style hold no markup.
@@ -205,6 +207,14 @@ fn names_cannot_become_markup() {
     assert!(!page.contains('\u{1b}'));
     for f in figures(&c) {
         assert!(!f.svg.contains("<script"), "{}", f.name);
+    }
+}
+
+#[test]
+fn commands_of_a_page_name_it_where_it_was_written() {
+    let page = html_at(&sample::two(), "out/my runs/report.html").replace("&#39;", "'");
+    for command in ["wordline rerun 'out/my runs/report.html'", "wordline why 'out/my runs/report.html' "] {
+        assert!(page.contains(command), "{command}");
     }
 }
 
