@@ -163,10 +163,13 @@ fn row(r: &Record, volume: &str, out: &mut Vec<u8>) {
 fn detect(sample: &Sample, told: &Settings) -> Result<Detection, Miss> {
     let tally = Tally::of(sample, Msr::of(told), Volumes::default()).at_least_half()?;
     let all = tally.requests == tally.lines;
+    let first = sample.bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    // Some copies omit the response time.
+    let columns = if memchr::memchr_iter(b',', first).count() == 5 { "six" } else { "seven" };
     Ok(Detection {
         confidence: if all { Confidence::Certain } else { Confidence::Likely },
         reason: format!(
-            "{} have seven comma-separated columns with a FILETIME first and Read or Write fourth",
+            "{} have {columns} comma-separated columns with a FILETIME first and Read or Write fourth",
             tally.share()
         ),
         settings: told.clone(),

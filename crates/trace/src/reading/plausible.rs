@@ -307,17 +307,23 @@ impl Evidence {
         against
     }
 
-    /// The date of the first request, if times in this unit are dates: Unix time, or FILETIME for ticks of
-    /// 100 ns.
+    /// The date of the first request, if times in this unit are dates: Unix time, or FILETIME, which is counted in ticks
+    /// of 100 ns unless somebody has converted it.
     pub fn date(&self, unit_ns: u64) -> Option<String> {
         let step_ns = self.step_ns(unit_ns);
         let (first, last) = (*self.steps.first()?, *self.steps.last()?);
-        let since = if unit_ns == 100 { FILETIME_TO_UNIX_S } else { 0 };
-        let seconds = |step: u64| ((step as f64 * step_ns / 1e9) as u64).checked_sub(since);
-        let dated = [first, last].into_iter().all(|t| seconds(t).is_some_and(|s| DATES.contains(&s)));
         let span_s = self.span() as f64 * step_ns / 1e9;
         let dense = self.rows() < ENOUGH || self.rows() as f64 >= LEAST_REQUESTS_PER_S * span_s;
-        (dated && dense && span_s <= LONGEST_DATED_S).then(|| civil(seconds(first).unwrap_or(0)))
+        if !dense || span_s > LONGEST_DATED_S {
+            return None;
+        }
+        let date = |step: u64, since: u64| {
+            let seconds = ((step as f64 * step_ns / 1e9) as u64).checked_sub(since);
+            seconds.filter(|s| DATES.contains(s))
+        };
+        let beginnings = [FILETIME_TO_UNIX_S, 0].into_iter().take(if unit_ns == 100 { 1 } else { 2 });
+        let mut dated = beginnings.filter(|since| date(last, *since).is_some());
+        dated.find_map(|since| date(first, since)).map(civil)
     }
 
     /// Evidence against addresses and sizes in units of `unit` bytes.
@@ -430,6 +436,15 @@ mod tests {
         {
             assert_eq!(civil(seconds), date);
         }
+    }
+
+    #[test]
+    fn filetime_in_another_unit_is_a_date_too() {
+        let ticks = |i: u64| 128_166_372_000_000_000 + i * 10_000;
+        assert_eq!(evidence((0..300).map(ticks).collect()).date(100).as_deref(), Some("2007-02-22"));
+        let in_us = evidence((0..300).map(|i| ticks(i) / 10).collect());
+        assert_eq!((in_us.date(1_000).as_deref(), in_us.date(100)), (Some("2007-02-22"), None));
+        assert_eq!(evidence((0..300).collect()).date(1_000), None);
     }
 
     #[test]

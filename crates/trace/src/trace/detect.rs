@@ -84,7 +84,8 @@ pub(crate) fn identify(
             if part.named || miss.fits > 0 {
                 return Err(not_that_format(&part.label, identified.format, &miss));
             }
-            identified.left_out.push((part.name.clone(), miss.reason));
+            let reason = if miss.reason.is_empty() { "no line is a request".into() } else { miss.reason };
+            identified.left_out.push((part.name.clone(), reason));
             out.push(n);
         }
     }
