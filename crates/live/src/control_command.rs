@@ -93,7 +93,7 @@ const DOWN: u64 = 100_000_000;
 /// Maximum factor by which a die is slowed down.
 const FACTOR: u32 = 100_000;
 const SET: &str = "set time-scale=X";
-const SNAPSHOT: &str = "snapshot NAME; drop NAME (letters, digits, - _ .)";
+const SNAPSHOT: &str = "snapshot NAME (letters, digits, - _ .); drop NAME";
 const FORK: &str = "fork [NAME] nbd=unix:PATH [control=PATH] [time-scale=X]";
 const FORKS: &str = "forks; end nbd=unix:PATH";
 const RESET: &str = "reset [seed=N] [down=TIME]";
@@ -104,6 +104,18 @@ fn allowed() -> String {
     format!(
         "stats; metrics; {CUT}; {RESET}; {ARMED}; {SHOWN_MARK}; {INJECT}; {SET}; {SNAPSHOT}; {FORK}; {FORKS}"
     )
+}
+
+/// What is wrong with a line of which no command came: its first word, or what follows that.
+fn unknown(line: &str) -> String {
+    let first = line.split_whitespace().next().unwrap_or_default();
+    let all = allowed();
+    let own: Vec<&str> = all.split("; ").filter(|of| of.split(' ').next() == Some(first)).collect();
+    if own.is_empty() {
+        format!("unknown command {line:?}\n  allowed: {all}")
+    } else {
+        format!("{line:?} is not a form of {first}\n  allowed: {}", own.join("; "))
+    }
 }
 
 /// Values that follow keywords. Each is taken once.
@@ -263,7 +275,7 @@ impl FromStr for ControlCommand {
             ["drop", name] if is_name(name) => Ok(ControlCommand::Drop(name.to_string())),
             ["fork", name, rest @ ..] if is_name(name) => fork(Some(name), rest),
             ["fork", rest @ ..] => fork(None, rest),
-            _ => Err(format!("unknown command {line:?}\n  allowed: {}", allowed())),
+            _ => Err(unknown(line)),
         }
     }
 }
@@ -271,6 +283,18 @@ impl FromStr for ControlCommand {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn command_in_a_wrong_form_is_met_with_its_own_forms() {
+        let said = |line: &str| line.parse::<ControlCommand>().unwrap_err();
+        let own = "\"snapshot\" is not a form of snapshot\n  allowed: snapshot NAME (letters, digits, - _ .)";
+        assert_eq!(said("snapshot"), own);
+        assert!(
+            said("snapshoot x")
+                .starts_with("unknown command \"snapshoot x\"\n  allowed: stats; metrics; cut")
+        );
+        assert!(said("mark").ends_with("allowed: mark TEXT"));
+    }
 
     #[test]
     fn orders_are_read_word_by_word() {

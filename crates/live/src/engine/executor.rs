@@ -480,10 +480,10 @@ fn told(number: u64, cut: Cut, lost: Option<&Value>, takes: Duration) -> String 
         String::new()
     };
     format!(
-        "power cut {number} at {} ns: {} requests lost, {} pages torn{left}; ready again after {} ns{hint}",
-        cut.at.0,
+        "power cut {number} at {:.3} s: {} requests lost, {} pages torn{left}; ready again after {:.1} ms{hint}",
+        cut.at.0 as f64 / 1e9,
         cut.lost,
         cut.torn_pages,
-        cut.ready.since(cut.at).0
+        cut.ready.since(cut.at).0 as f64 / 1e6
     )
 }
