@@ -92,6 +92,7 @@ impl Registry {
                 Some("; run takes one scheme, compare takes several".to_string())
             }
             _ if wordline_device::find(name).is_some() => Some(format!("; {name} is a device")),
+            _ if name.ends_with(".py") => Some(format!("; a class of a Python file is py:{name}#CLASS")),
             _ => near(),
         };
         SchemeError::Unknown { name: name.to_string(), hint: hint.unwrap_or_default() }

@@ -255,6 +255,7 @@ fn plausible_mistakes_are_named_with_their_remedy() {
         (run("bursty", &["--scheme", "conventional"]), "; bursty is a built-in workload"),
         (run(".", &["--scheme", "conventional"]), "--device .: is a folder; name a device file in it"),
         (run("fair-tlc", &["--scheme", "fair-tlc"]), "; fair-tlc is a device"),
+        (run("fair-tlc", &["--scheme", "own.py"]), "; a class of a Python file is py:own.py#CLASS"),
         (run("fair-tlc", &["--scheme", "sector,sa"]), "; run takes one scheme, compare takes several"),
         (run("fair-tlc", &["--scheme", "sa", "--set", "victim=fifo"]), "did you mean \"gc.victim\"?"),
         (run("fair-tlc", &["--scheme", "sa", "--threads", "0"]), ": it must be from 1 to 65535"),
