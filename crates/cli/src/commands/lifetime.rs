@@ -117,7 +117,7 @@ impl<'a> Told<'a> {
         }
         let left = elapsed.mul_f64(((1.0 - p.all_done) / p.all_done.max(1e-9)).min(1e6));
         format!(
-            "{name}: {} wear after {}, projected end at most {}; about {} left for all runs",
+            "{name}: {} wear after {}, projected end at most {}; at most {} left for all runs",
             percent(p.life_used),
             writes(p.drive_writes),
             significant(p.drive_writes / p.life_used),
@@ -155,7 +155,7 @@ mod tests {
         let line = told.line(&p, Duration::from_secs(20));
         assert_eq!(
             line,
-            "raro, seed 1, acceleration 20: 3.0 % wear after 30.0 drive writes, projected end at most 1,000; about 3 min \
+            "raro, seed 1, acceleration 20: 3.0 % wear after 30.0 drive writes, projected end at most 1,000; at most 3 min \
              left for all runs"
         );
         let first = told.line(&LifeProgress { passes: 0, life_used: 0.0, ..p.clone() }, Duration::ZERO);

@@ -145,7 +145,7 @@ fn check_modes(drive: &DriveInfo, region: &Region, medium: &Medium) -> Result<()
     if drive.spec.wear.enforce && medium.mode(region.mode).is_none_or(|t| t.endurance == 0) {
         return Err(format!(
             "region {} uses {mode} mode without an endurance, but wear.enforce is on; set \
-             medium.{}.{}.endurance, or set wear.enforce=false",
+             medium.{}.{}.endurance, or set wear.enforce=false (not under lifetime, which needs it)",
             region.name,
             medium.name,
             region.mode.key(),
