@@ -18,11 +18,9 @@ from wordline.real import (
     judged,
     measurements,
     pick,
-    show,
     steady_fit,
     steady_model,
     steady_rows,
-    tables,
 )
 from wordline.real.__main__ import main
 from wordline.real.steady_fit import SteadyFit
@@ -45,7 +43,7 @@ ROWS = (FILL, SMALL, WRITES, PART, SLOW, FULL)
 
 def read(*rows: str, head: str = HEAD) -> dict[str, measurements.Drive]:
     text = "\n".join([head, *rows]) + "\n"
-    return tables.drives([measurements.Table("enterprise.csv", text)])
+    return steady_rows.drives([measurements.Table("enterprise.csv", text)])
 
 
 def test_what_rows_state_is_read_off() -> None:
@@ -285,8 +283,8 @@ def test_a_hidden_drive_is_found_from_its_rows(tmp_path: Path) -> None:
         if "(fitted)" in row.what:
             assert abs(row.error) < 0.1, row
     assert len(found.sizes) == 3
-    assert "GB: fill, MB/s " in show.terminal(found)
-    html = show.write(found, tmp_path / "page", "wordline device fit").read_text()
+    assert "GB: fill, MB/s " in found.terminal()
+    html = found.write(tmp_path / "page", "wordline device fit").read_text()
     assert "victim rule, collection unit" in html
     assert (tmp_path / "page" / "fill.svg").is_file()
 

@@ -28,7 +28,7 @@ from wordline.real import (
     rests,
     sheet,
     steady_fit,
-    tables,
+    steady_rows,
 )
 from wordline.real.bench import Bench
 from wordline.real.collection_unit import Zones, collection_unit, copies_by_rate
@@ -40,7 +40,7 @@ HEAD = "model,capacity_GB,nand,interface,slc_cache_GB,speed_in_cache_MBps,speed_
 
 
 def table(text: str) -> dict[str, measurements.Drive]:
-    return tables.drives([measurements.Table("cliffs.csv", text)])
+    return steady_rows.drives([measurements.Table("cliffs.csv", text)])
 
 
 @pytest.mark.parametrize(

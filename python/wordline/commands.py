@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import functools
 import os
 import sys
 import warnings
@@ -63,6 +64,21 @@ def perform(
     except (Fault, Refused, OSError) as e:
         show(e)
         return 1
+
+
+def command(
+    name: str, modules: Sequence[str], *, extra: str | None = None
+) -> Callable[[Callable[..., int | None]], Callable[..., int]]:
+    """Return a decorator by which a function does a command, as `perform`, and returns its code."""
+
+    def decorated(work: Callable[..., int | None]) -> Callable[..., int]:
+        @functools.wraps(work)
+        def main(**arguments: Any) -> int:
+            return perform(name, modules, lambda: work(**arguments), extra=extra)
+
+        return main
+
+    return decorated
 
 
 def _showing(otherwise: Callable[..., object]) -> Callable[..., None]:

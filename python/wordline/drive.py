@@ -380,3 +380,9 @@ class Drive:
         held = found.live_bytes / found.logical_bytes
         about = f"{self._device} under {found.scheme}, {held:.1%} full, at {self.now_ns / 1e9:g} s"
         return _frame.html(["region", "mode", "blocks", "erased", "erases"], cells, about)
+
+
+def programmed_bytes(drive: Drive) -> int:
+    """Return the bytes that a drive has programmed so far, for any cause."""
+    regions: Any = drive.look().regions
+    return sum(sum(region["programmed_bytes"].values()) for region in regions)

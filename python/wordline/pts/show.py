@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import io
 import math
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
@@ -26,20 +25,11 @@ Shown = tuple[str, list[str], list[list[str]]]
 
 def terminal(results: Sequence[Result]) -> str:
     """Return titles, steady states and tables of a test under several schemes."""
-    from rich.console import Console
+    from wordline._terminal import printed, table
 
-    from wordline import _terminal
-
-    out = io.StringIO()
-    console = Console(file=out, width=100, highlight=False)
-    console.print(heading(results[0]), style=None)
-    for result in results:
-        for line in states(result):
-            console.print(line, soft_wrap=True)
-    for caption, heads, rows in tables(results):
-        console.print(_terminal.table(heads, rows, title=caption))
-    console.print(about(results[0]), soft_wrap=True)
-    return _terminal.stripped(out.getvalue().rstrip())
+    said = [line for result in results for line in states(result)]
+    shown = [table(heads, rows, title=caption) for caption, heads, rows in tables(results)]
+    return printed(heading(results[0]), *said, *shown, about(results[0]), width=100)
 
 
 def heading(result: Result) -> str:

@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import math
 import shlex
-import sys
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from wordline import UserError, _wordline
-from wordline.commands import SWEEP, perform
-from wordline.quantity import in_bytes
-from wordline.real import jobs, measurements, probed, rests, sheet, show, tables, write_buffer
-from wordline.real.bench import Bench
+from wordline.commands import SWEEP, command, tell
+from wordline.real import (
+    jobs,
+    map_cache,
+    measurements,
+    probed,
+    rests,
+    sheet,
+    steady_rows,
+    write_buffer,
+)
+from wordline.real.bench import Bench, read_mbps
 from wordline.real.curve import Plateau
-from wordline.real.map_cache import map_bytes
 from wordline.real.measurements import Drive, Value
 from wordline.real.result import FitResult, Row, Tell, head
-from wordline.real.sequential_reads import read_mbps
 from wordline.real.sheet import Sheet
 from wordline.real.steady_fit import SteadyFit
 
@@ -33,12 +38,8 @@ SPARE = 1.0737
 RESERVE = 0.22
 
 
-def main(**arguments: Any) -> int:
-    """Do ``wordline device fit``; return its exit code: 0, or 2 where the input is wrong, or 1."""
-    return perform("device fit", SWEEP, lambda: _main(**arguments), extra="fit")
-
-
-def _main(
+@command("device fit", SWEEP, extra="fit")
+def main(
     *,
     measurements: str,
     output: str,
@@ -47,35 +48,26 @@ def _main(
     drive: str | None = None,
     out: str | None = None,
 ) -> None:
+    """Do ``wordline device fit``."""
     target = Path(output)
     if target.is_file() and not force:
         raise UserError(f"{target}: file exists; --force overwrites it")
-    found = load(Path(measurements), drive)
-    fitted = fit(found, target.stem, seed=seed, tell=lambda text: print(text, file=sys.stderr))
+    fitted = fit(load(Path(measurements), drive), target.stem, seed=seed, tell=tell)
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_text(fitted.sheet.toml(), encoding="utf-8")
-    print(show.terminal(fitted))
-    print(f"{target}: written", file=sys.stderr)
+    print(fitted.terminal())
+    tell(f"{target}: written")
     if out is not None:
         words = ["wordline", "device", "fit", measurements, "-o", output, "--seed", str(seed)]
         words += ["--drive", drive] if drive else []
-        print(f"page: {show.write(fitted, Path(out), shlex.join(words))}", file=sys.stderr)
+        tell(f"page: {fitted.write(Path(out), shlex.join(words))}")
 
 
 def load(at: Path, name: str | None = None) -> Drive:
-    """Read the measurements of a drive.
+    """Read the measurements of a drive, which a name tells from others.
 
-    Parameters
-    ----------
-    at
-        A folder with tables, probe.json, and fio's output and logs; or a table.
-    name
-        Name of the drive, if there are several.
-
-    Raises
-    ------
-    UserError
-        The input is missing or invalid; the message says where, and what is allowed.
+    They are in a folder with tables, probe.json, and fio's output and logs; or in a table. Raises
+    `UserError`: the input is missing or invalid; the message says where, and what is allowed.
     """
     if not at.exists():
         raise UserError(f"{at}: no such file or folder")
@@ -86,34 +78,16 @@ def load(at: Path, name: str | None = None) -> Drive:
         raise UserError(
             f"{at}: no measurements\n  allowed: tables in CSV, or probe.json with results of jobs"
         )
-    return measurements.chosen(tables.drives(given), name, at)
+    return measurements.chosen(steady_rows.drives(given), name, at)
 
 
 def fit(
     drive: Drive, name: str, *, seed: int = _wordline.DEFAULT_SEED, tell: Tell = print
 ) -> FitResult:
-    """Fit a device file to the measurements of a drive.
+    """Fit a device file of this name to the measurements of a drive.
 
-    Parameters
-    ----------
-    drive
-        The measurements.
-    name
-        Name of the device.
-    seed
-        Seed of the search.
-    tell
-        Callable that receives a line of text after each round.
-
-    Returns
-    -------
-    FitResult
-        The device file, and a comparison of measurements with the model.
-
-    Raises
-    ------
-    UserError
-        The measurements are not sufficient.
+    `tell` receives a line of text after each round. Raises `UserError`: the measurements are not
+    sufficient.
     """
     if "cache_gb" in drive.values:
         return _cliff(drive, name, seed, tell)
@@ -257,13 +231,7 @@ class _Cliff:
         values, targets = self.drive.values, self._targets()
         rows, text = self._found
         write_buffer.put(text, self.drive, self.seed)
-        known = {
-            NO_READS: "read_us",
-            NO_RESTS: "idle_s",
-            NO_SPANS: "map_share",
-            NO_BURST: "buffer_bytes",
-        }
-        unknown = [line for line in UNKNOWN if known.get(line) not in values]
+        unknown = [line for line, value in UNKNOWN.items() if value not in values]
         fitted = FitResult(self.drive, text, unknown=unknown)
         names = (("SLC cache", "GB"), ("in the cache", "MB/s"), ("past the cache", "MB/s"))
         for (what, unit), target, found in zip(names, targets, rows, strict=True):
@@ -272,10 +240,9 @@ class _Cliff:
             found = read_mbps(text.toml(), self.seed)
             fitted.rows.append(Row("sequential read", "MB/s", values["read_mbps"], found))
         sizes = (self.size / 2, self.size / 4)
-        again = ((s, cliff_of(text.toml(), self.drive, self.seed, s)) for s in sizes)
-        fitted.sizes = [(self.size / 1e9, rows), *((s / 1e9, found) for s, found in again)]
-        gb, seconds, _ = self._whole
-        fitted.fill = (gb, seconds)
+        again = [(s / 1e9, cliff_of(text.toml(), self.drive, self.seed, s)) for s in sizes]
+        fitted.sizes = [(self.size / 1e9, rows), *again]
+        fitted.fill = self._whole[:2]
         fitted.size_names = [f"{row.what}, {row.unit}" for row in fitted.rows]
         second = self.second() if self.late else None
         if second is not None:
@@ -345,28 +312,23 @@ class _Cliff:
             "Cap": f"the capacity in Rows, {self.capacity_gb:g} GB",
             "Link": f"the interface in Rows, {drive.interface}",
         }
+        flash = "medium.flash."
         head_lines = [*head(drive, sources), "", *NOT_MODELLED]
         if "second_mbps" in values and not self.late:
             head_lines[-1] += f" {self._second()}."
-        about = f"{drive.name}, {self.capacity_gb:g} GB of {drive.cell.upper()}"
-        cache = f"SLC cache of {self.cache:g} GB"
-        named = (self.name, f"{about}: {cache}")
+        about = f"{drive.name}, {self.capacity_gb:g} GB of {drive.cell.upper()}: SLC cache of "
+        named = (self.name, f"{about}{self.cache:g} GB")
         text = sheet.base(made, drive.cell, drive.capacity, named, head_lines)
-        flash = "medium.flash."
         if wanted != made.blocks:
             why = "Fit: 7 % more flash than capacity, and the cache"
             text.put(flash + "blocks_per_plane", wanted, why)
         rates = [values[k] for k in ("cache_mbps", "after_mbps")]
         if self.by_link:
-            text.put(
-                "host.rate",
-                f"{self.link:.0f}MB/s",
-                f"Fit: {rates[0]} MB/s in the cache, near the link's",
-            )
+            why = f"Fit: {rates[0]} MB/s in the cache, near the link's"
+            text.put("host.rate", f"{self.link:.0f}MB/s", why)
         else:
-            text.put(
-                flash + "slc.program", sheet.time(self.slc_us), f"Fit: {rates[0]} MB/s in the cache"
-            )
+            why = f"Fit: {rates[0]} MB/s in the cache"
+            text.put(flash + "slc.program", sheet.time(self.slc_us), why)
         dense = f"{flash}{drive.cell}.program"
         text.put(dense, sheet.time(self.dense_us), f"Fit: {rates[1]} MB/s past the cache")
         if "read_mbps" in values and not self.by_link:
@@ -395,18 +357,11 @@ class _Cliff:
             why = "ASSUMED: not identifiable; migrates early"
             text.put("slc_cache.trigger", "free_blocks < 10%", why)
         text.put("slc_cache.when_full", "direct", "Rows, writes go on at the rate of dense cells")
-        if "map_share" in values:
-            covered = values["map_share"]
-            table = map_bytes(
-                covered.value, drive.capacity, in_bytes(str(text.get("mapping.unit")))
-            )
-            why = f"Rows, reads over growing spans: entries for {covered} of the drive"
-            text.put("dram.map_cache", f"{table}B", why)
+        map_cache.put(text, drive)
         if "idle_s" in values:
             after, rate = values["idle_s"], values["idle_mbps"]
-            text.put(
-                "slc_cache.idle_after", f"{max(1.0, 1e3 * after.value):.0f}ms", f"Rows, {after} s"
-            )
+            ms = f"{max(1.0, 1e3 * after.value):.0f}ms"
+            text.put("slc_cache.idle_after", ms, f"Rows, {after} s")
             text.put("slc_cache.idle_rate", f"{rate.value:.4g}MB/s", f"Rows, {rate} MB/s")
         elif self.late:
             why = "ASSUMED: not identifiable; drives empty their cache at rest"
@@ -419,16 +374,12 @@ NOT_MODELLED = (
     "power states. Reads, random writes and GC were not measured: their values are assumed.",
 )
 
-NO_READS = "read times: no reads"
-NO_BURST = "write buffer: no burst that shows it"
-NO_SPANS = "L2P cache: no reads over growing spans that show misses"
-NO_RESTS = "delay and rate of recovery: no rests that show them"
-#: What three columns of a table do not determine.
-UNKNOWN = (
-    "channels, dies, planes, page size and program time: only their combined rate shows",
-    "spare blocks, write overhead and WAF: no random writes in steady state",
-    NO_READS,
-    NO_SPANS,
-    NO_BURST,
-    NO_RESTS,
-)
+#: What three columns of a table do not determine, and the value by which it is known anyway.
+UNKNOWN = {
+    "channels, dies, planes, page size and program time: only their combined rate shows": None,
+    "spare blocks, write overhead and WAF: no random writes in steady state": None,
+    "read times: no reads": "read_us",
+    "L2P cache: no reads over growing spans that show misses": "map_share",
+    "write buffer: no burst that shows it": "buffer_bytes",
+    "delay and rate of recovery: no rests that show them": "idle_s",
+}
