@@ -74,6 +74,12 @@ def scaled(path: str, values: Sequence[float]) -> tuple[Measure, float]:
     return found, 1.0
 
 
+def divided(figure: Spread, by: float) -> Spread:
+    """Return a figure in another unit."""
+    mean, half = figure
+    return mean / by, None if half is None else half / by
+
+
 def shown(figure: Spread | None) -> str:
     """Return a figure with its interval, rounded for display."""
     if figure is None:

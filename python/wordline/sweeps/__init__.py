@@ -6,21 +6,16 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from wordline import Run, UserError
-from wordline.commands import SWEEP, perform
+from wordline.commands import SWEEP, command, tell
 
 
-def main(**arguments: Any) -> int:
-    """Do ``wordline sweep``; return 0, or 2 where the input is wrong, or 1 if a run failed."""
-    return perform("sweep", SWEEP, lambda: _main(**arguments))
-
-
-def _main(
+@command("sweep", SWEEP)
+def main(
     *,
     devices: Sequence[str],
     workloads: Sequence[str],
@@ -36,6 +31,7 @@ def _main(
     dry_run: bool = False,
     **of_runs: Any,
 ) -> int:
+    """Do ``wordline sweep``; return 1 if a run failed."""
     from wordline._measures import FIGURES
     from wordline.cluster import at
     from wordline.progress import Bars
@@ -88,5 +84,5 @@ def _main(
     show.terminal(done.table, done.changes())
     print(bars.summary())
     for path in done.save(out, axes or None):
-        print(f"wrote {path}", file=sys.stderr)
+        tell(f"wrote {path}")
     return int(any(combination.failed for combination in done))
