@@ -1,4 +1,4 @@
-"""The file: a header, the names of the columns, and a row for each use of an array or a bus."""
+"""The file: a header, names of columns, a row for each use of an array or bus; what is wrong."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import gzip
 import io
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
@@ -98,3 +98,16 @@ def opened(path: str) -> io.TextIOBase:
         return open(path, encoding="utf-8")
     except OSError as e:
         raise Unreadable(f"{path}: cannot be read: {e.strerror}") from None
+
+
+@dataclass
+class Findings:
+    """The violations so far, each with its line of the log, and the line that is being checked."""
+
+    line: int = 0
+    violations: list[tuple[int, str]] = field(default_factory=list)
+
+    def wrong(self, rule: str, what: str, expected: object = None) -> None:
+        """Note what breaks a rule in the line that is being checked, and what was expected."""
+        what += "" if expected is None else f"; expected {expected}"
+        self.violations.append((self.line, f"{rule}: {what}"))
