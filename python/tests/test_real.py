@@ -185,6 +185,17 @@ def test_a_logged_fill_is_fitted_within_five_per_cent(tmp_path: Path) -> None:
     wl.Drive(device=tmp_path / "mine.toml", scheme="slc-cache", set={"capacity.logical": "900GB"})
 
 
+@pytest.mark.usefixtures("small")
+def test_a_fit_with_sequential_reads_is_shown(tmp_path: Path) -> None:
+    drive = table(f"{HEAD}\nD,1000,TLC,PCIe4,200,3000,300\n")["D"]
+    drive.values["read_mbps"] = measurements.Value.around(5000, 50, "02-read.json")
+    found = fit.fit(drive, "d", tell=lambda _: None)
+    # The rate of reads is a row; simulated smaller, only the fill is measured again.
+    assert "sequential read" in found.terminal()
+    assert found.terminal().count("simulated at") == 3
+    assert "sequential read" in found.write(tmp_path, "wordline device fit").read_text()
+
+
 def test_probe_of_a_simulated_drive_writes_what_fit_reads(tmp_path: Path) -> None:
     small = {"medium.flash.wordlines_per_block": 8, "capacity.logical": "256MiB"}
     probe.simulate(tmp_path, "demo-8gb", set=small)

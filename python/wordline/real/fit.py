@@ -236,6 +236,7 @@ class _Cliff:
         names = (("SLC cache", "GB"), ("in the cache", "MB/s"), ("past the cache", "MB/s"))
         for (what, unit), target, found in zip(names, targets, rows, strict=True):
             fitted.rows.append(Row(what, unit, target, found))
+        fitted.size_names = [f"{row.what}, {row.unit}" for row in fitted.rows]
         if "read_mbps" in values:
             found = read_mbps(text.toml(), self.seed)
             fitted.rows.append(Row("sequential read", "MB/s", values["read_mbps"], found))
@@ -243,7 +244,6 @@ class _Cliff:
         again = [(s / 1e9, cliff_of(text.toml(), self.drive, self.seed, s)) for s in sizes]
         fitted.sizes = [(self.size / 1e9, rows), *again]
         fitted.fill = self._whole[:2]
-        fitted.size_names = [f"{row.what}, {row.unit}" for row in fitted.rows]
         second = self.second() if self.late else None
         if second is not None:
             at = values["second_gb"]

@@ -48,7 +48,7 @@ class FitResult:
     sheet: Sheet
     rows: list[Row] = field(default_factory=list)
     unknown: list[str] = field(default_factory=list)
-    #: Three sizes of the simulated drive in GB, each with the figures of `rows`, or those named.
+    #: Three sizes of the simulated drive in GB, each with its figures, and the names of these.
     sizes: list[tuple[float, list[float]]] = field(default_factory=list)
     size_names: list[str] = field(default_factory=list)
     #: A fill of the model: gigabytes and seconds.
@@ -62,8 +62,7 @@ class FitResult:
         text = text.strip("\n") + "\n\nnot identifiable from these measurements:\n"
         text += "".join(f"  {line}\n" for line in self.unknown)
         for size, figures in self.sizes:
-            names = self.size_names or [""] * len(figures)
-            shown = (f"{n} {f:,.4g}".strip() for n, f in zip(names, figures, strict=True))
+            shown = (f"{n} {f:,.4g}" for n, f in zip(self.size_names, figures, strict=True))
             text += f"simulated at {size:,.3g} GB: {', '.join(shown)}\n"
         return text.rstrip()
 
@@ -82,9 +81,9 @@ class FitResult:
         text += "".join(f"- {line}\n" for line in self.unknown)
         if self.sizes:
             text += "\n## Size of the simulated drive\n\n"
-            names = self.size_names or [f"{r.what}, {r.unit}" for r in self.rows]
             rows = [[f"{s:,.3g}", *(f"{f:,.4g}" for f in found)] for s, found in self.sizes]
-            text += page.table(["simulated GB", *names], rows, right=1 + len(names))
+            heads = ["simulated GB", *self.size_names]
+            text += page.table(heads, rows, right=len(heads))
         text += f"\n## Device file\n\n```\n{self.sheet.toml()}```\n"
         lead = self._verdict()
         facts = [("capacity", f"{drive.capacity / 1e9:,.10g} GB"), ("cells", drive.nand)]
