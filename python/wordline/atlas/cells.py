@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -56,41 +58,33 @@ def usable(report: Report) -> float:
     return float(sum(r["bytes"] for r in capacity["regions"] if own or r["mode"] != "slc"))
 
 
-def _wordlines(report: Report) -> int:
-    return sum(
-        m["blocks_per_plane"]
-        * m["wordlines_per_block"]
-        * int(np.prod(list(m["topology"].values())))
+def _cost(report: Report) -> float:
+    wordlines = sum(
+        m["blocks_per_plane"] * m["wordlines_per_block"] * prod(m["topology"].values())
         for m in report["config"]["device"]["media"]
     )
+    return wordlines / usable(report) * 1e9
+
+
+def _lifetime(report: Report) -> float | None:
+    return (report.get("lifetime") or {}).get("total_bytes_written")
 
 
 def _energy(report: Report) -> float | None:
     return (report["flash"].get("energy") or {}).get("nj_per_host_byte")
 
 
+_POINTS = {"mean": "mean", "p50": "p50", "p99": "p99", "p999": "p99.9"}
 MEASURES = (
-    Measure("write_mean", "write latency, mean", "us", _latency("write", "mean")),
-    Measure("write_p50", "write latency, p50", "us", _latency("write", "p50")),
-    Measure("write_p99", "write latency, p99", "us", _latency("write", "p99")),
-    Measure("write_p999", "write latency, p99.9", "us", _latency("write", "p999")),
-    Measure("read_mean", "read latency, mean", "us", _latency("read", "mean")),
-    Measure("read_p50", "read latency, p50", "us", _latency("read", "p50")),
-    Measure("read_p99", "read latency, p99", "us", _latency("read", "p99")),
-    Measure("read_p999", "read latency, p99.9", "us", _latency("read", "p999")),
+    *(
+        Measure(f"{way}_{at}", f"{way} latency, {name}", "us", _latency(way, at))
+        for way, (at, name) in product(("write", "read"), _POINTS.items())
+    ),
     Measure("throughput", "throughput", "MB/s", lambda r: r["throughput"]["mb_per_s"], more=True),
     Measure("waf", "write amplification", "", lambda r: (r.get("waf") or {}).get("total")),
-    Measure(
-        "lifetime",
-        "lifetime",
-        "B",
-        lambda r: (r.get("lifetime") or {}).get("total_bytes_written"),
-        more=True,
-    ),
+    Measure("lifetime", "lifetime", "B", _lifetime, more=True),
     Measure("usable", "usable capacity", "B", usable, more=True),
-    Measure(
-        "cost", "cost of a usable gigabyte", "wordlines", lambda r: _wordlines(r) / usable(r) * 1e9
-    ),
+    Measure("cost", "cost of a usable gigabyte", "wordlines", _cost),
     Measure("energy", "energy of a host byte", "nJ", _energy),
     Measure("ram", "RAM", "B", lambda r: r["conditions"]["ram_bytes"]),
 )
@@ -218,12 +212,8 @@ def _parts(reports: Sequence[Report]) -> dict[str, dict[str, float]]:
             c: sum(by.values()) for c, by in ((report.get("waf") or {}).get("parts") or {}).items()
         }
         parts = report.get("latency_parts_us") or {}
-        of = {
-            "read": parts.get("read") or {},
-            "write": parts.get("write") or {},
-            "programs": causes,
-        }
-        for kind, values in of.items():
+        of = {way: parts.get(way) or {} for way in ("read", "write")}
+        for kind, values in {**of, "programs": causes}.items():
             into = found.setdefault(kind, {})
             for name, value in values.items():
                 into[name] = into.get(name, 0.0) + value / len(reports)
