@@ -122,13 +122,7 @@ class Run:
             return Report(_wordline.compare(wanted, [native(self)], parallel_runs(threads), see)[0])
 
     def kept(self, save_state: str | None, progress: Progress | None) -> str:
-        """Do it in this thread; return as JSON what of it is kept.
-
-        Raises
-        ------
-        UserError, Refused, Fault, OSError
-            As for `run`.
-        """
+        """Do it in this thread; return as JSON what of it is kept. Raises as `do`."""
         with quiet():
             return self.do(save_state=save_state, threads=1, progress=progress).json
 
@@ -146,8 +140,7 @@ class Run:
         UserError
             As for `run`.
         """
-        found: dict[str, Any] = json.loads(_wordline.identity(asked(self), native(self)))
-        return found
+        return json.loads(_wordline.identity(asked(self), native(self)))
 
 
 def native(run: Run) -> str:
@@ -163,10 +156,7 @@ def beginning_with(run: Run, state: str) -> Run:
 def whole(name: str, value: object) -> int:
     """Return an integral number as an int: 1000, ``1e3`` or a number of numpy.
 
-    Raises
-    ------
-    UserError
-        It is not a whole number.
+    Raises `UserError`: it is not a whole number.
     """
     with contextlib.suppress(TypeError):
         return operator.index(value)  # type: ignore[arg-type]  # what has no index is refused
@@ -176,13 +166,7 @@ def whole(name: str, value: object) -> int:
 
 
 def counted(name: str, value: object) -> int | None:
-    """Return `whole` of a number that may be missing.
-
-    Raises
-    ------
-    UserError
-        It is not a whole number.
-    """
+    """Return `whole` of a number that may be missing; raises as it."""
     return None if value is None else whole(name, value)
 
 
@@ -196,10 +180,7 @@ def asked(
 ) -> dict[str, Any]:
     """Return what the native half takes of a run, all but the scheme.
 
-    Raises
-    ------
-    UserError
-        A number is out of range, or the run has two initial states.
+    Raises `UserError`: a number is out of range, or the run has two initial states.
     """
     run = replace(run, seed=whole("seed", run.seed), requests=counted("requests", run.requests))
     replicas = whole("replicas", replicas)

@@ -99,9 +99,9 @@ class Cluster(Executor):
             Dask is not installed, the scheduler does not reply, it has no worker, a worker has
             another build, or a worker is loading this script for its classes.
         """
-        if spelling.is_loading():
+        if loading := spelling.loading():
             raise UserError(
-                f"{spelling.loading()}: its top level starts runs on a cluster while its classes "
+                f"{loading}: its top level starts runs on a cluster while its classes "
                 'are loaded\n  allowed: such runs below `if __name__ == "__main__":`'
             )
         need("cluster", ("distributed",))
@@ -233,15 +233,8 @@ def _inputs(run: Run) -> dict[str, list[Path]]:
     found: dict[str, list[Path]] = {}
     parts = run.workload.split(":")
     heads = (":".join(parts[:n]) for n in range(len(parts), 0, -1))
-    named = [
-        run.device,
-        next((h for h in heads if Path(h).exists()), ""),
-        run.traces,
-        run.from_state,
-    ]
-    for name in named:
-        if not name:
-            continue
+    workload = next((h for h in heads if Path(h).exists()), "")
+    for name in filter(None, (run.device, workload, run.traces, run.from_state)):
         path = Path(name)
         if path.is_file():
             found[name] = [path]
@@ -307,12 +300,13 @@ def _remote(
             is_class = files[0].name.endswith(".py")
             is_file = is_class or (len(files) == 1 and files[0].name == Path(path).name)
             names[path] = str(folder / files[0].name if is_file else folder)
+        head = max((n for n in names if run.workload.startswith(n)), key=len, default="")
         here = replace(
             run,
             device=names.get(run.device, run.device),
             traces=names.get(run.traces or "", run.traces),
             from_state=names.get(run.from_state or "", run.from_state),
-            workload=_renamed(run.workload, names),
+            workload=names.get(head, head) + run.workload[len(head) :],
             scheme=spelling.with_files(run.scheme, names),
         )
         before = None
@@ -355,10 +349,8 @@ def _named_back(error: Any, names: dict[str, str], worker: str) -> BaseException
     for key in ("on_command_line", "traceback_there"):
         if isinstance(text := getattr(error, key, None), str):
             setattr(error, key, _back(text, names))
-    error.__notes__ = [
-        *map(lambda n: _back(n, names), getattr(error, "__notes__", [])),
-        f"on the worker {worker}",
-    ]
+    notes = [_back(note, names) for note in getattr(error, "__notes__", [])]
+    error.__notes__ = [*notes, f"on the worker {worker}"]
     return error
 
 
@@ -368,11 +360,6 @@ def _put(path: Path, content: bytes) -> None:
         return
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, content)
-
-
-def _renamed(workload: str, names: dict[str, str]) -> str:
-    head = max((n for n in names if workload.startswith(n)), key=len, default="")
-    return names[head] + workload[len(head) :] if head else workload
 
 
 def _back(text: str, names: dict[str, str]) -> str:

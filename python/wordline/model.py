@@ -14,7 +14,7 @@ from typing import Any
 
 from wordline import Report, Run, UserError, _run, _wordline
 from wordline._wordline import page_write_cost as page_write_cost
-from wordline.commands import SWEEP, message, perform
+from wordline.commands import SWEEP, command, message
 from wordline.quantity import in_us
 
 #: Bits of a cell by mode.
@@ -151,37 +151,20 @@ def draw_costs(
     at.plot(u, effective, color=plotting.BASELINE, lw=1, ls="--", label="without reserved blocks")
     best = least_cost(points)
     at.plot([best["u"]], [best["c_hyssd_us"]], "v", color=plotting.SCHEMES[1])
-    at.annotate(
-        f"u = {_share(best['u'])}",
-        (best["u"], best["c_hyssd_us"]),
-        xytext=(0, 8),
-        textcoords="offset points",
-        ha="center",
-        fontsize=8,
-    )
-    highest = 4 * best["c_hyssd_us"]
+    where = {"xytext": (0, 8), "textcoords": "offset points", "ha": "center"}
+    at.annotate(f"u = {_share(best['u'])}", (best["u"], best["c_hyssd_us"]), **where, fontsize=8)
     if simulated:
-        at.plot(
-            list(simulated),
-            list(simulated.values()),
-            "o",
-            ms=4,
-            color=plotting.SCHEMES[2],
-            label="simulated, greedy",
-        )
+        look = {"ms": 4, "color": plotting.SCHEMES[2], "label": "simulated, greedy"}
+        at.plot(list(simulated), list(simulated.values()), "o", **look)
     at.set_xlim(0, 1)
-    at.set_ylim(0, highest)
+    at.set_ylim(0, 4 * best["c_hyssd_us"])
     at.set_xlabel("utilization of the superior SSD")
     at.set_ylabel("µs a page access")
     at.legend()
 
 
-def main(**arguments: Any) -> int:
-    """Do ``wordline model``; return its exit code: 0, or 2 where the input is wrong, or 1."""
-    return perform("model", SWEEP, lambda: _main(**arguments), extra="sweep")
-
-
-def _main(
+@command("model", SWEEP, extra="sweep")
+def main(
     *,
     scheme: str,
     device: str,
@@ -192,6 +175,7 @@ def _main(
     out: str | None = None,
     **of_runs: Any,
 ) -> None:
+    """Do ``wordline model``."""
     settings = {}
     for text in set:
         key, equals, value = text.partition("=")
@@ -284,9 +268,8 @@ def _show(found: Mapping[str, Any], simulated: Mapping[float, float]) -> None:
         f"(IO_W {found['io_w']:.3f})"
     )
     console.print(table)
-    notes = (
-        "costs in us; effective: C_HYSSD over the blocks that can hold data while one is collected"
-    )
+    what = "C_HYSSD over the blocks that can hold data while one is collected"
+    notes = f"costs in us; effective: {what}"
     if longest:
         notes += "; TB: written by the host until a medium is worn out"
     if simulated:
@@ -325,14 +308,3 @@ def _write(found: Mapping[str, Any], simulated: Mapping[float, float], folder: P
         writer.writeheader()
         writer.writerows(rows)
     return [picture, data]
-
-
-__all__ = [
-    "curves",
-    "draw_costs",
-    "draw_hits",
-    "least_cost",
-    "longest_life",
-    "medium",
-    "simulated_us",
-]

@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 from wordline import _wordline
 from wordline._wordline import UserError
 
-__all__ = ["GiB", "KiB", "MiB", "Param", "State"]
-
 
 class Size(int):
     """Bytes.

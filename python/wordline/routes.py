@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["ByPage", "BySize", "Compiled", "interpreted"]
-
 
 class BySize(NamedTuple):
     """Places by size: ``(bytes, place)`` for data of at most so many, the least first; or above."""

@@ -37,14 +37,9 @@ def _loaded(file: str) -> Any:
         _loading.pop()
 
 
-def loading() -> str:
-    """Return the file of classes that is being loaded."""
-    return _loading[-1]
-
-
-def is_loading() -> bool:
-    """Return whether a file of classes is being loaded, whose runs nobody has asked for."""
-    return bool(_loading)
+def loading() -> str | None:
+    """Return the file of classes that is being loaded, whose runs nobody has asked for."""
+    return _loading[-1] if _loading else None
 
 
 #: Classes of this process, by file and name: a script is not read again to find its own.
@@ -195,15 +190,13 @@ def _class(part: str, file: str, wanted: str) -> type[Scheme]:
             "level of a file"
         )
     module = _loaded(file)
-    found = getattr(module, wanted, None) if wanted else None
-    if isinstance(found, type) and issubclass(found, Scheme):
+    classes = {
+        n: c for n, c in vars(module).items() if isinstance(c, type) and issubclass(c, Scheme)
+    }
+    if found := classes.get(wanted):
         _TYPED.setdefault(found, f"{PREFIX}{file}#{wanted}")
         return found
-    there = [
-        name
-        for name, c in vars(module).items()
-        if isinstance(c, type) and issubclass(c, Scheme) and c.__module__ == module.__name__
-    ]
+    there = [name for name, c in classes.items() if c.__module__ == module.__name__]
     raise UserError(
         f"{part}: {file} has no scheme {wanted!r}; use {PREFIX}{file}#CLASS with one of "
         f"{', '.join(there) or 'none'}"
