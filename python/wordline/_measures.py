@@ -93,13 +93,11 @@ def brief(figure: Spread | None) -> str:
 
     Without an interval, or with one of nothing, it has three.
     """
-    if figure is None:
-        return shown(None)
+    if figure is None or (figure[1] and not _PLAIN[0] <= figure[1] < _PLAIN[1]):
+        return shown(figure)
     mean, half = figure
     if not half:
         return _significant(mean)
-    if not _PLAIN[0] <= half < _PLAIN[1]:
-        return shown(figure)
     if half < abs(mean) * _FINE:
         # Both end at the fifth digit of the mean, and the interval says at least half of its last.
         digits = 4 - math.floor(math.log10(abs(mean)))
@@ -138,9 +136,8 @@ def _significant(number: float) -> str:
 
 def _half(number: float) -> str:
     """Return the half-width of an interval to two significant digits."""
-    if not number or not 1e-4 <= number < 1e7:
-        return f"{number:.2g}"
-    return rounded(number, number)
+    is_plain = number and _PLAIN[0] <= number < _PLAIN[1]
+    return rounded(number, number) if is_plain else f"{number:.2g}"
 
 
 def _number(number: float) -> str:

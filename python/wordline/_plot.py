@@ -65,9 +65,7 @@ class Plot:
             raise _wordline.UserError(f"no {op} has completed, so no latency can be plotted")
         at = _style.axes(ax, width)
         looks = self._looks()
-        for name, cdf in found:
-            if not len(cdf):
-                continue
+        for name, cdf in (pair for pair in found if len(pair[1])):
             us, share = cdf.T
             # What takes no time has no place on the scale: it stands at the left edge.
             us = us.clip(min=_LEAST_US)
@@ -152,11 +150,8 @@ class Plot:
     def waf(self, *, ax: Axes | None = None, width: str = "page") -> Axes:
         """Draw write amplification by cause, with the 95 % interval of the total over replicas."""
         at = _style.axes(ax, width)
-        names, left = [], [0.0] * len(self._reports)
-        parts: list[Mapping[str, Any]] = []
-        for name, report in self._named():
-            names.append(name)
-            parts.append(report.to_dict()["waf"]["parts"])
+        names, left = [name for name, _ in self._named()], [0.0] * len(self._reports)
+        parts: list[Mapping[str, Any]] = [r.to_dict()["waf"]["parts"] for r in self._reports]
         causes = dict.fromkeys([*_CAUSES, *(cause for p in parts for cause in p)])
         for cause in causes:
             widths = [sum(p.get(cause, {}).values()) for p in parts]
@@ -167,15 +162,8 @@ class Plot:
         for place, report in enumerate(self._reports):
             found = report.replicas.figures.get("waf.total") if report.replicas else None
             if found is not None and found.half_width_95:
-                grey = at.xaxis.label.get_color()
-                at.errorbar(
-                    left[place],
-                    place,
-                    xerr=found.half_width_95,
-                    color=grey,
-                    capsize=2.5,
-                    elinewidth=0.9,
-                )
+                grey, half = at.xaxis.label.get_color(), found.half_width_95
+                at.errorbar(left[place], place, xerr=half, color=grey, capsize=2.5, elinewidth=0.9)
         at.set(xlabel="bytes programmed per host byte")
         at.invert_yaxis()
         at.grid(axis="y", visible=False)
