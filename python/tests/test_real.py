@@ -19,7 +19,6 @@ from wordline.real import (
     closed_network,
     fit,
     jobs,
-    judged,
     measurements,
     pick,
     probe,
@@ -523,14 +522,6 @@ def test_a_scaled_drive_keeps_blocks_and_shares() -> None:
     logical = in_bytes(str(changes["capacity.logical"]))
     assert logical == pytest.approx(in_bytes(file["capacity"]["logical"]) / by, rel=1e-4)
     assert sheet.scaled(file, 2.0) == ({}, 1.0)
-
-
-@pytest.mark.usefixtures("small")
-def test_a_named_drive_has_the_cliff_of_its_review() -> None:
-    (found,) = judged.cliffs(["kingston-a2000-1tb"])
-    for cell in found[1:4]:
-        error = float(cell.partition("(")[2].partition(" %")[0])
-        assert abs(error) < 5, found
 
 
 def test_fitted_devices_state_their_kind_and_rows() -> None:

@@ -5,5 +5,5 @@
 `steady_model` what rows of steady state measured. `probed` has what the jobs of a probe measured,
 with a file for each law: `map_cache`, `write_buffer`, `rests`, `closed_network` and
 `collection_unit`; `probe_page` shows it. `fit` (with `steady_fit` and `result`), `probe` and `pick`
-are the commands; `judged` holds the built-in drives to their rows.
+are the commands.
 """

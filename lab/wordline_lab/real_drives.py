@@ -1,12 +1,17 @@
-"""The built-in drives compared with their measurements, as Markdown: docs/real-drives.md."""
+"""Print the tables of docs/real-drives.md: the built-in drives, measured and modelled.
+
+python -m wordline_lab.real_drives [cliffs|states|steady] [--devices DIR] [--drive NAME]
+"""
 
 from __future__ import annotations
 
+import argparse
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from wordline import UserError, _wordline, page, toml
+from wordline import Run, UserError, page, toml
 from wordline.real import fit, measurements, steady_fit, steady_rows
 from wordline.real.bench import Bench
 from wordline.real.measurements import Drive, Value
@@ -64,8 +69,8 @@ def cliffs(only: Sequence[str] | None = None, files: Files = builtin) -> list[li
         if file is None or (only is not None and line["device"] not in only):
             continue
         drive = known[line["model"]]
-        figures = fit.cliff_of(file, drive, _wordline.DEFAULT_SEED)
-        gb, seconds, _ = Bench.of(file, fit.SIZE, _wordline.DEFAULT_SEED).fill(1.0)
+        figures = fit.cliff_of(file, drive, Run.seed)
+        gb, seconds, _ = Bench.of(file, fit.SIZE, Run.seed).fill(1.0)
         whole = float(line["whole_fill_average_MBps"]) if line["whole_fill_average_MBps"] else None
         stated = [drive.values[k].value for k in ("cache_gb", "cache_mbps", "after_mbps")]
         cells = [cell(f, s, True) for f, s in zip(figures, stated, strict=True)]
@@ -117,7 +122,7 @@ def states(only: Sequence[str] | None = None, files: Files = builtin) -> list[li
         values = drives[state.device].values
         cache, fast, slow = (values[k].value for k in ("cache_gb", "cache_mbps", "after_mbps"))
         size = max(fit.SIZE, fit.CACHE * drives[state.device].capacity / 1e9 / cache)
-        bench = Bench.of(file, size, _wordline.DEFAULT_SEED)
+        bench = Bench.of(file, size, Run.seed)
         gb = bench.behind(
             state.initial,
             1.3 * cache,
@@ -204,7 +209,7 @@ def steady(only: Sequence[str] | None = None, files: Files = builtin) -> Iterato
         file = files(f"{devices[name]}.toml")
         if file is None or (only is not None and not {name, devices[name]} & set(only)):
             continue
-        model = SteadyModel(file, _wordline.DEFAULT_SEED, overhead_in(file) or 1.0)
+        model = SteadyModel(file, Run.seed, overhead_in(file) or 1.0)
         yield Steady(devices[name], name, drive, model)
 
 
@@ -243,3 +248,26 @@ def tables_of(kinds: Sequence[str], files: Files, only: Sequence[str] | None) ->
             "devices/measured/cliffs.csv or enterprise.csv, or in the column drive of the latter"
         )
     return "\n".join(found)
+
+
+KINDS = ("cliffs", "states", "steady")
+
+
+def main(words: list[str]) -> int:
+    """Print the tables that are asked for; return 0, or 2 where a word is wrong."""
+    parser = argparse.ArgumentParser("python -m wordline_lab.real_drives", description=__doc__)
+    parser.add_argument("kind", nargs="?", choices=KINDS, help="all if not given")
+    parser.add_argument("--devices", type=Path, help="folder of device files; the built-in ones")
+    parser.add_argument("--drive", action="append", help="device or drive; all if not given")
+    given = parser.parse_args(words)
+    files = folder(given.devices) if given.devices else builtin
+    try:
+        print(tables_of([given.kind] if given.kind else KINDS, files, given.drive), end="")
+    except UserError as e:
+        print(f"error: {e}", file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
