@@ -93,30 +93,24 @@ class Run:
             As `run`.
         """
         warn_of([(self.device, self.set)])
-        recorded = {"log": log, "completions": completions, "timeline": timeline}
+        files = {"log": log, "completions": completions, "timeline": timeline}
+        span: dict[str, Any] = {"window": window, "around": around}
         if self.after is not None:
             # What is wrong is found before anything is run.
             asked(self, replicas)
             with TemporaryDirectory(prefix="wordline-") as folder:
                 state = Path(folder) / "before.state"
                 self.after.do(save_state=state, threads=threads, progress=progress)
-                return beginning_with(self, os.fspath(state)).do(
-                    replicas=replicas,
-                    save_state=save_state,
-                    threads=threads,
-                    window=window,
-                    around=around,
-                    progress=progress,
-                    **recorded,
-                )
+                how: dict[str, Any] = {"threads": threads, "progress": progress, **files, **span}
+                run = beginning_with(self, os.fspath(state))
+                return run.do(replicas=replicas, save_state=save_state, **how)
         wanted = asked(self, replicas, save_state)
         if timeline is None and not (window is None and around is None):
             raise _wordline.UserError("window and around require timeline=FILE")
-        if any(file is not None for file in recorded.values()):
-            paths = {name: file and os.fspath(file) for name, file in recorded.items()}
-            files = {**paths, "window": window, "around": around}
+        if any(file is not None for file in files.values()):
+            paths = {name: file and os.fspath(file) for name, file in files.items()}
             with _bar.of_requests(progress, self.requests) as see:
-                return Report(_wordline.record(wanted, native(self), files, see))
+                return Report(_wordline.record(wanted, native(self), {**paths, **span}, see))
         total = self.requests and self.requests * replicas
         with _bar.of_requests(progress, total) as see:
             return Report(_wordline.compare(wanted, [native(self)], parallel_runs(threads), see)[0])
@@ -186,26 +180,19 @@ def asked(
     replicas = whole("replicas", replicas)
     if not 0 <= run.seed < 2**64:
         raise _wordline.UserError(f"seed={run.seed} is not between 0 and 2**64 - 1")
-    if not 1 <= replicas <= _wordline.REPLICAS_MAX:
-        raise _wordline.UserError(
-            f"replicas={replicas} is not between 1 and {_wordline.REPLICAS_MAX}"
-        )
+    most = _wordline.REPLICAS_MAX
+    if not 1 <= replicas <= most:
+        raise _wordline.UserError(f"replicas={replicas} is not between 1 and {most}")
     if run.requests is not None and run.requests < 1:
         raise _wordline.UserError(f"requests={run.requests}: at least one request is needed")
     if run.after is not None and run.from_state is not None:
         raise _wordline.UserError("after and from_state exclude each other; use one of them")
+    own = ("device", "workload", "seed", "requests", "from_state", "traces", "fit", "check")
     return {
-        "device": run.device,
-        "workload": run.workload,
-        "seed": run.seed,
+        **{key: getattr(run, key) for key in own},
         "replicas": replicas,
-        "requests": run.requests,
         "set": sorted(dict(run.set).items()),
         "initial": _wordline.DEFAULT_INITIAL if run.after else run.initial,
-        "from_state": run.from_state,
         "save_state": None if save_state is None else os.fspath(save_state),
-        "traces": run.traces,
-        "fit": run.fit,
-        "check": run.check,
         "classes": spelling.resolved(run.scheme)[1],
     }

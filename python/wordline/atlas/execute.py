@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import time
@@ -74,12 +75,8 @@ class Performer:
         """
         begin = time.perf_counter()
         closed = [c for c in self.design.conditions if c.load not in d.OPEN]
-        runs = [
-            self.described(drive, condition, label)
-            for condition in closed
-            for drive in self.design.drives
-            for label in drive.spelled
-        ]
+        pairs = itertools.product(closed, self.design.drives)
+        runs = [self.described(on, under, s) for under, on in pairs for s in on.spelled]
         tried = self.runner.try_out(runs)
         spent = time.perf_counter() - begin
         known = [t.seconds for t in tried if t.seconds is not None]
@@ -145,9 +142,9 @@ class Performer:
         device, scheme = drive.schemes[drive.baseline]
         spelling = self.design.workloads[condition.workload]
         return Run(
-            device=device,
-            scheme=scheme,
-            workload=d.with_options(spelling, options) if options else spelling,
+            device,
+            scheme,
+            d.with_options(spelling, options) if options else spelling,
             requests=self.design.requests[condition.workload],
             set=drive.settings,
             initial=d.initial(condition, drive),
@@ -255,12 +252,8 @@ class Performer:
         for scheme, of in runs.items():
             if found := next((not_admitted[run] for run in of if run in not_admitted), None):
                 refused[scheme] = _short(found)
-        reports = {
-            scheme: [done[run].to_dict() for run in of]
-            for scheme, of in runs.items()
-            if scheme not in refused
-        }
-        return reports, refused
+        ran = {scheme: of for scheme, of in runs.items() if scheme not in refused}
+        return {scheme: [done[r].to_dict() for r in of] for scheme, of in ran.items()}, refused
 
 
 def _short(error: Exception | Refused) -> str:

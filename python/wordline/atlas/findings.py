@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -148,11 +149,8 @@ def _extremes(
     """Return the levels of a factor at which a scheme is best and worst, if runs are steady."""
     at = list(FACTORS).index(factor)
     levels = dict.fromkeys(p.at[at] for p in drive.places)
-    known = [
-        (level, found)
-        for level in levels
-        if (found := j.over(j.where(drive, **{factor: level}), scheme, measure)) is not None
-    ]
+    each = [(level, j.over(j.where(drive, **{factor: level}), scheme, measure)) for level in levels]
+    known = [(level, found) for level, found in each if found is not None]
     if len(known) < 2 or not all(found.is_settled for _, found in known):
         return None
     ordered = sorted(known, key=lambda item: item[1].log, reverse=MEASURES[KEYS[measure]].more)
@@ -280,19 +278,13 @@ def _again(atlas: Atlas) -> list[str]:
 
     Conditions whose runs are not steady have no best two.
     """
-    places = [p for drive in atlas.drives for p in drive.places if p.again]
-    choices = [
-        choice
-        for drive in atlas.drives
-        for place in drive.places
-        if place.again
-        and (choice := j.choose(drive, [place], "write_mean")) is not None
-        and choice.is_settled
-    ]
+    places = [(drive, place) for drive in atlas.drives for place in drive.places if place.again]
+    found = [j.choose(drive, [place], "write_mean") for drive, place in places]
+    choices = [choice for choice in found if choice is not None and choice.is_settled]
     if not choices:
         return []
     apart = sum(not choice.apart.is_chance for choice in choices)
-    last = atlas.seeds + max(np.shape(rows)[1] for p in places for rows in p.again.values())
+    last = atlas.seeds + max(np.shape(rows)[1] for _, p in places for rows in p.again.values())
     every = sum(len(drive.places) for drive in atlas.drives)
     return [
         f"In {len(choices)} of {every} conditions the two schemes with the lowest mean write "
@@ -313,14 +305,13 @@ def best_places(
     found = []
     for drive in drives:
         rivals = [s for s in drive.schemes if not (alone and "+" in s)]
-        for place in drive.places:
-            for measure in ASKED:
-                choice = j.choose(drive, [place], measure, rivals)
-                if choice is None or choice.scheme not in schemes or not choice.is_sure:
-                    continue
-                least = min(abs(choice.gain.log), abs(choice.apart.log))
-                if j.is_better(measure, choice.gain) and least >= LEAST:
-                    found.append((drive, place, measure, choice))
+        for place, measure in itertools.product(drive.places, ASKED):
+            choice = j.choose(drive, [place], measure, rivals)
+            if choice is None or choice.scheme not in schemes or not choice.is_sure:
+                continue
+            least = min(abs(choice.gain.log), abs(choice.apart.log))
+            if j.is_better(measure, choice.gain) and least >= LEAST:
+                found.append((drive, place, measure, choice))
     return sorted(found, key=lambda f: -abs(f[3].apart.log))
 
 
@@ -375,11 +366,10 @@ def extremes(atlas: Atlas, measure: str, count: int) -> list[tuple[DriveCells, P
     """Return the largest wins and losses of steady runs, one of a scheme and drive, wins first."""
     found = []
     for drive in atlas.drives:
-        for place in drive.places:
-            for scheme in drive.schemes:
-                o = j.over([place], scheme, measure)
-                if scheme != drive.baseline and o is not None and o.is_settled:
-                    found.append((drive, place, scheme, o))
+        for place, scheme in itertools.product(drive.places, drive.schemes):
+            o = j.over([place], scheme, measure)
+            if scheme != drive.baseline and o is not None and o.is_settled:
+                found.append((drive, place, scheme, o))
     chosen: list[tuple[DriveCells, Place, str, j.Over]] = []
     for sign in (1, -1):
         seen: set[tuple[str, str]] = set()

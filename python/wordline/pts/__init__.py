@@ -25,37 +25,30 @@ if TYPE_CHECKING:
 def main(
     *,
     test: str,
-    device: str,
     schemes: Sequence[str],
-    seed: int,
-    cell: str,
-    rounds: int,
     set: Sequence[str] = (),
     out: str | None = None,
+    **how: Any,
 ) -> None:
     """Do ``wordline pts``."""
     from wordline.pts import show
 
     def one(scheme: str) -> Result:
-        return run(
-            test,
-            device=device,
-            scheme=scheme,
-            set=settings(set),
-            seed=seed,
-            cell=cell,
-            rounds=rounds,
-            told=lambda text: tell(f"{scheme}: {text}"),
-        )
+        def told(text: str) -> None:
+            tell(f"{scheme}: {text}")
+
+        return run(test, scheme=scheme, set=settings(set), told=told, **how)
 
     with ThreadPoolExecutor() as pool:
         results = list(pool.map(one, schemes))
     print(show.terminal(results))
     if out is not None:
-        words = ["wordline", "pts", test, "--device", device]
+        words = ["wordline", "pts", test, "--device", how["device"]]
         for option, values in (("--scheme", schemes), ("--set", set)):
             words += [word for value in values for word in (option, value)]
-        words += ["--cell", cell, "--rounds", str(rounds), "--seed", str(seed)]
+        words += [
+            word for key in ("cell", "rounds", "seed") for word in (f"--{key}", str(how[key]))
+        ]
         tell(f"page: {show.write(results, Path(out), shlex.join(words))}")
 
 

@@ -65,6 +65,13 @@ class Table:
         """Return the rows as people read them: the axes, then the figures."""
         return [cells(self.axes, row.at, self.paths, row.figures, form) for row in self.rows]
 
+    def lacks(self, figure: str, hint: str = "") -> UserError:
+        """Return the error for a figure that the table does not have."""
+        return UserError(
+            f"{figure} is not in the table of this sweep{hint}; it has {', '.join(self.paths)}; "
+            "choose other figures with figures="
+        )
+
     def columns(self) -> dict[str, list[Any]]:
         """Return the table by column; missing values are ``None``."""
         found: dict[str, list[Any]] = {axis: [r.at[axis] for r in self.rows] for axis in self.axes}
