@@ -21,7 +21,7 @@ from pathlib import Path
 from threading import main_thread
 from typing import Any
 
-from wordline import Fault, Refused, Run, UserError, scheme_files, spelling
+from wordline import Fault, Refused, Run, UserError, runs, scheme_files, spelling
 from wordline.commands import need
 from wordline.runs import build, write_whole
 from wordline.subprocess_runner import sendable
@@ -107,34 +107,29 @@ class Cluster(Executor):
         need("cluster", ("distributed",))
         from distributed import Client
 
-        address = "tcp://" + on.removeprefix(SCHEME)
+        make: Any = Client
         try:
-            client = Client(  # type: ignore[no-untyped-call]
-                address, timeout=_TIMEOUT, set_as_default=False
+            client = make(
+                "tcp://" + on.removeprefix(SCHEME), timeout=_TIMEOUT, set_as_default=False
             )
         except (OSError, ValueError) as e:
             raise UserError(
                 f"--on {on}: no dask scheduler replied within {_TIMEOUT} s; dask scheduler "
                 "starts one, and dask worker HOST:PORT a worker of it"
             ) from e
-        found = Cluster(on, client)
         try:
-            found._check()
+            begin = time.monotonic()
+            while not (workers := client.run(runs.build)):
+                if time.monotonic() - begin > _TIMEOUT:
+                    raise UserError(f"--on {on}: the scheduler has no worker")
+                time.sleep(0.1)
+            for worker, found in workers.items():
+                if differs := _differs(build(), found):
+                    raise UserError(str(OtherBuild(worker, differs)))
         except BaseException:
-            found.shutdown()
+            client.close()
             raise
-        return found
-
-    def _check(self) -> None:
-        """Refuse workers that cannot do a run of this build."""
-        begin = time.monotonic()
-        while not (workers := self.client.run(_build_there)):
-            if time.monotonic() - begin > _TIMEOUT:
-                raise UserError(f"--on {self.address}: the scheduler has no worker")
-            time.sleep(0.1)
-        for worker, found in workers.items():
-            if differs := _differs(build(), found):
-                raise UserError(str(OtherBuild(worker, differs)))
+        return Cluster(on, client)
 
     def submit(  # type: ignore[override]
         self, fn: Work, /, run: Run, *args: Any, **kwargs: Any
@@ -162,19 +157,16 @@ class Cluster(Executor):
                 if after is not None:
                     write_whole(Path(after), bytes_of_state)
             except OtherBuild as e:
-                again(e)
+                # Do the run on a worker that has this build, if there is one.
+                try:
+                    self._leave_out(e)
+                    begin()
+                except BaseException as none_left:
+                    outer.set_exception(none_left)
             except BaseException as e:
                 outer.set_exception(_told(e))
             else:
                 outer.set_result(report)
-
-        def again(other: OtherBuild) -> None:
-            """Do the run on a worker that has this build, if there is one."""
-            try:
-                self._leave_out(other)
-                begin()
-            except BaseException as e:
-                outer.set_exception(e)
 
         def begin() -> None:
             where = {"workers": self._own()} if self._others else {}
@@ -241,10 +233,6 @@ def _inputs(run: Run) -> dict[str, list[Path]]:
         elif path.is_dir():
             found[name] = sorted(p for p in path.rglob("*") if p.is_file())
     return found
-
-
-def _build_there() -> dict[str, str]:
-    return build()
 
 
 def _files_of_classes(run: Run) -> dict[str, dict[Path, str]]:

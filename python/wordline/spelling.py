@@ -135,18 +135,17 @@ def resolved(spelling: str) -> tuple[str, list[type[Scheme]]]:
     """
     if PREFIX not in spelling:
         return spelling, []
-    native, classes = [], []
+    native, classes = [], dict[type[Scheme], None]()
     for part in parts(spelling):
-        if not part.startswith(PREFIX):
-            native.append(part)
-            continue
-        file, _, own = part.removeprefix(PREFIX).partition("#")
-        wanted, _, parameters = own.partition(":")
-        found = _class(part, file, wanted)
-        if found not in classes:
-            classes.append(found)
-        native.append(found._name() + (f":{parameters}" if parameters else ""))
-    return "+".join(native), classes
+        name = part
+        if part.startswith(PREFIX):
+            file, _, own = part.removeprefix(PREFIX).partition("#")
+            wanted, colon, parameters = own.partition(":")
+            found = _class(part, file, wanted)
+            classes[found] = None
+            name = found._name() + (colon + parameters if parameters else "")
+        native.append(name)
+    return "+".join(native), list(classes)
 
 
 def all_resolved(schemes: Iterable[Any]) -> tuple[list[str], list[type[Scheme]]]:
@@ -246,12 +245,8 @@ def of_report(report: Mapping[str, Any]) -> list[type[Scheme]]:
 
 #: Commands that are done in Python, and take spellings as they are.
 _IN_PYTHON = ("sweep", "atlas", "reproduce", "model")
-
-
 #: Options behind which a class of Python may stand.
 _TAKES_CLASSES = ("--scheme", "--class")
-
-
 #: What begins another scheme behind a comma; a parameter or a part of a path does not.
 _NEXT = re.compile(r",(?=py:|[A-Za-z0-9-]+(?:[:+,]|$))")
 
@@ -268,13 +263,13 @@ def in_arguments(arguments: list[str]) -> tuple[list[str], list[type[Scheme]]]:
     found: list[str] = []
     classes: dict[type[Scheme], None] = {}
     for argument in arguments:
-        option, equals, value = argument.partition("=")
-        is_joined = option in _TAKES_CLASSES and bool(equals)
-        given = value if is_joined else argument
+        option, equals, given = argument.partition("=")
+        head = option + equals if option in _TAKES_CLASSES and equals else ""
+        given = argument.removeprefix(head)
         is_explained = arguments[1] == "explain" and argument.startswith(PREFIX)
-        if is_joined or is_explained or (found and found[-1] in _TAKES_CLASSES):
+        if head or is_explained or (found and found[-1] in _TAKES_CLASSES):
             names, own = all_resolved(_NEXT.split(given))
             given = ",".join(names)
             classes.update(dict.fromkeys(own))
-        found.append(f"{option}={given}" if is_joined else given)
+        found.append(head + given)
     return found, list(classes)

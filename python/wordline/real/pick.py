@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
+from json import dumps
 from pathlib import Path
 from typing import Any
 
@@ -60,9 +60,9 @@ class Choice:
 
 @command("pick", SWEEP, extra="fit")
 def main(*, json: bool, **arguments: Any) -> None:
-    """Do ``wordline pick``."""
+    """Do ``wordline pick``; in JSON unknown figures are null."""
     found = pick(**arguments, tell=tell)
-    print(as_json(found) if json else terminal(found))
+    print(dumps([asdict(c) for c in found], indent=2) if json else terminal(found))
 
 
 def measured_drives() -> list[str]:
@@ -118,7 +118,10 @@ def pick(
                 found = run.on(name, file, rated.get(name))
             if FITTED in text.partition("\n")[0]:
                 is_assumed = (found.p99_us or 0.0) < FOLLOWS * _assumed_read_us(text, file)
-                found = replace(found, waf=_waf(found.waf, text), p99_is_assumed=is_assumed)
+                # A drive that was fitted to rates states no overhead, so that no WAF is known.
+                overhead, waf = overhead_in(text), found.waf
+                waf = None if waf is None or overhead is None else waf * overhead
+                found = replace(found, waf=waf, p99_is_assumed=is_assumed)
         except (UserError, Refused) as e:
             found = Choice(name, note=str(e).splitlines()[0])
         tell(f"{name}: {found.note or 'done'}")
@@ -129,15 +132,6 @@ def pick(
     if all(c.p99_us is None for c in found):
         raise UserError(f"no drive can take the workload; {found[0].drive}: {found[0].note}")
     return sorted(found, key=lambda c: (c.p99_us is None, c.p99_us or 0.0))
-
-
-def _waf(of_model: float | None, text: str) -> float | None:
-    """Return the WAF of a fitted drive, including its overhead; None if that is not known.
-
-    If the file of a drive states no overhead, it was fitted to rates, which do not determine it.
-    """
-    overhead = overhead_in(text)
-    return None if of_model is None or overhead is None else of_model * overhead
 
 
 def _assumed_read_us(text: str, file: dict[str, Any]) -> float:
@@ -228,12 +222,10 @@ class _Run:
 
 def _host(drive: wl.Drive) -> tuple[int, int]:
     """Return the host bytes programmed as SLC, and in denser cell modes."""
-    regions = drive.look().to_dict()["regions"]
-    slc, dense = (
-        sum(r["programmed_bytes"].get("host", 0) for r in regions if (r["mode"] == "slc") == is_slc)
-        for is_slc in (True, False)
-    )
-    return slc, dense
+    found = [0, 0]
+    for region in drive.look().to_dict()["regions"]:
+        found[region["mode"] != "slc"] += region["programmed_bytes"].get("host", 0)
+    return found[0], found[1]
 
 
 def _cache_bytes(file: dict[str, Any], drive: wl.Drive) -> float:
@@ -245,11 +237,6 @@ def _cache_bytes(file: dict[str, Any], drive: wl.Drive) -> float:
     full = held.live_bytes / held.logical_bytes
     blocks = cache["static_blocks"] + cache.get("dynamic_blocks", 0) * (1 - full)
     return held.usable_bytes * blocks / medium["blocks_per_plane"] / cells
-
-
-def as_json(found: Sequence[Choice]) -> str:
-    """Return the drives as JSON; unknown figures are null."""
-    return json.dumps([asdict(c) for c in found], indent=2)
 
 
 def terminal(found: Sequence[Choice]) -> str:

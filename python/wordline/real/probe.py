@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -46,27 +45,18 @@ def main(
         most = None if budget is None else _wordline.size(budget)
         measure(folder, run, jobs=chosen, budget=most, tell=tell)
     elif device is not None:
-        simulate(
-            folder,
-            device,
-            scheme=scheme,
-            set=settings(set),
-            seed=seed,
-            force=force,
-            jobs=chosen,
-            tell=tell,
-        )
+        drive: Any = {"scheme": scheme, "set": settings(set), "seed": seed}
+        simulate(folder, device, **drive, force=force, jobs=chosen, tell=tell)
     else:
         write(folder, _wordline.size(capacity or ""), force=force, jobs=chosen)
         print(about(folder, chosen))
         return
     print(probe_page.terminal(folder))
-    print(f"page: {probe_page.page(folder)}", file=sys.stderr)
+    tell(f"page: {probe_page.page(folder)}")
+    said = f"{folder}: results of the jobs; fit them with:"
     if lacks := probed.lacks(folder):
-        print(f"{folder}/{probed.ABOUT}: fill in {' and '.join(lacks)}; then fit the results with:")
-    else:
-        print(f"{folder}: results of the jobs; fit them with:")
-    print(f"  {probed.fit_command(folder)}")
+        said = f"{folder}/{probed.ABOUT}: fill in {' and '.join(lacks)}; then fit the results with:"
+    print(f"{said}\n  {probed.fit_command(folder)}")
 
 
 def write(
@@ -128,10 +118,11 @@ def measure(
     target = Target.of(path, writes=writes)
     known = _resumed(folder, target)
     write(folder, target.capacity, known, force=True, jobs=jobs)
-    if writes and any(not (folder / f"{job.name}.json").is_file() for job in jobs):
+    done = [job for job in jobs if (folder / f"{job.name}.json").is_file()]
+    if writes and len(done) < len(jobs):
         on_drive.confirm(target, ask)
     for job in jobs:
-        if (folder / f"{job.name}.json").is_file():
+        if job in done:
             tell(f"{job.name}: has results")
             continue
         needed = job.written(target.capacity)

@@ -31,6 +31,7 @@ from wordline.real.rests import Back
 from wordline.real.steady_model import LAST, curve_figures
 from wordline.real.steady_rows import SteadyRow
 from wordline.real.write_buffer import link_rate, write_buffer
+from wordline.runs import write_whole
 
 #: The file that describes a drive and its jobs.
 ABOUT = "probe.json"
@@ -149,14 +150,11 @@ class Probed:
     @cached_property
     def map_cache(self) -> MapCache | None:
         """The L2P cache that reads over growing spans show; None if they show none."""
-        names = {span: f"05-span-{span}" for span in jobs.SPANS}
-        return map_cache(
-            [
-                Lookup(span / 100, us, int(self.entry(name, "read")["total_ios"]))
-                for span, name in names.items()
-                if (us := self.latency(name, "read")) is not None
-            ]
-        )
+        found = []
+        for span in jobs.SPANS:
+            if (us := self.latency(name := f"05-span-{span}", "read")) is not None:
+                found.append(Lookup(span / 100, us, int(self.entry(name, "read")["total_ios"])))
+        return map_cache(found)
 
     @cached_property
     def buffer(self) -> Value | None:
@@ -177,22 +175,23 @@ class Probed:
             return None, "an SLC cache takes part in the writes of zones"
         uniform, fill = self.uniform(), self.fill()
         names = {number: f"12-zones-{number}" for number in jobs.ZONES}
-        done = [number for number, name in names.items() if self.has(name)]
+        done = {number: name for number, name in names.items() if self.has(name)}
         if uniform is None or fill is None or "knee" not in uniform.figures or not done:
             return None, "no writes of zones beside a fill and random writes"
-        usable, off = 1 + uniform.figures["knee"].value, BY_COUNTERS
-        wafs = [self.waf(names[number]) for number in done]
+        wafs = [self.waf(name) for name in done.values()]
         both = [row.figures.get("waf") for row in (uniform, fill)]
         if None not in wafs and None not in both:
             random, order = (waf.value for waf in both if waf)
-            copies = [((waf or 0.0) / order - 1) / (random / order - 1) for waf in wafs]
+            off, copies = (
+                BY_COUNTERS,
+                [((w or 0.0) / order - 1) / (random / order - 1) for w in wafs],
+            )
         else:
-            off = BY_RATES
             limits = uniform.figures["steady"].value, fill.figures["steady"].value
-            rates = (self.rate(names[number], "write") for number in done)
-            copies = [copies_by_rate(rate, *limits) for rate in rates]
+            rates = (self.rate(name, "write") for name in done.values())
+            off, copies = BY_RATES, [copies_by_rate(rate, *limits) for rate in rates]
         zones = [Zones(*pair) for pair in zip(done, copies, strict=True)]
-        return collection_unit(zones, usable, off)
+        return collection_unit(zones, 1 + uniform.figures["knee"].value, off)
 
     def rests(self) -> list[Back]:
         """Return what a full cache recovered in each idle time."""
@@ -230,8 +229,7 @@ class Probed:
 
     def uniform(self) -> SteadyRow | None:
         """Return uniform random writes as a row of steady state; None if not measured."""
-        log = self.log("09-uniform")
-        if log is None:
+        if (log := self.log("09-uniform")) is None:
             return None
         used = self.capacity / 1e9
         gb = np.linspace(0.0, log[0][-1], POINTS)
@@ -268,8 +266,7 @@ class Probed:
     def rates(self) -> list[SteadyRow]:
         """Return latencies at given rates as rows of steady state."""
         rows = []
-        for rate in jobs.RATES:
-            name = f"11-rate-{rate}"
+        for name in (f"11-rate-{rate}" for rate in jobs.RATES):
             if not self.has(name):
                 continue
             found = {f"{way}s": float(self.entry(name, way)["iops"]) for way in ("read", "write")}
@@ -284,8 +281,7 @@ class Probed:
 
     def fill(self) -> SteadyRow | None:
         """Return the fill as a row of steady state; None if not measured."""
-        log = self.log("01-fill")
-        if log is None:
+        if (log := self.log("01-fill")) is None:
             return None
         gb, seconds = log
         found = {"steady": float(gb[-1] * 1e3 / seconds[-1])}
@@ -356,13 +352,11 @@ def drive_of(folder: Path) -> Drive:
 def _take_rests(drive: Drive, found: Probed) -> None:
     """Determine delay and rate of recovery, and from them the static part of the cache."""
     backs = found.rests()
-    recovered = rests.recovery(backs)
-    if recovered is None:
+    if (recovered := rests.recovery(backs)) is None:
         return
     drive.values["idle_s"], drive.values["idle_mbps"] = after, rate = recovered
     wrote = jobs.AFTER * found.capacity / 1e9
-    static = rests.static_of_full(backs, after.value, rate.value, wrote)
-    if static is not None:
+    if (static := rests.static_of_full(backs, after.value, rate.value, wrote)) is not None:
         drive.values["static_gb"] = static
     back = found.behind("13-half", jobs.HALF)
     # If idle time did not empty the cache, its size on a half-full drive is not known.
@@ -372,8 +366,7 @@ def _take_rests(drive: Drive, found: Probed) -> None:
     drive.values["half_gb"] = Value.around(back[0], off, "13-half")
     if "static_gb" in drive.values:
         return
-    part = rests.static_part(cache, back[0], found.capacity / 1e9, jobs.HALF)
-    if part is not None:
+    if (part := rests.static_part(cache, back[0], found.capacity / 1e9, jobs.HALF)) is not None:
         part = max(0.0, part)
         low, high = max(0.0, part - 2 * off), part + 2 * off
         drive.values["static_gb"] = Value(part, low, high, "13-half")
@@ -382,9 +375,7 @@ def _take_rests(drive: Drive, found: Probed) -> None:
 def write_about(folder: Path, capacity: int, known: Mapping[str, object]) -> None:
     """Write probe.json atomically."""
     text = json.dumps({"capacity_bytes": capacity, **known}, indent=2) + "\n"
-    part = folder / f"{ABOUT}.part"
-    part.write_text(text, encoding="utf-8")
-    part.replace(folder / ABOUT)
+    write_whole(folder / ABOUT, text.encode())
 
 
 def fit_command(folder: Path) -> str:

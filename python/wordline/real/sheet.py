@@ -151,13 +151,13 @@ def link_of(interface: str | None) -> float:
         return 1e5
     if found := re.match(r"([\d.]+)mb/s", word):
         return float(found[1])
-    rate = next((rate for name, rate in LINKS.items() if name in word), None)
-    if rate is None:
-        raise UserError(
-            f"interface {interface or 'missing'}: unknown\n"
-            f"  allowed: a text with {', '.join(LINKS)}, or a rate such as 2000MB/s"
-        )
-    return rate
+    for name, rate in LINKS.items():
+        if name in word:
+            return rate
+    raise UserError(
+        f"interface {interface or 'missing'}: unknown\n"
+        f"  allowed: a text with {', '.join(LINKS)}, or a rate such as 2000MB/s"
+    )
 
 
 def shape(cell: str, link: float, usable: float, planes: float, grain_gb: float) -> Shape:
