@@ -30,7 +30,7 @@ from wordline.real import (
     steady_rows,
 )
 from wordline.real.bench import Bench
-from wordline.real.collection_unit import Zones, collection_unit, copies_by_rate
+from wordline.real.collection_unit import Zones, collection_unit, copies
 from wordline.real.curve import plateaus
 from wordline.real.map_cache import Lookup, map_cache
 from wordline.real.write_buffer import write_buffer
@@ -260,9 +260,9 @@ def test_zones_that_do_not_show_the_unit_say_why() -> None:
 
 def test_copies_of_zones_follow_from_rates() -> None:
     # Writes in order at 1,000 MB/s; random ones with a WAF of 2 take twice as long.
-    assert copies_by_rate(500, 500, 1000) == pytest.approx(1)
-    assert copies_by_rate(1000, 500, 1000) == pytest.approx(0)
-    assert copies_by_rate(1 / 0.0015, 500, 1000) == pytest.approx(0.5)
+    assert copies(1 / 500, 1 / 1000, 1 / 500) == pytest.approx(1)
+    assert copies(1 / 1000, 1 / 1000, 1 / 500) == pytest.approx(0)
+    assert copies(0.0015, 1 / 1000, 1 / 500) == pytest.approx(0.5)
 
 
 def test_zones_divide_a_drive_into_requests() -> None:

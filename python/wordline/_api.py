@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from wordline import _bar, _wordline, spelling
 from wordline._result import Comparison, Lifetimes, Report
 from wordline._run import Progress, Run, asked, counted, parallel_runs, whole
+from wordline._wordline import UserError
 from wordline.implausible import warn_of
 from wordline.parameters import spelled
 from wordline.scheme import Scheme
@@ -276,7 +277,7 @@ def sweep(
     requests, threads = counted("requests", requests), counted("threads", threads)
     for number, name in ((requests, "requests"), (threads, "threads")):
         if number is not None and number < 1:
-            raise _wordline.UserError(f"{name}={number} is not at least 1")
+            raise UserError(f"{name}={number} is not at least 1")
     wanted = grid.grid(
         devices=[os.fspath(d) for d in _several(device)],
         workloads=[os.fspath(w) for w in _several(workload)],
@@ -419,7 +420,7 @@ def identity(
 
 def _no_text(schemes: Sequence[AnyScheme]) -> None:
     if isinstance(schemes, str):
-        raise _wordline.UserError(f"schemes is the text {schemes!r}; pass a list of spellings")
+        raise UserError(f"schemes is the text {schemes!r}; pass a list of spellings")
 
 
 def _several(given: object) -> list[Any]:

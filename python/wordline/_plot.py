@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from wordline import _style, _wordline
+from wordline._wordline import UserError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -59,10 +60,10 @@ class Plot:
             Unknown request type, or no run completed any.
         """
         if op not in ("read", "write"):
-            raise _wordline.UserError(f"op={op!r}: allowed are read, write")
+            raise UserError(f"op={op!r}: allowed are read, write")
         found = [(name, getattr(r.latency_cdf, op)) for name, r in self._named()]
         if not any(len(cdf) for _, cdf in found):
-            raise _wordline.UserError(f"no {op} has completed, so no latency can be plotted")
+            raise UserError(f"no {op} has completed, so no latency can be plotted")
         at = _style.axes(ax, width)
         looks = self._looks()
         for name, cdf in (pair for pair in found if len(pair[1])):
@@ -105,7 +106,7 @@ class Plot:
 
         known = [n for n in self._reports[0].timeline if n != "bin_s"]
         if series not in known:
-            raise _wordline.UserError(f"series={series!r}: allowed are {', '.join(known)}")
+            raise UserError(f"series={series!r}: allowed are {', '.join(known)}")
         at = _style.axes(ax, width)
         looks = self._looks(marked=False)
         for name, report in self._named():
@@ -133,7 +134,7 @@ class Plot:
         known = dict.fromkeys(n for _, metrics in of for n in metrics)
         if name not in known:
             allowed = ", ".join(known) or "none: no scheme here has metrics"
-            raise _wordline.UserError(f"name={name!r}: allowed are {allowed}")
+            raise UserError(f"name={name!r}: allowed are {allowed}")
         at = _style.axes(ax, width)
         looks = self._looks(marked=False)
         for label, metrics in of:

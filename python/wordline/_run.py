@@ -14,6 +14,7 @@ from typing import Any
 
 from wordline import _bar, _wordline, spelling
 from wordline._result import Report
+from wordline._wordline import UserError
 from wordline.implausible import quiet, warn_of
 
 Progress = Callable[[int, int, float], object]
@@ -106,7 +107,7 @@ class Run:
                 return run.do(replicas=replicas, save_state=save_state, **how)
         wanted = asked(self, replicas, save_state)
         if timeline is None and not (window is None and around is None):
-            raise _wordline.UserError("window and around require timeline=FILE")
+            raise UserError("window and around require timeline=FILE")
         if any(file is not None for file in files.values()):
             paths = {name: file and os.fspath(file) for name, file in files.items()}
             with _bar.of_requests(progress, self.requests) as see:
@@ -156,7 +157,7 @@ def whole(name: str, value: object) -> int:
         return operator.index(value)  # type: ignore[arg-type]  # what has no index is refused
     if isinstance(value, float) and value.is_integer():
         return int(value)
-    raise _wordline.UserError(f"{name}={value!r} is not a whole number such as 1000 or 1_000_000")
+    raise UserError(f"{name}={value!r} is not a whole number such as 1000 or 1_000_000")
 
 
 def counted(name: str, value: object) -> int | None:
@@ -179,14 +180,14 @@ def asked(
     run = replace(run, seed=whole("seed", run.seed), requests=counted("requests", run.requests))
     replicas = whole("replicas", replicas)
     if not 0 <= run.seed < 2**64:
-        raise _wordline.UserError(f"seed={run.seed} is not between 0 and 2**64 - 1")
+        raise UserError(f"seed={run.seed} is not between 0 and 2**64 - 1")
     most = _wordline.REPLICAS_MAX
     if not 1 <= replicas <= most:
-        raise _wordline.UserError(f"replicas={replicas} is not between 1 and {most}")
+        raise UserError(f"replicas={replicas} is not between 1 and {most}")
     if run.requests is not None and run.requests < 1:
-        raise _wordline.UserError(f"requests={run.requests}: at least one request is needed")
+        raise UserError(f"requests={run.requests}: at least one request is needed")
     if run.after is not None and run.from_state is not None:
-        raise _wordline.UserError("after and from_state exclude each other; use one of them")
+        raise UserError("after and from_state exclude each other; use one of them")
     own = ("device", "workload", "seed", "requests", "from_state", "traces", "fit", "check")
     return {
         **{key: getattr(run, key) for key in own},

@@ -13,6 +13,7 @@ from wordline._figures import Figures
 from wordline._result import Report
 from wordline._run import Progress, asked, native
 from wordline._table import Table
+from wordline._wordline import UserError
 from wordline.implausible import warn_of
 
 _LBA = 512
@@ -83,7 +84,7 @@ class Feed:
             As for `Drive.run`.
         """
         if count is not None and count < 1:
-            raise _wordline.UserError(f"count={count} is not at least 1")
+            raise UserError(f"count={count} is not at least 1")
         self._drive._not_before(until_ns)
         most = 2**63 - 1 if count is None else count
         return _completions(self._native.step(self._drive._native, most, until_ns)[1])
@@ -190,9 +191,9 @@ class Drive:
         """
         for value, name in ((offset, "offset"), (size, "size")):
             if value < 0 or value % _LBA:
-                raise _wordline.UserError(f"{name}={value} is not a multiple of {_LBA} bytes")
+                raise UserError(f"{name}={value} is not a multiple of {_LBA} bytes")
         if at_ns is not None and at_ns < 0:
-            raise _wordline.UserError(f"at_ns={at_ns} is before the start time of the drive")
+            raise UserError(f"at_ns={at_ns} is before the start time of the drive")
         return self._native.submit(op, offset // _LBA, size // _LBA, at_ns)
 
     def read(self, offset: int, size: int, *, at_ns: int | None = None) -> int:
@@ -228,16 +229,14 @@ class Drive:
         """
         limit = 2**63 - 1 if most is None else most
         if limit < 1:
-            raise _wordline.UserError(f"most={most} is not at least 1")
+            raise UserError(f"most={most} is not at least 1")
         self._not_before(until_ns)
         return _completions(self._native.run(until_ns, limit))
 
     def _not_before(self, until_ns: int | None) -> None:
         """Reject a time in the past."""
         if until_ns is not None and until_ns < self.now_ns:
-            raise _wordline.UserError(
-                f"until_ns={until_ns} has passed: the drive is at {self.now_ns}"
-            )
+            raise UserError(f"until_ns={until_ns} has passed: the drive is at {self.now_ns}")
 
     def drain(self) -> None:
         """Complete all outstanding work, and the scheme's idle work until none is left."""

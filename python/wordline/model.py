@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from wordline import Report, Run, UserError, _run, _wordline
+from wordline import Report, Run, UserError, _run, _wordline, commands
 from wordline._wordline import page_write_cost as page_write_cost
 from wordline.commands import SWEEP, command, message
 from wordline.quantity import in_us
@@ -176,12 +176,9 @@ def main(
     **of_runs: Any,
 ) -> None:
     """Do ``wordline model``."""
-    settings = {}
-    for text in set:
-        key, equals, value = text.partition("=")
-        if not equals:
-            raise UserError(f"--set {text}: expected KEY=VALUE, as in capacity.logical=9GiB")
-        settings[key] = value
+    if wrong := next((text for text in set if "=" not in text), None):
+        raise UserError(f"--set {wrong}: expected KEY=VALUE, as in capacity.logical=9GiB")
+    settings = commands.settings(set)
     asked = {"device": device, "workload": workload, **of_runs}
     found = curves(scheme=scheme, set=settings, **asked)
     simulated = _simulated(found, scheme, settings, asked, jobs) if simulate else {}
@@ -238,10 +235,8 @@ def _show(found: Mapping[str, Any], simulated: Mapping[float, float]) -> None:
     gib = 2**30
     table = Table(box=box.SIMPLE, padding=(0, 0, 0, 1))
     columns = ["u", "H_w", "H_r", "C_PW_HY", "C_PR_HY", "C_HYSSD", "effective"]
-    if longest:
-        columns.append("TB")
-    if simulated:
-        columns += ["simulated", "off"]
+    columns += ["TB"] if longest else []
+    columns += ["simulated", "off"] if simulated else []
     for column in columns:
         table.add_column(column, justify="right", no_wrap=True)
     for point in points:
@@ -270,8 +265,7 @@ def _show(found: Mapping[str, Any], simulated: Mapping[float, float]) -> None:
     console.print(table)
     what = "C_HYSSD over the blocks that can hold data while one is collected"
     notes = f"costs in us; effective: {what}"
-    if longest:
-        notes += "; TB: written by the host until a medium is worn out"
+    notes += "; TB: written by the host until a medium is worn out" if longest else ""
     if simulated:
         notes += "; simulated: time of the flash for a page access; off: effective over simulated"
     console.print(notes)

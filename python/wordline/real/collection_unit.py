@@ -70,12 +70,12 @@ class Zones:
     copies: float
 
 
-def copies_by_rate(rate: float, uniform: float, fill: float) -> float:
-    """Return the share of copies that remain, from the rate of zones and those of both limits.
+def copies(cost: float, order: float, random: float) -> float:
+    """Return the share of copies that remain, from a cost per host byte and those of both limits.
 
-    A copy takes the same time under any load, so that the time per host byte grows with them.
+    A cost is a WAF, or a time: a copy takes the same time under any load.
     """
-    return (1 / rate - 1 / fill) / (1 / uniform - 1 / fill)
+    return (cost - order) / (random - order)
 
 
 def collection_unit(
@@ -139,12 +139,12 @@ def copies_of(
         found = []
         for number in numbers:
             zone = PAGES // number
-            copies = [] if apart else [_copies(same, zone)]
+            each = [] if apart else [_copies(same, zone)]
             for run in range(RUNS if apart else 0):
                 same = drive("fill:100%,order=seq")
                 _copies(same, zone, AGED, more=2 * run + 1)
-                copies.append(_copies(same, zone, more=2 * run + 2))
-            found.append(mean(copies) / uniform)
+                each.append(_copies(same, zone, more=2 * run + 2))
+            found.append(mean(each) / uniform)
     return pages / PAGES, found
 
 

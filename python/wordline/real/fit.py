@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import shlex
 from functools import cached_property
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -188,8 +189,7 @@ class _Cliff:
     def _found(self) -> tuple[list[float], Sheet]:
         """Cache, both rates and device file of the closest round of a search."""
         targets = self._targets()
-        # Keep the closest round: a cache of few blocks may have no exact solution.
-        best: tuple[float, list[float], Sheet] | None = None
+        tried: list[tuple[float, list[float], Sheet]] = []
         for number in range(ROUNDS):
             text = self._sheet()
             rows = cliff_of(text.toml(), self.drive, self.seed, self.size)
@@ -200,13 +200,12 @@ class _Cliff:
             )
             full = self._full_error(text)
             worst = max(abs(x - 1) for x in (*off, full))
-            if best is None or worst < best[0]:
-                best = (worst, rows, text)
+            tried.append((worst, rows, text))
             if worst < NEAR:
                 break
             self._correct(off, full)
-        assert best is not None
-        return best[1:]
+        # Keep the closest round: a cache of few blocks may have no exact solution.
+        return min(tried, key=itemgetter(0))[1:]
 
     def _targets(self) -> list[Value]:
         return [self.drive.values[key] for key in ("cache_gb", "cache_mbps", "after_mbps")]
@@ -244,14 +243,13 @@ class _Cliff:
         again = [(s / 1e9, cliff_of(text.toml(), self.drive, self.seed, s)) for s in sizes]
         fitted.sizes = [(self.size / 1e9, rows), *again]
         fitted.fill = self._whole[:2]
-        second = self.second() if self.late else None
+        second, rate = self.second() if self.late else None, values.get("second_mbps")
         if second is not None:
             at = values["second_gb"]
             fitted.rows.append(Row("second plateau from", "GB", at, second.start_gb))
-        if second is not None and "second_mbps" in values:
-            rate = values["second_mbps"]
+        if second is not None and rate is not None:
             fitted.rows.append(Row("in it (not fitted)", "MB/s", rate, second.mb_per_s))
-        elif "second_mbps" in values:
+        elif rate is not None:
             fitted.unknown.append(f"not modelled: {self._second().lower()}")
         return fitted
 
@@ -323,11 +321,10 @@ class _Cliff:
             why = "Fit: 7 % more flash than capacity, and the cache"
             text.put(flash + "blocks_per_plane", wanted, why)
         rates = [values[k] for k in ("cache_mbps", "after_mbps")]
+        why = f"Fit: {rates[0]} MB/s in the cache"
         if self.by_link:
-            why = f"Fit: {rates[0]} MB/s in the cache, near the link's"
-            text.put("host.rate", f"{self.link:.0f}MB/s", why)
+            text.put("host.rate", f"{self.link:.0f}MB/s", f"{why}, near the link's")
         else:
-            why = f"Fit: {rates[0]} MB/s in the cache"
             text.put(flash + "slc.program", sheet.time(self.slc_us), why)
         dense = f"{flash}{drive.cell}.program"
         text.put(dense, sheet.time(self.dense_us), f"Fit: {rates[1]} MB/s past the cache")
@@ -338,24 +335,21 @@ class _Cliff:
             read = max(1.0, values["read_us"].value - moved)
             why = f"Rows, reads of 4 KiB take {values['read_us']} us; less transfers"
             text.put(f"{flash}{drive.cell}.read", sheet.time(read), why)
-        size = values["cache_gb"]
-        if "static_gb" in values:
-            text.put("slc_cache.static_blocks", base, f"Rows, static part {values['static_gb']} GB")
-        else:
-            text.put("slc_cache.static_blocks", base, "ASSUMED: no static part is named")
-        on_empty = f"Fit: {size} GB of cache on an empty drive"
+        static = values.get("static_gb")
+        why = f"Rows, static part {static} GB" if static else "ASSUMED: no static part is named"
+        text.put("slc_cache.static_blocks", base, why)
+        on_empty = f"Fit: {values['cache_gb']} GB of cache on an empty drive"
         all_free = "Fit: all free flash, but for the reserve"
         text.put("slc_cache.dynamic_blocks", dynamic, all_free if self.takes_all else on_empty)
         if self.reserve is not None:
             share = f"{100 * self.reserve / wanted:.1f}%"
             usual = "ASSUMED: not identifiable; that of the ADATA Atom 50"
             text.put("slc_cache.dynamic_reserve", share, on_empty if self.takes_all else usual)
+        trigger, why = "free_blocks < 10%", "ASSUMED: not identifiable; migrates early"
         if self.late:
+            trigger = "never"
             why = f"Fit: a second plateau from {values['second_gb']} GB, as free blocks run out"
-            text.put("slc_cache.trigger", "never", why)
-        else:
-            why = "ASSUMED: not identifiable; migrates early"
-            text.put("slc_cache.trigger", "free_blocks < 10%", why)
+        text.put("slc_cache.trigger", trigger, why)
         text.put("slc_cache.when_full", "direct", "Rows, writes go on at the rate of dense cells")
         map_cache.put(text, drive)
         if "idle_s" in values:

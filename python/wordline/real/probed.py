@@ -16,13 +16,7 @@ import numpy as np
 from wordline import UserError
 from wordline.real import jobs, measurements, rests, steady_rows
 from wordline.real.closed_network import units_of
-from wordline.real.collection_unit import (
-    BY_COUNTERS,
-    BY_RATES,
-    Zones,
-    collection_unit,
-    copies_by_rate,
-)
+from wordline.real.collection_unit import BY_COUNTERS, BY_RATES, Zones, collection_unit, copies
 from wordline.real.curve import Plateau, plateaus
 from wordline.real.map_cache import Lookup, MapCache, map_cache
 from wordline.real.measurements import Drive, Value
@@ -178,19 +172,15 @@ class Probed:
         done = {number: name for number, name in names.items() if self.has(name)}
         if uniform is None or fill is None or "knee" not in uniform.figures or not done:
             return None, "no writes of zones beside a fill and random writes"
-        wafs = [self.waf(name) for name in done.values()]
-        both = [row.figures.get("waf") for row in (uniform, fill)]
-        if None not in wafs and None not in both:
-            random, order = (waf.value for waf in both if waf)
-            off, copies = (
-                BY_COUNTERS,
-                [((w or 0.0) / order - 1) / (random / order - 1) for w in wafs],
-            )
+        wafs = [waf for name in done.values() if (waf := self.waf(name)) is not None]
+        both = [row.figures["waf"].value for row in (fill, uniform) if "waf" in row.figures]
+        if len(wafs) == len(done) and len(both) == 2:
+            order, random, off = 1.0, both[1] / both[0], BY_COUNTERS
+            costs = [waf / both[0] for waf in wafs]
         else:
-            limits = uniform.figures["steady"].value, fill.figures["steady"].value
-            rates = (self.rate(name, "write") for name in done.values())
-            off, copies = BY_RATES, [copies_by_rate(rate, *limits) for rate in rates]
-        zones = [Zones(*pair) for pair in zip(done, copies, strict=True)]
+            order, random = (1 / row.figures["steady"].value for row in (fill, uniform))
+            costs, off = [1 / self.rate(name, "write") for name in done.values()], BY_RATES
+        zones = [Zones(n, copies(c, order, random)) for n, c in zip(done, costs, strict=True)]
         return collection_unit(zones, 1 + uniform.figures["knee"].value, off)
 
     def rests(self) -> list[Back]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from operator import itemgetter
 from statistics import geometric_mean
 
 from wordline import UserError
@@ -106,8 +107,7 @@ class SteadyFit:
             fitted.rows.append(Row(what, "MB/s", target, read_mbps(text.toml(), self.seed)))
         for row in self.drive.rows:
             fitted.rows += self._rows(row, model)
-        shown = steady_rows.fitted_row(self.drive)
-        if shown is not None:
+        if (shown := steady_rows.fitted_row(self.drive)) is not None:
             fitted.size_names = ["fill, MB/s", "knee, drive writes", "steady, MB/s", "WAF"]
             for larger in SIZES:
                 again = SteadyModel(text.toml(), self.seed, self.overhead, larger)
@@ -123,10 +123,10 @@ class SteadyFit:
         used = uses(row, self.drive)
         found = model.figures(row)
         rows = []
+        # The WAF of zones is what the fit uses, if it is known.
+        only = {steady_rows.zone_figure(row)} if row.kind == steady_rows.ZONES else SHOWN.keys()
         for key, (what, unit) in SHOWN.items():
-            # The WAF of zones is what the fit uses, if it is known.
-            is_shown = row.kind != steady_rows.ZONES or key == steady_rows.zone_figure(row)
-            if is_shown and key in row.figures and key in found:
+            if key in only & row.figures.keys() & found.keys():
                 mark = "fitted" if key in used else "judged"
                 rows.append(Row(f"{row.name} {what} ({mark})", unit, row.figures[key], found[key]))
         return rows
@@ -190,7 +190,7 @@ class SteadyFit:
     def _search(self) -> None:
         row = steady_rows.fitted_row(self.of)
         assert row is not None
-        best: tuple[float, tuple[float, int, float]] | None = None
+        tried: list[tuple[float, tuple[float, int, float]]] = []
         for number in range(ROUNDS):
             fill = self._model(self.of).fill_mbps()
             self.program *= fill / self.fill
@@ -205,9 +205,7 @@ class SteadyFit:
             more = self._flash_lacking(found)
             off = [fill / self.fill - 1, more / self.knee, steady / self.steady - 1]
             worst = max(map(abs, off))
-            state = (self.usable, self.units, self.program)
-            if best is None or worst < best[0]:
-                best = (worst, state)
+            tried.append((worst, (self.usable, self.units, self.program)))
             if worst < NEAR:
                 break
             self.usable += more * self.of.capacity
@@ -216,8 +214,7 @@ class SteadyFit:
             # The number of units is whole: the steady rate may lie between those of two numbers.
             if self.units == before and max(map(abs, off[:2])) < NEAR:
                 break
-        assert best is not None
-        self.usable, self.units, self.program = best[1]
+        self.usable, self.units, self.program = min(tried, key=itemgetter(0))[1]
 
     def _flash_lacking(self, found: dict[str, float]) -> float:
         """Return the missing flash as a share of the capacity, by knee and WAF.

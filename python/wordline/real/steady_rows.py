@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from statistics import mean, median
 
 from wordline import UserError
-from wordline.real.collection_unit import BY_CHANCE, BY_RATES, Zones, collection_unit
+from wordline.real.collection_unit import BY_CHANCE, BY_RATES, Zones, collection_unit, copies
 from wordline.real.measurements import CLIFF, Drive, Table, Value, cell_in, cliffs, stated
 
 #: A table without these columns has no such rows.
@@ -225,64 +225,30 @@ def summarize(drive: Drive) -> None:
 
 
 def take_unit(drive: Drive) -> None:
-    """Determine the unit of collection of a drive from its rows of zones, if it has some."""
-    of = ZonesOf.read(drive)
-    if of is None or "unit_share" in drive.unknown:
-        return
-    unit, why = of.unit()
-    if unit is not None:
-        drive.values["unit_share"] = unit
-    drive.unknown["unit_share"] = why
+    """Determine the unit of collection of a drive from its rows of zones, if it has some.
 
-
-@dataclass(frozen=True)
-class ZonesOf:
-    """The rows of zones of a drive, and the costs per host byte between which theirs lie.
-
-    A cost is a WAF if all rows have one, or the time per byte.
+    A cost per host byte is a WAF if all rows have one, or else a time. Those of zones lie between
+    that of writes in order and that of uniform random writes.
     """
-
-    rows: list[SteadyRow]
-    counted: bool
-    #: Cost of writes in order and of uniform random writes.
-    order: float
-    random: float
-    #: Flash per byte of data, and bytes of data.
-    usable: float
-    capacity: int
-
-    @classmethod
-    def read(cls, drive: Drive) -> ZonesOf | None:
-        """Return those of a drive; None if it has none, or no fill or uniform writes."""
-        rows = sorted((r for r in drive.rows if r.kind == ZONES), key=lambda r: r.zone)
-        of = drive.values
-        if not rows or not {"knee_dw", "steady_mbps", "fill_mbps"} <= of.keys():
-            return None
-        counted = {"waf", "overhead"} <= of.keys() and all("waf" in r.figures for r in rows)
-        order, random = (
-            (of["overhead"].value, of["waf"].value)
-            if counted
-            else (1 / of["fill_mbps"].value, 1 / of["steady_mbps"].value)
-        )
-        return cls(rows, counted, order, random, 1 + of["knee_dw"].value, drive.capacity)
-
-    def unit(self) -> tuple[Value | None, str]:
-        """Return the unit of collection as a share of the drive, or why it is not identifiable."""
-        figures = [row.figures["waf" if self.counted else "steady"].value for row in self.rows]
-        costs = [f if self.counted else 1 / f for f in figures]
-        zones = [
-            Zones(self._number(row), (cost - self.order) / (self.random - self.order))
-            for row, cost in zip(self.rows, costs, strict=True)
-        ]
-        off = BY_CHANCE if self.counted else math.hypot(BY_CHANCE, BY_RATES)
-        unit, why = collection_unit(zones, self.usable, off, apart=True)
-        if unit is None:
-            return None, why
-        more = f" and {len(self.rows) - 1} more rows"
-        return replace(unit, source=f"{self.rows[0].name}{more}"), ""
-
-    def _number(self, row: SteadyRow) -> int:
-        return max(1, round(self.capacity / row.zone))
+    rows = sorted((r for r in drive.rows if r.kind == ZONES), key=lambda r: r.zone)
+    of = {key: value.value for key, value in drive.values.items()}
+    if not rows or "unit_share" in drive.unknown:
+        return
+    if not {"knee_dw", "steady_mbps", "fill_mbps"} <= of.keys():
+        return
+    if {"waf", "overhead"} <= of.keys() and all("waf" in r.figures for r in rows):
+        limits, off = (of["overhead"], of["waf"]), BY_CHANCE
+        costs = [row.figures["waf"].value for row in rows]
+    else:
+        limits = (1 / of["fill_mbps"], 1 / of["steady_mbps"])
+        off = math.hypot(BY_CHANCE, BY_RATES)
+        costs = [1 / row.figures["steady"].value for row in rows]
+    numbers = [max(1, round(drive.capacity / row.zone)) for row in rows]
+    zones = [Zones(n, copies(c, *limits)) for n, c in zip(numbers, costs, strict=True)]
+    unit, drive.unknown["unit_share"] = collection_unit(zones, 1 + of["knee_dw"], off, apart=True)
+    if unit is not None:
+        source = f"{rows[0].name} and {len(rows) - 1} more rows"
+        drive.values["unit_share"] = replace(unit, source=source)
 
 
 def zone_figure(row: SteadyRow) -> str:

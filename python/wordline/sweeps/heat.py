@@ -266,17 +266,14 @@ def command(grid: Grid) -> str:
     given = {key: list(dict.fromkeys(p.at[key] for p in grid.points)) for key in first.at}
     words = ["wordline", "sweep"]
     for key, values in given.items():
-        if key in ("device", "workload", "scheme"):
-            words += [word for value in values for word in (f"--{key}", value)]
-        elif key == "initial":
-            plain = values == [_wordline.DEFAULT_INITIAL]
-            words += [] if plain else [word for value in values for word in ("--initial", value)]
-        else:
+        if key not in _SPEAK:
             words += ["--set", f"{key}={','.join(values)}"]
-    if run.seed != _wordline.DEFAULT_SEED:
-        words += ["--seed", str(run.seed)]
-    if len(first.runs) > 1:
-        words += ["--replicas", str(len(first.runs))]
-    for option, value in (("requests", run.requests), ("fit", run.fit), ("traces", run.traces)):
-        words += [] if value is None else [f"--{option}", str(value)]
+        elif key != "initial" or values != [_wordline.DEFAULT_INITIAL]:
+            words += [word for value in values for word in (f"--{key}", value)]
+    for option, value, plain in (
+        ("seed", run.seed, _wordline.DEFAULT_SEED),
+        ("replicas", len(first.runs), 1),
+        *((option, getattr(run, option), None) for option in ("requests", "fit", "traces")),
+    ):
+        words += [] if value == plain else [f"--{option}", str(value)]
     return shlex.join(words)

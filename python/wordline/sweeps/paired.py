@@ -87,17 +87,15 @@ def differences(
         pairs = zip(point.runs, by_place[_rest(point, axis)].runs, strict=True)
         there = [(data[a], data[b]) for a, b in pairs if a in data and b in data]
         whole = there if len(there) == len(point.runs) else []
-        rows.append(Difference(point.at, {p: _percent(whole, p) for p in paths}, len(whole)))
+        percent = {}
+        for path in paths:
+            found = [(value(ours, path), value(theirs, path)) for ours, theirs in whole]
+            each = [(a / b - 1) * 100 if a is not None and b else None for a, b in found]
+            percent[path] = estimate(each)
+        rows.append(Difference(point.at, percent, len(whole)))
     return Differences(axis, first, list(grid.axes), list(paths), rows)
 
 
 def _rest(point: Point, axis: str) -> tuple[tuple[str, str], ...]:
     """Return the values of a point on all other axes."""
     return tuple((key, at) for key, at in point.at.items() if key != axis)
-
-
-def _percent(
-    pairs: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]], path: str
-) -> Spread | None:
-    found = [(value(ours, path), value(theirs, path)) for ours, theirs in pairs]
-    return estimate([(a / b - 1) * 100 if a is not None and b else None for a, b in found])
