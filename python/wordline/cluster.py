@@ -284,7 +284,10 @@ def _remote(
             whole = hashlib.sha256("".join(f.sha256 for f in files).encode()).hexdigest()
             folder = Path(tempfile.gettempdir()) / f"wordline-inputs-{os.getuid()}" / whole[:32]
             for file in files:
-                _put(folder / file.name, contents[file.sha256])
+                here_at, content = folder / file.name, contents[file.sha256]
+                if not here_at.exists() or here_at.stat().st_size != len(content):
+                    here_at.parent.mkdir(parents=True, exist_ok=True)
+                    write_whole(here_at, content)
             is_class = files[0].name.endswith(".py")
             is_file = is_class or (len(files) == 1 and files[0].name == Path(path).name)
             names[path] = str(folder / files[0].name if is_file else folder)
@@ -340,14 +343,6 @@ def _named_back(error: Any, names: dict[str, str], worker: str) -> BaseException
     notes = [_back(note, names) for note in getattr(error, "__notes__", [])]
     error.__notes__ = [*notes, f"on the worker {worker}"]
     return error
-
-
-def _put(path: Path, content: bytes) -> None:
-    """Write a file of a worker's store, whole or not at all."""
-    if path.exists() and path.stat().st_size == len(content):
-        return
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(path, content)
 
 
 def _back(text: str, names: dict[str, str]) -> str:

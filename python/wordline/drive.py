@@ -72,16 +72,13 @@ class Feed:
         count
             Maximum number of requests to submit; by default all.
         until_ns
-            Time on the drive's clock, in nanoseconds, to advance to; no request is submitted after
-            it. By default, the arrival of the last submitted request.
+            Time on the drive's clock to advance to, after which no request is submitted. By
+            default, the arrival of the last submitted request.
 
         Raises
         ------
-        UserError
-            The trace cannot be read further, a request is beyond the drive, or the time is in the
-            past.
-        Fault
-            As for `Drive.run`.
+        UserError, Fault
+            As for `Drive.run`; also a trace that cannot be read, or a request beyond the drive.
         """
         if count is not None and count < 1:
             raise UserError(f"count={count} is not at least 1")
@@ -92,22 +89,12 @@ class Feed:
     def measure(self, *, until_ns: int | None = None) -> Figures:
         """Submit requests as `step` does, and return a summary of their latencies.
 
-        Parameters
-        ----------
-        until_ns
-            As for `step`.
-
         Returns
         -------
         Figures
             ``seconds``, ``requests`` and ``failed`` (counts), ``read_bytes``, ``write_bytes``, and
             ``latency_us`` by operation as in a report, in microseconds; only requests of this
             workload that completed meanwhile.
-
-        Raises
-        ------
-        UserError, Fault
-            As for `step`.
         """
         self._drive._not_before(until_ns)
         return Figures(json.loads(self._native.measure(self._drive._native, until_ns)))
@@ -224,6 +211,8 @@ class Drive:
 
         Raises
         ------
+        UserError
+            The time is in the past.
         Fault
             An illegal decision of the scheme, or a bug of Wordline.
         """
@@ -275,10 +264,8 @@ class Drive:
 
         Raises
         ------
-        UserError
-            The drive has outstanding work (`drain` completes it), or as for `wordline.run`.
-        Fault
-            As for `wordline.run`.
+        UserError, Fault
+            As for `wordline.run`; also a drive with outstanding work, which `drain` completes.
         """
         run = self._run(workload, seed, requests, fit, traces, check)
         with _bar.of_requests(progress, requests) as see:
@@ -302,11 +289,6 @@ class Drive:
         ----------
         workload, seed, requests, fit, traces
             As for `wordline.run`. A trace starts at the current time of the drive.
-
-        Returns
-        -------
-        Feed
-            A feed, whose ``step`` submits requests.
 
         Raises
         ------

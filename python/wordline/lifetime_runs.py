@@ -64,11 +64,10 @@ def live(
     runner: Runner,
     begin: Callable[[int], None] = lambda count: None,
 ) -> Lifetimes:
-    """Execute the lifetime runs that are not stored yet, and combine all.
+    """Execute the lifetime runs that are not stored yet, and combine all; `asked_life` says how.
 
     They have a run's device, workload and first seed in common; the first scheme is the baseline.
-    ``life`` is what `asked_life` returns, and ``begin`` is told how many lives there are.
-    Raises as for `wordline.lifetime`.
+    ``begin`` is told how many lives there are. Raises as for `wordline.lifetime`.
     """
     names, classes = spelling.all_resolved(schemes)
     wanted = {**asked(run, replicas), "classes": classes}

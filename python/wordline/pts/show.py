@@ -247,21 +247,21 @@ def _over_rounds(results: Sequence[Result], of: str, what: str) -> Any:
         (c.stage, c.load, c.size) for r in results for c in r.cells if c.mix == "0/100"
     )
     with plotting.style():
+        size_in = (4.2 * len(results), 3.2)
         figure, panels = pyplot.subplots(
-            1, len(results), figsize=(4.2 * len(results), 3.2), sharey=True, squeeze=False
+            1, len(results), figsize=size_in, sharey=True, squeeze=False
         )
         for at, result in zip(panels[0], results, strict=True):
             for i, (stage, load, size) in enumerate(loads):
                 own = [c for c in result.cells if (c.stage, c.load) == (stage, load)]
-                at.plot(
-                    [c.round for c in own],
-                    # A logarithmic scale has no zero.
-                    [getattr(c, of) or math.nan for c in own],
-                    color=plotting.SCHEMES[i % len(plotting.SCHEMES)],
-                    marker=plotting.MARKERS[i % len(plotting.MARKERS)],
-                    markersize=3.5,
-                    label=size_name(size),
-                )
+                # A logarithmic scale has no zero.
+                figures = [getattr(c, of) or math.nan for c in own]
+                look: dict[str, Any] = {
+                    "color": plotting.SCHEMES[i % len(plotting.SCHEMES)],
+                    "marker": plotting.MARKERS[i % len(plotting.MARKERS)],
+                }
+                rounds = [c.round for c in own]
+                at.plot(rounds, figures, markersize=3.5, label=size_name(size), **look)
             at.set_title(result.scheme)
             at.set_xlabel("round")
             at.xaxis.set_major_locator(MaxNLocator(integer=True))
@@ -290,9 +290,8 @@ def _over(
 
     colours = plotting.colours([r.scheme for r in results])
     with plotting.style():
-        figure, panels = pyplot.subplots(
-            len(figures), 1, figsize=(7.2, 1.9 * len(figures)), sharex=True
-        )
+        size_in = (7.2, 1.9 * len(figures))
+        figure, panels = pyplot.subplots(len(figures), 1, figsize=size_in, sharex=True)
         for at, (of, name) in zip(panels, figures, strict=True):
             for result in results:
                 own = [c for c in result.cells if getattr(c, of) is not None]

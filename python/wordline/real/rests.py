@@ -45,11 +45,7 @@ def recovery(found: Sequence[Back]) -> tuple[Value, Value] | None:
     if len(rests) <= LEAST:
         return None
     most = max(b.gb for b in rests)
-
-    def is_near(back: Back, gb: float) -> bool:
-        return abs(back.gb - gb) <= max(back.off, SAME * most)
-
-    between = [b for b in rests if not b.at_least and not is_near(b, most)]
+    between = [b for b in rests if not b.at_least and most - b.gb > max(b.off, SAME * most)]
     flat = [b for b in between if abs(b.gb - rests[0].gb) <= b.off]
     rising = [b for b in between if b not in flat]
     if len(rising) < LEAST and len(flat) == 1:
@@ -57,9 +53,7 @@ def recovery(found: Sequence[Back]) -> tuple[Value, Value] | None:
         flat, rising = [], between
     if len(rising) < LEAST:
         return None
-    t, gb = (
-        np.array(x, dtype=float) for x in zip(*((b.rest_s, b.gb) for b in rising), strict=True)
-    )
+    t, gb = np.array([(b.rest_s, b.gb) for b in rising], dtype=float).T
     slope = float(np.polyfit(t, gb, 1)[0])
     if slope <= 0:
         return None
@@ -69,8 +63,7 @@ def recovery(found: Sequence[Back]) -> tuple[Value, Value] | None:
         flat.pop()  # it lies on the line
     at_once = flat[-1].gb if flat else 0.0
     # The delay is at least the longest idle time without recovery, and at most the shortest with.
-    shortest = flat[-1].rest_s if flat else 0.0
-    longest = float(t[0])
+    shortest, longest = flat[-1].rest_s if flat else 0.0, float(t[0])
     delay = min(max(begin + at_once / slope, shortest), longest)
     rate = 1e3 * slope
     error = off / float(np.ptp(gb)) * rate

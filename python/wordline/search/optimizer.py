@@ -286,7 +286,12 @@ def tune(
         search = _Search(scheme, how, seen, range(seed, seed + seeds), wanted, searched, runner)
         see = stack.enter_context(_bar.of_items(progress, trials, "trials"))
         found = search.perform(trials, see)
-    said = [_said(w) for w in seen]
+    # Of a run all that it has, but what the search decides.
+    decided = ("scheme", "seed")
+    said = [
+        w if isinstance(w, str) else {k: v for k, v in asdict(w).items() if k not in decided}
+        for w in seen
+    ]
     about = {**how, "set": dict(how["set"]), "workloads": said, "seed": seed, "seeds": seeds}
     reference = of_reports(r.to_dict() for of in search.reference for r in of)
     names = tuple(o.name for o in wanted)
@@ -294,13 +299,6 @@ def tune(
     if out is not None:
         tuned.save(Path(out) / "tuned.json")
     return tuned
-
-
-def _said(workload: str | Run) -> str | dict[str, Any]:
-    """Return a workload as JSON has it; of a run all that it has, but what the search decides."""
-    if not isinstance(workload, Run):
-        return workload
-    return {k: v for k, v in asdict(workload).items() if k not in ("scheme", "seed")}
 
 
 class _Search:
