@@ -136,10 +136,8 @@ def run(
         A value of the device that no real part has, such as a program of 10 s.
     """
     files = (from_state, traces)
-    described = _described(
-        scheme, device, workload, seed, requests, set, initial, files, fit, check
-    )
-    return described.do(
+    run = _described(scheme, device, workload, seed, requests, set, initial, files, fit, check)
+    return run.do(
         replicas=replicas,
         save_state=save_state,
         threads=threads,
@@ -412,10 +410,8 @@ def identity(
         As for `run`.
     """
     files = (from_state, traces)
-    described = _described(
-        scheme, device, workload, seed, requests, set, initial, files, fit, check
-    )
-    return described.identity()
+    run = _described(scheme, device, workload, seed, requests, set, initial, files, fit, check)
+    return run.identity()
 
 
 def _no_text(schemes: Sequence[AnyScheme]) -> None:

@@ -41,8 +41,7 @@ FAILURES: tuple[type[Exception], ...] = (Exception,)
 @cache
 def engine() -> str:
     """Return the hash of the engine: a run of another build may come to something else."""
-    with open(_wordline.__file__, "rb") as file:
-        return hashlib.sha256(file.read()).hexdigest()
+    return hashlib.sha256(Path(_wordline.__file__).read_bytes()).hexdigest()
 
 
 @cache
@@ -260,12 +259,11 @@ class Runner:
         wrong = self.wrong(asked)
         missing = list(self._missing(asked))
         kept = len(asked) - len(missing) - len(wrong)
-        counted = f"{len(asked):,} runs: {kept:,} are kept, {{}} to do"
-        if wrong:
-            counted += f", {len(wrong):,} cannot be done"
+        to_do = f"{len(missing):,}" if missing else "none"
+        counted = f"{len(asked):,} runs: {kept:,} are kept, {to_do} to do"
+        counted += f", {len(wrong):,} cannot be done" if wrong else ""
         if not missing:
-            return counted.format("none")
-        counted = counted.format(f"{len(missing):,}")
+            return counted
         begin = time.perf_counter()
         tried = self.try_out(run for run in missing if run.after is None)
         spent = time.perf_counter() - begin
@@ -341,9 +339,8 @@ class Runner:
 
         def need(run: Run, state: bool) -> None:
             there = self._file(run, "state" if state else "json").exists()
-            if there or missing.get(run, False) or (run in missing and not state):
-                return
-            if self._refusal(run) is not None:
+            known = missing.get(run, False) or (run in missing and not state)
+            if there or known or self._refusal(run) is not None:
                 return
             missing[run] = state
             if run.after:

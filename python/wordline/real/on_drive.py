@@ -117,12 +117,6 @@ class Target:
         return found
 
 
-def need_fio() -> None:
-    """Raise `UserError` if fio is not installed."""
-    if shutil.which("fio") is None:
-        raise UserError("fio: not installed\n  allowed: fio 3 in PATH (apt-get install fio)")
-
-
 def confirm(target: Target, ask: Callable[[str], str]) -> None:
     """Require that the user types the name of a drive before it is overwritten.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -113,7 +114,8 @@ def measure(
     Raises `UserError`: the drive does not exist or is in use, fio is missing or fails, the name was
     not typed, or the folder has results of another drive.
     """
-    on_drive.need_fio()
+    if shutil.which("fio") is None:
+        raise UserError("fio: not installed\n  allowed: fio 3 in PATH (apt-get install fio)")
     writes = any(not job.reads_only for job in jobs)
     target = Target.of(path, writes=writes)
     known = _resumed(folder, target)

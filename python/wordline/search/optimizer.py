@@ -132,19 +132,19 @@ class Tuned:
         return _frame.frame(self._rows(), library)
 
     def _rows(self) -> list[dict[str, Any]]:
-        def row(t: Trial) -> dict[str, Any]:
-            costs = t.costs or (None,) * len(self.objectives)
-            return {
+        none = (None,) * len(self.objectives)
+        return [
+            {
                 "number": t.number,
                 **t.parameters,
-                **dict(zip(self.objectives, costs, strict=True)),
+                **dict(zip(self.objectives, t.costs or none, strict=True)),
                 "scheme": t.scheme,
                 "left_out": t.left_out,
                 "steady": t.steady.steady,
                 "runs": t.steady.runs,
             }
-
-        return [row(t) for t in self.trials]
+            for t in self.trials
+        ]
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it as plain dictionaries, lists and numbers."""

@@ -6,7 +6,7 @@ import html
 import math
 import re
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from wordline import _wordline
 from wordline._measures import brief, divided, measure, scaled
@@ -192,52 +192,54 @@ class _Cells:
         return f"<td{kind} {shade}>{text}</td>"
 
 
+def _grid(
+    label: str, over: str, heads: Sequence[str], rows: Iterable[tuple[str, Iterable[str]]]
+) -> str:
+    """Return a table of cells, with a name for each row, and what the names are of."""
+    lines = "".join(
+        f'<tr><th scope="row">{html.escape(name)}</th>{"".join(cells)}</tr>\n'
+        for name, cells in rows
+    )
+    return (
+        f'<div class="scroll" tabindex="0" role="region" aria-label="{label}">\n'
+        f'<table class="heat"><thead><tr><th scope="col">{html.escape(over)}</th>'
+        f"{''.join(heads)}</tr></thead>\n<tbody>\n{lines}</tbody></table></div>"
+    )
+
+
 def _together(table: Table, axis: str, paths: Sequence[str], runs: Mapping[int, str]) -> str:
     """Return one table of a sweep along one axis: a row a value, a column a figure."""
     columns = [_Cells(table, path, runs) for path in paths]
-    heads = "".join(
+    heads = [
         f'<th scope="col" class="number" data-measure="{html.escape(column.path)}">'
         f"{html.escape(column.what.said())}</th>"
         for column in columns
-    )
-    rows = "".join(
-        f'<tr><th scope="row">{html.escape(row.at[axis])}</th>'
-        f"{''.join(column.cell(number, row) for column in columns)}</tr>\n"
-        for number, row in enumerate(table.rows)
-    )
-    over = html.escape(axis_name(axis, table.axes))
-    return (
-        '<div class="scroll" tabindex="0" role="region" aria-label="Measures">\n'
-        f'<table class="heat"><thead><tr><th scope="col">{over}</th>{heads}</tr></thead>\n'
-        f"<tbody>\n{rows}</tbody></table></div>\n"
-    )
+    ]
+    rows = ((r.at[axis], [c.cell(n, r) for c in columns]) for n, r in enumerate(table.rows))
+    return _grid("Measures", axis_name(axis, table.axes), heads, rows) + "\n"
 
 
 def _table(table: Table, path: str, runs: Mapping[int, str]) -> str:
     """Return the table of a figure."""
     down, across = _axes(table)
-    places = [
-        tuple(tuple(row.at[a] for a in axes) for axes in (down, across)) for row in table.rows
-    ]
-    rows, columns = (list(dict.fromkeys(of)) for of in zip(*places, strict=True))
-    at = dict(zip(places, enumerate(table.rows), strict=True))
+    at = {
+        (tuple(row.at[a] for a in down), tuple(row.at[a] for a in across)): (number, row)
+        for number, row in enumerate(table.rows)
+    }
+    rows, columns = (list(dict.fromkeys(of)) for of in zip(*at, strict=True))
     cells = _Cells(table, path, runs)
     name = html.escape(cells.what.said())
-    head = "".join(
+    heads = [
         f'<th scope="col" class="number">{html.escape(" · ".join(column)) or "all"}</th>'
         for column in columns
+    ]
+    lines = (
+        (" · ".join(key), [cells.cell(*at.get((key, column), (-1, None))) for column in columns])
+        for key in rows
     )
-    lines = ""
-    for key in rows:
-        found = "".join(cells.cell(*at.get((key, column), (-1, None))) for column in columns)
-        lines += f'<tr><th scope="row">{html.escape(" · ".join(key))}</th>{found}</tr>\n'
     over = " · ".join(axis_name(axis, table.axes) for axis in [*down, *across])
-    return (
-        f'<div data-measure="{html.escape(path)}"><h3>{name}</h3>\n'
-        f'<div class="scroll" tabindex="0" role="region" aria-label="{name}">\n'
-        f'<table class="heat"><thead><tr><th scope="col">{html.escape(over)}</th>'
-        f"{head}</tr></thead>\n<tbody>\n{lines}</tbody></table></div></div>\n"
-    )
+    shown = _grid(name, over, heads, lines)
+    return f'<div data-measure="{html.escape(path)}"><h3>{name}</h3>\n{shown}</div>\n'
 
 
 def _shade(values: Sequence[float], better: str | None) -> Callable[[float], float]:

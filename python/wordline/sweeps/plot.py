@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from wordline import UserError, _style
+from wordline import UserError, _style, quantity
 from wordline._measures import Measure, Spread, scaled
 from wordline.sweeps.heat import axis_name
 from wordline.sweeps.table import Row, Table
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 #: Factors of units in the values of an axis, by quantity.
-_UNITS = {
+_UNITS: dict[str, Mapping[str, float]] = {
     "": {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "%": 0.01},
-    "bytes": {"B": 1.0, "KiB": 2.0**10, "MiB": 2.0**20, "GiB": 2.0**30, "TiB": 2.0**40},
+    "bytes": quantity.BYTES,
     "s": {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0},
 }
 #: From this ratio of its values on, a scale is logarithmic.

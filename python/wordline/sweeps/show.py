@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from rich import box
 from rich.console import Console
@@ -70,8 +70,7 @@ def _without_figures(table: Table) -> tuple[dict[str, list[str]], dict[str, list
     return refused, failed
 
 
-@dataclass(frozen=True)
-class Front:
+class Front(NamedTuple):
     """Combinations that no other beats in both of two figures, and the name of their picture."""
 
     picture: str

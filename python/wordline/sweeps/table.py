@@ -116,7 +116,9 @@ def table(
     """
     data = {run: report.to_dict() for run, report in reports.items()}
     for path in paths:
-        check(path, list(data.values()))
+        # A run without reads has no read latency, which is not an error.
+        if data and path not in FIGURES and all(value(d, path) is None for d in data.values()):
+            raise unknown(path, {p for d in data.values() for p, _ in _frame.numbers(d)})
     rows = []
     for point in grid.points:
         wrong = next((run for run in point.runs if run in refused), None)
@@ -141,15 +143,6 @@ def estimate(found: Sequence[float | None]) -> Spread | None:
         return there[0], None
     mean, _, half_width = _wordline.estimate(there)
     return mean, half_width
-
-
-def check(path: str, reports: Sequence[Mapping[str, Any]]) -> None:
-    """Reject a path if no report has a figure with it."""
-    # A run without reads has no read latency, which is not an error.
-    if path in FIGURES or not reports or any(value(r, path) is not None for r in reports):
-        return
-    known = {p for report in reports for p, _ in _frame.numbers(report)}
-    raise unknown(path, known)
 
 
 def write(found: Table, folder: Path) -> list[Path]:
