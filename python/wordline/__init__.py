@@ -15,15 +15,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from wordline._api import compare, identity, lifetime, run, sweep
     from wordline._figures import Estimate, Estimates, Figures, Replicas
-    from wordline._listing import (
-        Entry,
-        devices,
-        explain,
-        formats,
-        inspect,
-        schemes,
-        workloads,
-    )
+    from wordline._listing import Entry, devices, explain, formats, inspect, schemes, workloads
     from wordline._rerun import load, rerun, why
     from wordline._result import Comparison, Figure, Lifetimes, Report
     from wordline._run import Run

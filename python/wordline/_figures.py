@@ -169,10 +169,7 @@ class Metrics(Figures):
     def to_frame(self, library: str | None = None) -> Any:
         """Return a row for each pair of each series, as `Report.to_frame` does.
 
-        Returns
-        -------
-        polars.DataFrame or pandas.DataFrame
-            Columns ``name``, ``host_page_writes`` and ``value``.
+        The columns are ``name``, ``host_page_writes`` and ``value``.
         """
         pairs = [(name, pages, value) for name in self for pages, value in self._data[name]]
         names = ("name", "host_page_writes", "value")

@@ -51,11 +51,6 @@ def explain(name: str) -> str:
         A device, scheme, workload, trace format, key of a device file, command, option, figure or
         term, such as ``"waf.total"`` or ``"over-provisioning"``.
 
-    Returns
-    -------
-    str
-        The explanation, for ``print``.
-
     Raises
     ------
     UserError

@@ -143,17 +143,12 @@ def _one_report(report: Report | Comparison | str | os.PathLike[str], scheme: st
 
 
 def load(path: str | os.PathLike[str]) -> Report | Comparison | Sweep:
-    """Read a ``report.json``, a ``comparison.json`` or a sweep's ``sweep.json``.
+    """Read a ``report.json``, a ``comparison.json``, or a ``sweep.json`` with its reports.
 
     Parameters
     ----------
     path
         The file, its folder, or the page next to it.
-
-    Returns
-    -------
-    Report, Comparison or Sweep
-        The content of the file; a sweep includes the reports of its runs.
 
     Raises
     ------

@@ -74,12 +74,7 @@ def over(front: Any, dense: Any) -> str:
     Parameters
     ----------
     front, dense
-        Spellings, or classes or instances of `Scheme`.
-
-    Returns
-    -------
-    str
-        What `wordline.run` takes, ``FRONT+DENSE``.
+        Spellings, or classes or instances of `Scheme`; the result is ``FRONT+DENSE``.
 
     Raises
     ------

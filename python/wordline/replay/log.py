@@ -6,7 +6,7 @@ import gzip
 import io
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import lru_cache
 from typing import Any
 
@@ -16,12 +16,6 @@ else:
     from backports import zstd
 
 SCHEMA = "wordline.log/1"
-COLUMNS = [
-    *("op", "use", "kind", "cause", "start_ns", "end_ns", "channel", "die", "plane", "block"),
-    *("slot", "slots", "mode", "page", "region", "bytes", "data", "retries"),
-]
-_WORDS = {"use", "kind", "cause", "mode", "page", "region", "data"}
-_READ: list[Callable[[str], Any]] = [str if c in _WORDS else int for c in COLUMNS]
 #: The uses that make up an operation, in their order.
 USES = {"read": ("array", "bus"), "program": ("bus", "array"), "erase": ("array",)}
 #: How the end of a damaged file shows.
@@ -64,6 +58,10 @@ class Use:
     def parts(self) -> tuple[tuple[int, int, int, str], ...]:
         """Slot, logical page, sectors and cause of each logical page."""
         return _parts(self.data)
+
+
+COLUMNS = [f"{f.name}_ns" if f.name in ("start", "end") else f.name for f in fields(Use)]
+_READ: list[Callable[[str], Any]] = [str if f.type == "str" else int for f in fields(Use)]
 
 
 # Asked for several times of each use, and each use of an operation has the same.

@@ -223,10 +223,6 @@ class Sweep(Sequence[Combination]):
         width
             Width of new axes: ``column`` (3.35 in) or ``page`` (7 in).
 
-        Returns
-        -------
-        matplotlib.axes.Axes
-
         Raises
         ------
         UserError
