@@ -14,8 +14,7 @@ from wordline.runs import FAILURES, Runner, stand_ins
 from wordline.sweeps import frontier as pareto
 from wordline.sweeps import kept
 from wordline.sweeps.grid import Grid
-from wordline.sweeps.paired import Differences, differences
-from wordline.sweeps.table import Table, table
+from wordline.sweeps.table import Differences, Table, differences, table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

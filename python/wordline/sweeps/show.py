@@ -18,8 +18,7 @@ from wordline.commands import message
 from wordline.runs import Runner, stand_ins
 from wordline.sweeps import decision, heat
 from wordline.sweeps.grid import Grid
-from wordline.sweeps.paired import Differences
-from wordline.sweeps.table import Row, Table, traceback_there
+from wordline.sweeps.table import Differences, Row, Table, traceback_there
 
 
 def terminal(table: Table, changes: Differences | None = None) -> None:
