@@ -107,9 +107,9 @@ class Cluster(Executor):
         need("cluster", ("distributed",))
         from distributed import Client
 
-        make: Any = Client
+        connect: Any = Client  # it comes without types
         try:
-            client = make(
+            client = connect(
                 "tcp://" + on.removeprefix(SCHEME), timeout=_TIMEOUT, set_as_default=False
             )
         except (OSError, ValueError) as e:

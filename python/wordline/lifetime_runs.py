@@ -11,7 +11,7 @@ from typing import Any
 from wordline import Run, UserError, _wordline, spelling
 from wordline._result import Lifetimes
 from wordline._run import Progress, asked, native
-from wordline.commands import command, tell
+from wordline.commands import command, settings, tell
 from wordline.runs import Runner, write_whole
 
 
@@ -103,13 +103,7 @@ def main(
 
     at_once, executor = at(on)
     device, workload = run
-    wanted = Run(
-        device=device,
-        scheme=schemes[0],
-        workload=workload,
-        set=tuple((key, value) for key, _, value in (text.partition("=") for text in set)),
-        **of_run,
-    )
+    wanted = Run(device, schemes[0], workload, set=tuple(settings(set).items()), **of_run)
     count, ended = 0, itertools.count(1)
 
     def begin(lives: int) -> None:

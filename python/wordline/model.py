@@ -61,16 +61,8 @@ def curves(
     Refused
         The device does not suit the scheme.
     """
-    run = Run(
-        device=device,
-        scheme=scheme,
-        workload=workload,
-        seed=seed,
-        requests=requests,
-        set=tuple((set or {}).items()),
-        traces=traces,
-        fit=fit,
-    )
+    changes = tuple((set or {}).items())
+    run = Run(device, scheme, workload, seed, requests, changes, traces=traces, fit=fit)
     return json.loads(_wordline.model(_run.asked(run), scheme))
 
 

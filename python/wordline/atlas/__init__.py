@@ -107,14 +107,8 @@ def runner_in(folder: Path, jobs: int | None, on: str | None) -> Runner:
     from wordline.cluster import at
     from wordline.runs import Runner
 
-    at_once, executor = at(on, jobs)
-    return Runner(
-        folder / "runs",
-        jobs=at_once,
-        executor=executor,
-        leave_out=SERIES,
-        refusals=(Refused, UserError),
-    )
+    refusals = (Refused, UserError)
+    return Runner(folder / "runs", *at(on, jobs), leave_out=SERIES, refusals=refusals)
 
 
 def carry_out(design: Design, runner: Runner, *, dry_run: bool = False) -> Atlas | None:

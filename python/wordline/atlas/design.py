@@ -330,11 +330,11 @@ def run(
     """Return one run of a condition, this many times as long; `fixed` keeps the cache static."""
     device, scheme = drive.spelled[label]
     return Run(
-        device=device,
-        scheme=scheme,
-        workload=workload(design, drive, condition, rates),
-        seed=seed,
-        requests=times * design.requests[condition.workload],
+        device,
+        scheme,
+        workload(design, drive, condition, rates),
+        seed,
+        times * design.requests[condition.workload],
         set=settings(condition, drive, device, fixed=fixed),
         initial=initial(condition, drive),
         fit=design.fit,

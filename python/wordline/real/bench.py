@@ -73,23 +73,16 @@ class Bench:
 
     def run(self, workload: str, initial: str = "fresh") -> Any:
         """Return the report of a run."""
+        how: dict[str, Any] = {"scheme": self.scheme, "set": dict(self.set), "seed": self.seed}
         with device_file(self.text) as path:
-            return wl.run(
-                device=path,
-                scheme=self.scheme,
-                workload=workload,
-                initial=initial,
-                set=dict(self.set),
-                seed=self.seed,
-            )
+            return wl.run(device=path, workload=workload, initial=initial, **how)
 
     @contextmanager
     def _drive(self, state: str) -> Iterator[wl.Drive]:
         """Make the drive in an initial state; its device file exists as long as it is used."""
+        how: dict[str, Any] = {"scheme": self.scheme, "set": dict(self.set), "seed": self.seed}
         with device_file(self.text) as path:
-            yield wl.Drive(
-                device=path, scheme=self.scheme, set=dict(self.set), seed=self.seed, initial=state
-            )
+            yield wl.Drive(device=path, initial=state, **how)
 
     def behind(
         self,

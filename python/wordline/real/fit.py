@@ -267,13 +267,9 @@ class _Cliff:
         if static is None or static.source != rests.FULL:
             return 1.0
         bench = Bench.of(text.toml(), self.size, self.seed)
-        found = bench.behind(
-            "fill:100%",
-            jobs.AFTER * self.capacity_gb,
-            probed.FAST * self.drive.values["cache_mbps"].value,
-            before_gb=jobs.BURST * self.capacity_gb,
-            rest_s=jobs.RESTS[-1],
-        )
+        before, after = (part * self.capacity_gb for part in (jobs.BURST, jobs.AFTER))
+        fast = probed.FAST * self.drive.values["cache_mbps"].value
+        found = bench.behind("fill:100%", after, fast, before_gb=before, rest_s=jobs.RESTS[-1])
         return found / static.value
 
     def _correct(self, off: list[float], full: float) -> None:

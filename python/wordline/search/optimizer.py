@@ -277,12 +277,8 @@ def tune(
     with ExitStack() as stack:
         folder = out or stack.enter_context(TemporaryDirectory(prefix="wordline-"))
         jobs, cluster = at(on, threads)
-        runner = Runner(
-            Path(folder) / "runs",
-            jobs=jobs,
-            executor=executor or cluster,
-            refusals=(_wordline.Refused, UserError),
-        )
+        refusals = (_wordline.Refused, UserError)
+        runner = Runner(Path(folder) / "runs", jobs, executor or cluster, refusals=refusals)
         search = _Search(scheme, how, seen, range(seed, seed + seeds), wanted, searched, runner)
         see = stack.enter_context(_bar.of_items(progress, trials, "trials"))
         found = search.perform(trials, see)

@@ -17,10 +17,6 @@ from wordline.commands import SWEEP, command, tell
 @command("sweep", SWEEP)
 def main(
     *,
-    devices: Sequence[str],
-    workloads: Sequence[str],
-    schemes: Sequence[str],
-    initials: Sequence[str],
     set: Sequence[str],
     figures: Sequence[str],
     replicas: int,
@@ -47,15 +43,7 @@ def main(
         settings[key] = found
     axes = tuple(frontier.split(",")) if frontier else ()
     wanted = [axis.path for axis in pareto.axes(axes)] if axes else []
-    asked = grid.grid(
-        devices=devices,
-        workloads=workloads,
-        schemes=schemes,
-        initials=initials,
-        set=settings,
-        replicas=replicas,
-        **of_runs,
-    )
+    asked = grid.grid(set=settings, replicas=replicas, **of_runs)
     paths = list(figures) or list(FIGURES)
     paths += [path for path in wanted if path not in paths]
     labels = {
