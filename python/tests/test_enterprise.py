@@ -1,4 +1,4 @@
-"""Drives in steady state: rows that are read, a fit that finds a hidden drive, the judged table."""
+"""Drives in steady state: rows that are read, a fit that finds a hidden drive, flash of another."""
 
 from __future__ import annotations
 
@@ -15,16 +15,12 @@ from wordline.quantity import in_bytes, in_us
 from wordline.real import (
     bench,
     fit,
-    judged,
     measurements,
     pick,
-    show,
     steady_fit,
     steady_model,
     steady_rows,
-    tables,
 )
-from wordline.real.__main__ import main
 from wordline.real.steady_fit import SteadyFit
 from wordline.real.steady_model import SteadyModel
 
@@ -45,7 +41,7 @@ ROWS = (FILL, SMALL, WRITES, PART, SLOW, FULL)
 
 def read(*rows: str, head: str = HEAD) -> dict[str, measurements.Drive]:
     text = "\n".join([head, *rows]) + "\n"
-    return tables.drives([measurements.Table("enterprise.csv", text)])
+    return steady_rows.drives([measurements.Table("enterprise.csv", text)])
 
 
 def test_what_rows_state_is_read_off() -> None:
@@ -285,8 +281,8 @@ def test_a_hidden_drive_is_found_from_its_rows(tmp_path: Path) -> None:
         if "(fitted)" in row.what:
             assert abs(row.error) < 0.1, row
     assert len(found.sizes) == 3
-    assert "GB: fill, MB/s " in show.terminal(found)
-    html = show.write(found, tmp_path / "page", "wordline device fit").read_text()
+    assert "GB: fill, MB/s " in found.terminal()
+    html = found.write(tmp_path / "page", "wordline device fit").read_text()
     assert "victim rule, collection unit" in html
     assert (tmp_path / "page" / "fill.svg").is_file()
 
@@ -320,29 +316,6 @@ def test_drive_with_shared_flash_is_judged() -> None:
     sheet = made._sheet(drives["e"])
     assert sheet.get("capacity.logical") == "119999987712B"
     assert "The flash is that of Drive" in sheet.toml()
-
-
-@pytest.mark.usefixtures("small")
-def test_judged_table_has_rows_of_drive() -> None:
-    files = judged.folder(DEVICES)
-    (drive,) = judged.steady(["mp0"], files)
-    assert [d.name for d in judged.steady([drive.device], files)] == ["mp0"]
-    # Part and whole of the drive; the first is judged and the second fitted.
-    part, whole = drive.writes()[:2]
-    assert part[:2] == ["micron-7450-max-800gb", "OP02, mp0, 50 % used"]
-    assert whole[5].startswith("*653.5 → ")
-    assert not part[5].startswith("*")
-    for cells in (part, whole):
-        for at in (3, 5, 6):
-            error = float(cells[at].partition("(")[2].partition(" %")[0])
-            assert abs(error) < 5, cells
-
-
-def test_a_drive_that_no_table_has_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--devices", str(DEVICES), "--drive", "sony"]) == 2
-    told = capsys.readouterr()
-    assert told.out == ""
-    assert told.err.startswith("error: unknown drive sony\n  allowed: a name in the column device")
 
 
 def test_pick_knows_waf_of_counted_drives(

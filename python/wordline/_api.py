@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from wordline import _bar, _wordline, spelling
 from wordline._result import Comparison, Lifetimes, Report
 from wordline._run import Progress, Run, asked, counted, parallel_runs, whole
+from wordline._wordline import UserError
 from wordline.implausible import warn_of
 from wordline.parameters import spelled
 from wordline.scheme import Scheme
@@ -135,10 +136,8 @@ def run(
         A value of the device that no real part has, such as a program of 10 s.
     """
     files = (from_state, traces)
-    described = _described(
-        scheme, device, workload, seed, requests, set, initial, files, fit, check
-    )
-    return described.do(
+    run = _described(scheme, device, workload, seed, requests, set, initial, files, fit, check)
+    return run.do(
         replicas=replicas,
         save_state=save_state,
         threads=threads,
@@ -276,7 +275,7 @@ def sweep(
     requests, threads = counted("requests", requests), counted("threads", threads)
     for number, name in ((requests, "requests"), (threads, "threads")):
         if number is not None and number < 1:
-            raise _wordline.UserError(f"{name}={number} is not at least 1")
+            raise UserError(f"{name}={number} is not at least 1")
     wanted = grid.grid(
         devices=[os.fspath(d) for d in _several(device)],
         workloads=[os.fspath(w) for w in _several(workload)],
@@ -411,15 +410,13 @@ def identity(
         As for `run`.
     """
     files = (from_state, traces)
-    described = _described(
-        scheme, device, workload, seed, requests, set, initial, files, fit, check
-    )
-    return described.identity()
+    run = _described(scheme, device, workload, seed, requests, set, initial, files, fit, check)
+    return run.identity()
 
 
 def _no_text(schemes: Sequence[AnyScheme]) -> None:
     if isinstance(schemes, str):
-        raise _wordline.UserError(f"schemes is the text {schemes!r}; pass a list of spellings")
+        raise UserError(f"schemes is the text {schemes!r}; pass a list of spellings")
 
 
 def _several(given: object) -> list[Any]:

@@ -25,11 +25,8 @@ def of_requests(
     progress: Callable[[int, int, float], object] | bool | None, total: int | None
 ) -> Iterator[Callable[[int, int, float], object] | None]:
     """Give the callback that counts the requests of runs: the caller's own, or that of a bar."""
-    if not isinstance(progress, bool):
-        yield progress
-        return
-    if not progress:
-        yield None
+    if progress is not True:
+        yield progress or None
         return
     counts: dict[int, int] = {}
     with _tqdm()(total=total, unit=" requests", unit_scale=True) as bar:
@@ -48,11 +45,8 @@ def of_items(
     progress: Callable[[int, int], object] | bool | None, total: int, unit: str
 ) -> Iterator[Callable[[int, int], object]]:
     """Give the callback that counts runs or trials: the caller's own, or that of a bar."""
-    if not isinstance(progress, bool):
+    if progress is not True:
         yield progress or (lambda done, of: None)
-        return
-    if not progress:
-        yield lambda done, of: None
         return
     with _tqdm()(total=total, unit=f" {unit}") as bar:
         yield lambda done, of: bar.update(done - bar.n)

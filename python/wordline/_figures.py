@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from wordline import _frame
+from wordline import _frame, _measures
 
 if TYPE_CHECKING:
     import numpy as np
@@ -169,15 +169,11 @@ class Metrics(Figures):
     def to_frame(self, library: str | None = None) -> Any:
         """Return a row for each pair of each series, as `Report.to_frame` does.
 
-        Returns
-        -------
-        polars.DataFrame or pandas.DataFrame
-            Columns ``name``, ``host_page_writes`` and ``value``.
+        The columns are ``name``, ``host_page_writes`` and ``value``.
         """
         pairs = [(name, pages, value) for name in self for pages, value in self._data[name]]
-        columns = zip(*pairs, strict=True) if pairs else ((), (), ())
         names = ("name", "host_page_writes", "value")
-        return _frame.of_columns({n: list(c) for n, c in zip(names, columns, strict=True)}, library)
+        return _frame.of_columns({n: [p[i] for p in pairs] for i, n in enumerate(names)}, library)
 
 
 class LatencyCdf(NamedTuple):
@@ -277,9 +273,4 @@ class Replicas:
         """
         import numpy as np
 
-        def value(run: Any) -> float:
-            for key in path.split("."):
-                run = run.get(key) if isinstance(run, dict) else None
-            return np.nan if run is None else run
-
-        return np.array([value(r) for r in self._runs], dtype=np.float64)
+        return np.array([_measures.value(run, path) for run in self._runs], dtype=np.float64)

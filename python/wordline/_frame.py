@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from typing import Any
 
-from wordline import _wordline
+from wordline._wordline import UserError
 
 #: Libraries that a frame can be of, in the order in which they are looked for.
 LIBRARIES = ("polars", "pandas")
@@ -36,7 +36,7 @@ def library_of(asked: str | None) -> str:
     Raises `UserError`: none is, or the one that is asked for is another.
     """
     if asked is not None and asked not in LIBRARIES:
-        raise _wordline.UserError(f"library={asked!r}: allowed are {', '.join(LIBRARIES)}")
+        raise UserError(f"library={asked!r}: allowed are {', '.join(LIBRARIES)}")
     for name in [asked] if asked else LIBRARIES:
         try:
             importlib.import_module(name)
@@ -44,7 +44,7 @@ def library_of(asked: str | None) -> str:
             continue
         return name
     wanted = asked or "polars or pandas"
-    raise _wordline.UserError(
+    raise UserError(
         f"to_frame needs {wanted}, which is not installed; pip install {asked or 'polars'}"
     )
 

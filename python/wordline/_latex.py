@@ -6,8 +6,9 @@ import itertools
 import math
 import re
 from collections.abc import Mapping, Sequence
+from operator import attrgetter
 
-from wordline._measures import Measure, Spread, measure, rounded, scaled, shown
+from wordline._measures import Measure, Spread, divided, measure, rounded, scaled, shown
 
 _ESCAPED = {
     "\\": r"\textbackslash{}",
@@ -81,13 +82,9 @@ def _scales(
 
 def _heads(heads: Sequence[str], measures: Sequence[Measure]) -> list[str]:
     """Return the heads: neighbors with the same name and unit share one head."""
-
-    def key(measure: Measure) -> tuple[str, str]:
-        return measure.name, measure.unit
-
     above, rules, below = [""] * len(heads), [], [escape(head) for head in heads]
     at = len(heads) + 1
-    for (name, unit), group in itertools.groupby(measures, key):
+    for (name, unit), group in itertools.groupby(measures, attrgetter("name", "unit")):
         points = [measure.point for measure in group]
         text = escape(f"{name} ({unit})" if unit else name)
         if any(points):
@@ -105,7 +102,7 @@ def _heads(heads: Sequence[str], measures: Sequence[Measure]) -> list[str]:
 
 def _cells(column: Sequence[Spread | None], by: float) -> list[str]:
     """Return the cells of a column, with equal decimals if no figure has an interval."""
-    scaled_by = [figure and (figure[0] / by, figure[1] and figure[1] / by) for figure in column]
+    scaled_by = [figure and divided(figure, by) for figure in column]
     means = [abs(figure[0]) for figure in scaled_by if figure]
     decimals = None
     if any(means) and not any(figure[1] for figure in scaled_by if figure):

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from wordline import _wordline
 from wordline._figures import Figures
+from wordline._wordline import UserError
 
 
 class Entry(NamedTuple):
@@ -50,22 +51,17 @@ def explain(name: str) -> str:
         A device, scheme, workload, trace format, key of a device file, command, option, figure or
         term, such as ``"waf.total"`` or ``"over-provisioning"``.
 
-    Returns
-    -------
-    str
-        The explanation, for ``print``.
-
     Raises
     ------
     UserError
         Unknown name; the message lists similar ones.
     """
     if not name.strip():
-        raise _wordline.UserError('explain(""): the name is empty')
+        raise UserError('explain(""): the name is empty')
     command = [sys.executable, "-m", "wordline", "explain", "--", *name.split()]
     done = subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
     if done.returncode:
-        raise _wordline.UserError(done.stderr.strip().removeprefix("error: "))
+        raise UserError(done.stderr.strip().removeprefix("error: "))
     return done.stdout.rstrip()
 
 

@@ -74,6 +74,12 @@ def scaled(path: str, values: Sequence[float]) -> tuple[Measure, float]:
     return found, 1.0
 
 
+def divided(figure: Spread, by: float) -> Spread:
+    """Return a figure in another unit."""
+    mean, half = figure
+    return mean / by, None if half is None else half / by
+
+
 def shown(figure: Spread | None) -> str:
     """Return a figure with its interval, rounded for display."""
     if figure is None:
@@ -87,13 +93,11 @@ def brief(figure: Spread | None) -> str:
 
     Without an interval, or with one of nothing, it has three.
     """
-    if figure is None:
-        return shown(None)
+    if figure is None or (figure[1] and not _PLAIN[0] <= figure[1] < _PLAIN[1]):
+        return shown(figure)
     mean, half = figure
     if not half:
         return _significant(mean)
-    if not _PLAIN[0] <= half < _PLAIN[1]:
-        return shown(figure)
     if half < abs(mean) * _FINE:
         # Both end at the fifth digit of the mean, and the interval says at least half of its last.
         digits = 4 - math.floor(math.log10(abs(mean)))
@@ -132,9 +136,8 @@ def _significant(number: float) -> str:
 
 def _half(number: float) -> str:
     """Return the half-width of an interval to two significant digits."""
-    if not number or not 1e-4 <= number < 1e7:
-        return f"{number:.2g}"
-    return rounded(number, number)
+    is_plain = number and _PLAIN[0] <= number < _PLAIN[1]
+    return rounded(number, number) if is_plain else f"{number:.2g}"
 
 
 def _number(number: float) -> str:

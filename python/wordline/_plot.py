@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from wordline import _style, _wordline
+from wordline._wordline import UserError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -59,15 +60,13 @@ class Plot:
             Unknown request type, or no run completed any.
         """
         if op not in ("read", "write"):
-            raise _wordline.UserError(f"op={op!r}: allowed are read, write")
+            raise UserError(f"op={op!r}: allowed are read, write")
         found = [(name, getattr(r.latency_cdf, op)) for name, r in self._named()]
         if not any(len(cdf) for _, cdf in found):
-            raise _wordline.UserError(f"no {op} has completed, so no latency can be plotted")
+            raise UserError(f"no {op} has completed, so no latency can be plotted")
         at = _style.axes(ax, width)
         looks = self._looks()
-        for name, cdf in found:
-            if not len(cdf):
-                continue
+        for name, cdf in (pair for pair in found if len(pair[1])):
             us, share = cdf.T
             # What takes no time has no place on the scale: it stands at the left edge.
             us = us.clip(min=_LEAST_US)
@@ -107,7 +106,7 @@ class Plot:
 
         known = [n for n in self._reports[0].timeline if n != "bin_s"]
         if series not in known:
-            raise _wordline.UserError(f"series={series!r}: allowed are {', '.join(known)}")
+            raise UserError(f"series={series!r}: allowed are {', '.join(known)}")
         at = _style.axes(ax, width)
         looks = self._looks(marked=False)
         for name, report in self._named():
@@ -135,7 +134,7 @@ class Plot:
         known = dict.fromkeys(n for _, metrics in of for n in metrics)
         if name not in known:
             allowed = ", ".join(known) or "none: no scheme here has metrics"
-            raise _wordline.UserError(f"name={name!r}: allowed are {allowed}")
+            raise UserError(f"name={name!r}: allowed are {allowed}")
         at = _style.axes(ax, width)
         looks = self._looks(marked=False)
         for label, metrics in of:
@@ -152,11 +151,8 @@ class Plot:
     def waf(self, *, ax: Axes | None = None, width: str = "page") -> Axes:
         """Draw write amplification by cause, with the 95 % interval of the total over replicas."""
         at = _style.axes(ax, width)
-        names, left = [], [0.0] * len(self._reports)
-        parts: list[Mapping[str, Any]] = []
-        for name, report in self._named():
-            names.append(name)
-            parts.append(report.to_dict()["waf"]["parts"])
+        names, left = [name for name, _ in self._named()], [0.0] * len(self._reports)
+        parts: list[Mapping[str, Any]] = [r.to_dict()["waf"]["parts"] for r in self._reports]
         causes = dict.fromkeys([*_CAUSES, *(cause for p in parts for cause in p)])
         for cause in causes:
             widths = [sum(p.get(cause, {}).values()) for p in parts]
@@ -167,15 +163,8 @@ class Plot:
         for place, report in enumerate(self._reports):
             found = report.replicas.figures.get("waf.total") if report.replicas else None
             if found is not None and found.half_width_95:
-                grey = at.xaxis.label.get_color()
-                at.errorbar(
-                    left[place],
-                    place,
-                    xerr=found.half_width_95,
-                    color=grey,
-                    capsize=2.5,
-                    elinewidth=0.9,
-                )
+                grey, half = at.xaxis.label.get_color(), found.half_width_95
+                at.errorbar(left[place], place, xerr=half, color=grey, capsize=2.5, elinewidth=0.9)
         at.set(xlabel="bytes programmed per host byte")
         at.invert_yaxis()
         at.grid(axis="y", visible=False)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from wordline import _wordline, spelling
 from wordline._result import Comparison, Report, parsed, read
 from wordline._run import Progress, parallel_runs
+from wordline._wordline import UserError
 from wordline.scheme import Scheme
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def rerun(
     """
     text = report.json if isinstance(report, Report) else report
     if not text.lstrip().startswith("{"):
-        raise _wordline.UserError(
+        raise UserError(
             f"rerun({text[:80]!r}): not the JSON of a report; pass the text, not the path of a file"
         )
     where = None if workload is None else os.fspath(workload)
@@ -120,41 +121,34 @@ def why(
 
 def _one_report(report: Report | Comparison | str | os.PathLike[str], scheme: str | None) -> Report:
     """Return the report; of a comparison, that of a scheme."""
-    found: Report | Comparison
     if isinstance(report, (Report, Comparison)):
-        found = report
+        found: Report | Comparison | Sweep = report
     elif isinstance(report, str) and report.lstrip().startswith("{"):
         found = parsed(report)
     else:
-        loaded = load(report)
-        if not isinstance(loaded, (Report, Comparison)):
-            raise _wordline.UserError(
-                f"{report}: a sweep has many reports; pass one of them, wl.load(...)[0].reports[0]"
-            )
-        found = loaded
+        found = load(report)
+    if not isinstance(found, (Report, Comparison)):
+        raise UserError(
+            f"{report}: a sweep has many reports; pass one of them, wl.load(...)[0].reports[0]"
+        )
     if isinstance(found, Report):
         if scheme in (None, found.scheme.name):
             return found
-        raise _wordline.UserError(f"scheme={scheme!r}: the report is of {found.scheme.name}")
+        raise UserError(f"scheme={scheme!r}: the report is of {found.scheme.name}")
     names = [r.scheme.name for r in found]
     if scheme is None or scheme not in names:
         given = "which run is meant" if scheme is None else f"no run of {scheme!r} is in it"
-        raise _wordline.UserError(f"{given}: pass scheme= with one of {', '.join(names)}")
+        raise UserError(f"{given}: pass scheme= with one of {', '.join(names)}")
     return found[scheme]
 
 
 def load(path: str | os.PathLike[str]) -> Report | Comparison | Sweep:
-    """Read a ``report.json``, a ``comparison.json`` or a sweep's ``sweep.json``.
+    """Read a ``report.json``, a ``comparison.json``, or a ``sweep.json`` with its reports.
 
     Parameters
     ----------
     path
         The file, its folder, or the page next to it.
-
-    Returns
-    -------
-    Report, Comparison or Sweep
-        The content of the file; a sweep includes the reports of its runs.
 
     Raises
     ------
@@ -169,7 +163,7 @@ def load(path: str | os.PathLike[str]) -> Report | Comparison | Sweep:
     if of_sweep.is_file():
         others = [n for n in ("report.json", "comparison.json") if of_sweep.with_name(n).is_file()]
         if others and given != of_sweep:
-            raise _wordline.UserError(f"{path}: sweep.json and {others[0]} exist; name one of them")
+            raise UserError(f"{path}: sweep.json and {others[0]} exist; name one of them")
         from wordline.sweeps import result
 
         return result.load(of_sweep)

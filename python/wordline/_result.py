@@ -381,25 +381,22 @@ class Comparison(_Shown, Sequence[Report]):
             No report has a number at this path.
         """
         data = [report.to_dict() for report in self.reports]
-        estimates: list[Mapping[str, Estimate]] = [
-            report.replicas.figures if report.replicas else {} for report in self.reports
-        ]
         rows: list[tuple[list[str], dict[str, _measures.Spread | None]]] = []
         paths = list(_measures.FIGURES if figures is None else figures)
-        for report, own, means in zip(self.reports, data, estimates, strict=True):
-            found = {path: _measures.value(own, path) for path in paths}
+        for report, own in zip(self.reports, data, strict=True):
+            means: Mapping[str, Estimate] = report.replicas.figures if report.replicas else {}
             row: dict[str, _measures.Spread | None] = {}
-            for path, value in found.items():
+            for path in paths:
+                value = _measures.value(own, path)
                 row[path] = None if value is None else (value, None)
                 if path in means:
                     row[path] = (means[path].mean, means[path].half_width_95)
             rows.append(([report.config.scheme.spelling], row))
-        has = [path for path in paths if any(figures[path] for _, figures in rows)]
+        has = [path for path in paths if any(row[path] for _, row in rows)]
         if figures is None:
             paths = has
         elif wrong := next((path for path in paths if path not in has), None):
-            known = {path for report in data for path, _ in _frame.numbers(report)}
-            raise _measures.unknown(wrong, known)
+            raise _measures.unknown(wrong, {p for own in data for p, _ in _frame.numbers(own)})
         return _latex.table(["scheme"], rows, paths, caption=caption, label=label)
 
     @property

@@ -14,6 +14,7 @@ from typing import Any
 
 from wordline import _bar, _wordline, spelling
 from wordline._result import Report
+from wordline._wordline import UserError
 from wordline.implausible import quiet, warn_of
 
 Progress = Callable[[int, int, float], object]
@@ -93,42 +94,30 @@ class Run:
             As `run`.
         """
         warn_of([(self.device, self.set)])
-        recorded = {"log": log, "completions": completions, "timeline": timeline}
+        files = {"log": log, "completions": completions, "timeline": timeline}
+        span: dict[str, Any] = {"window": window, "around": around}
         if self.after is not None:
             # What is wrong is found before anything is run.
             asked(self, replicas)
             with TemporaryDirectory(prefix="wordline-") as folder:
                 state = Path(folder) / "before.state"
                 self.after.do(save_state=state, threads=threads, progress=progress)
-                return beginning_with(self, os.fspath(state)).do(
-                    replicas=replicas,
-                    save_state=save_state,
-                    threads=threads,
-                    window=window,
-                    around=around,
-                    progress=progress,
-                    **recorded,
-                )
+                how: dict[str, Any] = {"threads": threads, "progress": progress, **files, **span}
+                run = beginning_with(self, os.fspath(state))
+                return run.do(replicas=replicas, save_state=save_state, **how)
         wanted = asked(self, replicas, save_state)
         if timeline is None and not (window is None and around is None):
-            raise _wordline.UserError("window and around require timeline=FILE")
-        if any(file is not None for file in recorded.values()):
-            paths = {name: file and os.fspath(file) for name, file in recorded.items()}
-            files = {**paths, "window": window, "around": around}
+            raise UserError("window and around require timeline=FILE")
+        if any(file is not None for file in files.values()):
+            paths = {name: file and os.fspath(file) for name, file in files.items()}
             with _bar.of_requests(progress, self.requests) as see:
-                return Report(_wordline.record(wanted, native(self), files, see))
+                return Report(_wordline.record(wanted, native(self), {**paths, **span}, see))
         total = self.requests and self.requests * replicas
         with _bar.of_requests(progress, total) as see:
             return Report(_wordline.compare(wanted, [native(self)], parallel_runs(threads), see)[0])
 
     def kept(self, save_state: str | None, progress: Progress | None) -> str:
-        """Do it in this thread; return as JSON what of it is kept.
-
-        Raises
-        ------
-        UserError, Refused, Fault, OSError
-            As for `run`.
-        """
+        """Do it in this thread; return as JSON what of it is kept. Raises as `do`."""
         with quiet():
             return self.do(save_state=save_state, threads=1, progress=progress).json
 
@@ -146,8 +135,7 @@ class Run:
         UserError
             As for `run`.
         """
-        found: dict[str, Any] = json.loads(_wordline.identity(asked(self), native(self)))
-        return found
+        return json.loads(_wordline.identity(asked(self), native(self)))
 
 
 def native(run: Run) -> str:
@@ -163,26 +151,17 @@ def beginning_with(run: Run, state: str) -> Run:
 def whole(name: str, value: object) -> int:
     """Return an integral number as an int: 1000, ``1e3`` or a number of numpy.
 
-    Raises
-    ------
-    UserError
-        It is not a whole number.
+    Raises `UserError`: it is not a whole number.
     """
     with contextlib.suppress(TypeError):
         return operator.index(value)  # type: ignore[arg-type]  # what has no index is refused
     if isinstance(value, float) and value.is_integer():
         return int(value)
-    raise _wordline.UserError(f"{name}={value!r} is not a whole number such as 1000 or 1_000_000")
+    raise UserError(f"{name}={value!r} is not a whole number such as 1000 or 1_000_000")
 
 
 def counted(name: str, value: object) -> int | None:
-    """Return `whole` of a number that may be missing.
-
-    Raises
-    ------
-    UserError
-        It is not a whole number.
-    """
+    """Return `whole` of a number that may be missing; raises as it."""
     return None if value is None else whole(name, value)
 
 
@@ -196,35 +175,25 @@ def asked(
 ) -> dict[str, Any]:
     """Return what the native half takes of a run, all but the scheme.
 
-    Raises
-    ------
-    UserError
-        A number is out of range, or the run has two initial states.
+    Raises `UserError`: a number is out of range, or the run has two initial states.
     """
     run = replace(run, seed=whole("seed", run.seed), requests=counted("requests", run.requests))
     replicas = whole("replicas", replicas)
     if not 0 <= run.seed < 2**64:
-        raise _wordline.UserError(f"seed={run.seed} is not between 0 and 2**64 - 1")
-    if not 1 <= replicas <= _wordline.REPLICAS_MAX:
-        raise _wordline.UserError(
-            f"replicas={replicas} is not between 1 and {_wordline.REPLICAS_MAX}"
-        )
+        raise UserError(f"seed={run.seed} is not between 0 and 2**64 - 1")
+    most = _wordline.REPLICAS_MAX
+    if not 1 <= replicas <= most:
+        raise UserError(f"replicas={replicas} is not between 1 and {most}")
     if run.requests is not None and run.requests < 1:
-        raise _wordline.UserError(f"requests={run.requests}: at least one request is needed")
+        raise UserError(f"requests={run.requests}: at least one request is needed")
     if run.after is not None and run.from_state is not None:
-        raise _wordline.UserError("after and from_state exclude each other; use one of them")
+        raise UserError("after and from_state exclude each other; use one of them")
+    own = ("device", "workload", "seed", "requests", "from_state", "traces", "fit", "check")
     return {
-        "device": run.device,
-        "workload": run.workload,
-        "seed": run.seed,
+        **{key: getattr(run, key) for key in own},
         "replicas": replicas,
-        "requests": run.requests,
         "set": sorted(dict(run.set).items()),
         "initial": _wordline.DEFAULT_INITIAL if run.after else run.initial,
-        "from_state": run.from_state,
         "save_state": None if save_state is None else os.fspath(save_state),
-        "traces": run.traces,
-        "fit": run.fit,
-        "check": run.check,
         "classes": spelling.resolved(run.scheme)[1],
     }

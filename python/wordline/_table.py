@@ -97,13 +97,7 @@ class Table(_Stream, dict[str, Any]):
         return self
 
     def _refuse(self, *_: object, **__: object) -> Any:
-        """Refuse a change.
-
-        Raises
-        ------
-        TypeError
-            Always.
-        """
+        """Refuse a change, by a `TypeError`."""
         raise TypeError(
             "a table is read-only; dict(table) returns a dictionary that you can change"
         )

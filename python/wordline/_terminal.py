@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
 
 from rich import box
+from rich.console import Console
 from rich.table import Table
 
 
@@ -24,6 +26,10 @@ def table(
     return found
 
 
-def stripped(printed: str) -> str:
-    """Return what was printed without the blanks with which rich fills each line."""
-    return "\n".join(line.rstrip() for line in printed.splitlines())
+def printed(*shown: Table | str, width: int = 110) -> str:
+    """Return tables and lines as rich prints them, without the blanks that fill each line."""
+    out = io.StringIO()
+    console = Console(file=out, width=width, highlight=False)
+    for each in shown:
+        console.print(each, soft_wrap=isinstance(each, str))
+    return "\n".join(line.rstrip() for line in out.getvalue().splitlines())

@@ -21,7 +21,7 @@ from pathlib import Path
 from threading import main_thread
 from typing import Any
 
-from wordline import Fault, Refused, Run, UserError, scheme_files, spelling
+from wordline import Fault, Refused, Run, UserError, runs, scheme_files, spelling
 from wordline.commands import need
 from wordline.runs import build, write_whole
 from wordline.subprocess_runner import sendable
@@ -99,42 +99,37 @@ class Cluster(Executor):
             Dask is not installed, the scheduler does not reply, it has no worker, a worker has
             another build, or a worker is loading this script for its classes.
         """
-        if spelling.is_loading():
+        if loading := spelling.loading():
             raise UserError(
-                f"{spelling.loading()}: its top level starts runs on a cluster while its classes "
+                f"{loading}: its top level starts runs on a cluster while its classes "
                 'are loaded\n  allowed: such runs below `if __name__ == "__main__":`'
             )
         need("cluster", ("distributed",))
         from distributed import Client
 
-        address = "tcp://" + on.removeprefix(SCHEME)
+        connect: Any = Client  # it comes without types
         try:
-            client = Client(  # type: ignore[no-untyped-call]
-                address, timeout=_TIMEOUT, set_as_default=False
+            client = connect(
+                "tcp://" + on.removeprefix(SCHEME), timeout=_TIMEOUT, set_as_default=False
             )
         except (OSError, ValueError) as e:
             raise UserError(
                 f"--on {on}: no dask scheduler replied within {_TIMEOUT} s; dask scheduler "
                 "starts one, and dask worker HOST:PORT a worker of it"
             ) from e
-        found = Cluster(on, client)
         try:
-            found._check()
+            begin = time.monotonic()
+            while not (workers := client.run(runs.build)):
+                if time.monotonic() - begin > _TIMEOUT:
+                    raise UserError(f"--on {on}: the scheduler has no worker")
+                time.sleep(0.1)
+            for worker, found in workers.items():
+                if differs := _differs(build(), found):
+                    raise UserError(str(OtherBuild(worker, differs)))
         except BaseException:
-            found.shutdown()
+            client.close()
             raise
-        return found
-
-    def _check(self) -> None:
-        """Refuse workers that cannot do a run of this build."""
-        begin = time.monotonic()
-        while not (workers := self.client.run(_build_there)):
-            if time.monotonic() - begin > _TIMEOUT:
-                raise UserError(f"--on {self.address}: the scheduler has no worker")
-            time.sleep(0.1)
-        for worker, found in workers.items():
-            if differs := _differs(build(), found):
-                raise UserError(str(OtherBuild(worker, differs)))
+        return Cluster(on, client)
 
     def submit(  # type: ignore[override]
         self, fn: Work, /, run: Run, *args: Any, **kwargs: Any
@@ -162,19 +157,16 @@ class Cluster(Executor):
                 if after is not None:
                     write_whole(Path(after), bytes_of_state)
             except OtherBuild as e:
-                again(e)
+                # Do the run on a worker that has this build, if there is one.
+                try:
+                    self._leave_out(e)
+                    begin()
+                except BaseException as none_left:
+                    outer.set_exception(none_left)
             except BaseException as e:
                 outer.set_exception(_told(e))
             else:
                 outer.set_result(report)
-
-        def again(other: OtherBuild) -> None:
-            """Do the run on a worker that has this build, if there is one."""
-            try:
-                self._leave_out(other)
-                begin()
-            except BaseException as e:
-                outer.set_exception(e)
 
         def begin() -> None:
             where = {"workers": self._own()} if self._others else {}
@@ -233,25 +225,14 @@ def _inputs(run: Run) -> dict[str, list[Path]]:
     found: dict[str, list[Path]] = {}
     parts = run.workload.split(":")
     heads = (":".join(parts[:n]) for n in range(len(parts), 0, -1))
-    named = [
-        run.device,
-        next((h for h in heads if Path(h).exists()), ""),
-        run.traces,
-        run.from_state,
-    ]
-    for name in named:
-        if not name:
-            continue
+    workload = next((h for h in heads if Path(h).exists()), "")
+    for name in filter(None, (run.device, workload, run.traces, run.from_state)):
         path = Path(name)
         if path.is_file():
             found[name] = [path]
         elif path.is_dir():
             found[name] = sorted(p for p in path.rglob("*") if p.is_file())
     return found
-
-
-def _build_there() -> dict[str, str]:
-    return build()
 
 
 def _files_of_classes(run: Run) -> dict[str, dict[Path, str]]:
@@ -303,16 +284,20 @@ def _remote(
             whole = hashlib.sha256("".join(f.sha256 for f in files).encode()).hexdigest()
             folder = Path(tempfile.gettempdir()) / f"wordline-inputs-{os.getuid()}" / whole[:32]
             for file in files:
-                _put(folder / file.name, contents[file.sha256])
+                here_at, content = folder / file.name, contents[file.sha256]
+                if not here_at.exists() or here_at.stat().st_size != len(content):
+                    here_at.parent.mkdir(parents=True, exist_ok=True)
+                    write_whole(here_at, content)
             is_class = files[0].name.endswith(".py")
             is_file = is_class or (len(files) == 1 and files[0].name == Path(path).name)
             names[path] = str(folder / files[0].name if is_file else folder)
+        head = max((n for n in names if run.workload.startswith(n)), key=len, default="")
         here = replace(
             run,
             device=names.get(run.device, run.device),
             traces=names.get(run.traces or "", run.traces),
             from_state=names.get(run.from_state or "", run.from_state),
-            workload=_renamed(run.workload, names),
+            workload=names.get(head, head) + run.workload[len(head) :],
             scheme=spelling.with_files(run.scheme, names),
         )
         before = None
@@ -355,24 +340,9 @@ def _named_back(error: Any, names: dict[str, str], worker: str) -> BaseException
     for key in ("on_command_line", "traceback_there"):
         if isinstance(text := getattr(error, key, None), str):
             setattr(error, key, _back(text, names))
-    error.__notes__ = [
-        *map(lambda n: _back(n, names), getattr(error, "__notes__", [])),
-        f"on the worker {worker}",
-    ]
+    notes = [_back(note, names) for note in getattr(error, "__notes__", [])]
+    error.__notes__ = [*notes, f"on the worker {worker}"]
     return error
-
-
-def _put(path: Path, content: bytes) -> None:
-    """Write a file of a worker's store, whole or not at all."""
-    if path.exists() and path.stat().st_size == len(content):
-        return
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(path, content)
-
-
-def _renamed(workload: str, names: dict[str, str]) -> str:
-    head = max((n for n in names if workload.startswith(n)), key=len, default="")
-    return names[head] + workload[len(head) :] if head else workload
 
 
 def _back(text: str, names: dict[str, str]) -> str:

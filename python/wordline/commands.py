@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import functools
 import os
 import sys
 import warnings
@@ -16,8 +17,6 @@ from wordline.implausible import Implausible
 
 #: Of everything that runs grids and draws.
 SWEEP = ("scipy", "rich", "matplotlib", "pyarrow", "markdown_it")
-
-
 #: The group of entry points that provide commands: each a function that takes the arguments of the
 #: command as keywords and returns its exit code.
 GROUP = "wordline.commands"
@@ -65,6 +64,21 @@ def perform(
         return 1
 
 
+def command(
+    name: str, modules: Sequence[str], *, extra: str | None = None
+) -> Callable[[Callable[..., int | None]], Callable[..., int]]:
+    """Return a decorator by which a function does a command, as `perform`, and returns its code."""
+
+    def decorated(work: Callable[..., int | None]) -> Callable[..., int]:
+        @functools.wraps(work)
+        def main(**arguments: Any) -> int:
+            return perform(name, modules, lambda: work(**arguments), extra=extra)
+
+        return main
+
+    return decorated
+
+
 def _showing(otherwise: Callable[..., object]) -> Callable[..., None]:
     """Return a function that shows each warning of a device once, as the command line does."""
     told = set()
@@ -99,15 +113,11 @@ def message(error: Exception) -> str:
     """Return an error message with options spelled as on the command line."""
     if isinstance(error, OSError) and error.strerror:
         # Without "[Errno 28]"; an error of a write has no file name, and --out has the folder.
-        place = error.filename or (_out() if error.errno in (errno.ENOSPC, errno.EDQUOT) else "")
+        is_full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        out = next((value for option, value in pairwise(sys.argv) if option == "--out"), "")
+        place = error.filename or (out if is_full else "")
         return f"{place}: {error.strerror}" if place else error.strerror
     return getattr(error, "on_command_line", str(error))
-
-
-def _out() -> str:
-    """Return the folder that the command line names with ``--out``; empty if it names none."""
-    named = (value for option, value in pairwise(sys.argv) if option == "--out")
-    return next(named, "")
 
 
 def installs(extra: str) -> str:
@@ -134,9 +144,7 @@ def _missing(name: str, module: str | None, extra: str | None) -> UserError:
 
 
 def _is_installed(module: str) -> bool:
-    if module in sys.modules:
-        return sys.modules[module] is not None
     try:
-        return find_spec(module) is not None
+        return (sys.modules[module] if module in sys.modules else find_spec(module)) is not None
     except ImportError:
         return False

@@ -13,6 +13,7 @@ from wordline._figures import Figures
 from wordline._result import Report
 from wordline._run import Progress, asked, native
 from wordline._table import Table
+from wordline._wordline import UserError
 from wordline.implausible import warn_of
 
 _LBA = 512
@@ -71,19 +72,16 @@ class Feed:
         count
             Maximum number of requests to submit; by default all.
         until_ns
-            Time on the drive's clock, in nanoseconds, to advance to; no request is submitted after
-            it. By default, the arrival of the last submitted request.
+            Time on the drive's clock to advance to, after which no request is submitted. By
+            default, the arrival of the last submitted request.
 
         Raises
         ------
-        UserError
-            The trace cannot be read further, a request is beyond the drive, or the time is in the
-            past.
-        Fault
-            As for `Drive.run`.
+        UserError, Fault
+            As for `Drive.run`; also a trace that cannot be read, or a request beyond the drive.
         """
         if count is not None and count < 1:
-            raise _wordline.UserError(f"count={count} is not at least 1")
+            raise UserError(f"count={count} is not at least 1")
         self._drive._not_before(until_ns)
         most = 2**63 - 1 if count is None else count
         return _completions(self._native.step(self._drive._native, most, until_ns)[1])
@@ -91,22 +89,12 @@ class Feed:
     def measure(self, *, until_ns: int | None = None) -> Figures:
         """Submit requests as `step` does, and return a summary of their latencies.
 
-        Parameters
-        ----------
-        until_ns
-            As for `step`.
-
         Returns
         -------
         Figures
             ``seconds``, ``requests`` and ``failed`` (counts), ``read_bytes``, ``write_bytes``, and
             ``latency_us`` by operation as in a report, in microseconds; only requests of this
             workload that completed meanwhile.
-
-        Raises
-        ------
-        UserError, Fault
-            As for `step`.
         """
         self._drive._not_before(until_ns)
         return Figures(json.loads(self._native.measure(self._drive._native, until_ns)))
@@ -190,9 +178,9 @@ class Drive:
         """
         for value, name in ((offset, "offset"), (size, "size")):
             if value < 0 or value % _LBA:
-                raise _wordline.UserError(f"{name}={value} is not a multiple of {_LBA} bytes")
+                raise UserError(f"{name}={value} is not a multiple of {_LBA} bytes")
         if at_ns is not None and at_ns < 0:
-            raise _wordline.UserError(f"at_ns={at_ns} is before the start time of the drive")
+            raise UserError(f"at_ns={at_ns} is before the start time of the drive")
         return self._native.submit(op, offset // _LBA, size // _LBA, at_ns)
 
     def read(self, offset: int, size: int, *, at_ns: int | None = None) -> int:
@@ -223,21 +211,21 @@ class Drive:
 
         Raises
         ------
+        UserError
+            The time is in the past.
         Fault
             An illegal decision of the scheme, or a bug of Wordline.
         """
         limit = 2**63 - 1 if most is None else most
         if limit < 1:
-            raise _wordline.UserError(f"most={most} is not at least 1")
+            raise UserError(f"most={most} is not at least 1")
         self._not_before(until_ns)
         return _completions(self._native.run(until_ns, limit))
 
     def _not_before(self, until_ns: int | None) -> None:
         """Reject a time in the past."""
         if until_ns is not None and until_ns < self.now_ns:
-            raise _wordline.UserError(
-                f"until_ns={until_ns} has passed: the drive is at {self.now_ns}"
-            )
+            raise UserError(f"until_ns={until_ns} has passed: the drive is at {self.now_ns}")
 
     def drain(self) -> None:
         """Complete all outstanding work, and the scheme's idle work until none is left."""
@@ -276,10 +264,8 @@ class Drive:
 
         Raises
         ------
-        UserError
-            The drive has outstanding work (`drain` completes it), or as for `wordline.run`.
-        Fault
-            As for `wordline.run`.
+        UserError, Fault
+            As for `wordline.run`; also a drive with outstanding work, which `drain` completes.
         """
         run = self._run(workload, seed, requests, fit, traces, check)
         with _bar.of_requests(progress, requests) as see:
@@ -303,11 +289,6 @@ class Drive:
         ----------
         workload, seed, requests, fit, traces
             As for `wordline.run`. A trace starts at the current time of the drive.
-
-        Returns
-        -------
-        Feed
-            A feed, whose ``step`` submits requests.
 
         Raises
         ------
@@ -380,3 +361,9 @@ class Drive:
         held = found.live_bytes / found.logical_bytes
         about = f"{self._device} under {found.scheme}, {held:.1%} full, at {self.now_ns / 1e9:g} s"
         return _frame.html(["region", "mode", "blocks", "erased", "erases"], cells, about)
+
+
+def programmed_bytes(drive: Drive) -> int:
+    """Return the bytes that a drive has programmed so far, for any cause."""
+    regions: Any = drive.look().regions
+    return sum(sum(region["programmed_bytes"].values()) for region in regions)

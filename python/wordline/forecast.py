@@ -117,10 +117,9 @@ def rest(found: Sequence[Trial], runs: Sequence[Run], jobs: int) -> tuple[float,
 
 def words(found: Sequence[Trial], spent: float, seconds: tuple[float, float] | None) -> str:
     """Return the forecast of runs in words."""
-    tried = f"{len(found)} of them tried in {duration(spent)}"
     ended = sum(t.report is not None for t in found)
-    if ended:
-        tried += f" ({ended} ended and are kept)"
+    kept = f" ({ended} ended and are kept)" if ended else ""
+    tried = f"{len(found)} of them tried in {duration(spent)}{kept}"
     if seconds is None:
         return f"{tried}; how long the rest takes cannot be told, since its length is not known"
     low, high = seconds

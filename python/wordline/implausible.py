@@ -7,7 +7,6 @@ import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from typing import Any
 
 from wordline import _wordline
 
@@ -40,7 +39,9 @@ def warn_of(asked: Iterable[Asked]) -> None:
     if _quiet.get():
         return
     frame, level = sys._getframe(), 1
-    while frame.f_back is not None and _is_own(frame.f_globals):
+    while frame.f_back is not None and f"{frame.f_globals.get('__name__')}.".startswith(
+        "wordline."
+    ):
         frame, level = frame.f_back, level + 1
     lines: dict[str, None] = {}
     for device, changes in dict.fromkeys(asked):
@@ -48,7 +49,3 @@ def warn_of(asked: Iterable[Asked]) -> None:
             lines |= dict.fromkeys(_wordline.implausible(device, changes))
     for line in lines:
         warnings.warn(line, Implausible, stacklevel=level)
-
-
-def _is_own(names: dict[str, Any]) -> bool:
-    return str(names.get("__name__", "")).partition(".")[0] == "wordline"

@@ -8,8 +8,6 @@ from typing import Any, NamedTuple
 
 from wordline._wordline import Geometry, Refused
 
-__all__ = ["DriveInfo", "Layout", "Overlay", "Pool", "Region"]
-
 
 @dataclass(frozen=True)
 class DriveInfo:

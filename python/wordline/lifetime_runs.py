@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import Any
 from wordline import Run, UserError, _wordline, spelling
 from wordline._result import Lifetimes
 from wordline._run import Progress, asked, native
-from wordline.commands import perform
+from wordline.commands import command, settings, tell
 from wordline.runs import Runner, write_whole
 
 
@@ -53,12 +52,8 @@ def asked_life(
     """
     if acceleration is not None and not 1 <= acceleration < 2**32:
         raise UserError(f"acceleration={acceleration} is not between 1 and 2**32 - 1")
-    return {
-        "acceleration": acceleration,
-        "checks_acceleration": checks_acceleration,
-        "shelf": shelf,
-        "end": end,
-    }
+    ends = {"checks_acceleration": checks_acceleration, "shelf": shelf, "end": end}
+    return {"acceleration": acceleration, **ends}
 
 
 def live(
@@ -69,23 +64,18 @@ def live(
     runner: Runner,
     begin: Callable[[int], None] = lambda count: None,
 ) -> Lifetimes:
-    """Execute the lifetime runs that are not stored yet, and combine all.
+    """Execute the lifetime runs that are not stored yet, and combine all; `asked_life` says how.
 
     They have a run's device, workload and first seed in common; the first scheme is the baseline.
-    ``life`` is what `asked_life` returns, and ``begin`` is told how many lives there are.
-    Raises as for `wordline.lifetime`.
+    ``begin`` is told how many lives there are. Raises as for `wordline.lifetime`.
     """
     names, classes = spelling.all_resolved(schemes)
     wanted = {**asked(run, replicas), "classes": classes}
     common = {f.name: getattr(run, f.name) for f in fields(Run)}
+    common |= {key: life[key] for key in ("shelf", "end")}
     lives = [
-        Life(
-            **{**common, "scheme": schemes[position], "seed": seed},
-            acceleration=acceleration,
-            shelf=life["shelf"],
-            end=life["end"],
-        )
-        for position, seed, acceleration in _wordline.lives(wanted, names, life)
+        Life(**{**common, "scheme": schemes[at], "seed": seed, "acceleration": acceleration})
+        for at, seed, acceleration in _wordline.lives(wanted, names, life)
     ]
     begin(len(lives))
     for error in runner.do(lives).values():
@@ -94,12 +84,8 @@ def live(
     return Lifetimes(_wordline.lives_together(wanted, names, life, kept))
 
 
-def main(**arguments: Any) -> int:
-    """Do ``wordline lifetime --on``; return its exit code, as `wordline.commands.perform`."""
-    return perform("lifetime", (), lambda: _main(**arguments))
-
-
-def _main(
+@command("lifetime", ())
+def main(
     *,
     run: Sequence[str],
     schemes: Sequence[str],
@@ -112,17 +98,12 @@ def _main(
     shelf: str | None = None,
     **of_run: Any,
 ) -> None:
+    """Do ``wordline lifetime --on``."""
     from wordline.cluster import at
 
     at_once, executor = at(on)
     device, workload = run
-    wanted = Run(
-        device=device,
-        scheme=schemes[0],
-        workload=workload,
-        set=tuple((key, value) for key, _, value in (text.partition("=") for text in set)),
-        **of_run,
-    )
+    wanted = Run(device, schemes[0], workload, set=tuple(settings(set).items()), **of_run)
     count, ended = 0, itertools.count(1)
 
     def begin(lives: int) -> None:
@@ -133,16 +114,15 @@ def _main(
         life = f", acceleration {run.acceleration}" if isinstance(run, Life) else ""
         what = "was kept" if found else "has ended"
         name = f"{run.scheme}, seed {run.seed}{life}"
-        print(f"[{next(ended)}/{count}] {name}: {what}", file=sys.stderr, flush=True)
+        tell(f"[{next(ended)}/{count}] {name}: {what}")
 
-    runner = Runner(
-        Path(out) / "runs", jobs=at_once, executor=executor, refusals=(), ended=show_run
-    )
+    kept = Path(out) / "runs"
+    runner = Runner(kept, jobs=at_once, executor=executor, refusals=(), ended=show_run)
     life = asked_life(acceleration, shelf, end, checks_acceleration=True)
     lived = live(wanted, replicas, schemes, life, runner, begin)
     print(lived, end="")
     for path in save(lived, Path(out)):
-        print(f"wrote {path}", file=sys.stderr)
+        tell(f"wrote {path}")
 
 
 def save(lived: Lifetimes, folder: Path) -> list[Path]:

@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from wordline import Report, Run, UserError, _run, _wordline
+from wordline import Report, Run, UserError, _run, _wordline, commands
 from wordline._wordline import page_write_cost as page_write_cost
-from wordline.commands import SWEEP, message, perform
+from wordline.commands import SWEEP, command, message
 from wordline.quantity import in_us
 
 #: Bits of a cell by mode.
@@ -61,16 +61,8 @@ def curves(
     Refused
         The device does not suit the scheme.
     """
-    run = Run(
-        device=device,
-        scheme=scheme,
-        workload=workload,
-        seed=seed,
-        requests=requests,
-        set=tuple((set or {}).items()),
-        traces=traces,
-        fit=fit,
-    )
+    changes = tuple((set or {}).items())
+    run = Run(device, scheme, workload, seed, requests, changes, traces=traces, fit=fit)
     return json.loads(_wordline.model(_run.asked(run), scheme))
 
 
@@ -151,37 +143,20 @@ def draw_costs(
     at.plot(u, effective, color=plotting.BASELINE, lw=1, ls="--", label="without reserved blocks")
     best = least_cost(points)
     at.plot([best["u"]], [best["c_hyssd_us"]], "v", color=plotting.SCHEMES[1])
-    at.annotate(
-        f"u = {_share(best['u'])}",
-        (best["u"], best["c_hyssd_us"]),
-        xytext=(0, 8),
-        textcoords="offset points",
-        ha="center",
-        fontsize=8,
-    )
-    highest = 4 * best["c_hyssd_us"]
+    where = {"xytext": (0, 8), "textcoords": "offset points", "ha": "center"}
+    at.annotate(f"u = {_share(best['u'])}", (best["u"], best["c_hyssd_us"]), **where, fontsize=8)
     if simulated:
-        at.plot(
-            list(simulated),
-            list(simulated.values()),
-            "o",
-            ms=4,
-            color=plotting.SCHEMES[2],
-            label="simulated, greedy",
-        )
+        look = {"ms": 4, "color": plotting.SCHEMES[2], "label": "simulated, greedy"}
+        at.plot(list(simulated), list(simulated.values()), "o", **look)
     at.set_xlim(0, 1)
-    at.set_ylim(0, highest)
+    at.set_ylim(0, 4 * best["c_hyssd_us"])
     at.set_xlabel("utilization of the superior SSD")
     at.set_ylabel("µs a page access")
     at.legend()
 
 
-def main(**arguments: Any) -> int:
-    """Do ``wordline model``; return its exit code: 0, or 2 where the input is wrong, or 1."""
-    return perform("model", SWEEP, lambda: _main(**arguments), extra="sweep")
-
-
-def _main(
+@command("model", SWEEP, extra="sweep")
+def main(
     *,
     scheme: str,
     device: str,
@@ -192,12 +167,10 @@ def _main(
     out: str | None = None,
     **of_runs: Any,
 ) -> None:
-    settings = {}
-    for text in set:
-        key, equals, value = text.partition("=")
-        if not equals:
-            raise UserError(f"--set {text}: expected KEY=VALUE, as in capacity.logical=9GiB")
-        settings[key] = value
+    """Do ``wordline model``."""
+    if wrong := next((text for text in set if "=" not in text), None):
+        raise UserError(f"--set {wrong}: expected KEY=VALUE, as in capacity.logical=9GiB")
+    settings = commands.settings(set)
     asked = {"device": device, "workload": workload, **of_runs}
     found = curves(scheme=scheme, set=settings, **asked)
     simulated = _simulated(found, scheme, settings, asked, jobs) if simulate else {}
@@ -254,10 +227,8 @@ def _show(found: Mapping[str, Any], simulated: Mapping[float, float]) -> None:
     gib = 2**30
     table = Table(box=box.SIMPLE, padding=(0, 0, 0, 1))
     columns = ["u", "H_w", "H_r", "C_PW_HY", "C_PR_HY", "C_HYSSD", "effective"]
-    if longest:
-        columns.append("TB")
-    if simulated:
-        columns += ["simulated", "off"]
+    columns += ["TB"] if longest else []
+    columns += ["simulated", "off"] if simulated else []
     for column in columns:
         table.add_column(column, justify="right", no_wrap=True)
     for point in points:
@@ -284,11 +255,9 @@ def _show(found: Mapping[str, Any], simulated: Mapping[float, float]) -> None:
         f"(IO_W {found['io_w']:.3f})"
     )
     console.print(table)
-    notes = (
-        "costs in us; effective: C_HYSSD over the blocks that can hold data while one is collected"
-    )
-    if longest:
-        notes += "; TB: written by the host until a medium is worn out"
+    what = "C_HYSSD over the blocks that can hold data while one is collected"
+    notes = f"costs in us; effective: {what}"
+    notes += "; TB: written by the host until a medium is worn out" if longest else ""
     if simulated:
         notes += "; simulated: time of the flash for a page access; off: effective over simulated"
     console.print(notes)
@@ -325,14 +294,3 @@ def _write(found: Mapping[str, Any], simulated: Mapping[float, float], folder: P
         writer.writeheader()
         writer.writerows(rows)
     return [picture, data]
-
-
-__all__ = [
-    "curves",
-    "draw_costs",
-    "draw_hits",
-    "least_cost",
-    "longest_life",
-    "medium",
-    "simulated_us",
-]

@@ -12,6 +12,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 from markdown_it import MarkdownIt
@@ -71,8 +72,8 @@ def parts(found: Sequence[Part], first: str = "Decision") -> str:
     """
     ids: dict[str, Part] = {}
     for part in found:
-        number = next(i for i in itertools.count(1) if _numbered(part.id, i) not in ids)
-        ids[_numbered(part.id, number)] = part
+        numbered = (part.id if i == 1 else f"{part.id}-{i}" for i in itertools.count(1))
+        ids[next(name for name in numbered if name not in ids)] = part
     links = "".join(
         f'<li><a href="#{at}">{html.escape(part.title)}</a></li>\n' for at, part in ids.items()
     )
@@ -88,10 +89,6 @@ def parts(found: Sequence[Part], first: str = "Decision") -> str:
             f'<div class="body written">\n{part.html}</div>\n</details>\n'
         )
     return out
-
-
-def _numbered(name: str, number: int) -> str:
-    return name if number == 1 else f"{name}-{number}"
 
 
 def to_html(
@@ -110,7 +107,9 @@ def to_html(
     """
     first, _, rest = markdown.lstrip().partition("\n")
     text = body(rest, folder)
-    head, found = _sections(text)
+    head, *rest_of = re.split(r"<h2>(.*?)</h2>", text, flags=re.S)
+    pairs = zip(rest_of[::2], rest_of[1::2], strict=True)
+    found = [Part(_plain(title), inside) for title, inside in pairs]
     again = [Part("Reproduce", copied(command), "The command of this page.")] if command else []
     if len(found) > _UNFOLDED:
         text = head + parts([*found, *again], "Summary")
@@ -126,26 +125,11 @@ def to_html(
     )
 
 
-def write(
-    markdown: str,
-    folder: Path,
-    *,
-    lead: str = "",
-    facts: Sequence[tuple[str, str]] = (),
-    command: str | None = None,
-) -> Path:
+def write(markdown: str, folder: Path, **how: Any) -> Path:
     """Write the page of `to_html` as index.html into a folder; return its path."""
     path = folder / "index.html"
-    html = to_html(markdown, folder, lead=lead, facts=facts, command=command)
-    path.write_text(html, encoding="utf-8")
+    path.write_text(to_html(markdown, folder, **how), encoding="utf-8")
     return path
-
-
-def _sections(text: str) -> tuple[str, list[Part]]:
-    """Return what stands before the first heading of the second level, and a part for each."""
-    head, *rest = re.split(r"<h2>(.*?)</h2>", text, flags=re.S)
-    pairs = zip(rest[::2], rest[1::2], strict=True)
-    return head, [Part(_plain(title), inside) for title, inside in pairs]
 
 
 def copied(command: str) -> str:
@@ -255,25 +239,22 @@ class _Pictures:
         # Names within a picture are unique in the page only with a prefix of its own.
         for found in set(re.findall(r'\bid="([^"]+)"', svg)):
             own = f"f{self.number}-{found}"
-            svg = svg.replace(f'id="{found}"', f'id="{own}"').replace(f"#{found})", f"#{own})")
-            svg = svg.replace(f'href="#{found}"', f'href="#{own}"')
+            for place in ('id="{}"', "#{})", 'href="#{}"'):
+                svg = svg.replace(place.format(found), place.format(own))
         # A sheet within a picture would hold for the whole page.
         svg = re.sub(r"<style[^>]*>.*?</style>", "", svg, flags=re.S)
         svg = re.sub(r"<(?!text)[^>]*>", lambda tag: self._dyed(tag[0], _GROUNDS), svg)
         svg = self._dyed(svg, self.inks)
         says = f' aria-label="{said[1]}"' if said else ""
+        path = self.folder / source[1].replace(".svg", ".csv")
+        data = ""
+        if path.is_file():
+            self.held.add(path.name)
+            data = f'<p class="caption">{_holding(path)}data as CSV</a></p>'
         return (
             f'<figure class="own"><div class="plot" tabindex="0" role="group"{says}>'
-            f"{svg}</div>{self._data(source[1])}</figure>"
+            f"{svg}</div>{data}</figure>"
         )
-
-    def _data(self, source: str) -> str:
-        """Return a link to the data of a picture, if its CSV exists."""
-        path = self.folder / source.replace(".svg", ".csv")
-        if not path.is_file():
-            return ""
-        self.held.add(path.name)
-        return f'<p class="caption">{_holding(path)}data as CSV</a></p>'
 
     def data_once(self, match: re.Match[str]) -> str:
         """Return a line that links to data; nothing where a picture holds them."""

@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 from wordline import _wordline
 from wordline._wordline import UserError
 
-__all__ = ["GiB", "KiB", "MiB", "Param", "State"]
-
 
 class Size(int):
     """Bytes.
@@ -74,7 +72,17 @@ Value = TypeVar("Value")
 Given = TypeVar("Given", bound=float | bool | str)
 
 
-class Param(Generic[Given]):
+class _Named:
+    """A declaration, which has the name under which a class has it."""
+
+    name = ""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        """Take the name."""
+        self.name = name
+
+
+class Param(_Named, Generic[Given]):
     """A parameter of a scheme, set in its spelling or when an instance is made.
 
     Parameters
@@ -116,7 +124,7 @@ class Param(Generic[Given]):
         #: Whether it is a size: its texts have a unit.
         self.is_size = isinstance(given, Size)
         self.default: Any = int(given) if isinstance(given, Size) else given
-        self.about, self.name = about, ""
+        self.about = about
         self.choices: tuple[Any, ...] = ()
         self.minimum: Any = None
         self.maximum: Any = None
@@ -131,10 +139,6 @@ class Param(Generic[Given]):
             self.checked(self.default)
         except UserError as e:
             raise UserError(f"a parameter's default is not allowed: {e}") from None
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        """Take the name under which a class has it."""
-        self.name = name
 
     @overload
     def __get__(self, scheme: None, owner: type) -> Param[Given]: ...
@@ -193,12 +197,10 @@ class Param(Generic[Given]):
 
     def _bounds(self) -> str:
         """Say which numbers are allowed."""
-        low, high = (
-            None if bound is None else self.text(bound) for bound in (self.minimum, self.maximum)
-        )
+        low, high = self.minimum, self.maximum
         if low is None or high is None:
-            return f"at most {high}" if low is None else f"at least {low}"
-        return f"{low} to {high}"
+            return f"at most {self.text(high)}" if low is None else f"at least {self.text(low)}"
+        return f"{self.text(low)} to {self.text(high)}"
 
     @property
     def meaning(self) -> str:
@@ -206,15 +208,15 @@ class Param(Generic[Given]):
         about = " ".join(self.about.split())
         if self.choices:
             return f"{', '.join(map(self.text, self.choices))}: {about}"
-        bounded = not (self.minimum is None and self.maximum is None)
-        return f"{self._bounds()}: {about}" if bounded else about
+        is_free = self.minimum is None and self.maximum is None
+        return about if is_free else f"{self._bounds()}: {about}"
 
     def text(self, value: Any) -> str:
         """Return the text that stands for a value."""
         return spelled(Size(value) if self.is_size else value)
 
 
-class State(Generic[Value]):
+class State(_Named, Generic[Value]):
     """State of a scheme that is saved with the drive and copied for forks.
 
     Parameters
@@ -235,11 +237,6 @@ class State(Generic[Value]):
     def __init__(self, default: Any = None) -> None:
         """Take what it is at first."""
         self.default = default
-        self.name = ""
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        """Take the name under which a class has it."""
-        self.name = name
 
     @overload
     def __get__(self, scheme: None, owner: type) -> State[Value]: ...

@@ -8,8 +8,6 @@ from typing import NamedTuple
 from wordline import _wordline
 from wordline._wordline import Place
 
-__all__ = ["Span", "into_buffer", "sectors"]
-
 _into_buffer = cache(_wordline.into_buffer)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable
 
@@ -19,6 +18,7 @@ from rich.progress import (
 from rich.text import Text
 
 from wordline import Run
+from wordline.commands import tell
 
 
 def rate(per_second: float) -> str:
@@ -47,22 +47,14 @@ class Bars:
 
     def __init__(self, total: int, name: Callable[[Run], str]) -> None:
         """Take the number of runs, and the name of a run on its bar."""
-        self._name = name
-        self._total = total
-        self._done = 0
-        self._found = 0
+        self._name, self._total = name, total
+        self._done = self._found = 0
         self._begin = time.perf_counter()
         self._begun: dict[Run, float] = {}
         console = Console(stderr=True)
-        self._progress = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(24),
-            TextColumn("{task.fields[note]}"),
-            TimeElapsedColumn(),
-            _Left(),
-            console=console,
-            transient=True,
-        )
+        texts = (TextColumn("{task.description}"), BarColumn(24), TextColumn("{task.fields[note]}"))
+        columns = (*texts, TimeElapsedColumn(), _Left())
+        self._progress = Progress(*columns, console=console, transient=True)
         self._watched = console.is_terminal
         self._all = self._progress.add_task("runs", total=total, note=f"0 of {total}")
         self._tasks: dict[Run, TaskID] = {}
@@ -99,14 +91,11 @@ class Bars:
         self._progress.update(self._all, advance=1, note=note)
         if run in self._tasks:
             self._progress.remove_task(self._tasks.pop(run))
-        if found or self._watched:
-            return
-        seconds = time.perf_counter() - self._begun.get(run, self._begin)
-        at = f"[{self._done}/{self._total}]"
-        print(f"{at} {self._name(run)}: {seconds:.0f} s", file=sys.stderr, flush=True)
+        if not (found or self._watched):
+            seconds = time.perf_counter() - self._begun.get(run, self._begin)
+            tell(f"[{self._done}/{self._total}] {self._name(run)}: {seconds:.0f} s")
 
     def summary(self) -> str:
         """Say how many runs there were, and how long they took."""
-        seconds = time.perf_counter() - self._begin
-        done = self._done - self._found
+        seconds, done = time.perf_counter() - self._begin, self._done - self._found
         return f"{done} runs done and {self._found} found in {seconds:.0f} s"

@@ -7,13 +7,13 @@ from collections.abc import Mapping
 
 from wordline import UserError
 
-_BYTES = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
+BYTES = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
 _MICROSECONDS = {"ns": 1e-3, "us": 1.0, "ms": 1e3, "s": 1e6}
 
 
 def in_bytes(text: str) -> int:
     """Read a size such as ``8KiB``."""
-    return round(_read(text, _BYTES))
+    return round(_read(text, BYTES))
 
 
 def in_us(text: str) -> float:

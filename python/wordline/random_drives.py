@@ -15,8 +15,6 @@ from wordline._wordline import UserError
 from wordline.routes import interpreted
 from wordline.scheme import HOOKS, Scheme
 
-__all__ = ["Checked", "check"]
-
 
 class Checked(NamedTuple):
     """Result of `check`.

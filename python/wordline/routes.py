@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["ByPage", "BySize", "Compiled", "interpreted"]
-
 
 class BySize(NamedTuple):
     """Places by size: ``(bytes, place)`` for data of at most so many, the least first; or above."""
@@ -68,7 +66,10 @@ class Compiled(NamedTuple):
             raise UserError("the memory of a wl.Compiled is not contiguous or not writable")
         # While the view is there, numpy leaves the memory in place.
         view = memoryview(cast(Any, memory))
-        return memory, view, memory.ctypes.data, len(memory), _entry(self.decide)
+        # The address of the decision's machine code, if there is to be any.
+        compiled = None if _wants_python else _compiled(self.decide)
+        entry = None if compiled is None else compiled.address
+        return memory, view, memory.ctypes.data, len(memory), entry
 
 
 #: Who wants Python to decide although numba is there: it can say what went wrong, and decides the
@@ -86,14 +87,6 @@ def interpreted() -> Iterator[None]:
         yield
     finally:
         _wants_python.pop()
-
-
-def _entry(decide: Callable[..., Any]) -> int | None:
-    """Return the address of a decision's machine code, if there is to be any."""
-    if _wants_python:
-        return None
-    compiled = _compiled(decide)
-    return None if compiled is None else compiled.address
 
 
 @cache

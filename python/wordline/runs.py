@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 from wordline import Refused, Report, Run, UserError, _wordline
 from wordline._result import read
@@ -40,8 +41,7 @@ FAILURES: tuple[type[Exception], ...] = (Exception,)
 @cache
 def engine() -> str:
     """Return the hash of the engine: a run of another build may come to something else."""
-    with open(_wordline.__file__, "rb") as file:
-        return hashlib.sha256(file.read()).hexdigest()
+    return hashlib.sha256(Path(_wordline.__file__).read_bytes()).hexdigest()
 
 
 @cache
@@ -64,11 +64,9 @@ def build() -> dict[str, str]:
     }
 
 
-@dataclass(frozen=True)
-class _Known:
+class _Known(NamedTuple):
     """A run whose configuration has been resolved."""
 
-    run: Run
     key: str
     expected_requests: int
 
@@ -82,7 +80,7 @@ def _known(run: Run, found: dict[Run, _Known]) -> _Known:
     key = hashlib.sha256(text.encode()).hexdigest()[:20]
     asked = identity["workload"].get("parameters", {}).get("requests")
     expected = run.requests or (asked if isinstance(asked, int) else 0)
-    return found.setdefault(run, _Known(run, key, expected))
+    return found.setdefault(run, _Known(key, expected))
 
 
 def stand_ins(reports: Iterable[Report]) -> str:
@@ -146,7 +144,7 @@ class Runner:
 
     def path(self, run: Run) -> Path:
         """Return the file of a run's report."""
-        return self.folder / f"{self.key(run)}.json"
+        return self._file(run, "json")
 
     def run(self, runs: Iterable[Run]) -> tuple[dict[Run, Report], dict[Run, Exception]]:
         """Run what has no report yet.
@@ -208,7 +206,7 @@ class Runner:
                     folder.rmdir()
             raise
         for run in self._known:
-            self._state(run).unlink(missing_ok=True)
+            self._file(run, "state").unlink(missing_ok=True)
         return refused
 
     def wrong(self, runs: Iterable[Run]) -> dict[Run, Exception]:
@@ -216,16 +214,14 @@ class Runner:
 
         Raises `UserError`: one of them does, and that is no refusal here.
         """
-        found = {}
-        for run in dict.fromkeys(runs):
-            if run not in self._wrong:
-                try:
+        asked = dict.fromkeys(runs)
+        for run in asked:
+            try:
+                if run not in self._wrong:
                     self.key(run)
-                    continue
-                except self.refusals as e:
-                    self._wrong[run] = e
-            found[run] = self._wrong[run]
-        return found
+            except self.refusals as e:
+                self._wrong[run] = e
+        return {run: self._wrong[run] for run in asked if run in self._wrong}
 
     def begun_wrong(self, runs: Iterable[Run]) -> dict[Run, Exception]:
         """Return the runs that fail with their first requests, and why; none of it is kept.
@@ -233,10 +229,10 @@ class Runner:
         Of runs that differ in their seeds only the first is begun.
         """
         first: dict[Run, Run] = {}
-        for run in self._missing(list(runs)):
+        runs = list(runs)
+        for run in self._missing(runs):
             if run.after is None:
                 first.setdefault(replace(run, seed=0), run)
-        found: dict[Run, Exception] = {}
 
         def begin(run: Run) -> Exception | None:
             try:
@@ -248,10 +244,8 @@ class Runner:
 
         with ThreadPoolExecutor(self._at_once()) as pool:
             why = dict(zip(first, pool.map(begin, first.values()), strict=True))
-        for run in runs:
-            if (error := why.get(replace(run, seed=0))) is not None:
-                found[run] = error
-        return found
+        found = {run: why.get(replace(run, seed=0)) for run in runs}
+        return {run: error for run, error in found.items() if error is not None}
 
     def forecast(self, runs: Iterable[Run]) -> str:
         """Say how many runs there are and how many are kept, and about how long the rest takes.
@@ -265,12 +259,11 @@ class Runner:
         wrong = self.wrong(asked)
         missing = list(self._missing(asked))
         kept = len(asked) - len(missing) - len(wrong)
-        counted = f"{len(asked):,} runs: {kept:,} are kept, {{}} to do"
-        if wrong:
-            counted += f", {len(wrong):,} cannot be done"
+        to_do = f"{len(missing):,}" if missing else "none"
+        counted = f"{len(asked):,} runs: {kept:,} are kept, {to_do} to do"
+        counted += f", {len(wrong):,} cannot be done" if wrong else ""
         if not missing:
-            return counted.format("none")
-        counted = counted.format(f"{len(missing):,}")
+            return counted
         begin = time.perf_counter()
         tried = self.try_out(run for run in missing if run.after is None)
         spent = time.perf_counter() - begin
@@ -299,7 +292,7 @@ class Runner:
         )
         for trial in tried:
             if trial.report is not None:
-                self._keep(trial.run, trial.report)
+                write_whole(self.path(trial.run), trial.report.encode())
             if trial.refused is not None:
                 self._keep_refusal(trial.run, trial.refused)
         with suppress(OSError):
@@ -315,11 +308,8 @@ class Runner:
             raise UserError(f"{self.path(run)}: not the report of a single run")
         return found
 
-    def _state(self, run: Run) -> Path:
-        return self.folder / f"{self.key(run)}.state"
-
-    def _why(self, run: Run) -> Path:
-        return self.folder / f"{self.key(run)}.refused"
+    def _file(self, run: Run, suffix: str) -> Path:
+        return self.folder / f"{self.key(run)}.{suffix}"
 
     def _refusal(self, run: Run) -> Exception | None:
         """Return why a run, or one that it comes after, was refused when it was asked before."""
@@ -327,9 +317,9 @@ class Runner:
             return self._wrong[run]
         if run.after is not None and (before := self._refusal(run.after)) is not None:
             return before
-        if not self._why(run).exists():
+        if not self._file(run, "refused").exists():
             return None
-        kept = json.loads(self._why(run).read_text(encoding="utf-8"))
+        kept = json.loads(self._file(run, "refused").read_text(encoding="utf-8"))
         why: Exception = _KEPT[kept["kind"]](kept["text"])
         if kept["on_command_line"] != kept["text"]:
             why.on_command_line = kept["on_command_line"]  # type: ignore[attr-defined]
@@ -341,17 +331,16 @@ class Runner:
     def _keep_refusal(self, run: Run, why: Exception) -> None:
         if (kind := type(why).__name__) in _KEPT:
             kept = {"kind": kind, "text": str(why), "on_command_line": message(why)}
-            write_whole(self._why(run), json.dumps(kept).encode())
+            write_whole(self._file(run, "refused"), json.dumps(kept).encode())
 
     def _missing(self, runs: Sequence[Run]) -> dict[Run, bool]:
         """Return the runs to do, and of each whether its drive is needed afterwards."""
         missing: dict[Run, bool] = {}
 
         def need(run: Run, state: bool) -> None:
-            there = (self._state(run) if state else self.path(run)).exists()
-            if there or missing.get(run, False) or (run in missing and not state):
-                return
-            if self._refusal(run) is not None:
+            there = self._file(run, "state" if state else "json").exists()
+            known = missing.get(run, False) or (run in missing and not state)
+            if there or known or self._refusal(run) is not None:
                 return
             missing[run] = state
             if run.after:
@@ -389,7 +378,7 @@ class Runner:
                     run = going.pop(future)
                     ended.add(run)
                     try:
-                        self._keep(run, future.result())
+                        write_whole(self.path(run), future.result().encode())
                     except Stopped:
                         raise self._watched[0] if self._watched else Stopped from None
                     except self.refusals as e:
@@ -408,12 +397,9 @@ class Runner:
                 pool.shutdown(cancel_futures=True)
         return refused
 
-    def _keep(self, run: Run, report: str) -> None:
-        write_whole(self.path(run), report.encode())
-
     def _submit(self, pool: Executor, run: Run, keep: bool, stop: threading.Event) -> Future[str]:
-        before = str(self._state(run.after)) if run.after else None
-        after = str(self._state(run)) if keep else None
+        before = str(self._file(run.after, "state")) if run.after else None
+        after = str(self._file(run, "state")) if keep else None
         how = (tuple(self.leave_out), before, after)
         if self.executor is not None:
             return pool.submit(_do, run, *how)

@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     from wordline.parts import Span
     from wordline.routes import ByPage, BySize, Compiled
 
-__all__ = ["Collect", "Move", "ReadSeen", "Request", "Scheme", "SetQuota", "to"]
-
 #: A place is made once, so that the engine knows it again and reads it once.
 _place = cache(_wordline.to)
 

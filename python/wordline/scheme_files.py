@@ -133,11 +133,10 @@ def read_with(path: Path) -> list[Path]:
     left = [path]
     while left:
         here = left.pop()
-        for imported in _imported(here, root, here.stat().st_mtime_ns):
-            if imported != path and imported not in found:
-                found[imported] = None
-                left.append(imported)
-    return sorted(found)
+        new = [p for p in _imported(here, root, here.stat().st_mtime_ns) if p not in found]
+        found |= dict.fromkeys(new)
+        left += new
+    return sorted(found.keys() - {path})
 
 
 @cache
@@ -158,13 +157,8 @@ def _of(tree: ast.AST, path: Path, root: Path) -> Iterator[Path]:
                 yield from _files(alias.name.split("."), (path.parent, root.parent), root)
         elif isinstance(node, ast.ImportFrom):
             words = node.module.split(".") if node.module else []
-            if node.level:
-                folder = path.parent
-                for _ in range(node.level - 1):
-                    folder = folder.parent
-                places: tuple[Path, ...] = (folder,)
-            else:
-                places = (path.parent, root.parent)
+            up = path.parents[min(node.level, len(path.parents)) - 1]
+            places = (up,) if node.level else (path.parent, root.parent)
             yield from _files(words, places, root)
             for alias in node.names:
                 yield from _files([*words, alias.name], places, root)
@@ -178,7 +172,6 @@ def _files(words: list[str], places: tuple[Path, ...], root: Path) -> Iterator[P
             at = place.joinpath(*words[:n])
             file = at.with_name(at.name + ".py")
             found += [f for f in (at / _INIT, file) if f.is_file()]
-        inside = [f for f in found if f.is_relative_to(root)]
-        if inside:
+        if inside := [f for f in found if f.is_relative_to(root)]:
             yield from inside
             return

@@ -37,14 +37,9 @@ def _loaded(file: str) -> Any:
         _loading.pop()
 
 
-def loading() -> str:
-    """Return the file of classes that is being loaded."""
-    return _loading[-1]
-
-
-def is_loading() -> bool:
-    """Return whether a file of classes is being loaded, whose runs nobody has asked for."""
-    return bool(_loading)
+def loading() -> str | None:
+    """Return the file of classes that is being loaded, whose runs nobody has asked for."""
+    return _loading[-1] if _loading else None
 
 
 #: Classes of this process, by file and name: a script is not read again to find its own.
@@ -79,12 +74,7 @@ def over(front: Any, dense: Any) -> str:
     Parameters
     ----------
     front, dense
-        Spellings, or classes or instances of `Scheme`.
-
-    Returns
-    -------
-    str
-        What `wordline.run` takes, ``FRONT+DENSE``.
+        Spellings, or classes or instances of `Scheme`; the result is ``FRONT+DENSE``.
 
     Raises
     ------
@@ -140,18 +130,17 @@ def resolved(spelling: str) -> tuple[str, list[type[Scheme]]]:
     """
     if PREFIX not in spelling:
         return spelling, []
-    native, classes = [], []
+    native, classes = [], dict[type[Scheme], None]()
     for part in parts(spelling):
-        if not part.startswith(PREFIX):
-            native.append(part)
-            continue
-        file, _, own = part.removeprefix(PREFIX).partition("#")
-        wanted, _, parameters = own.partition(":")
-        found = _class(part, file, wanted)
-        if found not in classes:
-            classes.append(found)
-        native.append(found._name() + (f":{parameters}" if parameters else ""))
-    return "+".join(native), classes
+        name = part
+        if part.startswith(PREFIX):
+            file, _, own = part.removeprefix(PREFIX).partition("#")
+            wanted, colon, parameters = own.partition(":")
+            found = _class(part, file, wanted)
+            classes[found] = None
+            name = found._name() + (colon + parameters if parameters else "")
+        native.append(name)
+    return "+".join(native), list(classes)
 
 
 def all_resolved(schemes: Iterable[Any]) -> tuple[list[str], list[type[Scheme]]]:
@@ -195,15 +184,13 @@ def _class(part: str, file: str, wanted: str) -> type[Scheme]:
             "level of a file"
         )
     module = _loaded(file)
-    found = getattr(module, wanted, None) if wanted else None
-    if isinstance(found, type) and issubclass(found, Scheme):
+    classes = {
+        n: c for n, c in vars(module).items() if isinstance(c, type) and issubclass(c, Scheme)
+    }
+    if found := classes.get(wanted):
         _TYPED.setdefault(found, f"{PREFIX}{file}#{wanted}")
         return found
-    there = [
-        name
-        for name, c in vars(module).items()
-        if isinstance(c, type) and issubclass(c, Scheme) and c.__module__ == module.__name__
-    ]
+    there = [name for name, c in classes.items() if c.__module__ == module.__name__]
     raise UserError(
         f"{part}: {file} has no scheme {wanted!r}; use {PREFIX}{file}#CLASS with one of "
         f"{', '.join(there) or 'none'}"
@@ -253,12 +240,8 @@ def of_report(report: Mapping[str, Any]) -> list[type[Scheme]]:
 
 #: Commands that are done in Python, and take spellings as they are.
 _IN_PYTHON = ("sweep", "atlas", "reproduce", "model")
-
-
 #: Options behind which a class of Python may stand.
 _TAKES_CLASSES = ("--scheme", "--class")
-
-
 #: What begins another scheme behind a comma; a parameter or a part of a path does not.
 _NEXT = re.compile(r",(?=py:|[A-Za-z0-9-]+(?:[:+,]|$))")
 
@@ -275,13 +258,13 @@ def in_arguments(arguments: list[str]) -> tuple[list[str], list[type[Scheme]]]:
     found: list[str] = []
     classes: dict[type[Scheme], None] = {}
     for argument in arguments:
-        option, equals, value = argument.partition("=")
-        is_joined = option in _TAKES_CLASSES and bool(equals)
-        given = value if is_joined else argument
+        option, equals, given = argument.partition("=")
+        head = option + equals if option in _TAKES_CLASSES and equals else ""
+        given = argument.removeprefix(head)
         is_explained = arguments[1] == "explain" and argument.startswith(PREFIX)
-        if is_joined or is_explained or (found and found[-1] in _TAKES_CLASSES):
+        if head or is_explained or (found and found[-1] in _TAKES_CLASSES):
             names, own = all_resolved(_NEXT.split(given))
             given = ",".join(names)
             classes.update(dict.fromkeys(own))
-        found.append(f"{option}={given}" if is_joined else given)
+        found.append(head + given)
     return found, list(classes)

@@ -30,7 +30,7 @@ def importable(classes: Sequence[type[Scheme]]) -> bool:
 
     The caller's script would start again there.
     """
-    if spelling.is_loading():
+    if spelling.loading() is not None:
         return False
     return all(
         cls.__module__ != "__main__" and not spelling.typed(cls).startswith(f"{spelling.PREFIX}#")
@@ -41,15 +41,8 @@ def importable(classes: Sequence[type[Scheme]]) -> bool:
 class Process:
     """A run of one seed, or a life, in a process of its own.
 
-    Parameters
-    ----------
-    asked
-        What the native half takes of it, all but the classes: with ``life`` of a life, with
-        ``report`` of a run that is done again.
-    scheme
-        Its scheme, as the native half spells it.
-    classes
-        The classes among which those of the scheme are.
+    It is what the native half takes of it, with ``life`` of a life, with ``report`` of a run that
+    is done again; its scheme as the native half spells it, and classes with those of the scheme.
     """
 
     def __init__(

@@ -8,14 +8,13 @@ the published atlas of these.
 from __future__ import annotations
 
 import shlex
-import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from wordline import Refused, UserError, _wordline
-from wordline.commands import SWEEP, perform
+from wordline.commands import SWEEP, command, tell
 from wordline.quantity import duration
 
 if TYPE_CHECKING:
@@ -30,12 +29,8 @@ SEEDS, REQUESTS = 5, 50_000
 MOST_SEEDS = 10
 
 
-def main(**arguments: Any) -> int:
-    """Do ``wordline atlas``; return its exit code: 0, or 2 where the input is wrong, or 1."""
-    return perform("atlas", SWEEP, lambda: make(**arguments))
-
-
-def make(
+@command("atlas", SWEEP)
+def main(
     *,
     workload: str | None = None,
     device: str | None = None,
@@ -48,12 +43,14 @@ def make(
     on: str | None = None,
     dry_run: bool = False,
 ) -> None:
-    """Make the atlas of one workload on one drive; arguments are the options of the command.
+    """Do ``wordline atlas``: make the atlas of one workload on one drive.
 
     Without schemes it is of every one that the device admits; ``seeds`` and ``requests`` are those
     of each run, and ``most_seeds`` is twice ``seeds`` if not given. ``out`` gets page, data,
-    pictures and the reports of all runs. Raises as `wordline.run`.
+    pictures and the reports of all runs.
     """
+    from wordline import Run
+    from wordline._run import asked
     from wordline.atlas import design as designs
 
     if workload is None or device is None:
@@ -64,20 +61,22 @@ def make(
         )
     given = extent(seeds, most_seeds, requests)
     first = seeds or SEEDS
-    folder = Path(out) if out else Path("out/atlas")
+    folder = Path(out or "out/atlas")
+    # Without names those that the device admits.
+    probe = asked(Run(device=device, scheme="conventional", workload="uniform:requests=1"))
+    admitted, _ = _wordline.admitted(probe, list(schemes) or [_wordline.ALL_COMPATIBLE])
     design = designs.of_workload(
         workload,
         device,
-        schemes=_schemes(device, schemes),
+        schemes=admitted,
         seeds=first,
         most_seeds=most_seeds or first + max(first, 2),
         requests=requests or REQUESTS,
     )
     own = ["--workload", workload, "--device", device]
     own += [word for scheme in schemes for word in ("--scheme", scheme)]
-    command = f"wordline atlas {shlex.join(own)}{given}"
     if atlas := carry_out(design, runner_in(folder, jobs, on), dry_run=dry_run):
-        show(atlas, folder, command)
+        show(atlas, folder, f"wordline atlas {shlex.join(own)}{given}")
 
 
 def extent(seeds: int | None, most_seeds: int | None, requests: int | None) -> str:
@@ -98,9 +97,8 @@ def extent(seeds: int | None, most_seeds: int | None, requests: int | None) -> s
             f"--most-seeds {most_seeds}: with {first} seeds it must be {first} (no further seeds), "
             f"or {first + 2} to {first + MOST_SEEDS}, since an interval needs two further seeds"
         )
-    given = f" --seeds {seeds}" if seeds else ""
-    given += f" --most-seeds {most_seeds}" if most_seeds else ""
-    return given + (f" --requests {requests}" if requests else "")
+    given = {"seeds": seeds, "most-seeds": most_seeds, "requests": requests}
+    return "".join(f" --{name} {number}" for name, number in given.items() if number)
 
 
 def runner_in(folder: Path, jobs: int | None, on: str | None) -> Runner:
@@ -109,14 +107,8 @@ def runner_in(folder: Path, jobs: int | None, on: str | None) -> Runner:
     from wordline.cluster import at
     from wordline.runs import Runner
 
-    at_once, executor = at(on, jobs)
-    return Runner(
-        folder / "runs",
-        jobs=at_once,
-        executor=executor,
-        leave_out=SERIES,
-        refusals=(Refused, UserError),
-    )
+    refusals = (Refused, UserError)
+    return Runner(folder / "runs", *at(on, jobs), leave_out=SERIES, refusals=refusals)
 
 
 def carry_out(design: Design, runner: Runner, *, dry_run: bool = False) -> Atlas | None:
@@ -175,15 +167,4 @@ def show(atlas: Atlas, folder: Path, command: str, words: Words | None = None) -
         print("longer runs:")
         print(command)
     page = next(path for path in written if path.name == "index.html")
-    print(f"wrote {len(written)} files; the page is {page}", file=sys.stderr)
-
-
-def _schemes(device: str, named: Sequence[str]) -> list[str]:
-    """Return the schemes asked for, or every one that a device admits."""
-    from wordline import Run
-    from wordline._run import asked
-
-    wanted = list(named) or [_wordline.ALL_COMPATIBLE]
-    run = Run(device=device, scheme="conventional", workload="uniform:requests=1")
-    found, _ = _wordline.admitted(asked(run), wanted)
-    return found
+    tell(f"wrote {len(written)} files; the page is {page}")

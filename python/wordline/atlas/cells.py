@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
+from math import prod
 from typing import Any
 
 import numpy as np
 
+from wordline._measures import value
 from wordline.atlas.design import FACTORS, names
 from wordline.steady import ENOUGH, Steady, of_reports
 
@@ -38,12 +41,9 @@ class Measure:
 LEAST_LATENCY_US = 10.0
 
 
-def _latency(kind: str, figure: str) -> Callable[[Report], float | None]:
-    def of(report: Report) -> float | None:
-        found = report["latency_us"].get(kind)
-        return None if not found else max(float(found[figure]), LEAST_LATENCY_US)
-
-    return of
+def _at(path: str) -> Callable[[Report], float | None]:
+    least = LEAST_LATENCY_US if path.startswith("latency_us.") else 0.0
+    return lambda report: None if (of := value(report, path)) is None else max(of, least)
 
 
 def usable(report: Report) -> float:
@@ -56,43 +56,27 @@ def usable(report: Report) -> float:
     return float(sum(r["bytes"] for r in capacity["regions"] if own or r["mode"] != "slc"))
 
 
-def _wordlines(report: Report) -> int:
-    return sum(
-        m["blocks_per_plane"]
-        * m["wordlines_per_block"]
-        * int(np.prod(list(m["topology"].values())))
+def _cost(report: Report) -> float:
+    wordlines = sum(
+        m["blocks_per_plane"] * m["wordlines_per_block"] * prod(m["topology"].values())
         for m in report["config"]["device"]["media"]
     )
+    return wordlines / usable(report) * 1e9
 
 
-def _energy(report: Report) -> float | None:
-    return (report["flash"].get("energy") or {}).get("nj_per_host_byte")
-
-
+_POINTS = {"mean": "mean", "p50": "p50", "p99": "p99", "p999": "p99.9"}
 MEASURES = (
-    Measure("write_mean", "write latency, mean", "us", _latency("write", "mean")),
-    Measure("write_p50", "write latency, p50", "us", _latency("write", "p50")),
-    Measure("write_p99", "write latency, p99", "us", _latency("write", "p99")),
-    Measure("write_p999", "write latency, p99.9", "us", _latency("write", "p999")),
-    Measure("read_mean", "read latency, mean", "us", _latency("read", "mean")),
-    Measure("read_p50", "read latency, p50", "us", _latency("read", "p50")),
-    Measure("read_p99", "read latency, p99", "us", _latency("read", "p99")),
-    Measure("read_p999", "read latency, p99.9", "us", _latency("read", "p999")),
-    Measure("throughput", "throughput", "MB/s", lambda r: r["throughput"]["mb_per_s"], more=True),
-    Measure("waf", "write amplification", "", lambda r: (r.get("waf") or {}).get("total")),
-    Measure(
-        "lifetime",
-        "lifetime",
-        "B",
-        lambda r: (r.get("lifetime") or {}).get("total_bytes_written"),
-        more=True,
+    *(
+        Measure(f"{way}_{at}", f"{way} latency, {name}", "us", _at(f"latency_us.{way}.{at}"))
+        for way, (at, name) in product(("write", "read"), _POINTS.items())
     ),
+    Measure("throughput", "throughput", "MB/s", _at("throughput.mb_per_s"), more=True),
+    Measure("waf", "write amplification", "", _at("waf.total")),
+    Measure("lifetime", "lifetime", "B", _at("lifetime.total_bytes_written"), more=True),
     Measure("usable", "usable capacity", "B", usable, more=True),
-    Measure(
-        "cost", "cost of a usable gigabyte", "wordlines", lambda r: _wordlines(r) / usable(r) * 1e9
-    ),
-    Measure("energy", "energy of a host byte", "nJ", _energy),
-    Measure("ram", "RAM", "B", lambda r: r["conditions"]["ram_bytes"]),
+    Measure("cost", "cost of a usable gigabyte", "wordlines", _cost),
+    Measure("energy", "energy of a host byte", "nJ", _at("flash.energy.nj_per_host_byte")),
+    Measure("ram", "RAM", "B", _at("conditions.ram_bytes")),
 )
 KEYS = {measure.key: i for i, measure in enumerate(MEASURES)}
 #: What is extrapolated from a run to the end of the drive's life, and said of steady runs alone.
@@ -199,13 +183,11 @@ def place(
             fixed=scheme in fixed,
             parts=_parts(found),
         )
-    cells.update({s: Cell(why=why) for s, why in refused.items()})
+    cells |= {s: Cell(why=why) for s, why in refused.items()}
     host = [r["host"] for r in reports[baseline]]
     count = sum(h["read_requests"] for h in host), sum(h["write_requests"] for h in host)
-    known = ~np.isnan(base)
-    mean = np.where(
-        known.any(axis=1), np.nansum(base, axis=1) / np.maximum(known.sum(axis=1), 1), np.nan
-    )
+    known = (~np.isnan(base)).sum(axis=1)
+    mean = np.where(known > 0, np.nansum(base, axis=1) / np.maximum(known, 1), np.nan)
     seconds = float(np.mean([r["simulated_s"] for r in reports[baseline]]))
     return Place(at, *leads, mean, count, cells, base_scheme=baseline, seconds=seconds)
 
@@ -218,15 +200,11 @@ def _parts(reports: Sequence[Report]) -> dict[str, dict[str, float]]:
             c: sum(by.values()) for c, by in ((report.get("waf") or {}).get("parts") or {}).items()
         }
         parts = report.get("latency_parts_us") or {}
-        of = {
-            "read": parts.get("read") or {},
-            "write": parts.get("write") or {},
-            "programs": causes,
-        }
-        for kind, values in of.items():
+        of = {way: parts.get(way) or {} for way in ("read", "write")}
+        for kind, values in {**of, "programs": causes}.items():
             into = found.setdefault(kind, {})
-            for name, value in values.items():
-                into[name] = into.get(name, 0.0) + value / len(reports)
+            for name, part in values.items():
+                into[name] = into.get(name, 0.0) + part / len(reports)
     # As the data of a page have them, so that a text says the same of a page that is read again.
     return {kind: _largest(of) for kind, of in found.items()}
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from math import prod
 from typing import Any
 
@@ -96,7 +96,7 @@ class Condition:
 
     def at(self) -> tuple[str, ...]:
         """Return the levels in the order of the factors."""
-        return (self.load, self.workload, self.fill, self.age, self.cache)
+        return astuple(self)
 
     def __str__(self) -> str:
         """Say it in words."""
@@ -207,6 +207,7 @@ def of_workload(
         Condition(load, name, fill, ages[(i + j) % len(ages)], caches[(i + j) % len(caches)])
         for (i, load), (j, fill) in itertools.product(enumerate(LOADS), enumerate(FILLS))
     ]
+    levels = (list(LOADS), [name], list(FILLS), ages, caches)
     return Design(
         title=f"{name} on {drive.name}",
         drives=[drive],
@@ -217,13 +218,7 @@ def of_workload(
         requests={name: requests},
         fit=None if has_option(workload, "fit") else "wrap",
         most_seeds=most_seeds,
-        levels={
-            "load": list(LOADS),
-            "workload": [name],
-            "fill": list(FILLS),
-            "age": ages,
-            "cache": caches,
-        },
+        levels=dict(zip(FACTORS, levels, strict=True)),
     )
 
 
@@ -250,9 +245,7 @@ def drive_of(name: str, text: Mapping[str, Any]) -> Drive:
     planes = prod(medium["topology"].values())
     blocks = int(cache.get("static_blocks", 0))
     block = medium["wordlines_per_block"] * in_bytes(medium["page"])
-    settings: tuple[tuple[str, str], ...] = ()
-    if not found.get("errors"):
-        settings = (("errors.model", "raro"),)
+    logical = found["capacity"].get("logical")
     return Drive(
         name=name,
         title=text.get("title", name),
@@ -263,16 +256,11 @@ def drive_of(name: str, text: Mapping[str, Any]) -> Drive:
         schemes=schemes,
         cache_bytes=blocks * planes * block,
         cache_blocks=blocks,
-        capacity=_capacity(found, probe),
-        settings=settings,
+        capacity=in_bytes(logical)
+        if logical
+        else probe.do().to_dict()["capacity"]["logical_bytes"],
+        settings=() if found.get("errors") else (("errors.model", "raro"),),
     )
-
-
-def _capacity(found: Mapping[str, Any], probe: Run) -> int:
-    """Return the logical capacity of a device in bytes."""
-    if logical := found["capacity"].get("logical"):
-        return in_bytes(logical)
-    return int(probe.do().to_dict()["capacity"]["logical_bytes"])
 
 
 @dataclass(frozen=True)
@@ -323,11 +311,9 @@ def settings(
     if share is None or fixed or not has_cache:
         return drive.settings
     static = max(1, drive.cache_blocks * share[0] // share[1])
-    return (
-        *drive.settings,
-        ("slc_cache.static_blocks", str(static)),
-        ("slc_cache.dynamic_blocks", str(drive.cache_blocks - static)),
-    )
+    blocks = {"static": static, "dynamic": drive.cache_blocks - static}
+    changed = ((f"slc_cache.{part}_blocks", str(count)) for part, count in blocks.items())
+    return (*drive.settings, *changed)
 
 
 def run(
@@ -344,11 +330,11 @@ def run(
     """Return one run of a condition, this many times as long; `fixed` keeps the cache static."""
     device, scheme = drive.spelled[label]
     return Run(
-        device=device,
-        scheme=scheme,
-        workload=workload(design, drive, condition, rates),
-        seed=seed,
-        requests=times * design.requests[condition.workload],
+        device,
+        scheme,
+        workload(design, drive, condition, rates),
+        seed,
+        times * design.requests[condition.workload],
         set=settings(condition, drive, device, fixed=fixed),
         initial=initial(condition, drive),
         fit=design.fit,

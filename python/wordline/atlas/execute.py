@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import time
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Any
@@ -24,15 +25,6 @@ SERIES = ("latency_cdf", "timeline", "block_map", "wear_histogram")
 
 #: Told of a condition that has been run: the drive, its number there from 1, and the condition.
 Told = Callable[[str, int, d.Condition], object]
-
-
-@dataclass
-class _Done:
-    """What the schemes of a condition came to."""
-
-    reports: dict[str, list[dict[str, Any]]]  #: By scheme, one of each seed.
-    refused: dict[str, str]  #: Why the others have none.
-    fixed: set[str] = field(default_factory=set)  #: Those that kept a static cache.
 
 
 @dataclass
@@ -58,17 +50,9 @@ class Performer:
                 self.told(drive.name, number, condition)
             about = (drive.name, drive.title, drive.baseline, drive.schemes)
             found.append(DriveCells(*about, places, drive.further))
-        design = self.design
-        return Atlas(
-            design.title,
-            design.seeds,
-            design.requests,
-            design.levels,
-            design.kinds,
-            found,
-            design.fit,
-            is_finite=design.is_finite,
-        )
+        of = self.design
+        extent = (of.title, of.seeds, of.requests, of.levels, of.kinds)
+        return Atlas(*extent, found, of.fit, is_finite=of.is_finite)
 
     def further(self) -> int:
         """Return how many runs there are at most with further seeds: of two and the baseline."""
@@ -91,12 +75,8 @@ class Performer:
         """
         begin = time.perf_counter()
         closed = [c for c in self.design.conditions if c.load not in d.OPEN]
-        runs = [
-            self.described(drive, condition, label)
-            for condition in closed
-            for drive in self.design.drives
-            for label in drive.spelled
-        ]
+        pairs = itertools.product(closed, self.design.drives)
+        runs = [self.described(on, under, s) for under, on in pairs for s in on.spelled]
         tried = self.runner.try_out(runs)
         spent = time.perf_counter() - begin
         known = [t.seconds for t in tried if t.seconds is not None]
@@ -162,9 +142,9 @@ class Performer:
         device, scheme = drive.schemes[drive.baseline]
         spelling = self.design.workloads[condition.workload]
         return Run(
-            device=device,
-            scheme=scheme,
-            workload=d.with_options(spelling, options) if options else spelling,
+            device,
+            scheme,
+            d.with_options(spelling, options) if options else spelling,
             requests=self.design.requests[condition.workload],
             set=drive.settings,
             initial=d.initial(condition, drive),
@@ -186,15 +166,18 @@ class Performer:
         except d.NoTimes as e:
             refused = dict.fromkeys(drive.spelled, str(e))
             return place(condition.at(), drive.baseline, {}, refused, ("", initial, settings))
-        done = self._all_schemes(drive, condition, seeds, times)
-        leads = (workload, initial, settings)
+        reports, refused = self._do(drive, condition, drive.spelled, seeds, times)
+        fixed: dict[str, Any] = {}
+        if condition.cache != "static":
+            # A scheme that has no dynamic cache keeps the static one.
+            fixed, refused = self._do(drive, condition, refused, seeds, times, fixed=refused)
         found = place(
             condition.at(),
             drive.baseline,
-            done.reports,
-            done.refused,
-            leads,
-            done.fixed,
+            {**reports, **fixed},
+            refused,
+            (workload, initial, settings),
+            fixed,
             over_seeds=self.design.seeds > 1,
         )
         found.asked = times * self.design.requests[condition.workload]
@@ -210,7 +193,7 @@ class Performer:
             more = range(design.seeds + 1, design.most_seeds + 1)
             three = dict.fromkeys([drive.baseline, *two])
             fixed = {scheme for scheme, cell in found.cells.items() if cell.fixed}
-            further, _ = self._do(self._runs(drive, condition, three, fixed, more, times))
+            further, _ = self._do(drive, condition, three, more, times, fixed=fixed)
             if further.keys() == three.keys():
                 found.again = {s: logs(further[s], further[drive.baseline]) for s in two}
         return found
@@ -228,33 +211,6 @@ class Performer:
         has_ended = sum(first.requests) < first.asked
         return 1 if has_ended or not every.runs or every.is_enough else self.design.longest
 
-    def _all_schemes(
-        self, drive: d.Drive, condition: d.Condition, seeds: Sequence[int], times: int
-    ) -> _Done:
-        """Run all schemes; one that has no dynamic cache keeps the static one."""
-        reports, refused = self._do(self._runs(drive, condition, drive.spelled, (), seeds, times))
-        if condition.cache == "static":
-            return _Done(reports, refused)
-        again, refused = self._do(self._runs(drive, condition, refused, refused, seeds, times))
-        return _Done({**reports, **again}, refused, set(again))
-
-    def _runs(
-        self,
-        drive: d.Drive,
-        condition: d.Condition,
-        schemes: Iterable[str],
-        fixed: Container[str],
-        seeds: Sequence[int],
-        times: int,
-    ) -> dict[str, list[Run]]:
-        return {
-            s: [
-                self.described(drive, condition, s, seed=seed, fixed=s in fixed, times=times)
-                for seed in seeds
-            ]
-            for s in schemes
-        }
-
     def _not_apart(self, drive: d.Drive, found: Place) -> tuple[str, str] | None:
         """Return the best two schemes of a condition in mean write latency that need more seeds."""
         if self.design.most_seeds <= self.design.seeds:
@@ -267,12 +223,25 @@ class Performer:
         return choice.scheme, choice.second
 
     def _do(
-        self, runs: Mapping[str, list[Run]]
+        self,
+        drive: d.Drive,
+        condition: d.Condition,
+        schemes: Iterable[str],
+        seeds: Sequence[int],
+        times: int,
+        *,
+        fixed: Container[str] = (),
     ) -> tuple[dict[str, list[dict[str, Any]]], dict[str, str]]:
-        """Return the reports of each scheme, or why it has none."""
+        """Return the reports of each scheme, one for each seed, or why it has none."""
+        runs: dict[str, list[Run]] = {}
         refused = {}
         known: list[Run] = []
-        for scheme, of in runs.items():
+        for scheme in schemes:
+            is_fixed = scheme in fixed
+            of = runs[scheme] = [
+                self.described(drive, condition, scheme, seed=s, fixed=is_fixed, times=times)
+                for s in seeds
+            ]
             try:
                 for run in of:
                     self.runner.key(run)
@@ -283,12 +252,8 @@ class Performer:
         for scheme, of in runs.items():
             if found := next((not_admitted[run] for run in of if run in not_admitted), None):
                 refused[scheme] = _short(found)
-        reports = {
-            scheme: [done[run].to_dict() for run in of]
-            for scheme, of in runs.items()
-            if scheme not in refused
-        }
-        return reports, refused
+        ran = {scheme: of for scheme, of in runs.items() if scheme not in refused}
+        return {scheme: [done[r].to_dict() for r in of] for scheme, of in ran.items()}, refused
 
 
 def _short(error: Exception | Refused) -> str:

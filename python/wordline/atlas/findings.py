@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 
 from wordline.atlas import judge as j
 from wordline.atlas.cells import KEYS, MEASURES, Atlas, DriveCells, Place
+from wordline.atlas.design import FACTORS
 from wordline.quantity import duration
 from wordline.steady import NO_RUNS
 
@@ -85,14 +87,6 @@ def steady_runs(drive: DriveCells) -> str:
     return str(sum(every, NO_RUNS))
 
 
-def _many(count: int) -> str:
-    return "one condition" if count == 1 else f"{count} conditions"
-
-
-def _every(count: int) -> str:
-    return "both conditions" if count == 2 else f"all {count} conditions"
-
-
 def winners(drive: DriveCells) -> list[str]:
     """Say which schemes write fastest under how many conditions of a drive."""
     if len(drive.places) < 2:
@@ -113,7 +107,8 @@ def winners(drive: DriveCells) -> list[str]:
         begin = f"On {drive.title} {_name(first)} has the lowest mean write latency"
         if first == NONE:
             begin = f"On {drive.title} no scheme writes significantly faster than the plain drive"
-        return [f"{begin} under {_every(len(settled))} ({runs})."]
+        every = "both" if len(settled) == 2 else f"all {len(settled)}"
+        return [f"{begin} under {every} conditions ({runs})."]
     if changing or short:
         begin += f" is known for {len(settled)} of {len(drive.places)} conditions"
     else:
@@ -152,37 +147,31 @@ def _extremes(
     drive: DriveCells, factor: str, scheme: str, measure: str
 ) -> tuple[tuple[str, j.Over], tuple[str, j.Over]] | None:
     """Return the levels of a factor at which a scheme is best and worst, if runs are steady."""
-    from wordline.atlas.design import FACTORS
-
     at = list(FACTORS).index(factor)
     levels = dict.fromkeys(p.at[at] for p in drive.places)
-    known = [
-        (level, found)
-        for level in levels
-        if (found := j.over(j.where(drive, **{factor: level}), scheme, measure)) is not None
-    ]
-    if len(known) < 2:
-        return None
-    if not all(found.is_settled for _, found in known):
+    each = [(level, j.over(j.where(drive, **{factor: level}), scheme, measure)) for level in levels]
+    known = [(level, found) for level, found in each if found is not None]
+    if len(known) < 2 or not all(found.is_settled for _, found in known):
         return None
     ordered = sorted(known, key=lambda item: item[1].log, reverse=MEASURES[KEYS[measure]].more)
     return ordered[0], ordered[-1]
 
 
 def _loads(drive: DriveCells) -> list[str]:
-    said = []
-    for scheme in ("turbo-write", "slc-cache"):
-        if scheme not in drive.schemes or _is_of_two_media(drive):
-            continue
+    for scheme in _alone(drive, "turbo-write", "slc-cache"):
         if found := _extremes(drive, "load", scheme, "write_mean"):
             (best, one), (worst, other) = found
-            said.append(
+            return [
                 f"Load decides what an SLC cache is worth: on {drive.title} the mean write latency "
                 f"under {_name(scheme)} is {one} the plain drive's with `{best}`, and "
                 f"{other} with `{worst}`."
-            )
-            break
-    return said
+            ]
+    return []
+
+
+def _alone(drive: DriveCells, *schemes: str) -> list[str]:
+    """Return those of some schemes that ran on a drive, if all ran on the same flash."""
+    return [] if _is_of_two_media(drive) else [s for s in schemes if s in drive.schemes]
 
 
 def _fills(drive: DriveCells) -> list[str]:
@@ -212,26 +201,24 @@ def _fills(drive: DriveCells) -> list[str]:
 
 
 def _ages(drive: DriveCells) -> list[str]:
-    said = []
-    for scheme in ("raro", "slc-cache"):
-        if scheme not in drive.schemes or _is_of_two_media(drive):
-            continue
+    for scheme in _alone(drive, "raro", "slc-cache"):
         new = j.over(j.where(drive, age="new"), scheme, "read_mean")
         old = j.over(j.where(drive, age="nine-tenths"), scheme, "read_mean")
         if new is not None and old is not None and new.is_settled and old.is_settled:
-            said.append(
+            return [
                 f"Age: on {drive.title} the mean read latency under {_name(scheme)} is "
                 f"{new} the plain drive's when new, and {old} with nine tenths of "
                 "its life used."
-            )
-            break
-    return said
+            ]
+    return []
 
 
 def _costs(drive: DriveCells) -> list[str]:
     ranked = j.rank(drive, drive.places, "lifetime")
-    if len(ranked) < 3 or _is_of_two_media(drive):
-        if len(drive.schemes) < 3 or len(drive.places) < 2 or _is_of_two_media(drive):
+    if _is_of_two_media(drive):
+        return []
+    if len(ranked) < 3:
+        if len(drive.schemes) < 3 or len(drive.places) < 2:
             return []
         return [
             f"What it costs: on {drive.title} the drive's lifetime is not known: run longer "
@@ -291,19 +278,13 @@ def _again(atlas: Atlas) -> list[str]:
 
     Conditions whose runs are not steady have no best two.
     """
-    places = [p for drive in atlas.drives for p in drive.places if p.again]
-    choices = [
-        choice
-        for drive in atlas.drives
-        for place in drive.places
-        if place.again
-        and (choice := j.choose(drive, [place], "write_mean")) is not None
-        and choice.is_settled
-    ]
+    places = [(drive, place) for drive in atlas.drives for place in drive.places if place.again]
+    found = [j.choose(drive, [place], "write_mean") for drive, place in places]
+    choices = [choice for choice in found if choice is not None and choice.is_settled]
     if not choices:
         return []
     apart = sum(not choice.apart.is_chance for choice in choices)
-    last = atlas.seeds + max(np.shape(rows)[1] for p in places for rows in p.again.values())
+    last = atlas.seeds + max(np.shape(rows)[1] for _, p in places for rows in p.again.values())
     every = sum(len(drive.places) for drive in atlas.drives)
     return [
         f"In {len(choices)} of {every} conditions the two schemes with the lowest mean write "
@@ -324,15 +305,13 @@ def best_places(
     found = []
     for drive in drives:
         rivals = [s for s in drive.schemes if not (alone and "+" in s)]
-        for place in drive.places:
-            for measure in ASKED:
-                choice = j.choose(drive, [place], measure, rivals)
-                if choice is None or choice.scheme not in schemes:
-                    continue
-                if not (choice.is_sure and j.is_better(measure, choice.gain)):
-                    continue
-                if min(abs(choice.gain.log), abs(choice.apart.log)) >= LEAST:
-                    found.append((drive, place, measure, choice))
+        for place, measure in itertools.product(drive.places, ASKED):
+            choice = j.choose(drive, [place], measure, rivals)
+            if choice is None or choice.scheme not in schemes or not choice.is_sure:
+                continue
+            least = min(abs(choice.gain.log), abs(choice.apart.log))
+            if j.is_better(measure, choice.gain) and least >= LEAST:
+                found.append((drive, place, measure, choice))
     return sorted(found, key=lambda f: -abs(f[3].apart.log))
 
 
@@ -350,10 +329,11 @@ def papers(atlas: Atlas) -> list[str]:
             continue
         drive, place, measure, choice = found[0]
         cells = {(d.name, p.at) for d, p, _, _ in found}
+        many = "one condition" if len(cells) == 1 else f"{len(cells)} conditions"
         of_all = {(d.name, p.at) for d, p, _, _ in best_places(drives, ran, alone=False)}
         said.append(
             f"{paper}: of the schemes that are not combined, {_or(ran)} is significantly the best "
-            f"in at least one of {len(ASKED)} measures under {_many(len(cells))}; of all "
+            f"in at least one of {len(ASKED)} measures under {many}; of all "
             f"combinations, under {len(of_all) or 'none'}. The clearest is "
             f"{_name(choice.scheme)} on {drive.title} ({', '.join(place.at)}): {_label(measure)} "
             f"{choice.gain} the plain drive's, and {choice.apart} that of the second, "
@@ -386,11 +366,10 @@ def extremes(atlas: Atlas, measure: str, count: int) -> list[tuple[DriveCells, P
     """Return the largest wins and losses of steady runs, one of a scheme and drive, wins first."""
     found = []
     for drive in atlas.drives:
-        for place in drive.places:
-            for scheme in drive.schemes:
-                o = j.over([place], scheme, measure)
-                if scheme != drive.baseline and o is not None and o.is_settled:
-                    found.append((drive, place, scheme, o))
+        for place, scheme in itertools.product(drive.places, drive.schemes):
+            o = j.over([place], scheme, measure)
+            if scheme != drive.baseline and o is not None and o.is_settled:
+                found.append((drive, place, scheme, o))
     chosen: list[tuple[DriveCells, Place, str, j.Over]] = []
     for sign in (1, -1):
         seen: set[tuple[str, str]] = set()

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from wordline.atlas.cells import EXTRAPOLATED, FEWEST_P999, KEYS, MEASURES, DriveCells, Place
+from wordline.atlas.design import FACTORS
 from wordline.interval import mean_and_half_width
 from wordline.steady import NO_RUNS, Steady
 
@@ -59,8 +60,6 @@ class Over:
 
 def where(drive: DriveCells, **levels: str) -> list[Place]:
     """Return the conditions of a drive with these levels, by the names of the factors."""
-    from wordline.atlas.design import FACTORS
-
     at = {list(FACTORS).index(f): level for f, level in levels.items()}
     return [p for p in drive.places if all(p.at[i] == level for i, level in at.items())]
 
@@ -186,10 +185,8 @@ def rank(
     names = drive.schemes if schemes is None else schemes
     known = [(s, found) for s in names if (found := over(places, s, measure)) is not None]
     most = max((found.count for _, found in known), default=0)
-    return sorted(
-        ((s, o) for s, o in known if o.count == most),
-        key=lambda found: _sign(measure) * found[1].log,
-    )
+    ranked = [(s, found) for s, found in known if found.count == most]
+    return sorted(ranked, key=lambda found: _sign(measure) * found[1].log)
 
 
 def is_better(measure: str, found: Over) -> bool:

@@ -41,15 +41,18 @@ def to_html(
     The first of its findings opens it; behind them come sections, each a title and Markdown, and a
     sentence for each paper.
     """
-    told = (findings[1:], sections, of_papers)
-    runs = sum(
-        atlas.seeds * sum(not cell.why for cell in place.cells.values())
-        for drive in atlas.drives
-        for place in drive.places
-    )
-    steady = sum(
-        cell.steady for drive in atlas.drives for p in drive.places for cell in p.cells.values()
-    )
+    cells = [c for drive in atlas.drives for place in drive.places for c in place.cells.values()]
+    runs, steady = atlas.seeds * sum(not c.why for c in cells), sum(c.steady for c in cells)
+    parts = [pages.Part("Every scheme", _map(atlas), "Choose a cell to see all of its measures.")]
+    if further := findings[1:]:
+        text = f'<ol class="findings">{_listed(further)}</ol>'
+        parts.append(pages.Part("Findings", text, f"{len(further)} more."))
+    parts += [pages.Part(title, pages.body(text)) for title, text in sections]
+    if of_papers:
+        text = f'<ul class="findings">{_listed(of_papers)}</ul>'
+        parts.append(pages.Part("Where each paper's scheme is the best choice", text, "", "papers"))
+    said = "The command that makes this page again."
+    parts.append(pages.Part("Reproduce", pages.copied(command), said))
     conditions = max(len(drive.places) for drive in atlas.drives)
     facts = [
         ("drives", ", ".join(drive.title for drive in atlas.drives)),
@@ -64,7 +67,7 @@ def to_html(
         lead=findings[0].replace("`", "") if findings else "",
         facts=facts,
         command=None,
-        body=_decision(atlas, command) + pages.parts(_parts(atlas, command, told)) + _data(atlas),
+        body=_decision(atlas, command) + pages.parts(parts) + _data(atlas),
         footer=[f"Wordline {wordline.__version__}"],
     )
 
@@ -157,25 +160,6 @@ read.</p></noscript></div>
 """
 
 
-def _parts(
-    atlas: Atlas,
-    command: str,
-    told: tuple[Sequence[str], Sequence[tuple[str, str]], Sequence[str]],
-) -> list[pages.Part]:
-    """Return the sections: the map, then findings, further text, and sentences of the papers."""
-    findings, sections, of_papers = told
-    found = [pages.Part("Every scheme", _map(atlas), "Choose a cell to see all of its measures.")]
-    if findings:
-        text = f'<ol class="findings">{_listed(findings)}</ol>'
-        found.append(pages.Part("Findings", text, f"{len(findings)} more."))
-    found += [pages.Part(title, pages.body(text)) for title, text in sections]
-    if of_papers:
-        text = f'<ul class="findings">{_listed(of_papers)}</ul>'
-        found.append(pages.Part("Where each paper's scheme is the best choice", text, "", "papers"))
-    said = "The command that makes this page again."
-    return [*found, pages.Part("Reproduce", pages.copied(command), said)]
-
-
 def _listed(sentences: Sequence[str]) -> str:
     return "".join(f"<li>{_marked(sentence)}</li>" for sentence in sentences)
 
@@ -210,7 +194,5 @@ def _data(atlas: Atlas) -> str:
 
 def _marked(sentence: str) -> str:
     """Return a sentence of Markdown, which has no more than code and bold, as HTML."""
-    parts = html.escape(sentence).split("`")
-    text = "".join(f"<code>{p}</code>" if i % 2 else p for i, p in enumerate(parts))
-    bold = text.split("**")
-    return "".join(f"<b>{p}</b>" if i % 2 else p for i, p in enumerate(bold))
+    text = re.sub("`([^`]*)`", r"<code>\1</code>", html.escape(sentence))
+    return re.sub(r"\*\*(.*?)\*\*", r"<b>\1</b>", text)

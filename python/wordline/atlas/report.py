@@ -177,12 +177,8 @@ def _lengthened(atlas: Atlas) -> str:
 def _undrawn(atlas: Atlas, pictures: Sequence[tuple[DriveCells, str, str]]) -> str:
     """Say which measures have no picture, since no figure of theirs is known."""
     drawn = {(drive.name, measure) for drive, measure, _ in pictures}
-    lacking = [
-        f"{MEASURES[KEYS[m]].label} on {d.title}"
-        for d in atlas.drives
-        for m in _SHOWN
-        if (d.name, m) not in drawn
-    ]
+    each = ((d, m) for d in atlas.drives for m in _SHOWN if (d.name, m) not in drawn)
+    lacking = [f"{MEASURES[KEYS[m]].label} on {d.title}" for d, m in each]
     return f"Not drawn, since too few runs are steady: {', '.join(lacking)}." if lacking else ""
 
 
@@ -244,13 +240,8 @@ def _figure(value: float) -> str:
 
 
 def _refused(atlas: Atlas) -> str:
-    found = Counter(
-        (f"`{scheme}` on {drive.title}", cell.why)
-        for drive in atlas.drives
-        for place in drive.places
-        for scheme, cell in place.cells.items()
-        if cell.why
-    )
+    cells = ((drive, c) for drive in atlas.drives for p in drive.places for c in p.cells.items())
+    found = Counter((f"`{s}` on {drive.title}", cell.why) for drive, (s, cell) in cells if cell.why)
     if not found:
         return "No scheme was refused under any condition."
     rows = [f"- {who}, {n} conditions: {why}" for (who, why), n in found.items()]
@@ -264,23 +255,16 @@ def _heat(drive: DriveCells, measure: str, factor: str) -> Any:
     levels = _levels(drive, factor)
     ranked = [s for s, _ in j.rank(drive, drive.places, measure)]
     schemes = ranked + [s for s in drive.schemes if s not in ranked]
-    found = {
-        (s, level): j.over(j.where(drive, **{factor: level}), s, measure)
-        for s in schemes
-        for level in levels
-    }
+    places = {level: j.where(drive, **{factor: level}) for level in levels}
+    found = {(s, at): j.over(places[at], s, measure) for s in schemes for at in levels}
     if not any(o is not None for o in found.values()):
         return None
     sign = -1 if MEASURES[KEYS[measure]].more else 1
-    values = np.array(
-        [
-            [
-                np.nan if (o := found[s, at]) is None else 0 if _is_open(o) else sign * o.log
-                for at in levels
-            ]
-            for s in schemes
-        ]
-    )
+
+    def shade(of: j.Over | None) -> float:
+        return np.nan if of is None else 0 if _is_open(of) else sign * of.log
+
+    values = np.array([[shade(found[s, level]) for level in levels] for s in schemes])
     picture, at = plt.subplots(
         figsize=(0.62 * len(levels) + 2.8, 0.245 * len(schemes) + 1.6), layout="constrained"
     )

@@ -8,73 +8,48 @@ and the page.
 from __future__ import annotations
 
 import shlex
-import sys
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wordline import UserError, _wordline
-from wordline.commands import SWEEP, perform, settings, tell
+from wordline.commands import SWEEP, command, settings, tell
 from wordline.quantity import in_us
 
 if TYPE_CHECKING:
     from wordline.pts.measured import Result
 
 
-def main(**arguments: Any) -> int:
-    """Do ``wordline pts``; return its exit code: 0, or 2 where the input is wrong, or 1."""
-    return perform("pts", SWEEP, lambda: _main(**arguments), extra="sweep")
-
-
-def _main(
+@command("pts", SWEEP, extra="sweep")
+def main(
     *,
     test: str,
-    device: str,
     schemes: Sequence[str],
-    seed: int,
-    cell: str,
-    rounds: int,
     set: Sequence[str] = (),
     out: str | None = None,
+    **how: Any,
 ) -> None:
+    """Do ``wordline pts``."""
     from wordline.pts import show
 
     def one(scheme: str) -> Result:
-        return run(
-            test,
-            device=device,
-            scheme=scheme,
-            set=settings(set),
-            seed=seed,
-            cell=cell,
-            rounds=rounds,
-            told=lambda text: tell(f"{scheme}: {text}"),
-        )
+        def told(text: str) -> None:
+            tell(f"{scheme}: {text}")
+
+        return run(test, scheme=scheme, set=settings(set), told=told, **how)
 
     with ThreadPoolExecutor() as pool:
         results = list(pool.map(one, schemes))
     print(show.terminal(results))
     if out is not None:
-        command = _command(test, device, schemes, seed, cell, rounds, set)
-        print(f"page: {show.write(results, Path(out), command)}", file=sys.stderr)
-
-
-def _command(
-    test: str,
-    device: str,
-    schemes: Sequence[str],
-    seed: int,
-    cell: str,
-    rounds: int,
-    set: Sequence[str],
-) -> str:
-    words = ["wordline", "pts", test, "--device", device]
-    for option, values in (("--scheme", schemes), ("--set", set)):
-        for value in values:
-            words += [option, value]
-    words += ["--cell", cell, "--rounds", str(rounds), "--seed", str(seed)]
-    return shlex.join(words)
+        words = ["wordline", "pts", test, "--device", how["device"]]
+        for option, values in (("--scheme", schemes), ("--set", set)):
+            words += [word for value in values for word in (option, value)]
+        words += [
+            word for key in ("cell", "rounds", "seed") for word in (f"--{key}", str(how[key]))
+        ]
+        tell(f"page: {show.write(results, Path(out), shlex.join(words))}")
 
 
 def run(

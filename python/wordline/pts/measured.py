@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from wordline import Drive, UserError
-from wordline.drive import Feed
+from wordline.drive import Feed, programmed_bytes
 
 #: Number of rounds over which steady state is determined (PTS 2.0.2, definition of steady state).
 WINDOW = 5
@@ -102,11 +102,10 @@ class Steady:
     def says(self) -> str:
         """Return the verdict with its figures: ``steady in rounds 2 to 6 (IOPS: ...)``."""
         which = "steady" if self.holds else "not steady"
-        rounds = f"{which} in rounds {self.first} to {self.last}"
-        if math.isinf(self.range):
-            return f"{rounds} ({self.figure}: no request completed; a measurement is too short)"
         figures = f"range {100 * self.range:.1f} %, slope {100 * self.slope:.1f} %"
-        return f"{rounds} ({self.figure}: {figures})"
+        if math.isinf(self.range):
+            figures = "no request completed; a measurement is too short"
+        return f"{which} in rounds {self.first} to {self.last} ({self.figure}: {figures})"
 
 
 def judge(figure: str, values: Sequence[float]) -> Steady | None:
@@ -119,19 +118,13 @@ def judge(figure: str, values: Sequence[float]) -> Steady | None:
         return None
     last = values[-WINDOW:]
     mean = sum(last) / WINDOW
+    window = (figure, len(values) - WINDOW + 1, len(values), mean)
     if mean <= 0:
-        return Steady(figure, len(values) - WINDOW + 1, len(values), mean, float("inf"), 0.0)
+        return Steady(*window, math.inf, 0.0)
     middle = (WINDOW - 1) / 2
     over = sum((i - middle) ** 2 for i in range(WINDOW))
     slope = sum((i - middle) * v for i, v in enumerate(last)) / over
-    return Steady(
-        figure,
-        len(values) - WINDOW + 1,
-        len(values),
-        mean,
-        (max(last) - min(last)) / mean,
-        abs(slope) * (WINDOW - 1) / mean,
-    )
+    return Steady(*window, (max(last) - min(last)) / mean, abs(slope) * (WINDOW - 1) / mean)
 
 
 @dataclass(frozen=True)
@@ -205,19 +198,10 @@ class Bench:
             self._checked(feed.measure(until_ns=self.drive.now_ns + 10**9).failed)
 
     def measure(self, stage: str, round: int, load: Load, seconds: float | None = None) -> Cell:
-        """Apply a load for the length of a measurement, and store the result.
+        """Apply a load for some seconds, by default those of a cell, and store the result.
 
-        Parameters
-        ----------
-        stage, round, load
-            Keys of the measurement; a load continues where its last measurement ended.
-        seconds
-            Length in simulated time; by default that of a cell.
-
-        Raises
-        ------
-        UserError
-            Requests fail: the drive is out of space or worn out.
+        A load continues where its last measurement ended. Raises `UserError`: requests fail, since
+        the drive is out of space or worn out.
         """
         length = self.cell_s if seconds is None else seconds
         feed = self._feeds.get(load)
@@ -225,13 +209,14 @@ class Bench:
             seed = self.seed + 1 + len(self._feeds)
             feed = self.drive.feed(load.spelling(f"requests={_ENDLESS}"), seed=seed)
             self._feeds[load] = feed
-        start, programmed = self.now_s, self._programmed()
+        start, programmed = self.now_s, programmed_bytes(self.drive)
         found = feed.measure(until_ns=self.drive.now_ns + round_ns(length))
         self._checked(found.failed)
-        self.written += found.write_bytes
+        wrote = found.write_bytes
+        self.written += wrote
         latency = found.latency_us.to_dict()
         own = latency["write"] or latency["read"] or {}
-        wrote = found.write_bytes
+        points = ("mean", "p99", "p999", "p9999", "max")
         cell = Cell(
             stage=stage,
             round=round,
@@ -244,13 +229,9 @@ class Bench:
             requests=found.requests,
             iops=found.requests / found.seconds,
             mb_per_s=(found.read_bytes + wrote) / found.seconds / 1e6,
-            mean_us=own.get("mean"),
-            p99_us=own.get("p99"),
-            p999_us=own.get("p999"),
-            p9999_us=own.get("p9999"),
-            max_us=own.get("max"),
+            **{f"{point}_us": own.get(point) for point in points},
             drive_writes=self.written / self.logical,
-            waf=(self._programmed() - programmed) / wrote if wrote else None,
+            waf=(programmed_bytes(self.drive) - programmed) / wrote if wrote else None,
         )
         self.cells.append(cell)
         return cell
@@ -264,12 +245,7 @@ class Bench:
     def until_steady(self, stage: str, figure: str, of: Callable[[int], float]) -> Steady:
         """Repeat rounds until a figure is in steady state or the maximum is reached.
 
-        Parameters
-        ----------
-        stage, figure
-            Names of the part of the test and of the figure.
-        of
-            Function that runs a round, given its number, and returns the figure.
+        ``of`` runs the round of a number, and returns the figure.
         """
         values: list[float] = []
         while True:
@@ -282,13 +258,8 @@ class Bench:
 
     def result(self, test: str) -> Result:
         """Return all measurements."""
-        return Result(
-            test, self.device, self.scheme, self.seed, self.cell_s, self.cells, self.steady
-        )
-
-    def _programmed(self) -> int:
-        regions = self.drive.look().to_dict()["regions"]
-        return sum(sum(r["programmed_bytes"].values()) for r in regions)
+        about = (test, self.device, self.scheme, self.seed, self.cell_s)
+        return Result(*about, self.cells, self.steady)
 
     def _checked(self, failed: int) -> None:
         if failed:

@@ -54,20 +54,8 @@ class Test:
 
 def iops(bench: Bench) -> Result:
     """Random requests of each size and mix, until 4 KiB writes are steady."""
-    bench.precondition(_FILL, _FILLS)
-    judged = Load(0.0, 4 * KIB)
-
-    def once(number: int) -> float:
-        found = 0.0
-        for read in IOPS_MIXES:
-            for size in IOPS_SIZES:
-                load = Load(read, size)
-                cell = bench.measure("iops", number, load)
-                found = cell.iops if load == judged else found
-        return found
-
-    bench.until_steady("iops", "IOPS of 4 KiB writes", once)
-    return bench.result("iops")
+    loads = [Load(read, size) for read in IOPS_MIXES for size in IOPS_SIZES]
+    return _until_steady(bench, "iops", loads, "IOPS of 4 KiB writes")
 
 
 def throughput(bench: Bench) -> Result:
@@ -75,8 +63,7 @@ def throughput(bench: Bench) -> Result:
     for size in THROUGHPUT_SIZES:
         if bench.cells:
             bench.purge()
-        write = Load(0.0, size, sequential=True)
-        read = Load(1.0, size, sequential=True)
+        read, write = (Load(share, size, sequential=True) for share in (1.0, 0.0))
         stage = f"{size // KIB} KiB"
         bench.precondition(write, _FILLS)
 
@@ -90,20 +77,21 @@ def throughput(bench: Bench) -> Result:
 
 def latency(bench: Bench) -> Result:
     """Each size and mix at queue depth 1, until the mean latency of 4 KiB writes is steady."""
+    loads = [Load(read, size, depth=1) for read in LATENCY_MIXES for size in LATENCY_SIZES]
+    return _until_steady(bench, "latency", loads, "mean latency of 4 KiB writes")
+
+
+def _until_steady(bench: Bench, test: str, loads: list[Load], figure: str) -> Result:
+    """Repeat all loads until a figure of 4 KiB writes is steady."""
     bench.precondition(_FILL, _FILLS)
-    judged = Load(0.0, 4 * KIB, depth=1)
+    judged = loads.index(Load(0.0, 4 * KIB, loads[0].depth))
 
     def once(number: int) -> float:
-        found = 0.0
-        for read in LATENCY_MIXES:
-            for size in LATENCY_SIZES:
-                load = Load(read, size, depth=1)
-                cell = bench.measure("latency", number, load)
-                found = cell.mean_us or 0.0 if load == judged else found
-        return found
+        cell = [bench.measure(test, number, load) for load in loads][judged]
+        return cell.iops if test == "iops" else cell.mean_us or 0.0
 
-    bench.until_steady("latency", "mean latency of 4 KiB writes", once)
-    return bench.result("latency")
+    bench.until_steady(test, figure, once)
+    return bench.result(test)
 
 
 def wsat(bench: Bench) -> Result:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import io
 import math
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
@@ -26,20 +25,11 @@ Shown = tuple[str, list[str], list[list[str]]]
 
 def terminal(results: Sequence[Result]) -> str:
     """Return titles, steady states and tables of a test under several schemes."""
-    from rich.console import Console
+    from wordline._terminal import printed, table
 
-    from wordline import _terminal
-
-    out = io.StringIO()
-    console = Console(file=out, width=100, highlight=False)
-    console.print(heading(results[0]), style=None)
-    for result in results:
-        for line in states(result):
-            console.print(line, soft_wrap=True)
-    for caption, heads, rows in tables(results):
-        console.print(_terminal.table(heads, rows, title=caption))
-    console.print(about(results[0]), soft_wrap=True)
-    return _terminal.stripped(out.getvalue().rstrip())
+    said = [line for result in results for line in states(result)]
+    shown = [table(heads, rows, title=caption) for caption, heads, rows in tables(results)]
+    return printed(heading(results[0]), *said, *shown, about(results[0]), width=100)
 
 
 def heading(result: Result) -> str:
@@ -122,27 +112,45 @@ def _latency(results: Sequence[Result]) -> list[Shown]:
     return _matrix(results, procedure.LATENCY_SIZES, procedure.LATENCY_MIXES, 1, figures)
 
 
+#: A row of a table: its name, and what it has of each result.
+Line = tuple[str, Callable[[Result], float | None]]
+
+
+def _by_scheme(
+    results: Sequence[Result], caption: str, head: str, lines: Sequence[Line]
+) -> list[Shown]:
+    """Return a table with a column for each scheme."""
+    rows = [[name, *(_number(of(result)) for result in results)] for name, of in lines]
+    return [(caption, [head, *(result.scheme for result in results)], rows)]
+
+
+def _of_stage(result: Result, stage: str) -> list[Cell]:
+    return [cell for cell in result.cells if cell.stage == stage]
+
+
 def _throughput(results: Sequence[Result]) -> list[Shown]:
-    rows = []
-    for size in procedure.THROUGHPUT_SIZES:
-        for read, what in ((1.0, "reads"), (0.0, "writes")):
-            load, stage = Load(read, size, sequential=True), f"{size // 1024} KiB"
-            means = [_mean(r.last(load, stage), "mb_per_s") for r in results]
-            rows.append([f"sequential {what}, {stage}", *map(_number, means)])
-    return [("MB/s, QD 32", ["load", *(r.scheme for r in results)], rows)]
+    def line(size: int, read: float, what: str) -> Line:
+        load, stage = Load(read, size, sequential=True), f"{size // 1024} KiB"
+        return f"sequential {what}, {stage}", lambda r: _mean(r.last(load, stage), "mb_per_s")
+
+    ways = ((1.0, "reads"), (0.0, "writes"))
+    lines = [line(size, *way) for size in procedure.THROUGHPUT_SIZES for way in ways]
+    return _by_scheme(results, "MB/s, QD 32", "load", lines)
 
 
 def _wsat(results: Sequence[Result]) -> list[Shown]:
-    figures: list[tuple[str, Callable[[Sequence[Cell]], float | None]]] = [
-        ("IOPS, first cell", lambda cells: cells[0].iops),
-        ("IOPS, last five cells", lambda cells: _mean(cells[-5:], "iops")),
-        ("drive writes to half the first IOPS", _cliff),
-        ("WAF, last five cells", lambda cells: _mean(cells[-5:], "waf")),
-        ("mean latency, µs, last five cells", lambda cells: _mean(cells[-5:], "mean_us")),
-        ("p99.9 latency, µs, last five cells", lambda cells: _mean(cells[-5:], "p999_us")),
+    def last(of: str) -> Callable[[Result], float | None]:
+        return lambda result: _mean(result.cells[-5:], of)
+
+    lines: list[Line] = [
+        ("IOPS, first cell", lambda result: result.cells[0].iops),
+        ("IOPS, last five cells", last("iops")),
+        ("drive writes to half the first IOPS", lambda result: _cliff(result.cells)),
+        ("WAF, last five cells", last("waf")),
+        ("mean latency, µs, last five cells", last("mean_us")),
+        ("p99.9 latency, µs, last five cells", last("p999_us")),
     ]
-    rows = [[name, *(_number(of(r.cells)) for r in results)] for name, of in figures]
-    return [("random 4 KiB writes, QD 32", ["figure", *(r.scheme for r in results)], rows)]
+    return _by_scheme(results, "random 4 KiB writes, QD 32", "figure", lines)
 
 
 def _cliff(cells: Sequence[Cell]) -> float | None:
@@ -152,28 +160,23 @@ def _cliff(cells: Sequence[Cell]) -> float | None:
 
 
 def _hir(results: Sequence[Result]) -> list[Shown]:
-    stages = ["saturation"]
-    for idle in procedure.IDLE_S:
-        stages += [f"{idle:g} s idle", f"after {idle:g} s idle"]
-    rows = []
-    for stage in stages:
-        cells = [[c for c in r.cells if c.stage == stage][-5:] for r in results]
-        rows.append([stage, *(_number(_mean(c, "iops")) for c in cells)])
+    def line(stage: str) -> Line:
+        return stage, lambda result: _mean(_of_stage(result, stage)[-5:], "iops")
+
+    idle = [f"{idle:g} s idle" for idle in procedure.IDLE_S]
+    lines = [line(stage) for at in idle for stage in (at, f"after {at}")]
     caption = "IOPS of random 4 KiB writes, QD 32, means of the last five measurements"
-    return [(caption, ["part", *(r.scheme for r in results)], rows)]
+    return _by_scheme(results, caption, "part", [line("saturation"), *lines])
 
 
 def _xsr(results: Sequence[Result]) -> list[Shown]:
-    rows = []
-    for stage, _, _ in procedure.STIMULI:
-        own = [[c for c in r.cells if c.stage == stage] for r in results]
-        for when, of in (
-            ("first five cells", slice(None, 5)),
-            ("last five cells", slice(-5, None)),
-        ):
-            means = [_number(_mean(c[of], "mb_per_s")) for c in own]
-            rows.append([f"{stage}, {when}", *means])
-    return [("MB/s, QD 32", ["part", *(r.scheme for r in results)], rows)]
+    def line(stage: str, when: str, of: slice) -> Line:
+        name = f"{stage}, {when} five cells"
+        return name, lambda result: _mean(_of_stage(result, stage)[of], "mb_per_s")
+
+    ends = (("first", slice(None, 5)), ("last", slice(-5, None)))
+    lines = [line(stage, *end) for stage, _, _ in procedure.STIMULI for end in ends]
+    return _by_scheme(results, "MB/s, QD 32", "part", lines)
 
 
 _TABLES: dict[str, Callable[[Sequence[Result]], list[Shown]]] = {
@@ -222,16 +225,15 @@ def write(results: Sequence[Result], folder: Path, command: str) -> Path:
 def _plots(results: Sequence[Result]) -> list[tuple[str, str, Any]]:
     """Return name, title and figure of each plot of a test."""
     test = results[0].test
-    if test in ("iops", "latency", "throughput"):
-        what = {"iops": "IOPS", "latency": "mean latency, µs", "throughput": "MB/s"}[test]
-        of = {"iops": "iops", "latency": "mean_us", "throughput": "mb_per_s"}[test]
-        title = f"Rounds to steady state, {what} of writes"
-        return [("rounds", title, _over_rounds(results, of, what))]
-    over = "drive_writes" if test == "wsat" else "start_s"
-    label = "drive writes" if test == "wsat" else "simulated time of the test, s"
-    figures = [("iops", "IOPS"), ("mean_us", "mean latency, µs"), ("waf", "WAF")]
-    if test == "xsr":
-        figures[0] = ("mb_per_s", "MB/s")
+    rates, iops, mean = ("mb_per_s", "MB/s"), ("iops", "IOPS"), ("mean_us", "mean latency, µs")
+    judged = {"iops": iops, "latency": mean, "throughput": rates}
+    if test in judged:
+        title = f"Rounds to steady state, {judged[test][1]} of writes"
+        return [("rounds", title, _over_rounds(results, *judged[test]))]
+    over, label = "start_s", "simulated time of the test, s"
+    if test == "wsat":
+        over, label = "drive_writes", "drive writes"
+    figures = [rates if test == "xsr" else iops, mean, ("waf", "WAF")]
     return [("over", f"Over {label}", _over(results, over, label, figures))]
 
 
@@ -245,21 +247,21 @@ def _over_rounds(results: Sequence[Result], of: str, what: str) -> Any:
         (c.stage, c.load, c.size) for r in results for c in r.cells if c.mix == "0/100"
     )
     with plotting.style():
+        size_in = (4.2 * len(results), 3.2)
         figure, panels = pyplot.subplots(
-            1, len(results), figsize=(4.2 * len(results), 3.2), sharey=True, squeeze=False
+            1, len(results), figsize=size_in, sharey=True, squeeze=False
         )
         for at, result in zip(panels[0], results, strict=True):
             for i, (stage, load, size) in enumerate(loads):
                 own = [c for c in result.cells if (c.stage, c.load) == (stage, load)]
-                at.plot(
-                    [c.round for c in own],
-                    # A logarithmic scale has no zero.
-                    [getattr(c, of) or math.nan for c in own],
-                    color=plotting.SCHEMES[i % len(plotting.SCHEMES)],
-                    marker=plotting.MARKERS[i % len(plotting.MARKERS)],
-                    markersize=3.5,
-                    label=size_name(size),
-                )
+                # A logarithmic scale has no zero.
+                figures = [getattr(c, of) or math.nan for c in own]
+                look: dict[str, Any] = {
+                    "color": plotting.SCHEMES[i % len(plotting.SCHEMES)],
+                    "marker": plotting.MARKERS[i % len(plotting.MARKERS)],
+                }
+                rounds = [c.round for c in own]
+                at.plot(rounds, figures, markersize=3.5, label=size_name(size), **look)
             at.set_title(result.scheme)
             at.set_xlabel("round")
             at.xaxis.set_major_locator(MaxNLocator(integer=True))
@@ -288,20 +290,15 @@ def _over(
 
     colours = plotting.colours([r.scheme for r in results])
     with plotting.style():
-        figure, panels = pyplot.subplots(
-            len(figures), 1, figsize=(7.2, 1.9 * len(figures)), sharex=True
-        )
+        size_in = (7.2, 1.9 * len(figures))
+        figure, panels = pyplot.subplots(len(figures), 1, figsize=size_in, sharex=True)
         for at, (of, name) in zip(panels, figures, strict=True):
             for result in results:
                 own = [c for c in result.cells if getattr(c, of) is not None]
-                at.plot(
-                    *_steps(own, of, _begin(result))
-                    if over == "start_s"
-                    else _points(own, over, of),
-                    color=colours[result.scheme],
-                    linewidth=1.1,
-                    label=result.scheme,
-                )
+                x, y = _steps(own, of, _begin(result))
+                if over != "start_s":
+                    x, y = ([getattr(cell, key) for cell in own] for key in (over, of))
+                at.plot(x, y, color=colours[result.scheme], linewidth=1.1, label=result.scheme)
             at.set_ylabel(name)
             at.set_ylim(bottom=0)
             at.yaxis.set_major_formatter(StrMethodFormatter("{x:,g}"))
@@ -312,10 +309,6 @@ def _over(
             panels[0].legend(ncols=min(4, len(results)), loc="lower left", bbox_to_anchor=(0, 1.0))
         figure.tight_layout()
     return figure
-
-
-def _points(cells: Sequence[Cell], over: str, of: str) -> tuple[list[float], list[float]]:
-    return [getattr(c, over) for c in cells], [getattr(c, of) for c in cells]
 
 
 def _begin(result: Result) -> float:

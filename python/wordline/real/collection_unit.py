@@ -11,13 +11,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from statistics import mean
-from typing import Any
 
 import numpy as np
 
 import wordline as wl
 from wordline import _wordline
-from wordline.real.bench import device_file
+from wordline.drive import programmed_bytes
+from wordline.real.bench import device_file, measured
 from wordline.real.measurements import Value
 
 #: Logical pages of the small drive, a multiple of the number of zones.
@@ -70,12 +70,12 @@ class Zones:
     copies: float
 
 
-def copies_by_rate(rate: float, uniform: float, fill: float) -> float:
-    """Return the share of copies that remain, from the rate of zones and those of both limits.
+def copies(cost: float, order: float, random: float) -> float:
+    """Return the share of copies that remain, from a cost per host byte and those of both limits.
 
-    A copy takes the same time under any load, so that the time per host byte grows with them.
+    A cost is a WAF, or a time: a copy takes the same time under any load.
     """
-    return (1 / rate - 1 / fill) / (1 / uniform - 1 / fill)
+    return (cost - order) / (random - order)
 
 
 def collection_unit(
@@ -83,18 +83,10 @@ def collection_unit(
 ) -> tuple[Value | None, str]:
     """Return the unit of collection as a share of the drive, or why it is not identifiable.
 
-    Parameters
-    ----------
-    zones
-        The jobs, by size of their zones.
-    usable
-        Flash per byte of data.
-    off
-        Standard deviation of a share of copies.
-    apart
-        Whether each job starts on a drive that was filled in order, and is measured after three
-        drive writes, as rows of a table are. Otherwise they follow each other, each a drive write,
-        after uniform random writes in steady state.
+    The jobs are ordered by the size of their zones, `usable` is the flash per byte of data, and
+    `off` the standard deviation of a share of copies. Jobs `apart` start each on a drive that was
+    filled in order, and are measured after three drive writes, as rows of a table are. Others
+    follow each other, each a drive write, after uniform random writes in steady state.
     """
     seen = np.array([z.copies for z in zones])
     numbers = tuple(z.number for z in zones)
@@ -147,12 +139,12 @@ def copies_of(
         found = []
         for number in numbers:
             zone = PAGES // number
-            copies = [] if apart else [_copies(same, zone)]
+            each = [] if apart else [_copies(same, zone)]
             for run in range(RUNS if apart else 0):
                 same = drive("fill:100%,order=seq")
                 _copies(same, zone, AGED, more=2 * run + 1)
-                copies.append(_copies(same, zone, more=2 * run + 2))
-            found.append(mean(copies) / uniform)
+                each.append(_copies(same, zone, more=2 * run + 2))
+            found.append(mean(each) / uniform)
     return pages / PAGES, found
 
 
@@ -161,15 +153,8 @@ def _copies(drive: wl.Drive, pages: int, times: int = 1, more: int = 0) -> float
 
     `more` makes the sequence of zones another one.
     """
-    before = programmed(drive)
+    before = programmed_bytes(drive)
     words = f"uniform:read=0%,bs={4 * pages}KiB,qd=1,bytes={times}x"
-    feed, wrote = drive.feed(words, seed=_wordline.DEFAULT_SEED + pages + PAGES * more), 0
-    while not feed.is_over or drive.look().outstanding:
-        wrote += feed.measure(until_ns=drive.now_ns + 10**9).write_bytes
-    return (programmed(drive) - before) / wrote - 1
-
-
-def programmed(drive: wl.Drive) -> int:
-    """Return the bytes that a drive has programmed so far."""
-    regions: Any = drive.look().regions
-    return sum(sum(region["programmed_bytes"].values()) for region in regions)
+    feed = drive.feed(words, seed=_wordline.DEFAULT_SEED + pages + PAGES * more)
+    wrote = sum(part.write_bytes for part in measured(drive, feed))
+    return (programmed_bytes(drive) - before) / wrote - 1

@@ -30,16 +30,16 @@ class Plateau:
 
 
 def plateaus(gb: Any, seconds: Any, most: int = 4) -> list[Plateau]:
-    """Return the plateaus of a sequential fill, first to last.
+    """Return the plateaus of a sequential fill, first to last, at most this many.
 
-    Parameters
-    ----------
-    gb, seconds
-        Cumulative gigabytes written (10^9 B) and time in s, both from 0, shape ``(n,)``.
-    most
-        Maximum number of plateaus.
+    Gigabytes written (10^9 B) and seconds are cumulative, both from 0, shape ``(n,)``.
     """
-    gb, seconds = _strict(np.asarray(gb, dtype=float), np.asarray(seconds, dtype=float))
+    gb, seconds = np.asarray(gb, dtype=float), np.asarray(seconds, dtype=float)
+    # Drop samples in which nothing was written: idle times do not belong to a rate.
+    grows = np.diff(gb) > 0
+    keep = np.concatenate([[True], grows])
+    idle = np.concatenate([[0.0], np.where(grows, 0.0, np.diff(seconds))]).cumsum()
+    gb, seconds = gb[keep], (seconds - idle)[keep]
     # A short first plateau would be lost among the points of a whole fill: resolve it separately.
     for share in (64, 8):
         close = _plateaus(gb, seconds, gb[0] + (gb[-1] - gb[0]) / share, 2)
@@ -50,13 +50,6 @@ def plateaus(gb: Any, seconds: Any, most: int = 4) -> list[Plateau]:
             first = Plateau(close[0].end_gb, rest[0].end_gb, rest[0].mb_per_s)
             return [close[0], first, *rest[1:]]
     return _plateaus(gb, seconds, gb[-1], most)
-
-
-def _strict(gb: Any, seconds: Any) -> tuple[Any, Any]:
-    """Drop samples in which nothing was written, because idle times do not belong to a rate."""
-    keep = np.concatenate([[True], np.diff(gb) > 0])
-    idle = np.concatenate([[0.0], np.where(np.diff(gb) > 0, 0.0, np.diff(seconds))]).cumsum()
-    return gb[keep], (seconds - idle)[keep]
 
 
 def _plateaus(gb: Any, seconds: Any, until: float, most: int) -> list[Plateau]:

@@ -4,21 +4,27 @@ from __future__ import annotations
 
 import math
 import shlex
-import sys
 from functools import cached_property
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
 from wordline import UserError, _wordline
-from wordline.commands import SWEEP, perform
-from wordline.quantity import in_bytes
-from wordline.real import jobs, measurements, probed, rests, sheet, show, tables, write_buffer
-from wordline.real.bench import Bench
+from wordline.commands import SWEEP, command, tell
+from wordline.real import (
+    jobs,
+    map_cache,
+    measurements,
+    probed,
+    rests,
+    sheet,
+    steady_rows,
+    write_buffer,
+)
+from wordline.real.bench import Bench, read_mbps
 from wordline.real.curve import Plateau
-from wordline.real.map_cache import map_bytes
 from wordline.real.measurements import Drive, Value
 from wordline.real.result import FitResult, Row, Tell, head
-from wordline.real.sequential_reads import read_mbps
 from wordline.real.sheet import Sheet
 from wordline.real.steady_fit import SteadyFit
 
@@ -33,12 +39,8 @@ SPARE = 1.0737
 RESERVE = 0.22
 
 
-def main(**arguments: Any) -> int:
-    """Do ``wordline device fit``; return its exit code: 0, or 2 where the input is wrong, or 1."""
-    return perform("device fit", SWEEP, lambda: _main(**arguments), extra="fit")
-
-
-def _main(
+@command("device fit", SWEEP, extra="fit")
+def main(
     *,
     measurements: str,
     output: str,
@@ -47,35 +49,26 @@ def _main(
     drive: str | None = None,
     out: str | None = None,
 ) -> None:
+    """Do ``wordline device fit``."""
     target = Path(output)
     if target.is_file() and not force:
         raise UserError(f"{target}: file exists; --force overwrites it")
-    found = load(Path(measurements), drive)
-    fitted = fit(found, target.stem, seed=seed, tell=lambda text: print(text, file=sys.stderr))
+    fitted = fit(load(Path(measurements), drive), target.stem, seed=seed, tell=tell)
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_text(fitted.sheet.toml(), encoding="utf-8")
-    print(show.terminal(fitted))
-    print(f"{target}: written", file=sys.stderr)
+    print(fitted.terminal())
+    tell(f"{target}: written")
     if out is not None:
         words = ["wordline", "device", "fit", measurements, "-o", output, "--seed", str(seed)]
         words += ["--drive", drive] if drive else []
-        print(f"page: {show.write(fitted, Path(out), shlex.join(words))}", file=sys.stderr)
+        tell(f"page: {fitted.write(Path(out), shlex.join(words))}")
 
 
 def load(at: Path, name: str | None = None) -> Drive:
-    """Read the measurements of a drive.
+    """Read the measurements of a drive, which a name tells from others.
 
-    Parameters
-    ----------
-    at
-        A folder with tables, probe.json, and fio's output and logs; or a table.
-    name
-        Name of the drive, if there are several.
-
-    Raises
-    ------
-    UserError
-        The input is missing or invalid; the message says where, and what is allowed.
+    They are in a folder with tables, probe.json, and fio's output and logs; or in a table. Raises
+    `UserError`: the input is missing or invalid; the message says where, and what is allowed.
     """
     if not at.exists():
         raise UserError(f"{at}: no such file or folder")
@@ -86,34 +79,16 @@ def load(at: Path, name: str | None = None) -> Drive:
         raise UserError(
             f"{at}: no measurements\n  allowed: tables in CSV, or probe.json with results of jobs"
         )
-    return measurements.chosen(tables.drives(given), name, at)
+    return measurements.chosen(steady_rows.drives(given), name, at)
 
 
 def fit(
     drive: Drive, name: str, *, seed: int = _wordline.DEFAULT_SEED, tell: Tell = print
 ) -> FitResult:
-    """Fit a device file to the measurements of a drive.
+    """Fit a device file of this name to the measurements of a drive.
 
-    Parameters
-    ----------
-    drive
-        The measurements.
-    name
-        Name of the device.
-    seed
-        Seed of the search.
-    tell
-        Callable that receives a line of text after each round.
-
-    Returns
-    -------
-    FitResult
-        The device file, and a comparison of measurements with the model.
-
-    Raises
-    ------
-    UserError
-        The measurements are not sufficient.
+    `tell` receives a line of text after each round. Raises `UserError`: the measurements are not
+    sufficient.
     """
     if "cache_gb" in drive.values:
         return _cliff(drive, name, seed, tell)
@@ -214,8 +189,7 @@ class _Cliff:
     def _found(self) -> tuple[list[float], Sheet]:
         """Cache, both rates and device file of the closest round of a search."""
         targets = self._targets()
-        # Keep the closest round: a cache of few blocks may have no exact solution.
-        best: tuple[float, list[float], Sheet] | None = None
+        tried: list[tuple[float, list[float], Sheet]] = []
         for number in range(ROUNDS):
             text = self._sheet()
             rows = cliff_of(text.toml(), self.drive, self.seed, self.size)
@@ -226,13 +200,12 @@ class _Cliff:
             )
             full = self._full_error(text)
             worst = max(abs(x - 1) for x in (*off, full))
-            if best is None or worst < best[0]:
-                best = (worst, rows, text)
+            tried.append((worst, rows, text))
             if worst < NEAR:
                 break
             self._correct(off, full)
-        assert best is not None
-        return best[1:]
+        # Keep the closest round: a cache of few blocks may have no exact solution.
+        return min(tried, key=itemgetter(0))[1:]
 
     def _targets(self) -> list[Value]:
         return [self.drive.values[key] for key in ("cache_gb", "cache_mbps", "after_mbps")]
@@ -257,34 +230,26 @@ class _Cliff:
         values, targets = self.drive.values, self._targets()
         rows, text = self._found
         write_buffer.put(text, self.drive, self.seed)
-        known = {
-            NO_READS: "read_us",
-            NO_RESTS: "idle_s",
-            NO_SPANS: "map_share",
-            NO_BURST: "buffer_bytes",
-        }
-        unknown = [line for line in UNKNOWN if known.get(line) not in values]
+        unknown = [line for line, value in UNKNOWN.items() if value not in values]
         fitted = FitResult(self.drive, text, unknown=unknown)
         names = (("SLC cache", "GB"), ("in the cache", "MB/s"), ("past the cache", "MB/s"))
         for (what, unit), target, found in zip(names, targets, rows, strict=True):
             fitted.rows.append(Row(what, unit, target, found))
+        fitted.size_names = [f"{row.what}, {row.unit}" for row in fitted.rows]
         if "read_mbps" in values:
             found = read_mbps(text.toml(), self.seed)
             fitted.rows.append(Row("sequential read", "MB/s", values["read_mbps"], found))
         sizes = (self.size / 2, self.size / 4)
-        again = ((s, cliff_of(text.toml(), self.drive, self.seed, s)) for s in sizes)
-        fitted.sizes = [(self.size / 1e9, rows), *((s / 1e9, found) for s, found in again)]
-        gb, seconds, _ = self._whole
-        fitted.fill = (gb, seconds)
-        fitted.size_names = [f"{row.what}, {row.unit}" for row in fitted.rows]
-        second = self.second() if self.late else None
+        again = [(s / 1e9, cliff_of(text.toml(), self.drive, self.seed, s)) for s in sizes]
+        fitted.sizes = [(self.size / 1e9, rows), *again]
+        fitted.fill = self._whole[:2]
+        second, rate = self.second() if self.late else None, values.get("second_mbps")
         if second is not None:
             at = values["second_gb"]
             fitted.rows.append(Row("second plateau from", "GB", at, second.start_gb))
-        if second is not None and "second_mbps" in values:
-            rate = values["second_mbps"]
+        if second is not None and rate is not None:
             fitted.rows.append(Row("in it (not fitted)", "MB/s", rate, second.mb_per_s))
-        elif "second_mbps" in values:
+        elif rate is not None:
             fitted.unknown.append(f"not modelled: {self._second().lower()}")
         return fitted
 
@@ -302,13 +267,9 @@ class _Cliff:
         if static is None or static.source != rests.FULL:
             return 1.0
         bench = Bench.of(text.toml(), self.size, self.seed)
-        found = bench.behind(
-            "fill:100%",
-            jobs.AFTER * self.capacity_gb,
-            probed.FAST * self.drive.values["cache_mbps"].value,
-            before_gb=jobs.BURST * self.capacity_gb,
-            rest_s=jobs.RESTS[-1],
-        )
+        before, after = (part * self.capacity_gb for part in (jobs.BURST, jobs.AFTER))
+        fast = probed.FAST * self.drive.values["cache_mbps"].value
+        found = bench.behind("fill:100%", after, fast, before_gb=before, rest_s=jobs.RESTS[-1])
         return found / static.value
 
     def _correct(self, off: list[float], full: float) -> None:
@@ -345,28 +306,22 @@ class _Cliff:
             "Cap": f"the capacity in Rows, {self.capacity_gb:g} GB",
             "Link": f"the interface in Rows, {drive.interface}",
         }
+        flash = "medium.flash."
         head_lines = [*head(drive, sources), "", *NOT_MODELLED]
         if "second_mbps" in values and not self.late:
             head_lines[-1] += f" {self._second()}."
-        about = f"{drive.name}, {self.capacity_gb:g} GB of {drive.cell.upper()}"
-        cache = f"SLC cache of {self.cache:g} GB"
-        named = (self.name, f"{about}: {cache}")
+        about = f"{drive.name}, {self.capacity_gb:g} GB of {drive.cell.upper()}: SLC cache of "
+        named = (self.name, f"{about}{self.cache:g} GB")
         text = sheet.base(made, drive.cell, drive.capacity, named, head_lines)
-        flash = "medium.flash."
         if wanted != made.blocks:
             why = "Fit: 7 % more flash than capacity, and the cache"
             text.put(flash + "blocks_per_plane", wanted, why)
         rates = [values[k] for k in ("cache_mbps", "after_mbps")]
+        why = f"Fit: {rates[0]} MB/s in the cache"
         if self.by_link:
-            text.put(
-                "host.rate",
-                f"{self.link:.0f}MB/s",
-                f"Fit: {rates[0]} MB/s in the cache, near the link's",
-            )
+            text.put("host.rate", f"{self.link:.0f}MB/s", f"{why}, near the link's")
         else:
-            text.put(
-                flash + "slc.program", sheet.time(self.slc_us), f"Fit: {rates[0]} MB/s in the cache"
-            )
+            text.put(flash + "slc.program", sheet.time(self.slc_us), why)
         dense = f"{flash}{drive.cell}.program"
         text.put(dense, sheet.time(self.dense_us), f"Fit: {rates[1]} MB/s past the cache")
         if "read_mbps" in values and not self.by_link:
@@ -376,37 +331,27 @@ class _Cliff:
             read = max(1.0, values["read_us"].value - moved)
             why = f"Rows, reads of 4 KiB take {values['read_us']} us; less transfers"
             text.put(f"{flash}{drive.cell}.read", sheet.time(read), why)
-        size = values["cache_gb"]
-        if "static_gb" in values:
-            text.put("slc_cache.static_blocks", base, f"Rows, static part {values['static_gb']} GB")
-        else:
-            text.put("slc_cache.static_blocks", base, "ASSUMED: no static part is named")
-        on_empty = f"Fit: {size} GB of cache on an empty drive"
+        static = values.get("static_gb")
+        why = f"Rows, static part {static} GB" if static else "ASSUMED: no static part is named"
+        text.put("slc_cache.static_blocks", base, why)
+        on_empty = f"Fit: {values['cache_gb']} GB of cache on an empty drive"
         all_free = "Fit: all free flash, but for the reserve"
         text.put("slc_cache.dynamic_blocks", dynamic, all_free if self.takes_all else on_empty)
         if self.reserve is not None:
             share = f"{100 * self.reserve / wanted:.1f}%"
             usual = "ASSUMED: not identifiable; that of the ADATA Atom 50"
             text.put("slc_cache.dynamic_reserve", share, on_empty if self.takes_all else usual)
+        trigger, why = "free_blocks < 10%", "ASSUMED: not identifiable; migrates early"
         if self.late:
+            trigger = "never"
             why = f"Fit: a second plateau from {values['second_gb']} GB, as free blocks run out"
-            text.put("slc_cache.trigger", "never", why)
-        else:
-            why = "ASSUMED: not identifiable; migrates early"
-            text.put("slc_cache.trigger", "free_blocks < 10%", why)
+        text.put("slc_cache.trigger", trigger, why)
         text.put("slc_cache.when_full", "direct", "Rows, writes go on at the rate of dense cells")
-        if "map_share" in values:
-            covered = values["map_share"]
-            table = map_bytes(
-                covered.value, drive.capacity, in_bytes(str(text.get("mapping.unit")))
-            )
-            why = f"Rows, reads over growing spans: entries for {covered} of the drive"
-            text.put("dram.map_cache", f"{table}B", why)
+        map_cache.put(text, drive)
         if "idle_s" in values:
             after, rate = values["idle_s"], values["idle_mbps"]
-            text.put(
-                "slc_cache.idle_after", f"{max(1.0, 1e3 * after.value):.0f}ms", f"Rows, {after} s"
-            )
+            ms = f"{max(1.0, 1e3 * after.value):.0f}ms"
+            text.put("slc_cache.idle_after", ms, f"Rows, {after} s")
             text.put("slc_cache.idle_rate", f"{rate.value:.4g}MB/s", f"Rows, {rate} MB/s")
         elif self.late:
             why = "ASSUMED: not identifiable; drives empty their cache at rest"
@@ -419,16 +364,12 @@ NOT_MODELLED = (
     "power states. Reads, random writes and GC were not measured: their values are assumed.",
 )
 
-NO_READS = "read times: no reads"
-NO_BURST = "write buffer: no burst that shows it"
-NO_SPANS = "L2P cache: no reads over growing spans that show misses"
-NO_RESTS = "delay and rate of recovery: no rests that show them"
-#: What three columns of a table do not determine.
-UNKNOWN = (
-    "channels, dies, planes, page size and program time: only their combined rate shows",
-    "spare blocks, write overhead and WAF: no random writes in steady state",
-    NO_READS,
-    NO_SPANS,
-    NO_BURST,
-    NO_RESTS,
-)
+#: What three columns of a table do not determine, and the value by which it is known anyway.
+UNKNOWN = {
+    "channels, dies, planes, page size and program time: only their combined rate shows": None,
+    "spare blocks, write overhead and WAF: no random writes in steady state": None,
+    "read times: no reads": "read_us",
+    "L2P cache: no reads over growing spans that show misses": "map_share",
+    "write buffer: no burst that shows it": "buffer_bytes",
+    "delay and rate of recovery: no rests that show them": "idle_s",
+}

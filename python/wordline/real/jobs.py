@@ -92,9 +92,9 @@ class Job:
     #: Lines of its sections for a drive of this many bytes, without those that all jobs share; a
     #: section has the name of its job if there is one.
     lines: Callable[[int], Sequence[str]]
-    #: Drive writes, and about how long they take at the rates of a drive.
-    drive_writes: float
+    #: About how long it takes at the rates of a drive, and its drive writes.
     time: str
+    drive_writes: float = 0.0
     #: Whether the drive is erased before it, and the writes with a log.
     erased: bool = False
     writes: Writes | None = None
@@ -123,19 +123,15 @@ class Job:
         """Return the job file for a drive of this many bytes."""
         written = self.written(capacity)
         share = f"{written / capacity:.3g} drive writes"
+        lost = "# Reads only." if self.reads_only else "# Overwrites the drive. All data are lost."
+        if self.erased:
+            lost = "# Erase the drive before: nvme format -s1, or blkdiscard. All data are lost."
         lines = [
             f"# {self.purpose}.",
             f"# Writes {written / 1e9:,.4g} GB ({share}); takes {self.time}.",
+            lost,
+            f"# {' '.join(self.command('/dev/nvme0n1'))}",
         ]
-        if self.erased:
-            lines.append(
-                "# Erase the drive before: nvme format -s1, or blkdiscard. All data are lost."
-            )
-        elif not self.reads_only:
-            lines.append("# Overwrites the drive. All data are lost.")
-        else:
-            lines.append("# Reads only.")
-        lines.append(f"# {' '.join(self.command('/dev/nvme0n1'))}")
         for at, section in enumerate(self.sections(capacity)):
             lines += [*section[:1], *(["stonewall"] if at else []), *section[1:]]
         return "\n".join(lines) + "\n"
@@ -166,152 +162,34 @@ def _of(*lines: str) -> Callable[[int], Sequence[str]]:
     return lambda _: lines
 
 
+def _random(kind: str, depth: int, *more: str) -> Callable[[int], Sequence[str]]:
+    return _of(f"rw={kind}", "bs=4k", f"iodepth={depth}", "norandommap", *more)
+
+
 def _logged(name: str, purpose: str, writes: Writes, time: str, *, erased: bool = False) -> Job:
-    return Job(name, purpose, writes.lines, writes.drive_writes, time, erased, writes)
+    return Job(name, purpose, writes.lines, time, writes.drive_writes, erased, writes)
 
 
-def _single(kind: str, *more: str) -> Callable[[int], Sequence[str]]:
-    return _of(f"rw={kind}", "bs=4k", "iodepth=1", "norandommap", f"number_ios={SAMPLES}", *more)
-
-
-def _fill() -> list[Job]:
-    fill = "size of the SLC cache, rate in it and past it; rate of the flash"
-    return [
-        _logged(
-            "01-fill",
-            fill,
-            Writes("write", BLOCK, DEPTH),
-            "capacity over the rate past the cache: 10 min to 3 h for 1 TB",
-            erased=True,
-        ),
-        Job(
-            "02-read",
-            "sequential read rate, which the link or the buses limit",
-            _of("rw=read", "bs=128k", f"iodepth={DEPTH}", "size=10%"),
-            0.0,
-            "under a minute",
-        ),
-    ]
-
-
-def _reads() -> list[Job]:
-    one = "4 KiB read latency at QD1: array, transfer and controller"
-    jobs = [Job("03-latency", one, _single("randread", "size=100%"), 0.0, "seconds")]
-    for depth in DEPTHS:
-        jobs.append(
-            Job(
-                f"04-depth-{depth}",
-                f"4 KiB read IOPS at QD{depth}: units that sense in parallel",
-                _of(
-                    "rw=randread",
-                    "bs=4k",
-                    f"iodepth={depth}",
-                    "norandommap",
-                    "size=100%",
-                    f"number_ios={min(SAMPLES * depth, 100_000)}",
-                ),
-                0.0,
-                "seconds",
-            )
-        )
-    jobs += [_lookups(span, RESTS[-1] if span == SPANS[0] else 0) for span in SPANS]
-    return jobs
-
-
-def _lookups(span: int, rest_s: int) -> Job:
+def _lookups(span: int) -> Job:
     """Return a job of single reads over a share of the drive in per cent, its L2P cache warm.
 
     An idle time before the first of them lets the drive move what its SLC cache holds.
     """
-    purpose = f"4 KiB read latency over {span} % of the drive: L2P cache"
     where = (f"offset={SPAN_AT}%", f"size={span}%")
-    reads = ("rw=randread", "bs=4k", "iodepth=1", "norandommap", *where)
 
     def before(capacity: int) -> Sequence[str]:
         count = max(SAMPLES, WARM * capacity * span // 100 // MAP_PAGE)
-        return (*reads, f"number_ios={count}")
+        return _random("randread", 1, *where, f"number_ios={count}")(capacity)
 
-    lines = _of(*reads, f"number_ios={LOOKUPS}")
-    took = f"{rest_s} s, and " if rest_s else ""
-    took += "seconds to minutes"
-    name = f"05-span-{span}"
-    return Job(name, purpose, lines, 0.0, took, before=before, rest_s=rest_s)
-
-
-def _cache() -> list[Job]:
-    jobs = [
-        _logged(
-            f"06-rest-{rest}",
-            f"SLC cache after {rest} s of rest, drive full",
-            Writes("write", BLOCK, DEPTH, BURST, rest, AFTER, log_ms=REST_MS),
-            f"{rest} s, and a quarter of 01-fill",
-        )
-        for rest in RESTS
-    ]
-    jobs.append(
-        Job(
-            "07-read-burst",
-            "4 KiB read latency at once after a burst",
-            _single("randread", "size=1%"),
-            0.01,
-            "seconds",
-            before=_of("rw=write", "bs=128k", f"iodepth={DEPTH}", "size=1%"),
-        )
+    rest_s = RESTS[-1] if span == SPANS[0] else 0
+    return Job(
+        f"05-span-{span}",
+        f"4 KiB read latency over {span} % of the drive: L2P cache",
+        _random("randread", 1, *where, f"number_ios={LOOKUPS}"),
+        (f"{rest_s} s, and " if rest_s else "") + "seconds to minutes",
+        before=before,
+        rest_s=rest_s,
     )
-    for name, what, more in (
-        ("ack", "at QD1", ()),
-        ("sync", "at QD1 with a flush behind each", ("fdatasync=1",)),
-    ):
-        jobs.append(
-            Job(
-                f"08-{name}",
-                f"4 KiB write latency {what}",
-                _single("randwrite", "size=100%", *more),
-                0.0,
-                "seconds to a minute",
-                fixed=SAMPLES * 4096,
-            )
-        )
-    return jobs
-
-
-def _steady() -> list[Job]:
-    jobs = [
-        _logged(
-            "09-uniform",
-            "uniform 4 KiB writes: usable flash, from where the rate falls",
-            Writes("randwrite", 4096, 128, loops=3),
-            "3 capacities over the rate of random writes: an hour to days",
-        ),
-        _logged(
-            "10-steady",
-            "uniform 4 KiB writes in steady state: rate and WAF",
-            Writes("randwrite", 4096, 128),
-            "a third of 09-uniform",
-        ),
-    ]
-    for rate in RATES:
-        lines = (
-            "rw=randrw",
-            "bs=4k",
-            "iodepth=256",
-            "norandommap",
-            "size=100%",
-            f"rate_iops={rate},{rate}",
-            "number_ios=60000",
-        )
-        jobs.append(
-            Job(
-                f"11-rate-{rate}",
-                f"latency at {rate:,} reads and {rate:,} writes of 4 KiB per second",
-                _of(*lines),
-                0.0,
-                f"{30_000 / rate:.2g} s and more",
-                fixed=30_000 * 4096,
-            )
-        )
-    jobs += [_zones(number) for number in ZONES]
-    return jobs
 
 
 def _zones(number: int) -> Job:
@@ -319,22 +197,11 @@ def _zones(number: int) -> Job:
 
     def lines(capacity: int) -> Sequence[str]:
         block, blocks = zone(capacity, number)
-        return (
-            f"rw=randwrite:{blocks}",
-            f"bs={block}",
-            f"blockalign={block * blocks}",
-            f"iodepth={DEPTH}",
-            "norandommap",
-            "size=100%",
-        )
+        what = (f"rw=randwrite:{blocks}", f"bs={block}", f"blockalign={block * blocks}")
+        return (*what, f"iodepth={DEPTH}", "norandommap", "size=100%")
 
-    return Job(
-        f"12-zones-{number}",
-        f"random writes of 1/{number} of the drive: unit of GC, above which WAF is 1",
-        lines,
-        1.0,
-        "a third of 09-uniform, and less",
-    )
+    purpose = f"random writes of 1/{number} of the drive: unit of GC, above which WAF is 1"
+    return Job(f"12-zones-{number}", purpose, lines, "a third of 09-uniform, and less", 1.0)
 
 
 def zone(capacity: int, number: int) -> tuple[int, int]:
@@ -346,29 +213,105 @@ def zone(capacity: int, number: int) -> tuple[int, int]:
     return block, blocks
 
 
-def _half() -> list[Job]:
-    return [
-        _logged(
-            "13-half",
-            f"SLC cache after {HALF_REST} s of rest, drive half full",
-            Writes("write", BLOCK, DEPTH, HALF, HALF_REST, BURST, log_ms=REST_MS),
-            "two thirds of 01-fill",
-            erased=True,
-        )
-    ]
-
-
-def _buffer() -> list[Job]:
-    return [
-        _logged(
-            "14-buffer",
-            "write buffer: what is written at the rate of the link before that of the flash",
-            Writes("write", BUFFER_BLOCK, 64, BUFFER, log_ms=1),
-            "seconds",
-            erased=True,
-        )
-    ]
-
-
+#: Writes that fill the write buffer.
+BUFFERED = Writes("write", BUFFER_BLOCK, 64, BUFFER, log_ms=1)
+_ONE = f"number_ios={SAMPLES}"
 #: In the order in which they run: each starts with the drive as the previous one left it.
-JOBS: tuple[Job, ...] = (*_fill(), *_reads(), *_cache(), *_steady(), *_half(), *_buffer())
+JOBS: tuple[Job, ...] = (
+    _logged(
+        "01-fill",
+        "size of the SLC cache, rate in it and past it; rate of the flash",
+        Writes("write", BLOCK, DEPTH),
+        "capacity over the rate past the cache: 10 min to 3 h for 1 TB",
+        erased=True,
+    ),
+    Job(
+        "02-read",
+        "sequential read rate, which the link or the buses limit",
+        _of("rw=read", "bs=128k", f"iodepth={DEPTH}", "size=10%"),
+        "under a minute",
+    ),
+    Job(
+        "03-latency",
+        "4 KiB read latency at QD1: array, transfer and controller",
+        _random("randread", 1, _ONE, "size=100%"),
+        "seconds",
+    ),
+    *(
+        Job(
+            f"04-depth-{depth}",
+            f"4 KiB read IOPS at QD{depth}: units that sense in parallel",
+            _random("randread", depth, "size=100%", f"number_ios={min(SAMPLES * depth, 100_000)}"),
+            "seconds",
+        )
+        for depth in DEPTHS
+    ),
+    *map(_lookups, SPANS),
+    *(
+        _logged(
+            f"06-rest-{rest}",
+            f"SLC cache after {rest} s of rest, drive full",
+            Writes("write", BLOCK, DEPTH, BURST, rest, AFTER, log_ms=REST_MS),
+            f"{rest} s, and a quarter of 01-fill",
+        )
+        for rest in RESTS
+    ),
+    Job(
+        "07-read-burst",
+        "4 KiB read latency at once after a burst",
+        _random("randread", 1, _ONE, "size=1%"),
+        "seconds",
+        0.01,
+        before=_of("rw=write", "bs=128k", f"iodepth={DEPTH}", "size=1%"),
+    ),
+    *(
+        Job(
+            f"08-{name}",
+            f"4 KiB write latency {what}",
+            _random("randwrite", 1, _ONE, "size=100%", *more),
+            "seconds to a minute",
+            fixed=SAMPLES * 4096,
+        )
+        for name, what, more in (
+            ("ack", "at QD1", ()),
+            ("sync", "at QD1 with a flush behind each", ("fdatasync=1",)),
+        )
+    ),
+    _logged(
+        "09-uniform",
+        "uniform 4 KiB writes: usable flash, from where the rate falls",
+        Writes("randwrite", 4096, 128, loops=3),
+        "3 capacities over the rate of random writes: an hour to days",
+    ),
+    _logged(
+        "10-steady",
+        "uniform 4 KiB writes in steady state: rate and WAF",
+        Writes("randwrite", 4096, 128),
+        "a third of 09-uniform",
+    ),
+    *(
+        Job(
+            f"11-rate-{rate}",
+            f"latency at {rate:,} reads and {rate:,} writes of 4 KiB per second",
+            _random("randrw", 256, "size=100%", f"rate_iops={rate},{rate}", "number_ios=60000"),
+            f"{30_000 / rate:.2g} s and more",
+            fixed=30_000 * 4096,
+        )
+        for rate in RATES
+    ),
+    *map(_zones, ZONES),
+    _logged(
+        "13-half",
+        f"SLC cache after {HALF_REST} s of rest, drive half full",
+        Writes("write", BLOCK, DEPTH, HALF, HALF_REST, BURST, log_ms=REST_MS),
+        "two thirds of 01-fill",
+        erased=True,
+    ),
+    _logged(
+        "14-buffer",
+        "write buffer: what is written at the rate of the link before that of the flash",
+        BUFFERED,
+        "seconds",
+        erased=True,
+    ),
+)

@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from wordline.real.measurements import Value
+from wordline.quantity import in_bytes
+from wordline.real.measurements import Drive, Value
+from wordline.real.sheet import Sheet
 
 #: Bytes of an entry of an L2P table.
 ENTRY = 4
@@ -47,18 +49,21 @@ def map_bytes(share: float, capacity: int, unit: int) -> int:
     return max(1, round(share * capacity / unit * ENTRY / unit)) * unit
 
 
+def put(text: Sheet, drive: Drive) -> None:
+    """Give a device file the L2P cache of a drive, if it was measured."""
+    if (covered := drive.values.get("map_share")) is not None:
+        table = map_bytes(covered.value, drive.capacity, in_bytes(text.get("mapping.unit")))
+        why = f"Rows, reads over growing spans: entries for {covered} of the drive"
+        text.put("dram.map_cache", f"{table}B", why)
+
+
 def map_cache(found: Sequence[Lookup]) -> MapCache | None:
     """Return the L2P cache; None if no miss is seen, or the spans do not determine it.
 
     Under uniform reads over a share s of the drive a cache that covers a share m hits with
     probability min(1, m / s), so that a read takes h + c max(0, 1 - m / s). Least squares give h, c
     and m: for each m, h and c are linear. Two spans above m are needed. All spans begin at one
-    place.
-
-    Parameters
-    ----------
-    found
-        One entry per span, all of different shares, caches warm.
+    place, have different shares, and were read with warm caches.
     """
     spans = sorted(found, key=lambda x: x.share)
     if len(spans) < 4:

@@ -14,11 +14,10 @@ from typing import Any, NoReturn
 import numpy as np
 
 from wordline import UserError
-from wordline.real.curve import Plateau, plateaus
+from wordline.real.curve import Plateau
 
 #: A table without these columns states no SLC cache.
 CLIFF = ("model", "capacity_GB", "slc_cache_GB", "speed_in_cache_MBps", "speed_after_cache_MBps")
-
 
 #: A line of a log that is later than usual by this factor comes after an idle time.
 REST = 2.5
@@ -35,6 +34,16 @@ class Value:
     low: float
     high: float
     source: str
+
+    @classmethod
+    def around(cls, value: float, off: float, source: str) -> Value:
+        """Return a figure that may be off by this much either way."""
+        return cls(value, value - off, value + off, source)
+
+    @classmethod
+    def within(cls, value: float, share: float, source: str) -> Value:
+        """Return a figure that may be off by this share of it either way."""
+        return cls(value, (1 - share) * value, (1 + share) * value, source)
 
     def __str__(self) -> str:
         """As ``140 (139 to 141)``."""
@@ -74,29 +83,40 @@ class Drive:
         return self.flash not in (None, self)
 
 
+Reader = Callable[[str], float | None]
 _NUMBER = r"(\d+(?:\.\d+)?|\.\d+)"
 
 
-def _first(text: str, *patterns: str) -> float | None:
-    for pattern in patterns:
-        if found := re.search(pattern, text, re.IGNORECASE):
-            return float(found[1])
-    return None
+def _reader(*patterns: str) -> Reader:
+    """Return a function that reads the number of the first pattern that a text has."""
+
+    def read(text: str) -> float | None:
+        found = (re.search(pattern, text, re.IGNORECASE) for pattern in patterns)
+        return next((float(match[1]) for match in found if match), None)
+
+    return read
 
 
-def size_in(text: str) -> float | None:
-    """Read the size of a cache: the number at the start of a text, or the maximum that it names."""
-    return _first(text, rf"up to (?:about )?{_NUMBER}", rf"^\D*{_NUMBER}")
-
-
-def rate_in(text: str) -> float | None:
-    """Read a rate; a measured one takes precedence over one from a data sheet."""
-    return _first(text, rf"{_NUMBER} measured", rf"measured {_NUMBER}", rf"^\D*{_NUMBER}")
-
-
-def static_in(text: str) -> float | None:
-    """Read the static part of a cache: ``78 (6 static + 72 dynamic)``."""
-    return _first(text, rf"{_NUMBER} (?:GB )?static")
+#: The size of a cache: the number at the start of a text, or the maximum that it names.
+size_in = _reader(rf"up to (?:about )?{_NUMBER}", rf"^\D*{_NUMBER}")
+#: A rate; a measured one takes precedence over one from a data sheet.
+rate_in = _reader(rf"{_NUMBER} measured", rf"measured {_NUMBER}", rf"^\D*{_NUMBER}")
+_plain = _reader(rf"^\s*{_NUMBER}")
+#: Values of rows that state an SLC cache, with their columns; a cell has a number or is empty.
+_STATED = (
+    ("cache_gb", "slc_cache_GB", size_in),
+    ("cache_mbps", "speed_in_cache_MBps", rate_in),
+    ("after_mbps", "speed_after_cache_MBps", rate_in),
+)
+#: Values that cells may have besides; the first of each counts. A static part may be as in
+#: ``78 (6 static + 72 dynamic)``.
+_BESIDES = (
+    ("second_mbps", "second_stage", _reader(rf"^{_NUMBER}")),
+    ("static_gb", "static_GB", _plain),
+    ("static_gb", "slc_cache_GB", _reader(rf"{_NUMBER} (?:GB )?static")),
+    ("second_gb", "second_stage", _reader(rf"(?:after|from|past) (?:about )?{_NUMBER} GB")),
+    ("second_gb", "speed_after_cache_MBps", _reader(rf"until (?:about )?{_NUMBER} GB")),
+)
 
 
 class Table:
@@ -112,7 +132,7 @@ class Table:
         """Return whether it has all of these columns."""
         return set(columns) <= set(self.columns)
 
-    def read(self, at: int, column: str, of: Callable[[str], float | None]) -> Value | None:
+    def read(self, at: int, column: str, of: Reader) -> Value | None:
         """Read a number from a cell; None if the cell is empty or has no number of this kind.
 
         The interval is the uncertainty of the last digit.
@@ -125,15 +145,13 @@ class Table:
         value = of(text)
         if value is None:
             if column in CLIFF:
-                self.refuse(
-                    at, column, text, "a number, with words around it if need be, or nothing"
-                )
+                allowed = "a number, with words around it if need be, or nothing"
+                self.refuse(at, column, text, allowed)
             return None
         if value <= 0:
             self.refuse(at, column, text, "a number above 0")
-        half = _half_digit(value)
         source = f"{Path(self.name).name} line {at + 2}, {column}"
-        return Value(value, value - half, value + half, source)
+        return Value.around(value, _half_digit(value), source)
 
     def refuse(self, at: int, column: str, text: str, allowed: str) -> NoReturn:
         """Raise `UserError` for a cell."""
@@ -150,10 +168,6 @@ def _half_digit(value: float) -> float:
     zeros = len(digits) - len(digits.rstrip("0"))
     # 4000 means 3950 to 4050, not 3500 to 4500.
     return 0.5 * 10.0 ** min(zeros, max(0, len(digits) - 2))
-
-
-def _plain(text: str) -> float | None:
-    return _first(text, rf"^\s*{_NUMBER}")
 
 
 def stated(row: Mapping[str, str | None], *columns: str) -> str | None:
@@ -177,63 +191,29 @@ def cliffs(table: Table, found: dict[str, Drive]) -> None:
     for at, row in enumerate(table.rows):
         if not models[at]:
             table.refuse(at, "model", "", "the name of the drive")
-        capacity = table.read(at, "capacity_GB", _plain)
-        if capacity is None:
-            table.refuse(at, "capacity_GB", "", "the capacity in GB, such as 1000")
+        capacity = table.read(at, "capacity_GB", _plain) or table.refuse(
+            at, "capacity_GB", "", "the capacity in GB, such as 1000"
+        )
         many = models.count(models[at]) > 1
         name = f"{models[at]} {capacity.value:g}" if many else models[at]
-        cell, nand = _cell(row.get("nand") or "", table, at)
-        drive = Drive(name, round(capacity.value * 1e9), cell, nand)
+        nand = row.get("nand") or ""
+        cell = cell_in(nand) or table.refuse(at, "nand", nand, "a text that names TLC or QLC")
+        drive = Drive(name, round(capacity.value * 1e9), cell, nand.strip())
         drive.interface, drive.address = stated(row, "interface"), stated(row, "address", "source")
-        readings = {
-            "cache_gb": ("slc_cache_GB", size_in),
-            "cache_mbps": ("speed_in_cache_MBps", rate_in),
-            "after_mbps": ("speed_after_cache_MBps", rate_in),
-            "second_mbps": ("second_stage", _second_rate),
-        }
-        for key, (column, of) in readings.items():
+        for key, column, of in _STATED:
             if value := table.read(at, column, of):
                 drive.values[key] = value
-        for column, of in (("static_GB", _plain), ("slc_cache_GB", static_in)):
-            if value := _optional(table, at, column, of):
-                drive.values.setdefault("static_gb", value)
-        for column, pattern in (
-            ("second_stage", rf"(?:after|from|past) (?:about )?{_NUMBER} GB"),
-            ("speed_after_cache_MBps", rf"until (?:about )?{_NUMBER} GB"),
-        ):
-
-            def past(text: str, pattern: str = pattern) -> float | None:
-                return _first(text, pattern)
-
-            if value := _optional(table, at, column, past):
-                drive.values.setdefault("second_gb", value)
+        for key, column, of in _BESIDES:
+            if of(row.get(column) or "") is not None and (value := table.read(at, column, of)):
+                drive.values.setdefault(key, value)
         if "small static" in (row.get("cache_kind") or "") and "cache_gb" in drive.values:
             drive.values.setdefault("static_gb", drive.values["cache_gb"])
         found[name] = drive
 
 
-def _optional(
-    table: Table, at: int, column: str, of: Callable[[str], float | None]
-) -> Value | None:
-    """Read a number that a cell may have in addition to its own."""
-    text = table.rows[at].get(column) or ""
-    return table.read(at, column, of) if of(text) is not None else None
-
-
-def _second_rate(text: str) -> float | None:
-    """Read the rate of a second plateau; text without one describes something else."""
-    return _first(text, rf"^{_NUMBER}")
-
-
 def cell_in(text: str) -> str | None:
     """Read the cell type that a text names: ``tlc`` or ``qlc``."""
     return next((cell for cell in ("qlc", "tlc") if cell in text.lower()), None)
-
-
-def _cell(text: str, table: Table, at: int) -> tuple[str, str]:
-    if cell := cell_in(text):
-        return cell, text.strip()
-    table.refuse(at, "nand", text, "a text that names TLC or QLC")
 
 
 def chosen(found: Mapping[str, Drive], asked: str | None, where: Path) -> Drive:
@@ -307,27 +287,21 @@ def fio_log(file: Path) -> tuple[Any, Any]:
 def cliff(drive: Drive, found: list[Plateau], source: str) -> None:
     """Determine the cache and the rates of a drive from the plateaus of a fill."""
 
-    def value(at: float, half: float) -> Value:
-        return Value(at, at - half, at + half, source)
+    def value(at: float) -> Value:
+        return Value.around(at, 0.01 * at, source)
 
     if len(found) > 1:
         # What a write buffer takes at the rate of the link is not a cache.
         small = found[0].end_gb * 1e9 < SMALL * drive.capacity
         if small and found[0].mb_per_s < SHARP * found[1].mb_per_s:
             found = found[1:]
-    rates = [value(p.mb_per_s, 0.01 * p.mb_per_s) for p in found]
-    if len(found) < 2 or found[1].mb_per_s > found[0].mb_per_s:
-        drive.values["fill_mbps"] = rates[0]
+    first, *further = found
+    if not further or further[0].mb_per_s > first.mb_per_s:
+        drive.values["fill_mbps"] = value(first.mb_per_s)
         return
-    drive.values["cache_mbps"], drive.values["after_mbps"] = rates[0], rates[1]
-    cache = found[0].end_gb
-    drive.values["cache_gb"] = value(cache, 0.01 * cache)
-    if len(found) > 2 and found[2].mb_per_s < found[1].mb_per_s:
-        drive.values["second_mbps"] = rates[2]
-        drive.values["second_gb"] = value(found[1].end_gb, 0.01 * found[1].end_gb)
-
-
-def take_log(drive: Drive, file: Path) -> None:
-    """Use a logged fill."""
-    drive.fill = fio_log(file)
-    cliff(drive, plateaus(*drive.fill), file.name)
+    drive.values["cache_mbps"] = value(first.mb_per_s)
+    drive.values["after_mbps"] = value(further[0].mb_per_s)
+    drive.values["cache_gb"] = value(first.end_gb)
+    if len(further) > 1 and further[1].mb_per_s < further[0].mb_per_s:
+        drive.values["second_mbps"] = value(further[1].mb_per_s)
+        drive.values["second_gb"] = value(further[0].end_gb)

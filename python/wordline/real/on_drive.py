@@ -29,7 +29,9 @@ _SYSFS = {
     "model": "device/model",
     "firmware": "device/firmware_rev",
     "lba_bytes": "queue/hw_sector_size",
+    "link": "device/device/current_link_speed",
 }
+_ALLOWED = "  allowed: a block device such as /dev/nvme0n1"
 
 
 @dataclass(frozen=True)
@@ -50,15 +52,10 @@ class Target:
         try:
             mode = os.stat(path).st_mode
         except OSError as e:
-            raise UserError(
-                f"{path}: {e.strerror}\n  allowed: a block device such as /dev/nvme0n1"
-            ) from e
-        if not stat.S_ISBLK(mode) and not stat.S_ISREG(mode):
-            raise UserError(
-                f"{path}: neither a block device nor a regular file\n"
-                "  allowed: a block device such as /dev/nvme0n1"
-            )
+            raise UserError(f"{path}: {e.strerror}\n{_ALLOWED}") from e
         is_device = stat.S_ISBLK(mode)
+        if not is_device and not stat.S_ISREG(mode):
+            raise UserError(f"{path}: neither a block device nor a regular file\n{_ALLOWED}")
         try:
             # A device that is mounted or part of an array cannot be opened exclusively.
             alone = os.O_EXCL if is_device and writes else 0
@@ -80,13 +77,11 @@ class Target:
     def about(self) -> dict[str, Any]:
         """Return what this machine reports about the drive, for probe.json."""
         about: dict[str, Any] = {"drive": self.path, "kernel": os.uname().release}
-        about["fio"] = _said(["fio", "--version"])
-        name = Path(os.path.realpath(self.path)).name
+        about["fio"] = _run(["fio", "--version"]).stdout.strip() or None
+        folder = Path("/sys/class/block") / Path(os.path.realpath(self.path)).name
         for key, file in _SYSFS.items():
-            at = Path("/sys/class/block") / name / file
+            at = folder / file
             about[key] = at.read_text().strip() if self.is_device and at.is_file() else None
-        link = Path("/sys/class/block") / name / "device/device/current_link_speed"
-        about["link"] = link.read_text().strip() if self.is_device and link.is_file() else None
         return about
 
     def erase(self) -> None:
@@ -99,9 +94,7 @@ class Target:
                 file.truncate(0)
                 file.truncate(self.capacity)
             return
-        done = subprocess.run(
-            ["blkdiscard", "-f", self.path], capture_output=True, text=True, check=False
-        )
+        done = _run(["blkdiscard", "-f", self.path])
         if done.returncode:
             raise UserError(
                 f"{self.path}: blkdiscard failed: {done.stderr.strip()}\n"
@@ -122,12 +115,6 @@ class Target:
         elif isinstance(media, int):
             found["media_bytes"] = media
         return found
-
-
-def need_fio() -> None:
-    """Raise `UserError` if fio is not installed."""
-    if shutil.which("fio") is None:
-        raise UserError("fio: not installed\n  allowed: fio 3 in PATH (apt-get install fio)")
 
 
 def confirm(target: Target, ask: Callable[[str], str]) -> None:
@@ -151,8 +138,7 @@ def run(job: Job, folder: Path, target: Target) -> dict[str, Any]:
     if job.erased:
         target.erase()
     before = target.counters()
-    words = job.command(os.path.abspath(target.path), "part")
-    done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
+    done = _run(job.command(os.path.abspath(target.path), "part"), folder)
     part = folder / f"{job.name}.part"
     if done.returncode:
         part.unlink(missing_ok=True)
@@ -172,15 +158,13 @@ def throttled(counters: dict[str, Any]) -> bool:
     return any(after.get(key, 0) > before.get(key, 0) for key in THROTTLED)
 
 
-def _said(words: list[str]) -> str | None:
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
-    return done.stdout.strip() or None
+def _run(words: list[str], cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(words, cwd=cwd, capture_output=True, text=True, check=False)
 
 
 def _json(words: list[str]) -> dict[str, Any]:
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
     try:
-        found = json.loads(done.stdout)
+        found = json.loads(_run(words).stdout)
     except ValueError:
         return {}
     return found if isinstance(found, dict) else {}

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
+from json import dumps
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,8 @@ import numpy as np
 
 import wordline as wl
 from wordline import Refused, UserError, _wordline, toml
-from wordline.commands import SWEEP, perform, tell
+from wordline.commands import SWEEP, command, tell
+from wordline.drive import programmed_bytes
 from wordline.implausible import quiet, warn_of
 from wordline.quantity import in_bytes, in_us
 from wordline.real.result import FITTED, PUBLIC, overhead_in
@@ -57,14 +58,11 @@ class Choice:
     note: str = ""
 
 
-def main(**arguments: Any) -> int:
-    """Do ``wordline pick``; return its exit code: 0, or 2 where the input is wrong, or 1."""
-    return perform("pick", SWEEP, lambda: _main(**arguments), extra="fit")
-
-
-def _main(*, json: bool, **arguments: Any) -> None:
+@command("pick", SWEEP, extra="fit")
+def main(*, json: bool, **arguments: Any) -> None:
+    """Do ``wordline pick``; in JSON unknown figures are null."""
     found = pick(**arguments, tell=tell)
-    print(as_json(found) if json else terminal(found))
+    print(dumps([asdict(c) for c in found], indent=2) if json else terminal(found))
 
 
 def measured_drives() -> list[str]:
@@ -93,28 +91,13 @@ def pick(
 ) -> list[Choice]:
     """Run a workload on drives and rank them by p99 latency.
 
-    Parameters
-    ----------
-    workload, requests, fit, seed, traces
-        As for `wordline.run`; by default 100,000 requests.
-    drives
-        Built-in devices or device files; ``all`` means every measured device.
-    fill
-        Share of each drive that holds data before the first request, such as ``50%``.
-    jobs
-        Number of drives in parallel, by default the number of cores.
-    tell
-        Callable that receives a line of text after each drive.
+    Arguments are as for `wordline.run`, with 100,000 requests by default. ``drives`` are built-in
+    devices or device files, ``all`` means every measured device, and ``fill`` is the share of each
+    that holds data before the first request. By default as many drives run in parallel as there
+    are cores; `tell` receives a line of text after each.
 
-    Returns
-    -------
-    list of Choice
-        The drives, best first; drives that cannot run the workload are last.
-
-    Raises
-    ------
-    UserError
-        The workload or a device is invalid.
+    Returns the drives, best first; those that cannot run the workload are last. Raises `UserError`:
+    the workload or a device is invalid.
     """
     names = [n for d in drives for n in (measured_drives() if d == "all" else [d])]
     if not names:
@@ -135,7 +118,10 @@ def pick(
                 found = run.on(name, file, rated.get(name))
             if FITTED in text.partition("\n")[0]:
                 is_assumed = (found.p99_us or 0.0) < FOLLOWS * _assumed_read_us(text, file)
-                found = replace(found, waf=_waf(found.waf, text), p99_is_assumed=is_assumed)
+                # A drive that was fitted to rates states no overhead, so that no WAF is known.
+                overhead, waf = overhead_in(text), found.waf
+                waf = None if waf is None or overhead is None else waf * overhead
+                found = replace(found, waf=waf, p99_is_assumed=is_assumed)
         except (UserError, Refused) as e:
             found = Choice(name, note=str(e).splitlines()[0])
         tell(f"{name}: {found.note or 'done'}")
@@ -146,15 +132,6 @@ def pick(
     if all(c.p99_us is None for c in found):
         raise UserError(f"no drive can take the workload; {found[0].drive}: {found[0].note}")
     return sorted(found, key=lambda c: (c.p99_us is None, c.p99_us or 0.0))
-
-
-def _waf(of_model: float | None, text: str) -> float | None:
-    """Return the WAF of a fitted drive, including its overhead; None if that is not known.
-
-    If the file of a drive states no overhead, it was fitted to rates, which do not determine it.
-    """
-    overhead = overhead_in(text)
-    return None if of_model is None or overhead is None else of_model * overhead
 
 
 def _assumed_read_us(text: str, file: dict[str, Any]) -> float:
@@ -183,8 +160,12 @@ class _Run:
         wanted = min(size, LEAST)
         while True:
             changes, by = scaled(file, wanted / size)
+            state, scheme = f"fill:{self.fill}", scheme_of(file)
             try:
-                found, written, cache = self._once(name, file, changes, by, tbw)
+                drive = wl.Drive(
+                    device=name, scheme=scheme, set=changes, seed=self.seed, initial=state
+                )
+                found, written, cache = self._once(name, file, drive, tbw)
             except UserError:
                 # A trace may reach beyond a small drive and still fit the whole drive.
                 if by == 1:
@@ -193,24 +174,16 @@ class _Run:
                 continue
             # A smaller cache fills earlier: the data written must fit as on the whole drive.
             if by == 1 or written * ROOM <= cache:
-                return found
+                return replace(found, share=1 / by)
             more = max(written * ROOM / max(cache, 1), 2.0)
             wanted = min(size, size / by * more * 1.05)
 
     def _once(
-        self,
-        name: str,
-        file: dict[str, Any],
-        changes: dict[str, object],
-        by: float,
-        tbw: float | None,
+        self, name: str, file: dict[str, Any], drive: wl.Drive, tbw: float | None
     ) -> tuple[Choice, int, float]:
-        scheme = scheme_of(file)
-        drive = wl.Drive(
-            device=name, scheme=scheme, set=changes, seed=self.seed, initial=f"fill:{self.fill}"
-        )
-        before = _programmed(drive)
-        cache = _cache_bytes(file, drive, self.fill) if scheme == "slc-cache" else float("inf")
+        has_cache = scheme_of(file) == "slc-cache"
+        before = programmed_bytes(drive)
+        cache = _cache_bytes(file, drive) if has_cache else float("inf")
         feed = drive.feed(
             self.workload, seed=self.seed, requests=self.requests, fit=self.fit, traces=self.traces
         )
@@ -224,49 +197,39 @@ class _Run:
             ended = drive.run() if over else feed.step(step)
             latency += [c.latency_us for c in ended if c.op in ("read", "write")]
             failed += sum(c.outcome != "done" for c in ended)
-            wrote = sum(c.bytes for c in ended if c.op == "write")
+            written += sum(c.bytes for c in ended if c.op == "write")
             now, host = max((c.end_ns for c in ended), default=then), _host(drive)
             if host[1] - into[1] > host[0] - into[0]:
                 past += (now - then) / 1e9
-            written, then, into = written + wrote, now, host
+            then, into = now, host
         if failed:
             raise UserError(f"{failed} requests fail: the drive is out of space or worn out")
         if not latency:
             raise UserError("the workload has no reads and writes")
         seconds = (then - start) / 1e9
         pace = written / seconds if seconds else 0.0
-        programmed = _programmed(drive) - before
         choice = Choice(
             drive=name,
             p99_us=float(np.percentile(latency, 99)),
-            past_cache_s=past if scheme == "slc-cache" else 0.0,
+            past_cache_s=past if has_cache else 0.0,
             seconds=seconds,
-            waf=programmed / written if written else None,
+            waf=(programmed_bytes(drive) - before) / written if written else None,
             dwpd=86_400 * pace / in_bytes(file["capacity"]["logical"]),
             years=tbw / pace / YEAR_S if tbw and pace else None,
-            share=1 / by,
         )
         return choice, written, cache
 
 
-def _programmed(drive: wl.Drive) -> int:
-    """Return the bytes programmed for any cause."""
-    regions = drive.look().to_dict()["regions"]
-    return sum(sum(r["programmed_bytes"].values()) for r in regions)
-
-
 def _host(drive: wl.Drive) -> tuple[int, int]:
     """Return the host bytes programmed as SLC, and in denser cell modes."""
-    regions = drive.look().to_dict()["regions"]
-    slc, dense = (
-        sum(r["programmed_bytes"].get("host", 0) for r in regions if (r["mode"] == "slc") == is_slc)
-        for is_slc in (True, False)
-    )
-    return slc, dense
+    found = [0, 0]
+    for region in drive.look().to_dict()["regions"]:
+        found[region["mode"] != "slc"] += region["programmed_bytes"].get("host", 0)
+    return found[0], found[1]
 
 
-def _cache_bytes(file: dict[str, Any], drive: wl.Drive, fill: str) -> float:
-    """Return the size of the SLC cache of a drive at a fill level."""
+def _cache_bytes(file: dict[str, Any], drive: wl.Drive) -> float:
+    """Return the size of the SLC cache of a drive at its fill level."""
     held = drive.look()
     medium = next(iter(file["medium"].values()))
     cells = max(b for mode, b in (("mlc", 2), ("tlc", 3), ("qlc", 4)) if mode in medium)
@@ -276,41 +239,23 @@ def _cache_bytes(file: dict[str, Any], drive: wl.Drive, fill: str) -> float:
     return held.usable_bytes * blocks / medium["blocks_per_plane"] / cells
 
 
-def as_json(found: Sequence[Choice]) -> str:
-    """Return the drives as JSON; unknown figures are null."""
-    return json.dumps([asdict(c) for c in found], indent=2)
-
-
-def _percent(of: Choice) -> float:
-    """Return the share of the run that was past the cache."""
-    return 100 * (of.past_cache_s or 0.0) / of.seconds if of.seconds else 0.0
-
-
 def terminal(found: Sequence[Choice]) -> str:
     """Return the table."""
-    from wordline.real.show import lines
+    from wordline.real.probe_page import lines
 
-    def number(value: float | None, form: str = ",.4g") -> str:
-        return "not known" if value is None else format(value, form)
+    def number(value: float | None, form: str = ",.3g", by: float = 1.0) -> str:
+        return "not known" if value is None else format(by * value, form)
 
-    heads = [
-        "drive",
-        "p99, µs",
-        "past cache, %",
-        "WAF",
-        "writes/day",
-        "TBW, years",
-        "simulated, %",
-    ]
+    heads = ["drive", "p99, µs", "past cache, %", "WAF", "writes/day", "TBW, years", "simulated, %"]
     rows = [
         [
             c.drive,
-            "~" * c.p99_is_assumed + number(c.p99_us),
-            number(None if c.past_cache_s is None else _percent(c), ",.3g"),
+            "~" * c.p99_is_assumed + number(c.p99_us, ",.4g"),
+            number(c.past_cache_s, by=100 / c.seconds if c.seconds else 0.0),
             number(c.waf, ".2f"),
-            number(c.dwpd, ",.3g"),
-            number(c.years, ",.3g"),
-            number(None if c.share is None else 100 * c.share, ",.3g"),
+            number(c.dwpd),
+            number(c.years),
+            number(c.share, by=100),
         ]
         for c in found
         if c.p99_us is not None

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-import sys
+import shutil
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import wordline as wl
 from wordline import UserError, _wordline
-from wordline.commands import SWEEP, perform, settings, tell
-from wordline.real import on_drive, probe_page, probed, sheet, show, write_log
-from wordline.real.collection_unit import programmed
+from wordline.commands import SWEEP, command, settings, tell
+from wordline.drive import programmed_bytes
+from wordline.real import bench, on_drive, probe_page, probed, sheet
 from wordline.real.jobs import JOBS, Job
 from wordline.real.on_drive import Target
 from wordline.real.result import Tell
@@ -24,12 +24,8 @@ _TO_FILL_IN = {"model": None, "nand": None, "interface": None, "rated_tbw": None
 _LANES = {"8.0": "PCIe3", "16.0": "PCIe4", "32.0": "PCIe5"}
 
 
-def main(**arguments: Any) -> int:
-    """Do ``wordline device probe``; return its exit code: 0, 1 or 2, as `perform` says."""
-    return perform("device probe", SWEEP, lambda: _main(**arguments), extra="fit")
-
-
-def _main(
+@command("device probe", SWEEP, extra="fit")
+def main(
     *,
     jobs: str,
     set: list[str],
@@ -42,6 +38,7 @@ def _main(
     run: str | None = None,
     budget: str | None = None,
 ) -> None:
+    """Do ``wordline device probe``."""
     folder = Path(jobs)
     chosen = [job for job in JOBS if job.reads_only or not read_only]
 
@@ -49,27 +46,18 @@ def _main(
         most = None if budget is None else _wordline.size(budget)
         measure(folder, run, jobs=chosen, budget=most, tell=tell)
     elif device is not None:
-        simulate(
-            folder,
-            device,
-            scheme=scheme,
-            set=settings(set),
-            seed=seed,
-            force=force,
-            jobs=chosen,
-            tell=tell,
-        )
+        drive: Any = {"scheme": scheme, "set": settings(set), "seed": seed}
+        simulate(folder, device, **drive, force=force, jobs=chosen, tell=tell)
     else:
         write(folder, _wordline.size(capacity or ""), force=force, jobs=chosen)
         print(about(folder, chosen))
         return
     print(probe_page.terminal(folder))
-    print(f"page: {probe_page.page(folder)}", file=sys.stderr)
+    tell(f"page: {probe_page.page(folder)}")
+    said = f"{folder}: results of the jobs; fit them with:"
     if lacks := probed.lacks(folder):
-        print(f"{folder}/{probed.ABOUT}: fill in {' and '.join(lacks)}; then fit the results with:")
-    else:
-        print(f"{folder}: results of the jobs; fit them with:")
-    print(f"  {probed.fit_command(folder)}")
+        said = f"{folder}/{probed.ABOUT}: fill in {' and '.join(lacks)}; then fit the results with:"
+    print(f"{said}\n  {probed.fit_command(folder)}")
 
 
 def write(
@@ -78,7 +66,7 @@ def write(
     about: Mapping[str, object] = _TO_FILL_IN,
     *,
     force: bool = False,
-    jobs: list[Job] | tuple[Job, ...] = JOBS,
+    jobs: Sequence[Job] = JOBS,
 ) -> None:
     """Write the job files and probe.json for a drive of this many bytes.
 
@@ -94,72 +82,55 @@ def write(
     probed.write_about(folder, capacity, about)
 
 
-def about(folder: Path, jobs: list[Job] | tuple[Job, ...] = JOBS) -> str:
+def about(folder: Path, jobs: Sequence[Job] = JOBS) -> str:
     """Return a table of the jobs, the total that they write, and what the user must fill in."""
     file = json.loads((folder / probed.ABOUT).read_text(encoding="utf-8"))
     capacity, rated = file["capacity_bytes"], file.get("rated_tbw")
     rows = [[job.name, f"{job.written(capacity) / capacity:.3g}", job.purpose] for job in jobs]
     written = sum(job.written(capacity) for job in jobs)
     share = f", {100 * written / (rated * 1e12):.2g} % of rated TBW" if rated else ""
-    text = show.lines(["job", "drive writes", "measures"], rows, left=(0, 2))
+    text = probe_page.lines(["job", "drive writes", "measures"], rows, left=(0, 2))
     gb = f"{written / 1e9:,.4g}" if written < 1e13 else f"{written / 1e9:,.0f}"
-    text += f"\n\nall jobs write {gb} GB{share}\n"
-    text += (
-        f"{folder}/{probed.ABOUT}: fill in model, nand (TLC or QLC), interface and rated_tbw (TB)"
-    )
-    return text
+    lacking = "fill in model, nand (TLC or QLC), interface and rated_tbw (TB)"
+    return f"{text}\n\nall jobs write {gb} GB{share}\n{folder}/{probed.ABOUT}: {lacking}"
 
 
 def measure(
     folder: Path,
     path: str,
     *,
-    jobs: list[Job] | tuple[Job, ...] = JOBS,
+    jobs: Sequence[Job] = JOBS,
     budget: int | None = None,
     ask: Callable[[str], str] = input,
     tell: Tell = print,
 ) -> None:
     """Run the jobs that have no results yet on a drive of this machine.
 
-    Parameters
-    ----------
-    folder
-        For job files, probe.json, fio's JSON and bandwidth logs.
-    path
-        A block device that is not in use, or a regular file to try the jobs.
-    jobs
-        Jobs to run.
-    budget
-        Maximum bytes that all jobs may write to the drive, over all runs with this folder; a job
-        that would exceed it is skipped. None for no limit.
-    ask
-        Called to have the user type the name of the drive before it is overwritten.
-    tell
-        Called with a line of text for each job.
+    The path is a block device that is not in use, or a regular file to try the jobs; the folder
+    gets job files, probe.json, fio's JSON and bandwidth logs. All jobs may write `budget` bytes,
+    over all runs with this folder; a job that would exceed it is skipped. `ask` has the user type
+    the name of the drive before it is overwritten, and `tell` gets a line of text for each job.
 
-    Raises
-    ------
-    UserError
-        The drive does not exist or is in use, fio is missing or fails, the name was not typed, or
-        the folder has results of another drive.
+    Raises `UserError`: the drive does not exist or is in use, fio is missing or fails, the name was
+    not typed, or the folder has results of another drive.
     """
-    on_drive.need_fio()
+    if shutil.which("fio") is None:
+        raise UserError("fio: not installed\n  allowed: fio 3 in PATH (apt-get install fio)")
     writes = any(not job.reads_only for job in jobs)
     target = Target.of(path, writes=writes)
     known = _resumed(folder, target)
     write(folder, target.capacity, known, force=True, jobs=jobs)
-    if writes and any(not (folder / f"{job.name}.json").is_file() for job in jobs):
+    done = [job for job in jobs if (folder / f"{job.name}.json").is_file()]
+    if writes and len(done) < len(jobs):
         on_drive.confirm(target, ask)
     for job in jobs:
-        if (folder / f"{job.name}.json").is_file():
+        if job in done:
             tell(f"{job.name}: has results")
             continue
         needed = job.written(target.capacity)
         if budget is not None and known["written_bytes"] + needed > budget:
-            left = (budget - known["written_bytes"]) / 1e9
-            tell(
-                f"{job.name}: left out: {needed / 1e9:,.4g} GB, and {left:,.4g} GB of --budget left"
-            )
+            left = f"{(budget - known['written_bytes']) / 1e9:,.4g} GB of --budget left"
+            tell(f"{job.name}: left out: {needed / 1e9:,.4g} GB, and {left}")
             continue
         tell(f"{job.name}: {job.time}")
         known["written_bytes"] += int(needed)
@@ -179,11 +150,9 @@ def _resumed(folder: Path, target: Target) -> dict[str, Any]:
     if not file.is_file():
         return fresh
     before = probed.read_about(file)
-    if before.get("capacity_bytes") != target.capacity or before.get("drive") not in (
-        None,
-        target.path,
-    ):
-        other = f"{before.get('drive')} of {before.get('capacity_bytes')} bytes"
+    drive, capacity = before.get("drive"), before.get("capacity_bytes")
+    if capacity != target.capacity or drive not in (None, target.path):
+        other = f"{drive} of {capacity} bytes"
         raise UserError(
             f"{file}: belongs to another drive, {other}\n  allowed: another folder, or that drive"
         )
@@ -199,28 +168,13 @@ def simulate(
     set: Mapping[str, object] | None = None,
     seed: int = _wordline.DEFAULT_SEED,
     force: bool = False,
-    jobs: list[Job] | tuple[Job, ...] = JOBS,
+    jobs: Sequence[Job] = JOBS,
     tell: Tell = lambda _: None,
 ) -> None:
     """Run the jobs on a simulated drive, one after another, and write output like that of fio.
 
-    Parameters
-    ----------
-    folder
-        For job files, probe.json, fio's JSON and bandwidth logs.
-    device, scheme, set, seed
-        As for `wordline.run`; the default scheme is ``slc-cache`` if the device has an SLC cache.
-    force
-        Overwrite existing files.
-    jobs
-        Jobs to run.
-    tell
-        Called with a line of text after each job.
-
-    Raises
-    ------
-    UserError
-        The device is invalid, or a file exists.
+    The default scheme is ``slc-cache`` if the device has an SLC cache. Files are as for `measure`;
+    existing ones are overwritten with `force`, and are else a `UserError`, as an invalid device is.
     """
     _, file = sheet.read(device)
     named = scheme or sheet.scheme_of(file)
@@ -230,32 +184,30 @@ def simulate(
 
     drive = erased()
     capacity = drive.look().logical_bytes
-    cells = [
-        c for c in ("qlc", "tlc", "mlc", "slc") if any(c in m for m in file["medium"].values())
-    ]
+    modes = ("qlc", "tlc", "mlc", "slc")
+    nand = next(mode for mode in modes if any(mode in m for m in file["medium"].values())).upper()
     interface = (set or {}).get("host.rate") or file.get("host", {}).get("rate", "off")
-    known: dict[str, Any] = {"model": device, "nand": cells[0].upper(), "interface": interface}
+    known: dict[str, Any] = {"model": device, "nand": nand, "interface": interface}
     write(folder, capacity, known, force=force, jobs=jobs)
     known |= {"rated_tbw": None, "jobs": {}}
     for job in jobs:
         if job.erased:
             drive = erased()
-        began, media = drive.now_ns, programmed(drive)
+        began, media = drive.now_ns, programmed_bytes(drive)
         drive.run(until_ns=drive.now_ns + job.rest_s * 10**9)
         if job.writes is None:
             output = _as_fio(job, _played(drive, job, capacity, seed))
             began, media = 0, 0
         else:
-            output, log = write_log.write(drive, job.writes, capacity, seed)
+            output, log = bench.write(drive, job.writes, capacity, seed)
             (folder / f"{job.name}_bw.1.log").write_text(log, encoding="utf-8")
-        (folder / f"{job.name}.json").write_text(
-            json.dumps(output, indent=2) + "\n", encoding="utf-8"
-        )
+        text = json.dumps(output, indent=2) + "\n"
+        (folder / f"{job.name}.json").write_text(text, encoding="utf-8")
         took = (drive.now_ns - began) / 1e9
         drive.drain()
         # Take completed requests, so that others can start.
         drive.run()
-        written = {"before": media, "after": programmed(drive)}
+        written = {"before": media, "after": programmed_bytes(drive)}
         known["jobs"][job.name] = {at: {"media_bytes": total} for at, total in written.items()}
         tell(f"{job.name}: {took:.4g} s of simulated time")
     probed.write_about(folder, capacity, known)
@@ -278,18 +230,13 @@ def _as_fio(job: Job, found: dict[str, Any]) -> dict[str, Any]:
     for way in ("read", "write"):
         latency = found["latency_us"].get(way) or {}
         requests = found["host"][f"{way}_requests"]
+        points = ((50, "p50"), (90, "p90"), (99, "p99"), (99.9, "p999"))
+        percentiles = {f"{at:.6f}": 1e3 * latency[key] for at, key in points if key in latency}
         ways[way] = {
             "io_bytes": found["host"][f"{way}_bytes"],
             "bw": found["throughput"][f"{way}_mb_per_s"] * 1e6 / 1024,
             "iops": requests / found["simulated_s"],
             "total_ios": requests,
-            "clat_ns": {
-                "mean": 1e3 * (latency.get("mean") or 0.0),
-                "percentile": {
-                    f"{at:.6f}": 1e3 * latency[key]
-                    for at, key in ((50, "p50"), (90, "p90"), (99, "p99"), (99.9, "p999"))
-                    if key in latency
-                },
-            },
+            "clat_ns": {"mean": 1e3 * (latency.get("mean") or 0.0), "percentile": percentiles},
         }
-    return write_log.output([{"jobname": job.section, **ways}])
+    return bench.output(job.section, ways)

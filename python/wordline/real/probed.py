@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import shlex
@@ -15,13 +16,7 @@ import numpy as np
 from wordline import UserError
 from wordline.real import jobs, measurements, rests, steady_rows
 from wordline.real.closed_network import units_of
-from wordline.real.collection_unit import (
-    BY_COUNTERS,
-    BY_RATES,
-    Zones,
-    collection_unit,
-    copies_by_rate,
-)
+from wordline.real.collection_unit import BY_COUNTERS, BY_RATES, Zones, collection_unit, copies
 from wordline.real.curve import Plateau, plateaus
 from wordline.real.map_cache import Lookup, MapCache, map_cache
 from wordline.real.measurements import Drive, Value
@@ -30,6 +25,7 @@ from wordline.real.rests import Back
 from wordline.real.steady_model import LAST, curve_figures
 from wordline.real.steady_rows import SteadyRow
 from wordline.real.write_buffer import link_rate, write_buffer
+from wordline.runs import write_whole
 
 #: The file that describes a drive and its jobs.
 ABOUT = "probe.json"
@@ -150,10 +146,8 @@ class Probed:
         """The L2P cache that reads over growing spans show; None if they show none."""
         found = []
         for span in jobs.SPANS:
-            name = f"05-span-{span}"
-            if (us := self.latency(name, "read")) is not None:
-                reads = int(self.entry(name, "read")["total_ios"])
-                found.append(Lookup(span / 100, us, reads))
+            if (us := self.latency(name := f"05-span-{span}", "read")) is not None:
+                found.append(Lookup(span / 100, us, int(self.entry(name, "read")["total_ios"])))
         return map_cache(found)
 
     @cached_property
@@ -165,10 +159,8 @@ class Probed:
     @cached_property
     def link(self) -> Value | None:
         """The MB/s at which the write buffer takes writes; None if a burst did not show them."""
-        log = self.log("14-buffer")
-        if log is None or self.buffer is None:
-            return None
-        return link_rate(*log, self.buffer.value)
+        log, held = self.log("14-buffer"), self.buffer
+        return link_rate(*log, held.value) if log is not None and held is not None else None
 
     @cached_property
     def unit(self) -> tuple[Value | None, str]:
@@ -177,31 +169,24 @@ class Probed:
             return None, "an SLC cache takes part in the writes of zones"
         uniform, fill = self.uniform(), self.fill()
         names = {number: f"12-zones-{number}" for number in jobs.ZONES}
-        done = [number for number, name in names.items() if self.has(name)]
+        done = {number: name for number, name in names.items() if self.has(name)}
         if uniform is None or fill is None or "knee" not in uniform.figures or not done:
             return None, "no writes of zones beside a fill and random writes"
-        usable, off = 1 + uniform.figures["knee"].value, BY_COUNTERS
-        wafs = [self.waf(names[number]) for number in done]
-        both = [row.figures.get("waf") for row in (uniform, fill)]
-        if None not in wafs and None not in both:
-            random, order = (waf.value for waf in both if waf)
-            copies = [((waf or 0.0) / order - 1) / (random / order - 1) for waf in wafs]
+        wafs = [waf for name in done.values() if (waf := self.waf(name)) is not None]
+        both = [row.figures["waf"].value for row in (fill, uniform) if "waf" in row.figures]
+        if len(wafs) == len(done) and len(both) == 2:
+            order, random, off = 1.0, both[1] / both[0], BY_COUNTERS
+            costs = [waf / both[0] for waf in wafs]
         else:
-            off = BY_RATES
-            limits = uniform.figures["steady"].value, fill.figures["steady"].value
-            rates = (self.rate(names[number], "write") for number in done)
-            copies = [copies_by_rate(rate, *limits) for rate in rates]
-        return collection_unit(
-            [Zones(*pair) for pair in zip(done, copies, strict=True)], usable, off
-        )
+            order, random = (1 / row.figures["steady"].value for row in (fill, uniform))
+            costs, off = [1 / self.rate(name, "write") for name in done.values()], BY_RATES
+        zones = [Zones(n, copies(c, order, random)) for n, c in zip(done, costs, strict=True)]
+        return collection_unit(zones, 1 + uniform.figures["knee"].value, off)
 
     def rests(self) -> list[Back]:
         """Return what a full cache recovered in each idle time."""
-        found = []
-        for rest in jobs.RESTS:
-            if (back := self.behind(f"06-rest-{rest}", jobs.BURST)) is not None:
-                found.append(Back(rest, *back))
-        return found
+        found = ((rest, self.behind(f"06-rest-{rest}", jobs.BURST)) for rest in jobs.RESTS)
+        return [Back(rest, *back) for rest, back in found if back is not None]
 
     def behind(self, name: str, at: float) -> tuple[float, float, bool] | None:
         """Return the gigabytes written after an idle time at the rate of the cache.
@@ -234,8 +219,7 @@ class Probed:
 
     def uniform(self) -> SteadyRow | None:
         """Return uniform random writes as a row of steady state; None if not measured."""
-        log = self.log("09-uniform")
-        if log is None:
+        if (log := self.log("09-uniform")) is None:
             return None
         used = self.capacity / 1e9
         gb = np.linspace(0.0, log[0][-1], POINTS)
@@ -246,11 +230,9 @@ class Probed:
         found["steady"] = float((gb[-1] - gb[last][0]) * 1e3 / took)
         if (waf := self.waf("10-steady")) is not None:
             found["waf"] = waf
-        figures = {key: _value(value, "09-uniform") for key, value in found.items()}
         step = float(np.diff(gb).max() / used)
-        return SteadyRow(
-            "09-uniform", steady_rows.UNIFORM, 1.0, "sequential", 128, figures, 4096, step
-        )
+        about = ("09-uniform", steady_rows.UNIFORM, 1.0, "sequential", 128)
+        return SteadyRow(*about, _values(found, "09-uniform"), 4096, step)
 
     def units(self) -> Value | None:
         """Return the number of units that sense in parallel; None if not measured.
@@ -268,44 +250,40 @@ class Probed:
             limit = self.entry("02-read", "read")["bw"] / 4 if self.has("02-read") else math.inf
             work = rate * alone / 1e6
             if rate < LINKED * limit and work < FULL * depth:
-                found, off = units_of(work, depth), AGAIN * depth / (depth - work)
-                return Value(found, (1 - off) * found, (1 + off) * found, name)
+                return Value.within(units_of(work, depth), AGAIN * depth / (depth - work), name)
         return None
 
     def rates(self) -> list[SteadyRow]:
         """Return latencies at given rates as rows of steady state."""
         rows = []
-        for rate in jobs.RATES:
-            name = f"11-rate-{rate}"
+        for name in (f"11-rate-{rate}" for rate in jobs.RATES):
             if not self.has(name):
                 continue
             found = {f"{way}s": float(self.entry(name, way)["iops"]) for way in ("read", "write")}
-            for way in ("read", "write"):
-                for at in ("50", "99"):
-                    if (us := self.latency(name, way, at)) is not None:
-                        found[f"{way[0]}_p{at}"] = us
-            figures = {key: _value(value, name) for key, value in found.items() if value > 0}
-            if {"reads", "writes"} <= set(figures):
-                rows.append(
-                    SteadyRow(name, steady_rows.LATENCY, 1.0, "random order", None, figures, 4096)
-                )
+            for way, at in itertools.product(("read", "write"), ("50", "99")):
+                if (us := self.latency(name, way, at)) is not None:
+                    found[f"{way[0]}_p{at}"] = us
+            figures = _values({key: at for key, at in found.items() if at > 0}, name)
+            if {"reads", "writes"} <= figures.keys():
+                about = (name, steady_rows.LATENCY, 1.0, "random order", None)
+                rows.append(SteadyRow(*about, figures, 4096))
         return rows
 
     def fill(self) -> SteadyRow | None:
         """Return the fill as a row of steady state; None if not measured."""
-        log = self.log("01-fill")
-        if log is None:
+        if (log := self.log("01-fill")) is None:
             return None
         gb, seconds = log
         found = {"steady": float(gb[-1] * 1e3 / seconds[-1])}
         if (waf := self.waf("01-fill")) is not None:
             found["waf"] = waf
-        figures = {key: _value(value, "01-fill") for key, value in found.items()}
-        return SteadyRow("01-fill", steady_rows.FILL, 1.0, "erased, empty", 32, figures, jobs.BLOCK)
+        about = ("01-fill", steady_rows.FILL, 1.0, "erased, empty", 32)
+        return SteadyRow(*about, _values(found, "01-fill"), jobs.BLOCK)
 
 
-def _value(value: float, source: str) -> Value:
-    return Value(value, (1 - AGAIN) * value, (1 + AGAIN) * value, source)
+def _values(found: Mapping[str, float], source: str) -> dict[str, Value]:
+    """Return the figures of a job, which may differ in another run of it."""
+    return {key: Value.within(at, AGAIN, source) for key, at in found.items()}
 
 
 def drive_of(folder: Path) -> Drive:
@@ -327,61 +305,58 @@ def drive_of(folder: Path) -> Drive:
         raise UserError(
             f"{fill}: no such file; job 01-fill writes it, and its job file has the fio command"
         )
-    measurements.take_log(drive, fill)
+    drive.fill = measurements.fio_log(fill)
+    measurements.cliff(drive, plateaus(*drive.fill), fill.name)
     if found.has("02-read"):
-        drive.values["read_mbps"] = _value(found.rate("02-read", "read"), "02-read.json")
+        rate = found.rate("02-read", "read")
+        drive.values["read_mbps"] = Value.within(rate, AGAIN, "02-read.json")
     if (us := found.latency("03-latency", "read")) is not None:
-        drive.values["read_us"] = _value(us, "03-latency.json")
-    if (buffer := found.buffer) is not None:
-        drive.values["buffer_bytes"] = buffer
-        if (link := found.link) is not None:
-            drive.values["link_mbps"] = link
+        drive.values["read_us"] = Value.within(us, AGAIN, "03-latency.json")
     if not found.takes_more(drive):
         # The first plateau is what the write buffer took.
         for key in ("cache_gb", "cache_mbps", "after_mbps", "second_gb", "second_mbps"):
             drive.values.pop(key, None)
-    if (table := found.map_cache) is not None:
-        drive.values["map_share"] = table.share
-    if (units := found.units()) is not None:
-        drive.values["units"] = units
+    table = found.map_cache
+    measured = {
+        "buffer_bytes": found.buffer,
+        "link_mbps": found.link,
+        "map_share": table.share if table else None,
+        "units": found.units(),
+    }
+    drive.values |= {key: value for key, value in measured.items() if value is not None}
     if "cache_gb" in drive.values:
         _take_rests(drive, found)
     else:
-        rows = [found.fill(), found.uniform(), *found.rates()]
-        drive.rows = [row for row in rows if row is not None]
+        drive.rows = [row for row in (found.fill(), found.uniform(), *found.rates()) if row]
         drive.flash = drive
         steady_rows.summarize(drive)
-        unit, why = found.unit
+        unit, drive.unknown["unit_share"] = found.unit
         if unit is not None:
             drive.values["unit_share"] = unit
-        drive.unknown["unit_share"] = why
     if table is not None:
         # Latencies at a rate are those of hits and misses.
-        drive.values["read_us"] = _value(table.hit_us, "hits of 05-span")
+        drive.values["read_us"] = Value.within(table.hit_us, AGAIN, "hits of 05-span")
     return drive
 
 
 def _take_rests(drive: Drive, found: Probed) -> None:
     """Determine delay and rate of recovery, and from them the static part of the cache."""
     backs = found.rests()
-    recovered = rests.recovery(backs)
-    if recovered is None:
+    if (recovered := rests.recovery(backs)) is None:
         return
     drive.values["idle_s"], drive.values["idle_mbps"] = after, rate = recovered
     wrote = jobs.AFTER * found.capacity / 1e9
-    static = rests.static_of_full(backs, after.value, rate.value, wrote)
-    if static is not None:
+    if (static := rests.static_of_full(backs, after.value, rate.value, wrote)) is not None:
         drive.values["static_gb"] = static
     back = found.behind("13-half", jobs.HALF)
     # If idle time did not empty the cache, its size on a half-full drive is not known.
     if back is None or after.value + back[0] * 1e3 / rate.value > jobs.HALF_REST:
         return
     cache, off = drive.values["cache_gb"].value, max(back[1], AGAIN * back[0])
-    drive.values["half_gb"] = Value(back[0], back[0] - off, back[0] + off, "13-half")
+    drive.values["half_gb"] = Value.around(back[0], off, "13-half")
     if "static_gb" in drive.values:
         return
-    part = rests.static_part(cache, back[0], found.capacity / 1e9, jobs.HALF)
-    if part is not None:
+    if (part := rests.static_part(cache, back[0], found.capacity / 1e9, jobs.HALF)) is not None:
         part = max(0.0, part)
         low, high = max(0.0, part - 2 * off), part + 2 * off
         drive.values["static_gb"] = Value(part, low, high, "13-half")
@@ -390,9 +365,7 @@ def _take_rests(drive: Drive, found: Probed) -> None:
 def write_about(folder: Path, capacity: int, known: Mapping[str, object]) -> None:
     """Write probe.json atomically."""
     text = json.dumps({"capacity_bytes": capacity, **known}, indent=2) + "\n"
-    part = folder / f"{ABOUT}.part"
-    part.write_text(text, encoding="utf-8")
-    part.replace(folder / ABOUT)
+    write_whole(folder / ABOUT, text.encode())
 
 
 def fit_command(folder: Path) -> str:

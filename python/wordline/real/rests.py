@@ -14,7 +14,7 @@ from wordline.real.measurements import Value
 SAME = 0.04
 #: Minimum number of idle times that lie on the line.
 LEAST = 2
-#: Source of the static part of a cache that was measured on a full drive.
+#: Source of what was measured on a full drive after idle times, such as its static part.
 FULL = "06-rest"
 #: A cache that took more than this share of what the host wrote may be larger.
 WHOLE = 0.9
@@ -39,22 +39,13 @@ def recovery(found: Sequence[Back]) -> tuple[Value, Value] | None:
     line goes through the idle times that recovered more than the shortest and less than the
     longest. Its slope is the rate R, and it begins at the delay D. If every idle time recovered
     something, what the cache takes without idle time is unknown and counts as zero; the delay is
-    then at most the shortest idle time.
-
-    Parameters
-    ----------
-    found
-        One entry per idle time, all of different lengths.
+    then at most the shortest idle time. No two idle times are equally long.
     """
     rests = sorted(found, key=lambda b: b.rest_s)
     if len(rests) <= LEAST:
         return None
     most = max(b.gb for b in rests)
-
-    def is_near(back: Back, gb: float) -> bool:
-        return abs(back.gb - gb) <= max(back.off, SAME * most)
-
-    between = [b for b in rests if not b.at_least and not is_near(b, most)]
+    between = [b for b in rests if not b.at_least and most - b.gb > max(b.off, SAME * most)]
     flat = [b for b in between if abs(b.gb - rests[0].gb) <= b.off]
     rising = [b for b in between if b not in flat]
     if len(rising) < LEAST and len(flat) == 1:
@@ -62,9 +53,7 @@ def recovery(found: Sequence[Back]) -> tuple[Value, Value] | None:
         flat, rising = [], between
     if len(rising) < LEAST:
         return None
-    t, gb = (
-        np.array(x, dtype=float) for x in zip(*((b.rest_s, b.gb) for b in rising), strict=True)
-    )
+    t, gb = np.array([(b.rest_s, b.gb) for b in rising], dtype=float).T
     slope = float(np.polyfit(t, gb, 1)[0])
     if slope <= 0:
         return None
@@ -74,17 +63,13 @@ def recovery(found: Sequence[Back]) -> tuple[Value, Value] | None:
         flat.pop()  # it lies on the line
     at_once = flat[-1].gb if flat else 0.0
     # The delay is at least the longest idle time without recovery, and at most the shortest with.
-    shortest = flat[-1].rest_s if flat else 0.0
-    longest = float(t[0])
+    shortest, longest = flat[-1].rest_s if flat else 0.0, float(t[0])
     delay = min(max(begin + at_once / slope, shortest), longest)
     rate = 1e3 * slope
     error = off / float(np.ptp(gb)) * rate
     late = off / slope
-    source = "06-rest"
-    return (
-        Value(delay, max(shortest, delay - late), min(longest, delay + late), source),
-        Value(rate, rate - error, rate + error, source),
-    )
+    after = Value(delay, max(shortest, delay - late), min(longest, delay + late), FULL)
+    return after, Value.around(rate, error, FULL)
 
 
 def static_of_full(
@@ -92,37 +77,21 @@ def static_of_full(
 ) -> Value | None:
     """Return the cache of a full drive in GB, which is its static part, after a long idle time.
 
-    None if the host stopped before the rate fell, or idle time did not last to empty the cache.
-
-    Parameters
-    ----------
-    found
-        One entry per idle time.
-    after_s, rate
-        Delay in seconds and rate in MB/s of the recovery.
-    most_gb
-        What the host wrote after each idle time, in GB.
+    It recovers after `after_s` seconds at `rate` MB/s, and the host wrote `most_gb` after each idle
+    time. None if the host stopped before the rate fell, or no idle time emptied the cache.
     """
     longest = max(found, key=lambda b: b.rest_s)
     is_bound = longest.at_least or longest.gb > WHOLE * most_gb
     if is_bound or after_s + 1e3 * longest.gb / rate > longest.rest_s:
         return None
-    return Value(longest.gb, longest.gb - longest.off, longest.gb + longest.off, FULL)
+    return Value.around(longest.gb, longest.off, FULL)
 
 
 def static_part(cache_gb: float, half_gb: float, capacity_gb: float, half: float) -> float | None:
     """Return the static part of a cache in GB, if the rest shrinks in proportion to the fill level.
 
-    None if it shrinks by more, as a cache that takes free flash does.
-
-    Parameters
-    ----------
-    cache_gb, half_gb
-        Size on an empty drive, and after an idle time on a drive that is partly full.
-    capacity_gb
-        Logical capacity.
-    half
-        Share of that drive that holds data.
+    The cache has `cache_gb` on an empty drive, and `half_gb` after an idle time on a drive of which
+    the share `half` holds data. None if it shrinks by more, as a cache that takes free flash does.
     """
     lost = cache_gb - half_gb
     if lost <= SAME * cache_gb:

@@ -95,14 +95,7 @@ def scaled(file: Mapping[str, Any], share: float) -> tuple[dict[str, object], fl
 
     The number of blocks per plane stays the same. Blocks have fewer wordlines and a proportionally
     shorter erase time, so that shares of blocks, rates and the state of each plane are preserved.
-
-    Parameters
-    ----------
-    file
-        The device file.
-    share
-        The desired size as a share of the drive's, at most 1. It is met as closely as whole
-        wordlines allow, with at least four wordlines.
+    The desired share, at most 1, is met as closely as at least four whole wordlines allow.
     """
     changes: dict[str, object] = {}
     counts = {name: int(m["wordlines_per_block"]) for name, m in file["medium"].items()}
@@ -158,13 +151,13 @@ def link_of(interface: str | None) -> float:
         return 1e5
     if found := re.match(r"([\d.]+)mb/s", word):
         return float(found[1])
-    rate = next((rate for name, rate in LINKS.items() if name in word), None)
-    if rate is None:
-        raise UserError(
-            f"interface {interface or 'missing'}: unknown\n"
-            f"  allowed: a text with {', '.join(LINKS)}, or a rate such as 2000MB/s"
-        )
-    return rate
+    for name, rate in LINKS.items():
+        if name in word:
+            return rate
+    raise UserError(
+        f"interface {interface or 'missing'}: unknown\n"
+        f"  allowed: a text with {', '.join(LINKS)}, or a rate such as 2000MB/s"
+    )
 
 
 def shape(cell: str, link: float, usable: float, planes: float, grain_gb: float) -> Shape:
@@ -191,11 +184,8 @@ def base(made: Shape, cell: str, capacity: int, about: tuple[str, str], head: li
     flash = "medium.flash."
     sheet.put(flash + "channels", made.channels, f"{unknown} usual for this link")
     sheet.put(flash + "chips_per_channel", 1, f"{unknown} one package per channel")
-    sheet.put(
-        flash + "dies_per_chip",
-        made.dies_per_channel,
-        f"{unknown} programs take about their usual time",
-    )
+    why = f"{unknown} programs take about their usual time"
+    sheet.put(flash + "dies_per_chip", made.dies_per_channel, why)
     sheet.put(flash + "planes_per_die", 2, f"{unknown} planes are what counts")
     sheet.put(flash + "blocks_per_plane", made.blocks, f"{unknown} 7 % more flash than capacity")
     sheet.put(flash + "wordlines_per_block", made.wordlines, f"{unknown} usual for 3D flash")

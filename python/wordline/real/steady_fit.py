@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
+from operator import itemgetter
 from statistics import geometric_mean
 
 from wordline import UserError
-from wordline.real import jobs, sheet, steady_rows, write_buffer
-from wordline.real.map_cache import map_bytes
+from wordline.real import jobs, map_cache, sheet, steady_rows, write_buffer
+from wordline.real.bench import read_mbps
 from wordline.real.measurements import Drive
 from wordline.real.result import FitResult, Row, Tell, head
-from wordline.real.sequential_reads import read_mbps
 from wordline.real.sheet import Sheet
 from wordline.real.steady_model import SteadyModel
 
@@ -107,8 +107,7 @@ class SteadyFit:
             fitted.rows.append(Row(what, "MB/s", target, read_mbps(text.toml(), self.seed)))
         for row in self.drive.rows:
             fitted.rows += self._rows(row, model)
-        shown = steady_rows.fitted_row(self.drive)
-        if shown is not None:
+        if (shown := steady_rows.fitted_row(self.drive)) is not None:
             fitted.size_names = ["fill, MB/s", "knee, drive writes", "steady, MB/s", "WAF"]
             for larger in SIZES:
                 again = SteadyModel(text.toml(), self.seed, self.overhead, larger)
@@ -118,17 +117,16 @@ class SteadyFit:
         return fitted
 
     def _rows(self, row: steady_rows.SteadyRow, model: SteadyModel) -> list[Row]:
-        if row.kind == steady_rows.FILL:
-            return []
-        if row.kind == steady_rows.LATENCY and row not in low_rates(self.drive):
+        is_high = row.kind == steady_rows.LATENCY and row not in low_rates(self.drive)
+        if row.kind == steady_rows.FILL or is_high:
             return []
         used = uses(row, self.drive)
         found = model.figures(row)
         rows = []
+        # The WAF of zones is what the fit uses, if it is known.
+        only = {steady_rows.zone_figure(row)} if row.kind == steady_rows.ZONES else SHOWN.keys()
         for key, (what, unit) in SHOWN.items():
-            # The WAF of zones is what the fit uses, if it is known.
-            is_shown = row.kind != steady_rows.ZONES or key == steady_rows.zone_figure(row)
-            if is_shown and key in row.figures and key in found:
+            if key in only & row.figures.keys() & found.keys():
                 mark = "fitted" if key in used else "judged"
                 rows.append(Row(f"{row.name} {what} ({mark})", unit, row.figures[key], found[key]))
         return rows
@@ -192,7 +190,7 @@ class SteadyFit:
     def _search(self) -> None:
         row = steady_rows.fitted_row(self.of)
         assert row is not None
-        best: tuple[float, tuple[float, int, float]] | None = None
+        tried: list[tuple[float, tuple[float, int, float]]] = []
         for number in range(ROUNDS):
             fill = self._model(self.of).fill_mbps()
             self.program *= fill / self.fill
@@ -207,9 +205,7 @@ class SteadyFit:
             more = self._flash_lacking(found)
             off = [fill / self.fill - 1, more / self.knee, steady / self.steady - 1]
             worst = max(map(abs, off))
-            state = (self.usable, self.units, self.program)
-            if best is None or worst < best[0]:
-                best = (worst, state)
+            tried.append((worst, (self.usable, self.units, self.program)))
             if worst < NEAR:
                 break
             self.usable += more * self.of.capacity
@@ -218,8 +214,7 @@ class SteadyFit:
             # The number of units is whole: the steady rate may lie between those of two numbers.
             if self.units == before and max(map(abs, off[:2])) < NEAR:
                 break
-        assert best is not None
-        self.usable, self.units, self.program = best[1]
+        self.usable, self.units, self.program = min(tried, key=itemgetter(0))[1]
 
     def _flash_lacking(self, found: dict[str, float]) -> float:
         """Return the missing flash as a share of the capacity, by knee and WAF.
@@ -278,32 +273,26 @@ class SteadyFit:
         return math.sqrt(min(found) * max(found))
 
     def _unknown(self) -> list[str]:
-        lines = list(UNKNOWN)
-        if "unit_share" in self.values:
-            lines.append(STREAMS)
-        else:
-            why = self.of.unknown.get("unit_share")
-            lines.append(f"{UNITS}: {why}" if why else f"{UNITS}: uniform writes do not tell")
-        if unused := self.drive.unknown.get("streams"):
-            lines.append(f"{unused}: the model keeps hot pages in its write buffer")
-        if "overhead" not in self.values:
-            lines.append("write overhead: no counter of media writes")
-        if "read_us" not in self.values:
-            lines.append("read time: no latencies")
-        if "buffer_bytes" not in self.drive.values:
-            lines.append("write buffer: no burst that shows it")
-        if self.slow_reads:
-            lines.append(self.slow_reads)
-        if "map_share" not in self.drive.values:
-            lines.append("L2P cache: no reads over growing spans that show misses")
-        return lines
+        of, drive = self.values, self.drive.values
+        why = self.of.unknown.get("unit_share") or "uniform writes do not tell"
+        unused = self.drive.unknown.get("streams")
+        lines = {
+            STREAMS if "unit_share" in of else f"{UNITS}: {why}": True,
+            f"{unused}: the model keeps hot pages in its write buffer": bool(unused),
+            "write overhead: no counter of media writes": "overhead" not in of,
+            "read time: no latencies": "read_us" not in of,
+            "write buffer: no burst that shows it": "buffer_bytes" not in drive,
+            self.slow_reads: bool(self.slow_reads),
+            "L2P cache: no reads over growing spans that show misses": "map_share" not in drive,
+        }
+        return [*UNKNOWN, *(line for line, is_so in lines.items() if is_so)]
 
     def _sheet(self, drive: Drive) -> Sheet:
         """Return the device file with the current values, for a drive with this much flash."""
         cell, flash = self.of.cell, "medium.flash."
-        channels = channels_of(self.units, self.most_link)
+        at = f"{flash}{cell}."
+        channels, blocks = channels_of(self.units, self.most_link), self._blocks()
         block = self.bits * sheet.PAGE * self.units
-        blocks = self._blocks()
         wordlines = round(self.usable / (block * blocks))
         made = sheet.Shape(channels, self.units // channels, blocks, wordlines, self.link)
         about = f"{drive.name}, {drive.capacity / 1e9:.4g} GB of {cell.upper()}: steady state"
@@ -311,79 +300,65 @@ class SteadyFit:
         text = sheet.base(made, cell, drive.capacity, named, self._head(drive))
         for key in ("read", "program", "erase", "endurance"):
             del text.values[f"{flash}slc.{key}"]
-        v = self.values
-        bus = {"rate": f"{self.bus:.0f}MT/s", "width": 1}
-        why = f"{UN}; channels carry more than the link"
-        if self.bus != BUS:
-            why = f"Fit: {v['read_mbps']} MB/s of sequential reads, below the link"
-        text.put(flash + "bus", bus, why)
+        v, put = self.values, text.put
+        reads = f"Fit: {v['read_mbps']} MB/s of sequential reads" if "read_mbps" in v else ""
+        limited = self.bus != BUS
+        why = f"{reads}, below the link" if limited else f"{UN}; channels carry more than the link"
+        put(flash + "bus", {"rate": f"{self.bus:.0f}MT/s", "width": 1}, why)
         mid = "units that sense and program in parallel"
-        text.put(flash + "channels", channels, f"{UN}; with the dies {self.units} {mid}")
-        text.put(
-            flash + "dies_per_chip",
-            self.units // channels,
-            f"Rows, {v['units'].source}, {v['units']} {mid}"
-            if "units" in v
-            else f"Fit: {v['steady_mbps']} MB/s of random writes, {self.units} {mid}",
-        )
-        text.put(flash + "planes_per_die", 1, f"{UN}; planes that program together are one")
-        waf = f", WAF {v['waf']}" if "waf" in v else ""
+        put(flash + "channels", channels, f"{UN}; with the dies {self.units} {mid}")
+        why = f"Fit: {v['steady_mbps']} MB/s of random writes, {self.units} {mid}"
+        if "units" in v:
+            why = f"Rows, {v['units'].source}, {v['units']} {mid}"
+        put(flash + "dies_per_chip", self.units // channels, why)
+        put(flash + "planes_per_die", 1, f"{UN}; planes that program together are one")
         share = v.get("unit_share")
         why = f"{UN}; fewer and larger are simulated faster"
         if share is not None:
             why = f"Fit: writes of zones, GC collects {share} of the drive together"
-        text.put(flash + "blocks_per_plane", blocks, why)
+        put(flash + "blocks_per_plane", blocks, why)
+        waf = f", WAF {v['waf']}" if "waf" in v else ""
         why = f"Fit: with the blocks, knee after {v['knee_dw']} drive writes{waf}"
-        text.put(flash + "wordlines_per_block", wordlines, why)
-        at = f"{flash}{cell}."
+        put(flash + "wordlines_per_block", wordlines, why)
         if "read_us" in v:
             why = f"Low, reads take {v['read_us']} us at p50; less transfers"
-            text.put(at + "read", sheet.time(self._read_us()), why)
-        ns = f"{round(self.program * 1e3)}ns"
-        text.put(at + "program", ns, f"Fit: {v['fill_mbps']} MB/s in a fill")
+            put(at + "read", sheet.time(self._read_us()), why)
+        why = f"Fit: {v['fill_mbps']} MB/s in a fill"
+        put(at + "program", f"{round(self.program * 1e3)}ns", why)
         # An erase takes the same share of the time of a block for any number of wordlines.
         erase = sheet.USUAL[cell][2] * wordlines / sheet.WORDLINES[0]
-        text.put(at + "erase", sheet.time(erase), f"{UN}; usual for {cell.upper()}, per wordline")
-        text.put("mapping.unit", "4KiB", f"{UN}; usual for enterprise drives")
-        text.put("mapping.packing", "page", f"{UN}; units of several writes share a page")
-        link = f"{self.link_source}, what is left of it for data"
-        if self.bus == BUS and "read_mbps" in v and self.link < self.most_link:
-            link = f"Fit: {v['read_mbps']} MB/s of sequential reads"
-        text.put("host.rate", f"{self.link:g}MB/s", link)
+        put(at + "erase", sheet.time(erase), f"{UN}; usual for {cell.upper()}, per wordline")
+        put("mapping.unit", "4KiB", f"{UN}; usual for enterprise drives")
+        put("mapping.packing", "page", f"{UN}; units of several writes share a page")
+        why = f"{self.link_source}, what is left of it for data"
+        if reads and not limited and self.link < self.most_link:
+            why = reads
+        put("host.rate", f"{self.link:g}MB/s", why)
         if self.controller:
-            why = f"Fit: {v['read_mbps']} MB/s of sequential reads, which the array limits"
-            text.put("host.read_latency", sheet.time(self.controller), why)
+            why = f"{reads}, which the array limits"
+            put("host.read_latency", sheet.time(self.controller), why)
         if "write_us" in v:
             latency = v["write_us"].value - 4096 / self.link - COMMAND
             why = f"Low, writes take {v['write_us']} us at p50; less link"
-            text.put("host.write_latency", sheet.time(max(0.0, latency)), why)
-        text.put("allocation.order", "CWDP", f"{UN}; all units in turn")
-        trigger = f"free_blocks < {TRIGGER:g}%"
+            put("host.write_latency", sheet.time(max(0.0, latency)), why)
+        put("allocation.order", "CWDP", f"{UN}; all units in turn")
+        trigger, victim, why = f"{TRIGGER:g}", "fifo", f"{UN}; as greedy under uniform writes"
         if share is not None:
             # GC of all units at once needs two blocks of each.
-            trigger = f"free_blocks < {max(TRIGGER, 190 / blocks):.3g}%"
-        text.put("gc.trigger", trigger, f"{UN}; the knee has the flash less this")
-        if share is None:
-            text.put("gc.victim", "fifo", f"{UN}; as greedy under uniform writes")
-        else:
+            trigger, victim = f"{max(TRIGGER, 190 / blocks):.3g}", "greedy"
             why = "Fit: writes of zones, WAF falls with their size, as where the emptiest is next"
-            text.put("gc.victim", "greedy", why)
-        text.put("gc.class", "host", f"{UN}; GC takes turns with the host")
-        text.put(
-            "ack.pages",
-            BUFFERED * self.units * self.bits * sheet.PAGE // UNIT,
-            f"{UN}; {BUFFERED} wordlines of every unit",
-        )
-        if (covered := drive.values.get("map_share")) is not None:
-            table = map_bytes(covered.value, drive.capacity, UNIT)
-            why = f"Rows, reads over growing spans: entries for {covered} of the drive"
-            text.put("dram.map_cache", f"{table}B", why)
+        put("gc.trigger", f"free_blocks < {trigger}%", f"{UN}; the knee has the flash less this")
+        put("gc.victim", victim, why)
+        put("gc.class", "host", f"{UN}; GC takes turns with the host")
+        pages = BUFFERED * self.units * self.bits * sheet.PAGE // UNIT
+        put("ack.pages", pages, f"{UN}; {BUFFERED} wordlines of every unit")
+        map_cache.put(text, drive)
         if self.min_left is not None:
             left = sheet.time(self.min_left)
             why = f"Fit: p99 of reads at up to a third of saturation; {SUSPEND} ASSUMED: usual"
-            suspend = {"program": SUSPEND, "erase": SUSPEND, "resume": SUSPEND}
+            suspend = dict.fromkeys(("program", "erase", "resume"), SUSPEND)
             suspend |= {"program_min_left": left, "erase_min_left": left}
-            text.put("service.suspend", suspend, why)
+            put("service.suspend", suspend, why)
         return text
 
     def _blocks(self) -> int:
@@ -405,9 +380,8 @@ class SteadyFit:
             "Link": f"the interface in Rows, {self.of.interface or 'none'}",
         }
         if "overhead" in v:
-            sources["Overhead"] = (
-                f"{self.overhead:.4g} media bytes per host byte of a fill; figures of WAF times it"
-            )
+            each = f"{self.overhead:.4g} media bytes per host byte of a fill"
+            sources["Overhead"] = f"{each}; figures of WAF times it"
         lines = head(drive, sources)
         if drive is not self.of:
             lines.append(f"The flash is that of {self.of.name}, to which all but Cap was fitted.")
@@ -429,10 +403,7 @@ def mean_field_waf(flash: float) -> float:
     low, high = 1e-9, 1 - 1e-9
     for _ in range(60):
         m = (low + high) / 2
-        if (1 - m) / -math.log(m) > 1 / flash:
-            high = m
-        else:
-            low = m
+        low, high = (low, m) if (1 - m) / -math.log(m) > 1 / flash else (m, high)
     return 1 / (1 - low)
 
 
@@ -465,16 +436,13 @@ def uses(row: steady_rows.SteadyRow, drive: Drive) -> set[str]:
     """Return the figures of a row that the fit of a drive uses."""
     if drive.has_flash_of_another:
         return set()
-    used: set[str] = set()
-    if row is steady_rows.fitted_row(drive):
-        used |= {"knee", "steady", "waf"}
-    if row is steady_rows.lowest(drive):
-        used |= {"r_p50", "w_p50"}
-    if row.kind == steady_rows.LATENCY:
-        used.add("r_p99")
-    if row.kind == steady_rows.ZONES and "unit_share" in drive.values:
-        used.add(steady_rows.zone_figure(row))
-    return used
+    is_known = row.kind == steady_rows.ZONES and "unit_share" in drive.values
+    return {
+        *(("knee", "steady", "waf") if row is steady_rows.fitted_row(drive) else ()),
+        *(("r_p50", "w_p50") if row is steady_rows.lowest(drive) else ()),
+        *(("r_p99",) if row.kind == steady_rows.LATENCY else ()),
+        *((steady_rows.zone_figure(row),) if is_known else ()),
+    }
 
 
 #: A rate up to this many times a third of saturation is low: target rates are round numbers.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass, replace
 from typing import Any
@@ -77,11 +78,8 @@ class SteadyModel:
 
     def figures(self, row: SteadyRow) -> dict[str, float]:
         """Return the figures of a row by their names in it."""
-        if row.kind == LATENCY:
-            return self._latency(row)
-        if row.kind == ZONES:
-            return self._zones(row)
-        return self._uniform(row)
+        kinds = {LATENCY: self._latency, ZONES: self._zones}
+        return kinds.get(row.kind, self._uniform)(row)
 
     def _uniform(self, row: SteadyRow) -> dict[str, float]:
         share = min(row.share, 1.0)
@@ -89,12 +87,9 @@ class SteadyModel:
         writes = WRITES + (ERASED if row.initial == "fresh" else PART if share < 0.9 else 0.0)
         words = f"uniform:read=0%,bs=4KiB,qd={row.depth or DEPTH}{span},bytes={writes * share:.4f}x"
         bench = self._bench()
-        line = bench.run(words, initial=row.initial).timeline.to_dict()
-        host, media = (
-            np.array(line[key], dtype=float) for key in ("write_mb_per_s", "programmed_mb_per_s")
-        )
+        host, media, bin_s = self._writes(bench, words, row)
         used = self._used(bench) * share / 1e6
-        gone = (host * line["bin_s"]).cumsum() / used
+        gone = (host * bin_s).cumsum() / used
         found = curve_figures(gone, host)
         last = gone > gone[-1] - LAST
         # Writes at the end of a run do not come from the host.
@@ -102,6 +97,13 @@ class SteadyModel:
         found["steady"] = float(host[last].mean())
         found["waf"] = float(self.overhead * media[last].sum() / host[last].sum())
         return found
+
+    @staticmethod
+    def _writes(bench: Bench, words: str, row: SteadyRow) -> tuple[Any, Any, float]:
+        """Return the MB/s of the host and of the flash in each bin of a run, and its seconds."""
+        line = bench.run(words, initial=row.initial).timeline.to_dict()
+        host, media = (line[key] for key in ("write_mb_per_s", "programmed_mb_per_s"))
+        return np.array(host, dtype=float), np.array(media, dtype=float), line["bin_s"]
 
     def _zones(self, row: SteadyRow) -> dict[str, float]:
         """Write zones in order, each drawn at random, and measure the last fifth."""
@@ -111,10 +113,7 @@ class SteadyModel:
         bench = Bench.of(self.text, share * in_bytes(file["capacity"]["logical"]), self.seed)
         zone = max(1, round(row.zone / bench.by / UNIT)) * UNIT
         words = f"uniform:read=0%,bs={zone}B,qd=1,bytes={ZONE_WRITES}x"
-        line = bench.run(words, initial=row.initial).timeline.to_dict()
-        host, media = (
-            np.array(line[key], dtype=float) for key in ("write_mb_per_s", "programmed_mb_per_s")
-        )
+        host, media, _ = self._writes(bench, words, row)
         last = slice(4 * len(host) // 5, -1)
         waf = self.overhead * media[last].sum() / host[last].sum()
         return {"steady": float(host[last].mean()), "waf": float(waf)}
@@ -122,32 +121,22 @@ class SteadyModel:
     def _latency(self, row: SteadyRow) -> dict[str, float]:
         writes, reads = (row.figures[key].value for key in ("writes", "reads"))
         rate = writes + reads
-        words = (
-            f"uniform:read={100 * reads / rate:.2f}%,bs=4KiB,rate={math.ceil(rate)},"
-            f"requests={REQUESTS}"
-        )
+        words = f"uniform:read={100 * reads / rate:.2f}%,bs=4KiB,rate={math.ceil(rate)}"
         # A table on flash has no steady initial state.
         has_table = "map_cache" in toml.parse(self.text).get("dram", {})
         initial = "fill:100%" if has_table else "steady"
+        words += f",requests={REQUESTS}"
         found = self._bench().run(words, initial=initial).to_dict()["latency_us"]
-        return {
-            f"{op[0]}_{q}": float(found[op][q]) for op in ("read", "write") for q in ("p50", "p99")
-        }
+        ways = itertools.product(("read", "write"), ("p50", "p99"))
+        return {f"{op[0]}_{q}": float(found[op][q]) for op, q in ways}
 
 
 def curve_figures(gone: Any, host: Any) -> dict[str, float]:
     """Return where the rate of random writes falls, and the rates around several drive writes.
 
-    Parameters
-    ----------
-    gone, host
-        Drive writes at the end of each bin, and MB/s in it, shape ``(n,)``.
-
-    Returns
-    -------
-    dict
-        ``knee`` in drive writes, if the rate falls; ``dw0.5``, ``dw1`` and ``dw2`` in MB/s, as far
-        as the bins reach.
+    Of the drive writes at the end of each bin and the MB/s in it, shape ``(n,)``, that is ``knee``
+    in drive writes, if the rate falls, and ``dw0.5``, ``dw1`` and ``dw2`` in MB/s, as far as the
+    bins reach.
     """
     found = {}
     for at in (0.5, 1.0, 2.0):

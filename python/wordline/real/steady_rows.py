@@ -8,13 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from statistics import mean, median
 
-from wordline.real.collection_unit import (
-    BY_CHANCE,
-    BY_RATES,
-    Zones,
-    collection_unit,
-)
-from wordline.real.measurements import Drive, Table, Value, cell_in, stated
+from wordline import UserError
+from wordline.real.collection_unit import BY_CHANCE, BY_RATES, Zones, collection_unit, copies
+from wordline.real.measurements import CLIFF, Drive, Table, Value, cell_in, cliffs, stated
 
 #: A table without these columns has no such rows.
 COLUMNS = ("drive", "model", "kind", "used_GB", "used_frac_of_capacity", "MBps_steady")
@@ -84,20 +80,38 @@ class SteadyRow:
         return f"fill:{100 * self.share:.4g}%,order={order}"
 
 
-def read(table: Table, found: dict[str, Drive]) -> None:
+def drives(given: list[Table]) -> dict[str, Drive]:
+    """Return the drives of tables by name, with the values of their rows.
+
+    A drive with an SLC cache is named by its model, followed by its capacity if a model has
+    several. A drive in steady state is named by the column ``drive``. Raises `UserError`: no table
+    states either, or a cell is invalid.
+    """
+    found: dict[str, Drive] = {}
+    for table in given:
+        if table.has(CLIFF):
+            cliffs(table, found)
+        if table.has(COLUMNS):
+            _read(table, found)
+    if not found and given:
+        raise UserError(
+            f"{given[0].name}:1: its columns are {', '.join(given[0].columns) or 'none'}\n"
+            f"  allowed: rows with the columns {', '.join(CLIFF)}, or {', '.join(COLUMNS)}"
+        )
+    return found
+
+
+def _read(table: Table, found: dict[str, Drive]) -> None:
     """Add the drives of a table, named by its column ``drive``, with rows and values.
 
     Raises `UserError`: a cell is invalid, or a drive has no capacity.
     """
     borrowed: dict[str, str] = {}
     unused: dict[str, dict[str, None]] = {}
+    kinds = f"{', '.join(NEEDED)}; rows of other kinds are ignored"
     for at, cells in enumerate(table.rows):
-        name = (cells["drive"] or "").strip()
-        if not name:
-            table.refuse(at, "drive", "", "a short name of the drive")
-        kind = (cells["kind"] or "").strip()
-        if not kind:
-            table.refuse(at, "kind", "", f"{', '.join(NEEDED)}; rows of other kinds are ignored")
+        name = stated(cells, "drive") or table.refuse(at, "drive", "", "a short name of the drive")
+        kind = stated(cells, "kind") or table.refuse(at, "kind", "", kinds)
         # Zones written in turn mix in a unit: their copies do not show its size.
         if kind not in NEEDED or (_whole(cells.get(ACTIVE)) or 1) > 1:
             unused.setdefault(name, {})[f"{kind} in turn" if kind == ZONES else kind] = None
@@ -109,23 +123,20 @@ def read(table: Table, found: dict[str, Drive]) -> None:
         drive.rows.append(row)
         if other := stated(cells, "flash_of"):
             borrowed[name] = other
-            if other not in {(r["drive"] or "").strip() for r in table.rows}:
+            if other not in {stated(r, "drive") for r in table.rows}:
                 table.refuse(at, "flash_of", other, "a name of the column drive, or nothing")
     for name, drive in found.items():
         if drive.rows:
             drive.flash = found.get(borrowed.get(name, ""), drive)
-            if kinds := unused.get(name):
-                drive.unknown["streams"] = f"rows of the kinds {', '.join(kinds)} are not used"
+            if others := unused.get(name):
+                drive.unknown["streams"] = f"rows of the kinds {', '.join(others)} are not used"
             summarize(drive)
 
 
 def _row(table: Table, at: int, kind: str) -> SteadyRow:
     cells = table.rows[at]
-    figures: dict[str, Value] = {}
-    for key, column in FIGURES.items():
-        value = _number(table, at, column)
-        if value is not None:
-            figures[key] = value
+    read = {key: _number(table, at, column) for key, column in FIGURES.items()}
+    figures = {key: value for key, value in read.items() if value is not None}
     for key in NEEDED[kind]:
         if key not in figures:
             table.refuse(at, FIGURES[key], "", f"a number above 0 in rows of the kind {kind}")
@@ -170,12 +181,10 @@ def _number(table: Table, at: int, column: str) -> Value | None:
 
 def _drive(table: Table, at: int, row: SteadyRow) -> Drive:
     cells = table.rows[at]
-    model = (cells["model"] or "").strip()
-    if not model:
-        table.refuse(at, "model", "", "the name of the drive")
-    used = _number(table, at, "used_GB")
-    if used is None:
-        table.refuse(at, "used_GB", "", "the gigabytes that were used, such as 800.2")
+    model = stated(cells, "model") or table.refuse(at, "model", "", "the name of the drive")
+    used = _number(table, at, "used_GB") or table.refuse(
+        at, "used_GB", "", "the gigabytes that were used, such as 800.2"
+    )
     exact = _number(table, at, "capacity_bytes")
     capacity = exact.value if exact else used.value / row.share * 1e9
     nand = (cells.get("nand") or "").strip()
@@ -206,77 +215,40 @@ def summarize(drive: Drive) -> None:
             if figure in row.figures:
                 value = row.figures[figure]
                 half = row.resolution / 2 if figure == "knee" else 0.0
-                least, most = (
-                    min(value.low, value.value - half),
-                    max(value.high, value.value + half),
-                )
-                drive.values[key] = Value(value.value, least, most, row.name)
+                least, most = value.value - half, value.value + half
+                bounds = min(value.low, least), max(value.high, most)
+                drive.values[key] = Value(value.value, *bounds, row.name)
     if (low := lowest(drive)) is not None:
         for key, figure in (("read_us", "r_p50"), ("read_p99_us", "r_p99"), ("write_us", "w_p50")):
             if figure in low.figures:
-                value = low.figures[figure]
-                drive.values[key] = Value(value.value, value.low, value.high, low.name)
+                drive.values[key] = replace(low.figures[figure], source=low.name)
 
 
 def take_unit(drive: Drive) -> None:
-    """Determine the unit of collection of a drive from its rows of zones, if it has some."""
-    of = ZonesOf.read(drive)
-    if of is None or "unit_share" in drive.unknown:
-        return
-    unit, why = of.unit()
-    if unit is not None:
-        drive.values["unit_share"] = unit
-    drive.unknown["unit_share"] = why
+    """Determine the unit of collection of a drive from its rows of zones, if it has some.
 
-
-@dataclass(frozen=True)
-class ZonesOf:
-    """The rows of zones of a drive, and the costs per host byte between which theirs lie.
-
-    A cost is a WAF if all rows have one, or the time per byte.
+    A cost per host byte is a WAF if all rows have one, or else a time. Those of zones lie between
+    that of writes in order and that of uniform random writes.
     """
-
-    rows: list[SteadyRow]
-    counted: bool
-    #: Cost of writes in order and of uniform random writes.
-    order: float
-    random: float
-    #: Flash per byte of data, and bytes of data.
-    usable: float
-    capacity: int
-
-    @classmethod
-    def read(cls, drive: Drive) -> ZonesOf | None:
-        """Return those of a drive; None if it has none, or no fill or uniform writes."""
-        rows = sorted((r for r in drive.rows if r.kind == ZONES), key=lambda r: r.zone)
-        of = drive.values
-        if not rows or not {"knee_dw", "steady_mbps", "fill_mbps"} <= of.keys():
-            return None
-        counted = {"waf", "overhead"} <= of.keys() and all("waf" in r.figures for r in rows)
-        order, random = (
-            (of["overhead"].value, of["waf"].value)
-            if counted
-            else (1 / of["fill_mbps"].value, 1 / of["steady_mbps"].value)
-        )
-        return cls(rows, counted, order, random, 1 + of["knee_dw"].value, drive.capacity)
-
-    def unit(self) -> tuple[Value | None, str]:
-        """Return the unit of collection as a share of the drive, or why it is not identifiable."""
-        figures = [row.figures["waf" if self.counted else "steady"].value for row in self.rows]
-        costs = [f if self.counted else 1 / f for f in figures]
-        zones = [
-            Zones(self._number(row), (cost - self.order) / (self.random - self.order))
-            for row, cost in zip(self.rows, costs, strict=True)
-        ]
-        off = BY_CHANCE if self.counted else math.hypot(BY_CHANCE, BY_RATES)
-        unit, why = collection_unit(zones, self.usable, off, apart=True)
-        if unit is None:
-            return None, why
-        more = f" and {len(self.rows) - 1} more rows"
-        return replace(unit, source=f"{self.rows[0].name}{more}"), ""
-
-    def _number(self, row: SteadyRow) -> int:
-        return max(1, round(self.capacity / row.zone))
+    rows = sorted((r for r in drive.rows if r.kind == ZONES), key=lambda r: r.zone)
+    of = {key: value.value for key, value in drive.values.items()}
+    if not rows or "unit_share" in drive.unknown:
+        return
+    if not {"knee_dw", "steady_mbps", "fill_mbps"} <= of.keys():
+        return
+    if {"waf", "overhead"} <= of.keys() and all("waf" in r.figures for r in rows):
+        limits, off = (of["overhead"], of["waf"]), BY_CHANCE
+        costs = [row.figures["waf"].value for row in rows]
+    else:
+        limits = (1 / of["fill_mbps"], 1 / of["steady_mbps"])
+        off = math.hypot(BY_CHANCE, BY_RATES)
+        costs = [1 / row.figures["steady"].value for row in rows]
+    numbers = [max(1, round(drive.capacity / row.zone)) for row in rows]
+    zones = [Zones(n, copies(c, *limits)) for n, c in zip(numbers, costs, strict=True)]
+    unit, drive.unknown["unit_share"] = collection_unit(zones, 1 + of["knee_dw"], off, apart=True)
+    if unit is not None:
+        source = f"{rows[0].name} and {len(rows) - 1} more rows"
+        drive.values["unit_share"] = replace(unit, source=source)
 
 
 def zone_figure(row: SteadyRow) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from wordline.quantity import in_bytes
 from wordline.real.bench import Bench
-from wordline.real.jobs import BUFFER, JOBS, Writes
+from wordline.real.jobs import BUFFERED
 from wordline.real.measurements import Drive, Value
 from wordline.real.sheet import Sheet
 
@@ -26,14 +27,10 @@ SIZE, BURST, ROUNDS = 16e9, 4, 3
 def write_buffer(gb: Any, seconds: Any) -> Value | None:
     """Return the bytes that a write buffer takes; None if the burst does not show it.
 
-    Behind the moment when the buffer is full, gigabytes grow at the rate r of the flash, and are
-    ahead of r t by what the buffer holds. The first programs end after their time, so that this is
-    a little less than its size, on a simulated drive as on a real one.
-
-    Parameters
-    ----------
-    gb, seconds
-        Written gigabytes and seconds at the end of each line of a log, shape ``(n,)``, from 0.
+    Gigabytes and seconds are those at the end of each line of a log, shape ``(n,)``, from 0. Behind
+    the moment when the buffer is full, gigabytes grow at the rate r of the flash, and are ahead of
+    r t by what the buffer holds. The first programs end after their time, so that this is a little
+    less than its size, on a simulated drive as on a real one.
     """
     gb, seconds = np.asarray(gb, dtype=float), np.asarray(seconds, dtype=float)
     tail = gb > FULL * gb[-1]
@@ -60,8 +57,7 @@ def link_rate(gb: Any, seconds: Any, held: float) -> Value | None:
     first, last = early[LINES], early[-1]
     rate = float((gb[last] - gb[first]) * 1e3 / (seconds[last] - seconds[first]))
     # A line more or less is full.
-    off = 1 / (last - first)
-    return Value(rate, (1 - off) * rate, (1 + off) * rate, "14-buffer")
+    return Value.within(rate, 1 / (last - first), "14-buffer")
 
 
 def put(text: Sheet, drive: Drive, seed: int) -> None:
@@ -69,10 +65,7 @@ def put(text: Sheet, drive: Drive, seed: int) -> None:
     if (target := drive.values.get("buffer_bytes")) is None:
         return
     unit = in_bytes(text.get("mapping.unit"))
-    (job,) = (job for job in JOBS if job.name == "14-buffer")
-    assert job.writes is not None
-    share = max(BUFFER, BURST * target.value / SIZE)
-    wanted = Writes(job.writes.order, job.writes.block, job.writes.depth, share, log_ms=1)
+    wanted = replace(BUFFERED, share=max(BUFFERED.share, BURST * target.value / SIZE))
     pages = max(1, round(target.value / unit))
     why = f"Rows, {target.value / 1e6:.4g} MB at the rate of the link before that of the flash"
     for _ in range(ROUNDS):

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from wordline.replay import order
-from wordline.replay.block import Block
 from wordline.replay.drive import Drive, Region
-from wordline.replay.findings import Findings
-from wordline.replay.log import Use
+from wordline.replay.log import Findings, Use
+from wordline.replay.order import Block
 from wordline.replay.planes import Operation
 
 
@@ -17,13 +16,10 @@ class Blocks:
 
     def __init__(self, drive: Drive, header: dict[str, Any], findings: Findings) -> None:
         """Take the drive, the header with its blocks at time 0, and where to note what is wrong."""
-        self._drive = drive
-        self._findings = findings
-        self._wrong = findings.wrong
+        self._drive, self._findings, self._wrong = drive, findings, findings.wrong
         self._used: dict[int, Block] = {}
         self._erased_at: dict[int, int] = {}  # line
-        self._programmed = 0
-        self._erased = 0
+        self._programmed = self._erased = 0
         for first, count, region, slots, *rest in header["programmed"]:
             by_bit = rest[0] if rest else []
             pages = {(w, bit) for bit, lines in enumerate(by_bit) for w in range(lines)}
@@ -54,15 +50,13 @@ class Blocks:
             block = self._used[u.block] = Block(region)
         if block.region is not region:
             what = f"block {u.block} is programmed for region {region.name}"
-            self._wrong("program order", f"{what}; expected {block.region.name} until it is erased")
+            self._wrong("program order", what, f"{block.region.name} until it is erased")
         if u.slots != region.slots_per_program:
             what = f"program {u.op} covers {u.slots} slots"
-            self._wrong("program order", f"{what}; expected {region.slots_per_program} at once")
+            self._wrong("program order", what, f"{region.slots_per_program} at once")
         if u.bytes != u.slots * self._drive.unit and not self._drive.copies(u):
             what = f"program {u.op} of {u.slots} slots moves {u.bytes} bytes"
-            self._wrong(
-                "time", f"{what}; expected {u.slots * self._drive.unit}: the register is filled"
-            )
+            self._wrong("time", what, f"{u.slots * self._drive.unit}: the register is filled")
         reprograms = order.program(u, region, block, self._wrong)
         self._programmed += u.slots
         self._hold(u, block)
@@ -79,7 +73,7 @@ class Blocks:
             else:
                 what = f"logical page {lpn} with {sectors} sectors goes to slot {slot}"
                 last = u.slot + u.slots - 1
-                self._wrong("row", f"{what}; expected at most a slot, within {u.slot} to {last}")
+                self._wrong("row", what, f"at most a slot, within {u.slot} to {last}")
 
     def _read(self, operation: Operation, region: Region) -> None:
         u = operation.latest
@@ -87,39 +81,38 @@ class Blocks:
         expected = _mode(u, region, block)
         if u.mode != expected:
             what = f"slot {u.slot} of block {u.block} is read as {u.mode} by operation {u.op}"
-            self._wrong("place", f"{what}; expected {expected}")
+            self._wrong("place", what, expected)
         most = region.slots_per_page * self._drive.unit
         if not 0 < u.bytes + operation.from_register <= most:
-            self._wrong("time", f"read {u.op} moves {u.bytes} bytes; expected 1 to {most}, a page")
+            self._wrong("time", f"read {u.op} moves {u.bytes} bytes", f"1 to {most}, a page")
         for slot in (u.slot, u.slot + u.slots - 1):
             if block is None or not block.holds_slot(slot):
                 what = f"slot {slot} of block {u.block} is read by operation {u.op}"
                 erased = self._erased_at.get(u.block)
                 since = "" if erased is None else f" since its erase in line {erased}"
-                self._wrong("read before program", f"{what}; expected a program of it{since}")
+                self._wrong("read before program", what, f"a program of it{since}")
                 return
         if block is None:
             return
         if block.region is not region:
             what = f"block {u.block} is read as one of region {region.name}"
-            self._wrong("place", f"{what}; expected {block.region.name}")
+            self._wrong("place", what, block.region.name)
         for slot, lpn, _, _ in u.parts():
             held = block.holds.get(slot)
             if held is not None and lpn not in held:
                 what = f"logical page {lpn} is read from slot {slot} of block {u.block}"
-                self._wrong("content", f"{what}; expected {held or 'padding'} there")
+                self._wrong("content", what, f"{held or 'padding'} there")
 
     def _erase(self, u: Use, region: Region) -> None:
         block = self._used.pop(u.block, None)
         if block is None:
-            self._wrong(
-                "erase", f"block {u.block} is erased by operation {u.op}; expected a used one"
-            )
+            what = f"block {u.block} is erased by operation {u.op}"
+            self._wrong("erase", what, "a used one")
             return
         if block.region is not region or u.slots != region.slots_per_block:
             what = f"block {u.block} is erased as {u.slots} slots of region {region.name}"
             whole = f"{block.region.slots_per_block} of {block.region.name}"
-            self._wrong("erase", f"{what}; expected {whole}")
+            self._wrong("erase", what, whole)
         self._erased_at[u.block] = self._findings.line
         self._erased += block.slots
 
@@ -128,7 +121,7 @@ class Blocks:
         left, came = self._left(), self.slots_before + self._programmed
         if came - self._erased != left:
             what = f"{came} slots were programmed, {self._erased} of them erased"
-            self._wrong("count", f"{what}; expected {came - self._erased} to be left, not {left}")
+            self._wrong("count", what, f"{came - self._erased} to be left, not {left}")
 
 
 def _mode(u: Use, region: Region, block: Block | None) -> str:

@@ -11,8 +11,7 @@ from wordline.replay.arrays import Arrays
 from wordline.replay.blocks import Blocks
 from wordline.replay.counts import Counts
 from wordline.replay.drive import BITS, PAGES, Drive, Region
-from wordline.replay.findings import Findings
-from wordline.replay.log import COLUMNS, SCHEMA, USES, Unreadable, Use
+from wordline.replay.log import COLUMNS, SCHEMA, USES, Findings, Unreadable, Use
 from wordline.replay.planes import Planes
 
 
@@ -25,13 +24,12 @@ class Checker:
         Raises as for `Drive`.
         """
         self._header = header
-        self._findings = Findings()
-        self._wrong = self._findings.wrong
-        self._drive = Drive(header)
-        self._arrays = Arrays(self._drive, self._findings)
-        self._planes = Planes(self._drive, self._findings)
-        self._blocks = Blocks(self._drive, header, self._findings)
-        self._counts = Counts(self._drive, self._findings)
+        self._findings = findings = Findings()
+        self._wrong = findings.wrong
+        self._drive = drive = Drive(header)
+        self._arrays, self._planes = Arrays(drive, findings), Planes(drive, findings)
+        self._blocks = Blocks(drive, header, findings)
+        self._counts = Counts(drive, findings)
         self._rows = 0
 
     @property
@@ -49,12 +47,12 @@ class Checker:
         self._findings.line = line
         fields = text.rstrip("\n").split(",")
         if len(fields) != len(COLUMNS):
-            self._wrong("row", f"{len(fields)} columns; expected {len(COLUMNS)}")
+            self._wrong("row", f"{len(fields)} columns", len(COLUMNS))
             return
         try:
             u = log.row(fields)
         except ValueError:
-            self._wrong("row", "a number is missing or is none; expected " + ",".join(COLUMNS))
+            self._wrong("row", "a number is missing or is none", ",".join(COLUMNS))
             return
         self._rows += 1
         region = self._place(u)
@@ -63,57 +61,51 @@ class Checker:
         begun = self._planes.begun(u)
         self._arrays.take(u, region, begun)
         if begun is None:
-            operation = self._planes.begin(u)
-            self._blocks.apply(operation, region)
+            self._blocks.apply(operation := self._planes.begin(u), region)
         else:
-            operation = begun
-            self._planes.go_on(u, operation)
+            self._planes.go_on(u, operation := begun)
         if operation.left == 0:
             self._counts.add(operation, region)
         self._planes.bring(u)
 
     def _place(self, u: Use) -> Region | None:
-        """Whether the row names things that the drive has and that belong together."""
+        """Return the region of a row, if the drive has what it names, and that belongs together."""
+        if (wrong := self._misplaced(u)) is not None:
+            self._findings.wrong(*wrong)
+            return None
+        region = self._drive.regions[u.region]
+        bit = u.slot // region.slots_per_page % BITS[region.mode]
+        page = "" if u.kind == "erase" else PAGES[bit]
+        if bit >= BITS[u.mode]:
+            self._wrong("place", f"slot {u.slot} is the {page} of a wordline in {u.mode} mode")
+            return None
+        if u.page != page:
+            self._wrong("place", f"slot {u.slot} is said to be {u.page!r}", repr(page))
+        return region
+
+    def _misplaced(self, u: Use) -> tuple[str, str, object] | None:
+        """Return rule, what breaks it, and what is expected, where a row is of no such drive."""
         d = self._drive
-        region = d.regions.get(u.region)
         if u.kind not in USES or u.use not in USES[u.kind]:
-            self._wrong("row", f"a {u.kind} has no use {u.use!r}; expected one of {USES}")
-        elif region is None:
-            self._wrong("place", f"unknown region {u.region!r}; expected one of {[*d.regions]}")
-        elif not 0 <= u.block < d.blocks:
-            self._wrong("place", f"there is no block {u.block}; expected 0 to {d.blocks - 1}")
-        else:
-            plane = d.plane_of(u.block)
-            found = (u.channel, u.die, u.plane)
-            expected = (d.channel_of[plane], d.die_of[plane], plane)
-            if found != expected:
-                what = f"block {u.block} is said to lie in (channel, die, plane) {found}"
-                self._wrong("place", f"{what}; expected {expected}")
-            elif d.medium_of[plane] != region.medium:
-                name = d.media[region.medium]["name"]
-                self._wrong(
-                    "place", f"region {region.name} is of medium {name}, block {u.block} is not"
-                )
-            elif u.mode != region.mode and not (region.window and u.mode == "slc"):
-                self._wrong(
-                    "place", f"mode {u.mode} in region {region.name}; expected {region.mode}"
-                )
-            elif not (u.slot >= 0 and u.slots >= 1 and u.slot + u.slots <= region.slots_per_block):
-                what = f"slots {u.slot} to {u.slot + u.slots - 1} of block {u.block}"
-                self._wrong("place", f"{what}; expected some of 0 to {region.slots_per_block - 1}")
-            else:
-                bit = u.slot // region.slots_per_page % BITS[region.mode]
-                page = "" if u.kind == "erase" else PAGES[bit]
-                if bit >= BITS[u.mode]:
-                    self._wrong(
-                        "place", f"slot {u.slot} is the {page} of a wordline in {u.mode} mode"
-                    )
-                    return None
-                if u.page != page:
-                    self._wrong(
-                        "place", f"slot {u.slot} is said to be {u.page!r}; expected {page!r}"
-                    )
-                return region
+            return "row", f"a {u.kind} has no use {u.use!r}", f"one of {USES}"
+        if (region := d.regions.get(u.region)) is None:
+            return "place", f"unknown region {u.region!r}", f"one of {[*d.regions]}"
+        if not 0 <= u.block < d.blocks:
+            return "place", f"there is no block {u.block}", f"0 to {d.blocks - 1}"
+        plane = d.plane_of(u.block)
+        found, expected = (u.channel, u.die, u.plane), (d.channel_of[plane], d.die_of[plane], plane)
+        if found != expected:
+            what = f"block {u.block} is said to lie in (channel, die, plane) {found}"
+            return "place", what, expected
+        if d.medium_of[plane] != region.medium:
+            name = d.media[region.medium]["name"]
+            what = f"region {region.name} is of medium {name}, block {u.block} is not"
+            return "place", what, None
+        if u.mode != region.mode and not (region.window and u.mode == "slc"):
+            return "place", f"mode {u.mode} in region {region.name}", region.mode
+        if not (u.slot >= 0 and u.slots >= 1 and u.slot + u.slots <= region.slots_per_block):
+            what = f"slots {u.slot} to {u.slot + u.slots - 1} of block {u.block}"
+            return "place", what, f"some of 0 to {region.slots_per_block - 1}"
         return None
 
     def finish(self, report: dict[str, Any] | None) -> None:
@@ -129,8 +121,8 @@ class Checker:
         """Hold a report against the log: whose it is, and its counts."""
         for key, theirs in (("scheme", report["scheme"]["name"]), ("seed", report["seed"])):
             if self._header[key] != theirs:
-                what = f"it is of {key} {theirs}"
-                self._wrong("report", f"{what}; expected {self._header[key]}, that of the log")
+                expected = f"{self._header[key]}, that of the log"
+                self._wrong("report", f"it is of {key} {theirs}", expected)
         self._counts.compare(report, self._arrays.together)
 
     def summary(self) -> str:
@@ -163,7 +155,6 @@ def check(lines: Iterator[str], report: dict[str, Any] | None = None) -> Checker
     try:
         checker.finish(report)
     except (KeyError, TypeError, AttributeError) as e:
-        raise Unreadable(
-            f"the report lacks {e}; expected a report of `wordline run --json`"
-        ) from None
+        what = f"the report lacks {e}; expected a report of `wordline run --json`"
+        raise Unreadable(what) from None
     return checker

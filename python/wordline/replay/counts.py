@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from typing import Any
 
 from wordline.replay.drive import Drive, Region
-from wordline.replay.findings import Findings
+from wordline.replay.log import Findings
 from wordline.replay.planes import Operation
 
 #: The report calls the moves between regions by another word.
@@ -15,19 +16,18 @@ _REPORT_WORD = {"migrate": "migration"}
 _LOG_WORD = {word: cause for cause, word in _REPORT_WORD.items()}
 
 
+@dataclass
 class Counts:
     """What operations that have ended come to."""
 
-    def __init__(self, drive: Drive, findings: Findings) -> None:
-        """Take the drive, and where to note what is wrong."""
-        self._drive = drive
-        self._wrong = findings.wrong
-        self.operations: Counter[str] = Counter()
-        self._reads: Counter[str] = Counter()
-        self._erases: Counter[str] = Counter()
-        self._programs: Counter[str] = Counter()
-        self._reprograms: Counter[str] = Counter()
-        self._program_bytes: Counter[tuple[str, str]] = Counter()
+    drive: Drive
+    findings: Findings
+    operations: Counter[str] = field(default_factory=Counter)
+    _reads: Counter[str] = field(default_factory=Counter)
+    _erases: Counter[str] = field(default_factory=Counter)
+    _programs: Counter[str] = field(default_factory=Counter)
+    _reprograms: Counter[str] = field(default_factory=Counter)
+    _program_bytes: Counter[tuple[str, str]] = field(default_factory=Counter)
 
     def add(self, operation: Operation, region: Region) -> None:
         """Count an operation that has ended."""
@@ -44,15 +44,15 @@ class Counts:
 
     def _add_program(self, operation: Operation, region: Region) -> None:
         u = operation.latest
-        rest = u.slots * self._drive.unit
+        rest = u.slots * self.drive.unit
         if u.cause == "parity":  # of no logical page
             self._program_bytes["parity", region.name] += rest
             self._programs["parity"] += u.slots // region.slots_per_page
             return
         pages: dict[int, str] = {}
         for slot, _, sectors, cause in u.parts():
-            self._program_bytes[cause, region.name] += sectors * self._drive.sector
-            rest -= sectors * self._drive.sector
+            self._program_bytes[cause, region.name] += sectors * self.drive.sector
+            rest -= sectors * self.drive.sector
             pages.setdefault((slot - u.slot) // region.slots_per_page, cause)
         self._program_bytes["pad", region.name] += rest
         self._programs.update(pages.values())
@@ -76,7 +76,7 @@ class Counts:
             self._same(f"pages reprogrammed of cause {word}", ours, theirs.get("reprogram", 0))
         for word in _words((c for c, _ in self._program_bytes), flash["program_bytes"]):
             kinds = flash["program_bytes"].get(word, {})
-            for region in self._drive.regions:
+            for region in self.drive.regions:
                 theirs = sum(regions.get(region, 0) for regions in kinds.values())
                 ours = self._program_bytes[_LOG_WORD.get(word, word), region]
                 self._same(f"bytes programmed of cause {word} in region {region}", ours, theirs)
@@ -88,7 +88,7 @@ class Counts:
 
     def _same(self, what: str, ours: int, theirs: int) -> None:
         if ours != theirs:
-            self._wrong("report", f"{theirs} {what}; expected {ours} as in the log")
+            self.findings.wrong("report", f"{theirs} {what}", f"{ours} as in the log")
 
 
 def _words(ours: Iterable[str], theirs: Iterable[str]) -> list[str]:

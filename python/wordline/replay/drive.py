@@ -115,11 +115,9 @@ class Drive:
         if region.rule not in ("sequential", "one-shot", *BY_BIT):
             raise Unreadable(f"region {region.name} has the unknown program rule {region.rule!r}")
         layers = window.get("layers", 1)
+        bears = 1 <= layers <= MOST_LAYERS and 1 <= region.bits - 1 <= MOST_REPROGRAMS
         if region.rule == "reprogram-window" and not (
-            0 < region.window <= region.wordlines
-            and 1 <= layers <= MOST_LAYERS
-            and region.window % layers == 0
-            and 1 <= region.bits - 1 <= MOST_REPROGRAMS
+            bears and 0 < region.window <= region.wordlines and region.window % layers == 0
         ):
             what = f"{region.window} wordlines over {layers} layers of {region.mode}"
             raise Unreadable(

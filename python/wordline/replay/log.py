@@ -1,4 +1,4 @@
-"""The file: a header, the names of the columns, and a row for each use of an array or a bus."""
+"""The file: a header, names of columns, a row for each use of an array or bus; what is wrong."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import gzip
 import io
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from functools import lru_cache
 from typing import Any
 
@@ -16,12 +16,6 @@ else:
     from backports import zstd
 
 SCHEMA = "wordline.log/1"
-COLUMNS = [
-    *("op", "use", "kind", "cause", "start_ns", "end_ns", "channel", "die", "plane", "block"),
-    *("slot", "slots", "mode", "page", "region", "bytes", "data", "retries"),
-]
-_WORDS = {"use", "kind", "cause", "mode", "page", "region", "data"}
-_READ: list[Callable[[str], Any]] = [str if c in _WORDS else int for c in COLUMNS]
 #: The uses that make up an operation, in their order.
 USES = {"read": ("array", "bus"), "program": ("bus", "array"), "erase": ("array",)}
 #: How the end of a damaged file shows.
@@ -66,6 +60,10 @@ class Use:
         return _parts(self.data)
 
 
+COLUMNS = [f"{f.name}_ns" if f.name in ("start", "end") else f.name for f in fields(Use)]
+_READ: list[Callable[[str], Any]] = [str if f.type == "str" else int for f in fields(Use)]
+
+
 # Asked for several times of each use, and each use of an operation has the same.
 @lru_cache(maxsize=1024)
 def _parts(data: str) -> tuple[tuple[int, int, int, str], ...]:
@@ -98,3 +96,16 @@ def opened(path: str) -> io.TextIOBase:
         return open(path, encoding="utf-8")
     except OSError as e:
         raise Unreadable(f"{path}: cannot be read: {e.strerror}") from None
+
+
+@dataclass
+class Findings:
+    """The violations so far, each with its line of the log, and the line that is being checked."""
+
+    line: int = 0
+    violations: list[tuple[int, str]] = field(default_factory=list)
+
+    def wrong(self, rule: str, what: str, expected: object = None) -> None:
+        """Note what breaks a rule in the line that is being checked, and what was expected."""
+        what += "" if expected is None else f"; expected {expected}"
+        self.violations.append((self.line, f"{rule}: {what}"))

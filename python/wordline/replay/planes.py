@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from wordline.replay.drive import Drive
-from wordline.replay.findings import Findings
-from wordline.replay.log import USES, Use
+from wordline.replay.log import USES, Findings, Use
 
 
 @dataclass(slots=True)
@@ -32,18 +31,15 @@ class Planes:
 
     def __init__(self, drive: Drive, findings: Findings) -> None:
         """Take the drive, and where to note what is wrong."""
-        self._drive = drive
-        self._wrong = findings.wrong
+        self._drive, self._wrong = drive, findings.wrong
         # The operations under way in each plane, in the order of their ends, or the last that was.
         self._operations: list[list[Operation]] = [[] for _ in drive.die_of]
         self._brought: list[Use | None] = [None] * len(drive.die_of)  # last read over the bus
 
     def begun(self, u: Use) -> Operation | None:
         """Return the operation of which this is a further use."""
-        for operation in self._operations[u.plane]:
-            if operation.left > 0 and operation.latest.op == u.op:
-                return operation
-        return None
+        begun = (o for o in self._operations[u.plane] if o.left > 0 and o.latest.op == u.op)
+        return next(begun, None)
 
     def bring(self, u: Use) -> None:
         """Note what a read has brought out over the bus."""
@@ -59,7 +55,7 @@ class Planes:
             self._wrong("operation", f"operation {u.op} goes on as another than it began")
         if u.start < before.end:
             what = f"the {u.use} use of operation {u.op} begins at {u.start} ns"
-            self._wrong("operation", f"{what}; expected not before {before.end} ns")
+            self._wrong("operation", what, f"not before {before.end} ns")
         for other in self._operations[u.plane]:
             if other is operation:
                 break
@@ -79,14 +75,13 @@ class Planes:
         operation = Operation(u, left, from_register=from_register)
         self._has_register(u, under_way, from_register)
         # What goes on with a page that was read is brought out before the next that was sensed.
-        self._operations[u.plane] = (
-            [operation, *under_way] if from_register else [*under_way, operation]
-        )
         if from_register:
+            self._operations[u.plane] = [operation, *under_way]
             return operation
+        self._operations[u.plane] = [*under_way, operation]
         if u.use != uses[0]:
             what = f"{u.kind} {u.op} begins with its {u.use} use"
-            self._wrong("operation", f"{what}; expected {uses[0]} first")
+            self._wrong("operation", what, f"{uses[0]} first")
         if not 0 <= u.retries <= (self._drive.most_retries if u.kind == "read" else 0):
             self._wrong("retries", f"{u.kind} {u.op} is repeated {u.retries} times")
         return operation
@@ -101,12 +96,10 @@ class Planes:
                 beside = self._drive.may_overlap(held, u) and other.has_moved(u.start)
             if beside and len(under_way) == 1:
                 continue
-            if other.left > 0:
-                lacks = f"but operation {held.op} still lacks its {USES[held.kind][-1]} use"
-            else:
-                lacks = f"but operation {held.op} has it until {held.end} ns"
+            lacks = f"still lacks its {USES[held.kind][-1]} use"
+            lacks = lacks if other.left > 0 else f"has it until {held.end} ns"
             what = f"operation {u.op} begins in plane {u.plane} at {u.start} ns"
-            self._wrong("plane register", f"{what}, {lacks}")
+            self._wrong("plane register", f"{what}, but operation {held.op} {lacks}")
 
     def _takes_over(self, u: Use, beside: list[Operation]) -> bool:
         """Whether a move brings out the rest of the page that its plane has just read."""

@@ -132,19 +132,19 @@ class Tuned:
         return _frame.frame(self._rows(), library)
 
     def _rows(self) -> list[dict[str, Any]]:
-        def row(t: Trial) -> dict[str, Any]:
-            costs = t.costs or (None,) * len(self.objectives)
-            return {
+        none = (None,) * len(self.objectives)
+        return [
+            {
                 "number": t.number,
                 **t.parameters,
-                **dict(zip(self.objectives, costs, strict=True)),
+                **dict(zip(self.objectives, t.costs or none, strict=True)),
                 "scheme": t.scheme,
                 "left_out": t.left_out,
                 "steady": t.steady.steady,
                 "runs": t.steady.runs,
             }
-
-        return [row(t) for t in self.trials]
+            for t in self.trials
+        ]
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it as plain dictionaries, lists and numbers."""
@@ -170,18 +170,12 @@ class Tuned:
     def _repr_html_(self) -> str:
         shown = self.frontier if len(self.objectives) > 1 else sorted(self._done, key=_costs)[:10]
         names = list(self.trials[0].parameters)
-        rows = [
-            [
-                str(t.number),
-                *(parameters.spelled(t.parameters[name]) for name in names),
-                *(f"{cost:.3f}" for cost in _costs(t)),
-            ]
-            for t in shown
-        ]
-        about = (
-            f"{len(self.trials)} trials of {self.scheme}; costs over its own, less is better; "
-            f"{self.best.scheme}: {self.answer}"
-        )
+        rows = []
+        for t in shown:
+            values = [parameters.spelled(t.parameters[name]) for name in names]
+            rows.append([str(t.number), *values, *(f"{cost:.3f}" for cost in _costs(t))])
+        about = f"{len(self.trials)} trials of {self.scheme}; costs over its own, less is better"
+        about += f"; {self.best.scheme}: {self.answer}"
         return _frame.html(["trial", *names, *self.objectives], rows, about)
 
 
@@ -271,52 +265,36 @@ def tune(
     from wordline.cluster import at
     from wordline.runs import Runner
 
-    if isinstance(workloads, str) or not workloads:
-        raise UserError(f"workloads={workloads!r}: pass a list of at least one")
+    how = score.conditions(
+        workloads, device, set, traces, initial=initial, requests=requests, fit=fit
+    )
     for number, name in ((trials, "trials"), (seeds, "seeds")):
         if number < 1:
             raise UserError(f"{name}={number} is not at least 1")
     wanted = score.objectives(objectives)
     searched = dimensions(space)
-    changes = {key: parameters.spelled(v) for key, v in (set or {}).items()}
-    how = {
-        "device": os.fspath(device),
-        "initial": initial,
-        "set": tuple(changes.items()),
-        "requests": requests,
-        "fit": fit,
-        "traces": None if traces is None else os.fspath(traces),
-    }
     seen = [w if isinstance(w, Run) else os.fspath(w) for w in workloads]
     with ExitStack() as stack:
         folder = out or stack.enter_context(TemporaryDirectory(prefix="wordline-"))
         jobs, cluster = at(on, threads)
-        runner = Runner(
-            Path(folder) / "runs",
-            jobs=jobs,
-            executor=executor or cluster,
-            refusals=(_wordline.Refused, UserError),
-        )
-        search = _Search(
-            scheme, how, seen, range(seed, seed + seeds), wanted, searched, runner, seed
-        )
+        refusals = (_wordline.Refused, UserError)
+        runner = Runner(Path(folder) / "runs", jobs, executor or cluster, refusals=refusals)
+        search = _Search(scheme, how, seen, range(seed, seed + seeds), wanted, searched, runner)
         see = stack.enter_context(_bar.of_items(progress, trials, "trials"))
         found = search.perform(trials, see)
-    said = [_said(w) for w in seen]
-    about = {**how, "set": changes, "workloads": said, "seed": seed, "seeds": seeds}
+    # Of a run all that it has, but what the search decides.
+    decided = ("scheme", "seed")
+    said = [
+        w if isinstance(w, str) else {k: v for k, v in asdict(w).items() if k not in decided}
+        for w in seen
+    ]
+    about = {**how, "set": dict(how["set"]), "workloads": said, "seed": seed, "seeds": seeds}
     reference = of_reports(r.to_dict() for of in search.reference for r in of)
     names = tuple(o.name for o in wanted)
     tuned = Tuned(spelled(scheme, {}), names, tuple(found), about, reference)
     if out is not None:
         tuned.save(Path(out) / "tuned.json")
     return tuned
-
-
-def _said(workload: str | Run) -> str | dict[str, Any]:
-    """Return a workload as JSON has it; of a run all that it has, but what the search decides."""
-    if not isinstance(workload, Run):
-        return workload
-    return {k: v for k, v in asdict(workload).items() if k not in ("scheme", "seed")}
 
 
 class _Search:
@@ -331,12 +309,11 @@ class _Search:
         objectives: Sequence[score.Objective],
         space: Sequence[Dimension],
         runner: Runner,
-        seed: int,
     ) -> None:
         """Run the scheme as it is given; raises as a run does."""
         self.scheme, self.how, self.workloads, self.seeds = scheme, how, workloads, seeds
         self.objectives, self.space, self.runner = objectives, space, runner
-        self.study = _study(len(objectives), seed)
+        self.study = _study(len(objectives), seeds[0])
         given = score.runs(spelled(scheme, {}), how, workloads, seeds)
         reports, refused = runner.run(run for of in given for run in of)
         for error in refused.values():
@@ -378,17 +355,15 @@ class _Search:
                 left = [i for i in left if not batch[i].should_prune()]
         found = []
         for i, trial in enumerate(batch):
-            costs = None if i in refused else self._costs(done[i])
-            whole = len(done[i]) == len(self.workloads)
-            if costs is None:
+            costs, reason = None, refused.get(i)
+            if reason is not None:
                 self.study.tell(trial, state=optuna.trial.TrialState.FAIL)
-            elif not whole:
+            elif len(done[i]) < len(self.workloads):
                 self.study.tell(trial, state=optuna.trial.TrialState.PRUNED)
+                reason = f"worse than the median after {len(done[i])} of the workloads"
             else:
+                costs = self._costs(done[i])
                 self.study.tell(trial, list(costs))
-            reason = refused.get(i)
-            if costs is not None and not whole:
-                costs, reason = None, f"worse than the median after {len(done[i])} of the workloads"
             runs_of = of_reports(r.to_dict() for of in done[i] for r in of)
             found.append(Trial(trial.number, values[i], schemes[i], costs, reason, runs_of))
         return found
@@ -404,15 +379,11 @@ def _study(objectives: int, seed: int) -> Study:
     import optuna
 
     optuna.logging.set_verbosity(optuna.logging.WARNING)
+    samplers, seed, few = optuna.samplers, seed % 2**32, 2 * BATCH
     sampler: optuna.samplers.BaseSampler
     if objectives > 1:
-        sampler = optuna.samplers.NSGAIISampler(seed=seed % 2**32, population_size=2 * BATCH)
+        sampler = samplers.NSGAIISampler(seed=seed, population_size=few)
     else:
-        sampler = optuna.samplers.TPESampler(
-            seed=seed % 2**32, constant_liar=True, n_startup_trials=2 * BATCH
-        )
-    return optuna.create_study(
-        directions=["minimize"] * objectives,
-        sampler=sampler,
-        pruner=optuna.pruners.MedianPruner(n_startup_trials=2 * BATCH),
-    )
+        sampler = samplers.TPESampler(seed=seed, constant_liar=True, n_startup_trials=few)
+    pruner = optuna.pruners.MedianPruner(n_startup_trials=few)
+    return optuna.create_study(directions=["minimize"] * objectives, sampler=sampler, pruner=pruner)

@@ -50,23 +50,17 @@ def dimensions(space: Mapping[str, Bounds]) -> list[Dimension]:
 
 
 def _dimension(name: str, bounds: Bounds) -> Dimension:
-    how = (
+    if isinstance(bounds, list) and bounds:
+        return Dimension(name, choices=tuple(bounds))
+    if isinstance(bounds, tuple) and len(bounds) in (2, 3):
+        low, high, *log = bounds
+        numbers = all(isinstance(b, (int, float)) and not isinstance(b, bool) for b in (low, high))
+        if numbers and low < high and log in ([], ["log"]) and (low > 0 or not log):
+            return Dimension(name, low=low, high=high, log=bool(log))
+    raise UserError(
         f"space[{name!r}]={bounds!r}: give a list of choices, or bounds as (least, greatest) or "
         '(least, greatest, "log")'
     )
-    if isinstance(bounds, list):
-        if not bounds:
-            raise UserError(how)
-        return Dimension(name, choices=tuple(bounds))
-    if not isinstance(bounds, tuple) or len(bounds) not in (2, 3):
-        raise UserError(how)
-    low, high, *log = bounds
-    for bound in (low, high):
-        if isinstance(bound, bool) or not isinstance(bound, (int, float)):
-            raise UserError(how)
-    if not low < high or log not in ([], ["log"]) or (log and low <= 0):
-        raise UserError(how)
-    return Dimension(name, low=low, high=high, log=bool(log))
 
 
 def spelled(scheme: AnyScheme, values: Mapping[str, Any]) -> str:

@@ -8,9 +8,10 @@ import secrets
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
-from wordline import Fault, Refused, UserError, _wordline, parameters, spelling
+from wordline import Fault, Refused, UserError, _wordline, spelling
 from wordline._api import AnyScheme
 from wordline.commands import need
 from wordline.subprocess_runner import environment
@@ -82,8 +83,9 @@ def judge(
     from wordline.search import score
 
     need("search", ("scipy",))
-    if isinstance(workloads, str) or not workloads:
-        raise UserError(f"workloads={workloads!r}: pass a list of at least one")
+    how = score.conditions(
+        workloads, device, set, traces, initial=initial, requests=requests, fit=fit
+    )
     if seeds < 2:
         raise UserError(f"seeds={seeds}: an interval needs at least 2")
     score.objectives(objectives)
@@ -96,19 +98,11 @@ def judge(
         "seeds": list(range(seed, seed + seeds)),
         "objectives": list(objectives),
         "cases": cases,
-        "how": {
-            "device": os.fspath(device),
-            "initial": initial,
-            "set": [[key, parameters.spelled(v)] for key, v in (set or {}).items()],
-            "requests": requests,
-            "fit": fit,
-            "traces": None if traces is None else os.fspath(traces),
-        },
+        "how": how,
     }
-    command = [sys.executable, "-m", "wordline.search"]
     try:
         done = subprocess.run(
-            command,
+            [sys.executable, "-m", "wordline.search"],
             input=json.dumps(asked),
             capture_output=True,
             text=True,
@@ -132,12 +126,7 @@ def judge(
 
 
 def _verdict(asked: Mapping[str, Any], verdict: str, why: str | None = None) -> dict[str, Any]:
-    found = {
-        "verdict": verdict,
-        "scheme": asked["scheme"],
-        "against": asked["against"],
-        "seeds": asked["seeds"],
-    }
+    found = {"verdict": verdict, **{key: asked[key] for key in ("scheme", "against", "seeds")}}
     return found if why is None else {**found, "why": why}
 
 
@@ -164,7 +153,7 @@ def _compared(asked: Mapping[str, Any]) -> dict[str, Any]:
     from wordline.search import score
     from wordline.steady import NO_RUNS, answer, of_reports
 
-    how = {**asked["how"], "set": tuple(tuple(pair) for pair in asked["how"]["set"]), "check": True}
+    how = {**asked["how"], "set": tuple(map(tuple, asked["how"]["set"])), "check": True}
 
     def reports(scheme: str) -> list[list[Report]]:
         runs = score.runs(scheme, how, asked["workloads"], asked["seeds"])
@@ -173,20 +162,17 @@ def _compared(asked: Mapping[str, Any]) -> dict[str, Any]:
     ours, theirs = reports(asked["scheme"]), reports(asked["against"])
 
     def ratios(at: slice) -> dict[str, Any]:
-        found = {}
-        for o in score.objectives(asked["objectives"]):
-            r = score.ratio(score.logs(o, ours[at], theirs[at]))
-            found[o.name] = {"ratio": r.ratio, "low": r.low, "high": r.high}
-        return found
+        return {
+            o.name: asdict(score.ratio(score.logs(o, ours[at], theirs[at])))
+            for o in score.objectives(asked["objectives"])
+        }
 
     by_workload = {w: ratios(slice(i, i + 1)) for i, w in enumerate(asked["workloads"])}
     overall = ratios(slice(None))
     rests = [of_reports(r.to_dict() for of in reports for r in of) for reports in (ours, theirs)]
     both = sum(rests, NO_RUNS)
-    figures = {
-        name: f"{r['ratio']:.3g} times ({r['low']:.3g} to {r['high']:.3g})"
-        for name, r in overall.items()
-    }
+    said = "{ratio:.3g} times ({low:.3g} to {high:.3g})"
+    figures = {name: said.format(**r) for name, r in overall.items()}
     return {
         **_verdict(asked, "sound"),
         "answer": answer(figures, rests),

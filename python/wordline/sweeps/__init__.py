@@ -6,26 +6,17 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from wordline import Run, UserError
-from wordline.commands import SWEEP, perform
+from wordline.commands import SWEEP, command, tell
 
 
-def main(**arguments: Any) -> int:
-    """Do ``wordline sweep``; return 0, or 2 where the input is wrong, or 1 if a run failed."""
-    return perform("sweep", SWEEP, lambda: _main(**arguments))
-
-
-def _main(
+@command("sweep", SWEEP)
+def main(
     *,
-    devices: Sequence[str],
-    workloads: Sequence[str],
-    schemes: Sequence[str],
-    initials: Sequence[str],
     set: Sequence[str],
     figures: Sequence[str],
     replicas: int,
@@ -36,6 +27,7 @@ def _main(
     dry_run: bool = False,
     **of_runs: Any,
 ) -> int:
+    """Do ``wordline sweep``; return 1 if a run failed."""
     from wordline._measures import FIGURES
     from wordline.cluster import at
     from wordline.progress import Bars
@@ -51,15 +43,7 @@ def _main(
         settings[key] = found
     axes = tuple(frontier.split(",")) if frontier else ()
     wanted = [axis.path for axis in pareto.axes(axes)] if axes else []
-    asked = grid.grid(
-        devices=devices,
-        workloads=workloads,
-        schemes=schemes,
-        initials=initials,
-        set=settings,
-        replicas=replicas,
-        **of_runs,
-    )
+    asked = grid.grid(set=settings, replicas=replicas, **of_runs)
     paths = list(figures) or list(FIGURES)
     paths += [path for path in wanted if path not in paths]
     labels = {
@@ -88,5 +72,5 @@ def _main(
     show.terminal(done.table, done.changes())
     print(bars.summary())
     for path in done.save(out, axes or None):
-        print(f"wrote {path}", file=sys.stderr)
+        tell(f"wrote {path}")
     return int(any(combination.failed for combination in done))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Sequence
 
-from wordline._measures import brief, measure, scaled
+from wordline._measures import brief, divided, measure, scaled
 from wordline.steady import Steady
 from wordline.sweeps import heat
 from wordline.sweeps.frontier import Axis
@@ -42,10 +42,8 @@ def _values(table: Table, path: str) -> list[float]:
 
 def winner(table: Table) -> Row | None:
     """Return the combination that the verdict names; None if no figure has a best one."""
-    for path in table.paths:
-        if best := heat.best(table, path):
-            return best[0]
-    return None
+    found = (heat.best(table, path) for path in table.paths)
+    return next((best[0] for best in found if best), None)
 
 
 def block(table: Table, scatter: str, rests: Steady) -> str:
@@ -84,18 +82,12 @@ def _certainty(table: Table, rests: Steady) -> str:
 
 
 def _row(table: Table, path: str, first: Row, is_known: bool) -> str:
-    values = [figure[0] for row in table.rows if (figure := row.figures[path])]
-    what, by = scaled(path, values)
+    what, by = scaled(path, _values(table, path))
     best = heat.best(table, path)
 
     def cell(row: Row) -> str:
         figure = row.figures[path]
-        if figure is None:
-            return "–"  # noqa: RUF001
-        mean, half = figure
-        return brief((mean / by, None if half is None else half / by)).replace(
-            " ± ", "&nbsp;±&nbsp;"
-        )
+        return brief(figure and divided(figure, by)).replace(" ± ", "&nbsp;±&nbsp;")
 
     names = [heat.called(row, table.axes) for row in best]
     unit = f' <span class="unit">{what.unit}</span>' if what.unit else ""

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from wordline import UserError
-from wordline._measures import Spread, scaled
+from wordline._measures import Spread, divided, scaled
 from wordline.sweeps.heat import called
 from wordline.sweeps.table import Row, Table
 
@@ -88,40 +88,31 @@ def frontier(rows: Sequence[Row], x: Axis, y: Axis) -> list[Row]:
     return sorted((r for r in there if cost(r) in best), key=lambda row: _figure(row, x)[0])
 
 
-def _staircase(best: Sequence[Row], x: Axis, y: Axis) -> tuple[list[float], list[float]]:
-    """Return the corners of the region that the frontier dominates."""
-    points = [(_figure(row, x)[0], _figure(row, y)[0]) for row in best]
+Place = tuple[float, float]
+
+
+def _staircase(places: Sequence[Place], x: Axis, y: Axis) -> list[Place]:
+    """Return the corners of the region that a frontier dominates."""
     worse_x, worse_y = (min if axis.more_is_better else max for axis in (x, y))
-    corners = points[:1]
-    for (x1, y1), (x2, y2) in itertools.pairwise(points):
+    corners = list(places[:1])
+    for (x1, y1), (x2, y2) in itertools.pairwise(places):
         corners += [(worse_x(x1, x2), worse_y(y1, y2)), (x2, y2)]
-    return [c[0] for c in corners], [c[1] for c in corners]
+    return corners
 
 
-def _numbers(best: Sequence[Row], x: Axis, y: Axis) -> dict[tuple[float, float], str]:
-    """Return the numbers of the frontier, in list order; rows at the same point share one."""
-    numbers: dict[tuple[float, float], list[str]] = {}
-    for number, row in enumerate(best, 1):
-        where = (_figure(row, x)[0], _figure(row, y)[0])
-        numbers.setdefault(where, []).append(str(number))
-    # Rows at the same point are consecutive.
-    return {
-        where: f"{found[0]} to {found[-1]}" if len(found) > 2 else ", ".join(found)
-        for where, found in numbers.items()
-    }
-
-
-def _names(
-    best: Sequence[Row], x: Axis, y: Axis, axes: Sequence[str]
-) -> dict[tuple[float, float], str]:
-    """Label each point of the frontier with the names of its rows."""
-    names: dict[tuple[float, float], list[str]] = {}
-    for row in best:
-        names.setdefault((_figure(row, x)[0], _figure(row, y)[0]), []).append(called(row, axes))
-    return {
-        where: f"{found[0]} and {len(found) - 1} more" if len(found) > 1 else found[0]
-        for where, found in names.items()
-    }
+def _labels(best: Iterable[tuple[Place, str]]) -> tuple[dict[Place, str], dict[Place, str]]:
+    """Return names and numbers of the places of a frontier; rows at the same place share them."""
+    there: dict[Place, list[tuple[int, str]]] = {}
+    for number, (place, name) in enumerate(best, 1):
+        there.setdefault(place, []).append((number, name))
+    names, numbers = {}, {}
+    for place, rows in there.items():
+        (first, name), more = rows[0], len(rows) - 1
+        names[place] = f"{name} and {more} more" if more else name
+        # Rows at the same place are consecutive.
+        listed = ", ".join(str(number) for number, _ in rows)
+        numbers[place] = f"{first} to {rows[-1][0]}" if more > 1 else listed
+    return names, numbers
 
 
 def _annotate(
@@ -159,18 +150,6 @@ def _annotate(
             label.remove()
 
 
-def _fit(at: Any, rows: Sequence[Row], axes: tuple[Axis, Axis], by: tuple[float, float]) -> None:
-    """Keep a linear axis to what its figures reach: an interval may go on beyond the frame."""
-    for axis, size, limits, fit in zip(
-        axes, by, (at.get_xlim, at.get_ylim), (at.set_xlim, at.set_ylim), strict=True
-    ):
-        found = [_figure(row, axis)[0] / size for row in rows]
-        scale = at.get_xscale() if axis is axes[0] else at.get_yscale()
-        low, high = limits()
-        if min(found) >= 0 and scale == "linear":
-            fit(max(low, 0), min(high, _BEYOND * max(found)) if max(found) > 0 else high)
-
-
 def draw(table: Table, axes: tuple[Axis, Axis], path: Path, note: str, winner: Row | None) -> None:
     """Draw all rows, and the frontier as a line; baseline and winner have the pages' colors.
 
@@ -186,57 +165,61 @@ def draw(table: Table, axes: tuple[Axis, Axis], path: Path, note: str, winner: R
     if not rows:
         raise UserError(f"no Pareto front: no run has both {x.path} and {y.path}")
     hue = "scheme" if "scheme" in table.axes else table.axes[0]
-    best = frontier(rows, x, y)
     first = table.rows[0].at[hue]
     scales = [scaled(a.path, [_figure(row, a)[0] for row in rows]) for a in axes]
-    (_, x_by), (_, y_by) = scales
-    roles = [
-        ("others", [r for r in rows if r is not winner and r.at[hue] != first],
-         plotting.OTHER, "o"),
-        (f"{first} (baseline)", [r for r in rows if r.at[hue] == first and r is not winner],
-         plotting.BASELINE, "s"),
-        (called(winner, table.axes) if winner else "", [r for r in rows if r is winner],
-         plotting.SCHEMES[0], "D"),
-    ]  # fmt: skip
+
+    def spreads(row: Row) -> tuple[Spread, Spread]:
+        of_x, of_y = (divided(_figure(row, a), by) for a, (_, by) in zip(axes, scales, strict=True))
+        return of_x, of_y
+
+    def place(row: Row) -> Place:
+        (at_x, _), (at_y, _) = spreads(row)
+        return at_x, at_y
+
+    points = [place(row) for row in rows]
+    best = [(place(row), called(row, table.axes)) for row in frontier(rows, x, y)]
+    rest = [row for row in rows if row is not winner]
+    roles = (
+        ("others", [r for r in rest if r.at[hue] != first], plotting.OTHER, "o"),
+        (f"{first} (baseline)", [r for r in rest if r.at[hue] == first], plotting.BASELINE, "s"),
+        (
+            called(winner, table.axes) if winner else "",
+            [r for r in rows if r is winner],
+            plotting.SCHEMES[0],
+            "D",
+        ),
+    )
     with plotting.style():
         figure, at = plt.subplots(figsize=_SIZE, layout="constrained")
-        for name, here, ink, mark in roles:
+        for label, here, ink, mark in roles:
             if not here:
                 continue
+            of_x, of_y = zip(*map(spreads, here), strict=True)
             at.errorbar(
-                [_figure(r, x)[0] / x_by for r in here],
-                [_figure(r, y)[0] / y_by for r in here],
-                xerr=[(_figure(r, x)[1] or 0) / x_by for r in here],
-                yerr=[(_figure(r, y)[1] or 0) / y_by for r in here],
+                [mean for mean, _ in of_x],
+                [mean for mean, _ in of_y],
+                xerr=[half or 0 for _, half in of_x],
+                yerr=[half or 0 for _, half in of_y],
                 fmt=mark,
                 color=ink,
                 markersize=7 if mark == "D" else 5,
                 elinewidth=0.8,
-                label=name,
+                label=label,
                 zorder=4 if mark == "D" else 3,
             )
-        steps_x, steps_y = _staircase(best, x, y)
-        at.plot(
-            [v / x_by for v in steps_x],
-            [v / y_by for v in steps_y],
-            color="#555555",
-            lw=0.9,
-            ls=(0, (4, 3)),
-            zorder=1,
-        )
-        for scale, axis in ((at.set_xscale, x), (at.set_yscale, y)):
-            found = [_figure(r, axis)[0] for r in rows]
-            if min(found) > 0 and max(found) / min(found) > 20:
-                scale("log")
-            else:
-                (at.xaxis if axis is x else at.yaxis).set_major_locator(MaxNLocator(5))
+        steps = zip(*_staircase([where for where, _ in best], x, y), strict=True)
+        at.plot(*map(list, steps), color="#555555", lw=0.9, ls=(0, (4, 3)), zorder=1)
         short = FuncFormatter(lambda value, _: f"{value:,.10g}")
-        for of in (at.xaxis, at.yaxis):
-            of.set_major_formatter(short)
-            of.set_minor_formatter(NullFormatter())
+        found = list(zip(*points, strict=True))
+        for line, values in zip((at.xaxis, at.yaxis), found, strict=True):
+            if min(values) > 0 and max(values) / min(values) > 20:
+                (at.set_xscale if line is at.xaxis else at.set_yscale)("log")
+            else:
+                line.set_major_locator(MaxNLocator(5))
+            line.set_major_formatter(short)
+            line.set_minor_formatter(NullFormatter())
         at.plot(
-            [_figure(r, x)[0] / x_by for r in best],
-            [_figure(r, y)[0] / y_by for r in best],
+            *map(list, zip(*(where for where, _ in best), strict=True)),
             "o",
             color="#555555",
             markersize=11,
@@ -245,16 +228,16 @@ def draw(table: Table, axes: tuple[Axis, Axis], path: Path, note: str, winner: R
             zorder=5,
         )
         at.margins(0.16)
-        _fit(at, rows, (x, y), (x_by, y_by))
+        # An interval may go on beyond the frame of a linear axis.
+        fits: tuple[Any, ...] = (at.set_xlim, at.set_ylim)
+        for line, values, fit in zip((at.xaxis, at.yaxis), found, fits, strict=True):
+            if min(values) >= 0 and line.get_scale() == "linear":
+                low, high = line.get_view_interval()
+                fit(max(low, 0), min(high, _BEYOND * max(values)) if max(values) > 0 else high)
         at.set_xlabel(f"{scales[0][0].said()} ({x.way})")
         at.set_ylabel(f"{scales[1][0].said()} ({y.way})")
         at.legend(loc="lower left", bbox_to_anchor=(0, 1.0), borderpad=0.2, labelspacing=0.3)
         plotting.footnote(figure, note)
-        places = {(left / x_by, up / y_by): at for (left, up), at in _numbers(best, x, y).items()}
-        names = {
-            (left / x_by, up / y_by): at
-            for (left, up), at in _names(best, x, y, table.axes).items()
-        }
-        points = [(_figure(r, x)[0] / x_by, _figure(r, y)[0] / y_by) for r in rows]
-        _annotate(at, names if len(names) <= _NAMED else {}, places, points)
+        names, numbers = _labels(best)
+        _annotate(at, names if len(names) <= _NAMED else {}, numbers, points)
         plotting.save(figure, path)

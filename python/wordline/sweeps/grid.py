@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from wordline import Run, UserError, _wordline
 
@@ -73,14 +74,12 @@ def grid(
     set: Mapping[str, Sequence[str]] | None = None,
     seed: int = _wordline.DEFAULT_SEED,
     replicas: int = 1,
-    requests: int | None = None,
-    fit: str | None = None,
-    traces: str | None = None,
-    check: bool = False,
+    **of_runs: Any,
 ) -> Grid:
     """Create the grid of all combinations.
 
-    The arguments are those of `wordline.sweep`, with all values as text in lists.
+    The arguments are those of `wordline.sweep`, with all values as text in lists, and what all
+    runs have in common.
 
     Raises `UserError`: a value occurs twice, or there are no repeats.
     """
@@ -90,8 +89,13 @@ def grid(
         "workload": list(workloads),
         "initial": list(initials),
         **sets,
-        "scheme": _all_of(schemes),
+        "scheme": list(schemes),
     }
+    if _wordline.ALL_COMPATIBLE in axes["scheme"]:
+        # Every scheme that is not named.
+        named, at_all = axes["scheme"], axes["scheme"].index(_wordline.ALL_COMPATIBLE)
+        others = [name for name, _ in _wordline.schemes() if name not in named]
+        axes["scheme"] = [*named[:at_all], *others, *named[at_all + 1 :]]
     for name, found in axes.items():
         twice = next((v for v in found if found.count(v) > 1), None)
         if twice is not None:
@@ -104,30 +108,9 @@ def grid(
     for combination in itertools.product(*axes.values()):
         at = dict(zip(axes, combination, strict=True))
         changed = tuple((key, at[key]) for key in sets)
-        runs = tuple(
-            Run(
-                device=at["device"],
-                workload=at["workload"],
-                scheme=at["scheme"],
-                initial=at["initial"],
-                set=changed,
-                seed=(seed + number) % 2**64,
-                requests=requests,
-                fit=fit,
-                traces=traces,
-                check=check,
-            )
-            for number in range(replicas)
-        )
+        own: dict[str, Any] = {key: at[key] for key in ("device", "workload", "scheme", "initial")}
+        seeds = ((seed + number) % 2**64 for number in range(replicas))
+        runs = tuple(Run(**own, set=changed, seed=number, **of_runs) for number in seeds)
         points.append(Point(at, runs))
     varied = [name for name, found in axes.items() if len(found) > 1]
     return Grid(varied or ["scheme"], points)
-
-
-def _all_of(schemes: Sequence[str]) -> list[str]:
-    """Replace ``all-compatible`` by every scheme that is not named."""
-    named = list(schemes)
-    if _wordline.ALL_COMPATIBLE in named:
-        at = named.index(_wordline.ALL_COMPATIBLE)
-        named[at : at + 1] = [name for name, _ in _wordline.schemes() if name not in named]
-    return named

@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 import html
-import itertools
 import math
 import re
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from wordline import _wordline
-from wordline._measures import brief, measure, scaled
+from wordline._measures import brief, divided, measure, scaled
 from wordline.steady import Steady
 from wordline.sweeps.grid import Grid
 from wordline.sweeps.table import Row, Table
-
-
-def names(paths: Sequence[str]) -> dict[str, str]:
-    """Return the label of each figure; its path if it has none."""
-    return {path: measure(path).said() for path in paths}
-
 
 #: With more columns than this, rows and columns are swapped if there are fewer rows.
 _WIDE = 4
@@ -62,22 +55,14 @@ def _axes(table: Table) -> tuple[list[str], list[str]]:
 
 def best(table: Table, path: str) -> list[Row]:
     """Return the combinations with the best mean of a figure; none if neither end is better."""
-    return _best(_means(table, path), path)
-
-
-def _best(found: Sequence[tuple[Row, float]], path: str) -> list[Row]:
-    """Return the rows with the best mean of a figure; none if neither end is better."""
-    better = measure(path).better
+    found, better = _means(table, path), measure(path).better
     if better is None or len(found) < 2:
         return []
     values = [value for _, value in found]
     best = min(values) if better == "lower" else max(values)
     there = [(abs(value - best), row) for row, value in found if _is_near(value, best)]
-    return (
-        []
-        if len(there) == len(found)
-        else [row for _, row in sorted(there, key=lambda pair: pair[0])]
-    )
+    there.sort(key=lambda pair: pair[0])
+    return [] if len(there) == len(found) else [row for _, row in there]
 
 
 def is_alike(values: Sequence[float]) -> bool:
@@ -102,8 +87,7 @@ def verdict(table: Table, rests: Steady) -> str:
     """
     table = effective(table)
     for path in table.paths:
-        found = _means(table, path)
-        top = _best(found, path)
+        top = best(table, path)
         if top and (figure := top[0].figures[path]):
             named, by = scaled(path, [figure[0]])
             end = "lowest" if named.better == "lower" else "highest"
@@ -112,8 +96,7 @@ def verdict(table: Table, rests: Steady) -> str:
             if not rests.is_enough:
                 of = f"of {count} different combinations"
                 return f"The {end} {said} {of} is not known: {rests}."
-            mean, half = figure
-            text = brief((mean / by, None if half is None else half / by))
+            text = brief(divided(figure, by))
             further, has = (f" and {len(top) - 1} more", "have") if len(top) > 1 else ("", "has")
             of = f"Of {count} different combinations, {called(top[0], table.axes)}{further} {has}"
             unit = named.unit and chr(160) + named.unit
@@ -162,14 +145,13 @@ def tables(table: Table, runs: Mapping[int, str]) -> str:
         if not values:
             continue
         if len(table.rows) > 1 and len(values) == len(table.rows) and is_alike(values):
-            alike.append(f"{names([path])[path]} {brief(table.rows[0].figures[path])}")
+            alike.append(f"{measure(path).said()} {brief(table.rows[0].figures[path])}")
         else:
             drawn.append(path)
-    said = (
-        f'<p class="caption">The same in all combinations: {html.escape("; ".join(alike))}.</p>'
-        if alike
-        else ""
-    )
+    said = ""
+    if alike:
+        listed = html.escape("; ".join(alike))
+        said = f'<p class="caption">The same in all combinations: {listed}.</p>'
     if nothing:
         verb = "change" if len(nothing) > 1 else "changes"
         said += f'<p class="caption">{html.escape(" and ".join(nothing))} {verb} no figure.</p>\n'
@@ -189,10 +171,9 @@ class _Cells:
     """The cells of a figure: the darker, the worse; the best marked, each a link to its run."""
 
     def __init__(self, table: Table, path: str, runs: Mapping[int, str]) -> None:
-        found = _means(table, path)
-        values = [value for _, value in found]
+        values = [value for _, value in _means(table, path)]
         self.path, self.runs = path, runs
-        self.top = _best(found, path)
+        self.top = best(table, path)
         self.worse = _shade(values, measure(path).better)
         self.what, self.by = scaled(path, values)
 
@@ -202,68 +183,63 @@ class _Cells:
         if row is None or figure is None:
             return '<td class="none">–</td>'  # noqa: RUF001
         mark = "▸ " if row in self.top else ""
-        value, spread = figure
-        shown = brief((value / self.by, None if spread is None else spread / self.by))
-        mean, _, half = shown.partition(" ± ")
+        mean, _, half = brief(divided(figure, self.by)).partition(" ± ")
         text = mark + mean + (f' <span class="half">± {half}</span>' if half else "")
         if number in self.runs:
             text = f'<a href="{html.escape(self.runs[number])}">{text}</a>'
         kind = ' class="best"' if row in self.top else ""
-        shade = f'style="--worse:{self.worse(value):.2f}"'
+        shade = f'style="--worse:{self.worse(figure[0]):.2f}"'
         return f"<td{kind} {shade}>{text}</td>"
+
+
+def _grid(
+    label: str, over: str, heads: Sequence[str], rows: Iterable[tuple[str, Iterable[str]]]
+) -> str:
+    """Return a table of cells, with a name for each row, and what the names are of."""
+    lines = "".join(
+        f'<tr><th scope="row">{html.escape(name)}</th>{"".join(cells)}</tr>\n'
+        for name, cells in rows
+    )
+    return (
+        f'<div class="scroll" tabindex="0" role="region" aria-label="{label}">\n'
+        f'<table class="heat"><thead><tr><th scope="col">{html.escape(over)}</th>'
+        f"{''.join(heads)}</tr></thead>\n<tbody>\n{lines}</tbody></table></div>"
+    )
 
 
 def _together(table: Table, axis: str, paths: Sequence[str], runs: Mapping[int, str]) -> str:
     """Return one table of a sweep along one axis: a row a value, a column a figure."""
     columns = [_Cells(table, path, runs) for path in paths]
-    heads = "".join(
+    heads = [
         f'<th scope="col" class="number" data-measure="{html.escape(column.path)}">'
         f"{html.escape(column.what.said())}</th>"
         for column in columns
-    )
-    rows = "".join(
-        f'<tr><th scope="row">{html.escape(row.at[axis])}</th>'
-        f"{''.join(column.cell(number, row) for column in columns)}</tr>\n"
-        for number, row in enumerate(table.rows)
-    )
-    over = html.escape(axis_name(axis, table.axes))
-    return (
-        '<div class="scroll" tabindex="0" role="region" aria-label="Measures">\n'
-        f'<table class="heat"><thead><tr><th scope="col">{over}</th>{heads}</tr></thead>\n'
-        f"<tbody>\n{rows}</tbody></table></div>\n"
-    )
+    ]
+    rows = ((r.at[axis], [c.cell(n, r) for c in columns]) for n, r in enumerate(table.rows))
+    return _grid("Measures", axis_name(axis, table.axes), heads, rows) + "\n"
 
 
 def _table(table: Table, path: str, runs: Mapping[int, str]) -> str:
     """Return the table of a figure."""
     down, across = _axes(table)
-    rows = list(dict.fromkeys(tuple(row.at[axis] for axis in down) for row in table.rows))
-    columns = list(dict.fromkeys(tuple(row.at[axis] for axis in across) for row in table.rows))
     at = {
         (tuple(row.at[a] for a in down), tuple(row.at[a] for a in across)): (number, row)
         for number, row in enumerate(table.rows)
     }
+    rows, columns = (list(dict.fromkeys(of)) for of in zip(*at, strict=True))
     cells = _Cells(table, path, runs)
     name = html.escape(cells.what.said())
-    head = "".join(
+    heads = [
         f'<th scope="col" class="number">{html.escape(" · ".join(column)) or "all"}</th>'
         for column in columns
+    ]
+    lines = (
+        (" · ".join(key), [cells.cell(*at.get((key, column), (-1, None))) for column in columns])
+        for key in rows
     )
-    lines = []
-    for key, column in itertools.product(rows, columns):
-        if column == columns[0]:
-            lines.append(f'<tr><th scope="row">{html.escape(" · ".join(key))}</th>')
-        number, row = at.get((key, column), (-1, None))
-        lines.append(cells.cell(number, row))
-        if column == columns[-1]:
-            lines.append("</tr>\n")
     over = " · ".join(axis_name(axis, table.axes) for axis in [*down, *across])
-    return (
-        f'<div data-measure="{html.escape(path)}"><h3>{name}</h3>\n'
-        f'<div class="scroll" tabindex="0" role="region" aria-label="{name}">\n'
-        f'<table class="heat"><thead><tr><th scope="col">{html.escape(over)}</th>'
-        f"{head}</tr></thead>\n<tbody>\n{''.join(lines)}</tbody></table></div></div>\n"
-    )
+    shown = _grid(name, over, heads, lines)
+    return f'<div data-measure="{html.escape(path)}"><h3>{name}</h3>\n{shown}</div>\n'
 
 
 def _shade(values: Sequence[float], better: str | None) -> Callable[[float], float]:
@@ -292,17 +268,14 @@ def command(grid: Grid) -> str:
     given = {key: list(dict.fromkeys(p.at[key] for p in grid.points)) for key in first.at}
     words = ["wordline", "sweep"]
     for key, values in given.items():
-        if key in ("device", "workload", "scheme"):
-            words += [word for value in values for word in (f"--{key}", value)]
-        elif key == "initial":
-            plain = values == [_wordline.DEFAULT_INITIAL]
-            words += [] if plain else [word for value in values for word in ("--initial", value)]
-        else:
+        if key not in _SPEAK:
             words += ["--set", f"{key}={','.join(values)}"]
-    if run.seed != _wordline.DEFAULT_SEED:
-        words += ["--seed", str(run.seed)]
-    if len(first.runs) > 1:
-        words += ["--replicas", str(len(first.runs))]
-    for option, value in (("requests", run.requests), ("fit", run.fit), ("traces", run.traces)):
-        words += [] if value is None else [f"--{option}", str(value)]
+        elif key != "initial" or values != [_wordline.DEFAULT_INITIAL]:
+            words += [word for value in values for word in (f"--{key}", value)]
+    for option, value, plain in (
+        ("seed", run.seed, _wordline.DEFAULT_SEED),
+        ("replicas", len(first.runs), 1),
+        *((option, getattr(run, option), None) for option in ("requests", "fit", "traces")),
+    ):
+        words += [] if value == plain else [f"--{option}", str(value)]
     return shlex.join(words)

@@ -69,8 +69,16 @@ def read(path: Path) -> tuple[Grid, dict[Run, Report], dict[Run, Exception], lis
             runs.append(run)
             if "why" in kept:
                 refused[run] = _read(kept["why"])
-            else:
-                reports[run] = _report(path.parent / kept["report"])
+                continue
+            file = path.parent / kept["report"]
+            if not file.is_file():
+                raise UserError(
+                    f"{file}: the report of a run is missing; repeat the sweep with the same --out "
+                    "to run it again"
+                )
+            found_there = _result.read(file)
+            assert isinstance(found_there, Report)
+            reports[run] = found_there
         points.append(Point(combination["at"], tuple(runs)))
     return Grid(found["axes"], points), reports, refused, found["figures"]
 
@@ -82,14 +90,3 @@ def _read(kept: Mapping[str, Any]) -> Exception:
     if kept["traceback"]:
         why.traceback_there = kept["traceback"]
     return why
-
-
-def _report(path: Path) -> Report:
-    if not path.is_file():
-        raise UserError(
-            f"{path}: the report of a run is missing; repeat the sweep with the same --out to "
-            "run it again"
-        )
-    found = _result.read(path)
-    assert isinstance(found, Report)
-    return found

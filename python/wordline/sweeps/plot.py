@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from wordline import UserError, _style
+from wordline import UserError, _style, quantity
 from wordline._measures import Measure, Spread, scaled
 from wordline.sweeps.heat import axis_name
 from wordline.sweeps.table import Row, Table
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 #: Factors of units in the values of an axis, by quantity.
-_UNITS = {
+_UNITS: dict[str, Mapping[str, float]] = {
     "": {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "%": 0.01},
-    "bytes": {"B": 1.0, "KiB": 2.0**10, "MiB": 2.0**20, "GiB": 2.0**30, "TiB": 2.0**40},
+    "bytes": quantity.BYTES,
     "s": {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0},
 }
 #: From this ratio of its values on, a scale is logarithmic.
@@ -77,10 +77,10 @@ def draw(
 def _kept(table: Table, where: Mapping[str, str | Sequence[str]]) -> list[Row]:
     """Return the rows with the requested values."""
     rows = list(table.rows)
+    axes = ", ".join(table.axes)
     for axis, asked in where.items():
         if axis not in table.axes:
-            allowed = ", ".join(table.axes)
-            raise UserError(f"where: {axis!r} does not vary here\n  allowed: {allowed}")
+            raise UserError(f"where: {axis!r} does not vary here\n  allowed: {axes}")
         wanted = [asked] if isinstance(asked, str) else list(asked)
         known = list(dict.fromkeys(row.at[axis] for row in table.rows))
         if wrong := next((value for value in wanted if value not in known), None):
@@ -96,10 +96,7 @@ def _figure(table: Table, rows: Sequence[Row], asked: str | None) -> str:
     if asked is not None and asked not in table.paths:
         near = difflib.get_close_matches(asked, table.paths, 1)
         hint = f" (did you mean {near[0]}?)" if near else ""
-        raise UserError(
-            f"figure={asked!r} is not in the table of this sweep{hint}; it has "
-            f"{', '.join(table.paths)}; choose other figures with figures="
-        )
+        raise table.lacks(f"figure={asked!r}", hint)
     paths = table.paths if asked is None else [asked]
     found = next((path for path in paths if any(row.figures[path] for row in rows)), None)
     if found is None:
@@ -137,11 +134,9 @@ def _places(at: Axes, values: Sequence[str], axis: str) -> tuple[dict[str, float
     at.set_xlabel(axis_name(axis, [axis]))
     if numbers:
         is_far = min(numbers) > 0 and max(numbers) / min(numbers) >= _FAR
-        scale = [math.log(number) if is_far else number for number in numbers]
-        steps = sorted(scale)
+        steps = sorted(math.log(number) if is_far else number for number in numbers)
         room = steps[-1] - steps[0]
-        gaps = [b - a for a, b in itertools.pairwise(steps)]
-        if room > 0 and min(gaps) / room >= _NEAR:
+        if room > 0 and min(b - a for a, b in itertools.pairwise(steps)) / room >= _NEAR:
             at.set_xscale("log" if is_far else "linear")
             at.set_xticks(numbers, values)
             at.minorticks_off()
@@ -149,10 +144,8 @@ def _places(at: Axes, values: Sequence[str], axis: str) -> tuple[dict[str, float
     wide = at.get_figure(root=True).get_figwidth()  # type: ignore[union-attr]
     # A character of a tick is about a twelfth of an inch wide.
     is_crowded = sum(len(value) + 2 for value in values) / 12 > wide
-    turned: dict[str, Any] = (
-        {"rotation": 25, "ha": "right", "rotation_mode": "anchor"} if is_crowded else {}
-    )
-    at.set_xticks(range(len(values)), values, **turned)
+    turned: dict[str, Any] = {"rotation": 25, "ha": "right", "rotation_mode": "anchor"}
+    at.set_xticks(range(len(values)), values, **(turned if is_crowded else {}))
     at.set_xlim(-0.5, len(values) - 0.5)
     even = {value: float(number) for number, value in enumerate(values)}
     # Numbers too close for a scale keep their order, and are joined.

@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
-from wordline import Refused, Report, Run, UserError, _frame, _latex
+from wordline import Refused, Report, Run, _frame, _latex
 from wordline._measures import FIGURES
 from wordline.runs import FAILURES, Runner, stand_ins
 from wordline.sweeps import frontier as pareto
 from wordline.sweeps import kept
 from wordline.sweeps.grid import Grid
-from wordline.sweeps.paired import Differences, differences
-from wordline.sweeps.table import Table, table
+from wordline.sweeps.table import Differences, Table, differences, table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -75,15 +74,10 @@ class Sweep(Sequence[Combination]):
         self._table = table(grid, reports, refused, figures)
         self.axes = list(grid.axes)
         self.ran = self.found = 0
-        self._combinations = [
-            Combination(
-                point.at,
-                [] if row.why else [reports[r] for r in point.runs],
-                row.refused,
-                row.failed,
-            )
-            for point, row in zip(grid.points, self._table.rows, strict=True)
-        ]
+        self._combinations = []
+        for point, row in zip(grid.points, self._table.rows, strict=True):
+            own = [] if row.why else [reports[run] for run in point.runs]
+            self._combinations.append(Combination(point.at, own, row.refused, row.failed))
 
     @overload
     def __getitem__(self, index: int) -> Combination: ...
@@ -115,17 +109,11 @@ class Sweep(Sequence[Combination]):
             turn, width = (str.ljust if i < len(self.axes) else str.rjust), max(map(len, column))
             for line in lines:
                 line[i] = turn(line[i], width)
-        refused = (
-            f"{' · '.join(r.at[axis] for axis in self.axes)} "
-            + (
-                f"is not supported: {r.why}"
-                if r.refused
-                else f"failed (seed {r.failed_seed}): {r.why}"
-            )
-            for r in self._table.rows
-            if r.why
-        )
-        return "\n".join((*("  ".join(line).rstrip() for line in lines), *refused))
+        found = ["  ".join(line).rstrip() for line in lines]
+        for row in (row for row in self._table.rows if row.why):
+            how = "is not supported" if row.refused else f"failed (seed {row.failed_seed})"
+            found.append(f"{row.name(self.axes)} {how}: {row.why}")
+        return "\n".join(found)
 
     def columns(self) -> dict[str, list[Any]]:
         """Return the table by column: one row per combination, mean and interval of each figure.
@@ -234,10 +222,6 @@ class Sweep(Sequence[Combination]):
         width
             Width of new axes: ``column`` (3.35 in) or ``page`` (7 in).
 
-        Returns
-        -------
-        matplotlib.axes.Axes
-
         Raises
         ------
         UserError
@@ -277,12 +261,9 @@ class Sweep(Sequence[Combination]):
         return _latex.table(self.axes, named, figures, caption=caption, label=label)
 
     def _need(self, paths: Sequence[str]) -> None:
-        missing = [path for path in paths if path not in self._table.paths]
-        if missing:
-            raise UserError(
-                f"{missing[0]} is not in the table of this sweep; it has "
-                f"{', '.join(self._table.paths)}; choose other figures with figures="
-            )
+        for path in paths:
+            if path not in self._table.paths:
+                raise self._table.lacks(path)
 
     def save(
         self, folder: str | os.PathLike[str], frontier: Sequence[str] | None = None
@@ -323,12 +304,9 @@ class Sweep(Sequence[Combination]):
             best = pareto.frontier(told.rows, *scatter)
             front = show.Front("frontier.svg" if frontier else "tradeoff.svg", best)
             known = steady.of_reports(r.to_dict() for r in self._reports.values()).is_enough
-            winner, note = (
-                decision.winner(told) if known else None,
-                stand_ins(self._reports.values()),
-            )
+            winner = decision.winner(told) if known else None
             written.append(to / front.picture)
-            pareto.draw(told, scatter, written[-1], note, winner)
+            pareto.draw(told, scatter, written[-1], stand_ins(self._reports.values()), winner)
         changes = self.changes()
         return written + show.page(self._table, self._grid, self._reports, to, front, changes)
 

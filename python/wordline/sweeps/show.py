@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from rich import box
 from rich.console import Console
@@ -18,8 +18,7 @@ from wordline.commands import message
 from wordline.runs import Runner, stand_ins
 from wordline.sweeps import decision, heat
 from wordline.sweeps.grid import Grid
-from wordline.sweeps.paired import Differences
-from wordline.sweeps.table import Row, Table, traceback_there
+from wordline.sweeps.table import Differences, Row, Table, traceback_there
 
 
 def terminal(table: Table, changes: Differences | None = None) -> None:
@@ -32,16 +31,17 @@ def terminal(table: Table, changes: Differences | None = None) -> None:
         since = f"Change from {changes.over} {changes.baseline}, paired by seed"
         console.print(f"{since}, with 95 % intervals:", highlight=False, markup=False)
         console.print(_printed(changes, unit="\n%"), highlight=False)
-    for reason, names in _refused(table).items():
-        verb = "were" if len(names) > 1 else "was"
-        said = f"{', '.join(names)} {verb} refused: {reason}"
-        console.print(said, highlight=False, markup=False)
-    for reason, names in _failed(table).items():
-        console.print(f"{', '.join(names)} failed: {reason}", highlight=False, markup=False)
-    failed = (r.failed for r in table.rows if r.failed)
-    traceback = next((t for e in failed if (t := traceback_there(e))), None)
-    if traceback:
-        console.print(f"the first traceback:\n{traceback}", highlight=False, markup=False)
+    refused, failed = _without_figures(table)
+    lines = [
+        f"{', '.join(names)} {'were' if len(names) > 1 else 'was'} refused: {reason}"
+        for reason, names in refused.items()
+    ]
+    lines += [f"{', '.join(names)} failed: {reason}" for reason, names in failed.items()]
+    errors = (row.failed for row in table.rows if row.failed)
+    if traceback := next((t for e in errors if (t := traceback_there(e))), None):
+        lines.append(f"the first traceback:\n{traceback}")
+    for line in lines:
+        console.print(line, highlight=False, markup=False)
 
 
 def _printed(of: Table | Differences, unit: str = "") -> Shown:
@@ -55,27 +55,21 @@ def _printed(of: Table | Differences, unit: str = "") -> Shown:
     return out
 
 
-def _refused(table: Table) -> dict[str, list[str]]:
-    """Return the rows that were refused, by reason, in order of appearance."""
-    found: dict[str, list[str]] = {}
+def _without_figures(table: Table) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+    """Return the rows that were refused, and those with a failed run and its seed, by reason."""
+    refused: dict[str, list[str]] = {}
+    failed: dict[str, list[str]] = {}
     for row in table.rows:
+        name = row.name(table.axes)
         if row.refused:
-            found.setdefault(message(row.refused), []).append(row.name(table.axes))
-    return found
-
-
-def _failed(table: Table) -> dict[str, list[str]]:
-    """Return the rows with a failed run, with its seed, by reason."""
-    found: dict[str, list[str]] = {}
-    for row in table.rows:
+            refused.setdefault(message(row.refused), []).append(name)
         if row.failed:
             typed = getattr(row.failed, "on_command_line", None) or row.why or ""
-            found.setdefault(typed, []).append(f"{row.name(table.axes)} (seed {row.failed_seed})")
-    return found
+            failed.setdefault(typed, []).append(f"{name} (seed {row.failed_seed})")
+    return refused, failed
 
 
-@dataclass(frozen=True)
-class Front:
+class Front(NamedTuple):
     """Combinations that no other beats in both of two figures, and the name of their picture."""
 
     picture: str
@@ -94,8 +88,9 @@ def page(
     first = grid.points[0]
     fixed = {k: v for k, v in first.at.items() if k not in table.axes}
     seeds = [run.seed for run in first.runs]
-    each = f"{len(seeds)} runs of each with the seeds {seeds[0]} to {seeds[-1]}"
-    each = each if len(seeds) > 1 else f"one run of each with the seed {seeds[0]}"
+    each = f"one run of each with the seed {seeds[0]}"
+    if len(seeds) > 1:
+        each = f"{len(seeds)} runs of each with the seeds {seeds[0]} to {seeds[-1]}"
     facts = [(key, str(value)) for key, value in fixed.items()]
     said = stand_ins(reports.values())
     facts += [("workloads", said)] if said else []
@@ -143,29 +138,26 @@ def _parts(
         )
         said = "Combinations that nothing else beats in both."
         found.append(part("Pareto front", f"What nothing else beats in both:\n\n{listed}", said))
-    names = heat.names(table.paths)
     right = len(table.paths)
     if changes is not None:
         said = f"From {changes.over} {changes.baseline}, in percent, paired by seed."
         text = "Percent, paired by seed, with 95 % intervals.\n\n"
-        head = [
-            *table.axes,
-            *(f"{measure(path)._replace(unit='').said()}, %" for path in table.paths),
-        ]
+        percent = (f"{measure(path)._replace(unit='').said()}, %" for path in table.paths)
+        head = [*table.axes, *percent]
         text += pages.table(head, changes.printed(change), right)
         found.append(part("Differences", text, said))
-    head = [*table.axes, *(names[path] for path in table.paths)]
+    head = [*table.axes, *(measure(path).said() for path in table.paths)]
     text = pages.table(head, table.printed(brief), right)
     text += "\nTable: [sweep.csv](sweep.csv), [sweep.parquet](sweep.parquet). "
     text += "Reports of all runs: `runs/`.\n"
     found.append(part("All figures", text, f"{_combinations(len(table.rows))}."))
-    if refused := _refused(table):
-        lines = "".join(f"- {', '.join(names)}: {reason}\n" for reason, names in refused.items())
-        found.append(part("Refused", lines, f"{_combinations(sum(map(len, refused.values())))}."))
-    if failed := _failed(table):
-        each = ((", ".join(names), " ".join(why.split())) for why, names in failed.items())
-        lines = "".join(f"- {names}: {why}\n" for names, why in each)
-        found.append(part("Failed", lines, f"{_combinations(sum(map(len, failed.values())))}."))
+    refused, failed = _without_figures(table)
+    for title, reasons in (("Refused", refused), ("Failed", failed)):
+        if reasons:
+            each = ((", ".join(names), " ".join(why.split())) for why, names in reasons.items())
+            lines = "".join(f"- {names}: {why}\n" for names, why in each)
+            count = sum(map(len, reasons.values()))
+            found.append(part(title, lines, f"{_combinations(count)}."))
     text = pages.copied(heat.command(grid))
     found.append(pages.Part("Reproduce", text, "The command of all runs."))
     return found

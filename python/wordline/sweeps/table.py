@@ -1,4 +1,4 @@
-"""The table of a sweep: one row per combination, mean and interval of each figure."""
+"""The tables of a sweep: mean and interval of each figure, and differences paired by seed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from wordline import Fault, Refused, Report, Run, UserError, _frame, _wordline
 from wordline._measures import FIGURES, Spread, shown, unknown, value
 from wordline.subprocess_runner import traceback_of
-from wordline.sweeps.grid import Grid
+from wordline.sweeps.grid import Grid, Point
 
 #: How a figure is written, or that there is none.
 Form = Callable[[Spread | None], str]
@@ -65,6 +65,13 @@ class Table:
         """Return the rows as people read them: the axes, then the figures."""
         return [cells(self.axes, row.at, self.paths, row.figures, form) for row in self.rows]
 
+    def lacks(self, figure: str, hint: str = "") -> UserError:
+        """Return the error for a figure that the table does not have."""
+        return UserError(
+            f"{figure} is not in the table of this sweep{hint}; it has {', '.join(self.paths)}; "
+            "choose other figures with figures="
+        )
+
     def columns(self) -> dict[str, list[Any]]:
         """Return the table by column; missing values are ``None``."""
         found: dict[str, list[Any]] = {axis: [r.at[axis] for r in self.rows] for axis in self.axes}
@@ -109,7 +116,9 @@ def table(
     """
     data = {run: report.to_dict() for run, report in reports.items()}
     for path in paths:
-        check(path, list(data.values()))
+        # A run without reads has no read latency, which is not an error.
+        if data and path not in FIGURES and all(value(d, path) is None for d in data.values()):
+            raise unknown(path, {p for d in data.values() for p, _ in _frame.numbers(d)})
     rows = []
     for point in grid.points:
         wrong = next((run for run in point.runs if run in refused), None)
@@ -136,15 +145,6 @@ def estimate(found: Sequence[float | None]) -> Spread | None:
     return mean, half_width
 
 
-def check(path: str, reports: Sequence[Mapping[str, Any]]) -> None:
-    """Reject a path if no report has a figure with it."""
-    # A run without reads has no read latency, which is not an error.
-    if path in FIGURES or not reports or any(value(r, path) is not None for r in reports):
-        return
-    known = {p for report in reports for p, _ in _frame.numbers(report)}
-    raise unknown(path, known)
-
-
 def write(found: Table, folder: Path) -> list[Path]:
     """Write the table as CSV and as Parquet; return the files."""
     import pyarrow as pa
@@ -158,3 +158,92 @@ def write(found: Table, folder: Path) -> list[Path]:
         out.writerows(zip(*columns.values(), strict=True))
     pq.write_table(pa.table(columns), paths[1])
     return paths
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A combination compared with its baseline.
+
+    Attributes
+    ----------
+    at
+        The value of each axis.
+    percent
+        By path of a figure, the difference from the baseline in percent: the mean over the seeds,
+        and the half-width of its 95 % interval by Student's t, ``None`` with one seed. ``None`` if
+        a figure is missing, or the baseline's is 0.
+    seeds
+        Number of pairs.
+    """
+
+    at: Mapping[str, str]
+    percent: Mapping[str, Spread | None]
+    seeds: int
+
+
+@dataclass(frozen=True)
+class Differences:
+    """The differences along one axis of a sweep."""
+
+    over: str
+    baseline: str
+    axes: Sequence[str]
+    paths: Sequence[str]
+    rows: Sequence[Difference]
+
+    def printed(self, form: Form = shown) -> list[list[str]]:
+        """Return the rows as people read them: the axes, then the changes in percent."""
+        return [cells(self.axes, row.at, self.paths, row.percent, form) for row in self.rows]
+
+    def columns(self) -> dict[str, list[Any]]:
+        """Return the table by column; missing values are ``None``."""
+        found: dict[str, list[Any]] = {a: [r.at[a] for r in self.rows] for a in self.axes}
+        for path in self.paths:
+            each = [r.percent[path] for r in self.rows]
+            found[f"{path}.percent"] = [e[0] if e else None for e in each]
+            found[f"{path}.percent.half_width_95"] = [e[1] if e else None for e in each]
+        found["seeds"] = [r.seeds for r in self.rows]
+        return found
+
+
+def differences(
+    grid: Grid,
+    reports: Mapping[Run, Report],
+    paths: Sequence[str],
+    over: str | None = None,
+    baseline: str | None = None,
+) -> Differences:
+    """Compare each combination with the one that has the baseline's value of an axis.
+
+    Raises `UserError`: the axis does not vary, or does not have this value.
+    """
+    axis = over if over is not None else ("scheme" if "scheme" in grid.axes else grid.axes[0])
+    if axis not in grid.axes or len({p.at[axis] for p in grid.points}) < 2:
+        raise UserError(f"over={axis!r} does not vary\n  allowed: {', '.join(grid.axes)}")
+    values = list(dict.fromkeys(p.at[axis] for p in grid.points))
+    first = values[0] if baseline is None else baseline
+    if first not in values:
+        raise UserError(
+            f"baseline={first!r} is not a value of {axis}\n  allowed: {', '.join(values)}"
+        )
+    by_place = {_rest(p, axis): p for p in grid.points if p.at[axis] == first}
+    data = {run: report.to_dict() for run, report in reports.items()}
+    rows = []
+    for point in grid.points:
+        if point.at[axis] == first:
+            continue
+        pairs = zip(point.runs, by_place[_rest(point, axis)].runs, strict=True)
+        there = [(data[a], data[b]) for a, b in pairs if a in data and b in data]
+        whole = there if len(there) == len(point.runs) else []
+        percent = {}
+        for path in paths:
+            found = [(value(ours, path), value(theirs, path)) for ours, theirs in whole]
+            each = [(a / b - 1) * 100 if a is not None and b else None for a, b in found]
+            percent[path] = estimate(each)
+        rows.append(Difference(point.at, percent, len(whole)))
+    return Differences(axis, first, list(grid.axes), list(paths), rows)
+
+
+def _rest(point: Point, axis: str) -> tuple[tuple[str, str], ...]:
+    """Return the values of a point on all other axes."""
+    return tuple((key, at) for key, at in point.at.items() if key != axis)

@@ -1,15 +1,18 @@
-"""The built-in drives compared with their measurements, as Markdown: docs/real-drives.md."""
+"""Print the tables of docs/real-drives.md: the built-in drives, measured and modelled.
+
+python -m wordline_lab.real_drives [cliffs|states|steady] [--devices DIR] [--drive NAME]
+"""
 
 from __future__ import annotations
 
-import csv
-import io
+import argparse
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from wordline import UserError, _wordline, page, toml
-from wordline.real import fit, measurements, steady_fit, tables
+from wordline import Run, UserError, page, toml
+from wordline.real import fit, measurements, steady_fit, steady_rows
 from wordline.real.bench import Bench
 from wordline.real.measurements import Drive, Value
 from wordline.real.result import overhead_in
@@ -59,24 +62,26 @@ def cell(found: float, stated: float | None, fitted: bool = False) -> str:
 
 def cliffs(only: Sequence[str] | None = None, files: Files = builtin) -> list[list[str]]:
     """Simulate the fill of each drive with an SLC cache; return the rows of the table."""
-    text = files("measured/cliffs.csv") or ""
-    known = tables.drives([measurements.Table("cliffs.csv", text)])
+    table, known = _table("cliffs.csv", files)
     found = []
-    for line in csv.DictReader(io.StringIO(text)):
-        if only is not None and line["device"] not in only:
+    for line in table.rows:
+        file = files(f"{line['device']}.toml")
+        if file is None or (only is not None and line["device"] not in only):
             continue
         drive = known[line["model"]]
-        file = files(f"{line['device']}.toml")
-        if file is None:
-            continue
-        values = drive.values
-        figures = fit.cliff_of(file, drive, _wordline.DEFAULT_SEED)
-        gb, seconds, _ = Bench.of(file, fit.SIZE, _wordline.DEFAULT_SEED).fill(1.0)
+        figures = fit.cliff_of(file, drive, Run.seed)
+        gb, seconds, _ = Bench.of(file, fit.SIZE, Run.seed).fill(1.0)
         whole = float(line["whole_fill_average_MBps"]) if line["whole_fill_average_MBps"] else None
-        stated = [values[k].value for k in ("cache_gb", "cache_mbps", "after_mbps")]
+        stated = [drive.values[k].value for k in ("cache_gb", "cache_mbps", "after_mbps")]
         cells = [cell(f, s, True) for f, s in zip(figures, stated, strict=True)]
         found.append([line["device"], *cells, cell(float(gb[-1] * 1e3 / seconds[-1]), whole)])
     return found
+
+
+def _table(name: str, files: Files) -> tuple[measurements.Table, dict[str, Drive]]:
+    """Return a table of measurements, and its drives by name."""
+    table = measurements.Table(name, files(f"measured/{name}") or "")
+    return table, steady_rows.drives([table])
 
 
 @dataclass(frozen=True)
@@ -107,18 +112,17 @@ STATES = (
 
 def states(only: Sequence[str] | None = None, files: Files = builtin) -> list[list[str]]:
     """Simulate partly full drives and drives after idle times; return the rows of the table."""
-    known = tables.drives([measurements.Table("cliffs.csv", files("measured/cliffs.csv") or "")])
-    models = {row["device"]: row["model"] for row in _cliff_rows(files)}
+    table, known = _table("cliffs.csv", files)
+    drives = {row["device"]: known[row["model"]] for row in table.rows}
     found = []
     for state in STATES:
         file = files(f"{state.device}.toml")
         if file is None or (only is not None and state.device not in only):
             continue
-        values = known[models[state.device]].values
-        cache, fast = values["cache_gb"].value, values["cache_mbps"].value
-        slow = values["after_mbps"].value
-        size = max(fit.SIZE, fit.CACHE * known[models[state.device]].capacity / 1e9 / cache)
-        bench = Bench.of(file, size, _wordline.DEFAULT_SEED)
+        values = drives[state.device].values
+        cache, fast, slow = (values[k].value for k in ("cache_gb", "cache_mbps", "after_mbps"))
+        size = max(fit.SIZE, fit.CACHE * drives[state.device].capacity / 1e9 / cache)
+        bench = Bench.of(file, size, Run.seed)
         gb = bench.behind(
             state.initial,
             1.3 * cache,
@@ -129,10 +133,6 @@ def states(only: Sequence[str] | None = None, files: Files = builtin) -> list[li
         shown = f"{state.says} → {gb:,.3g}" if state.says else cell(gb, state.stated)
         found.append([state.device, state.words, shown])
     return found
-
-
-def _cliff_rows(files: Files) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(files("measured/cliffs.csv") or "")))
 
 
 @dataclass(frozen=True)
@@ -150,28 +150,23 @@ class Steady:
     def writes(self) -> list[list[str]]:
         """Return the rows of the table of writes: each uniform row, with the fill at the first."""
         fill = self.drive.values.get("fill_mbps")
-        shown = fill and cell(
-            self.model.fill_mbps(), fill.value, not self.drive.has_flash_of_another
-        )
+        own = not self.drive.has_flash_of_another
+        shown = cell(self.model.fill_mbps(), fill.value, own) if fill else ""
         found = []
         for row in self.drive.rows:
             if row.kind == UNIFORM:
                 figures = [self._cell(row, key) for key in ("knee", "dw1", "steady", "waf")]
-                found.append([self.device, self._words(row), shown or "", *figures])
+                found.append([self.device, self._words(row), shown, *figures])
                 shown = ""
         return found
 
     def reads(self) -> list[list[str]]:
         """Return the rows of the table of latencies, up to a third of saturation."""
-        keys = ("r_p50", "r_p99", "w_p50")
-        return [
-            [
-                self.device,
-                f"{row.figures['writes'].value:,.0f}",
-                *(self._cell(row, key) for key in keys),
-            ]
-            for row in steady_fit.low_rates(self.drive)
-        ]
+        found = []
+        for row in steady_fit.low_rates(self.drive):
+            figures = [self._cell(row, key) for key in ("r_p50", "r_p99", "w_p50")]
+            found.append([self.device, f"{row.figures['writes'].value:,.0f}", *figures])
+        return found
 
     def zones(self) -> list[list[str]]:
         """Return the rows of the table of zones."""
@@ -199,10 +194,8 @@ class Steady:
 
     def _figures(self, row: SteadyRow) -> dict[str, float]:
         # Rows that differ only in their name are one run.
-        load = f"{row.kind} {row.share} {row.initial} {row.depth}"
-        if row.kind == LATENCY:
-            load += f" {row.figures['writes']}"
-        load += f" {row.zone}"
+        rate = row.figures["writes"] if row.kind == LATENCY else ""
+        load = f"{row.kind} {row.share} {row.initial} {row.depth} {rate} {row.zone}"
         if load not in self.kept:
             self.kept[load] = self.model.figures(row)
         return self.kept[load]
@@ -210,13 +203,13 @@ class Steady:
 
 def steady(only: Sequence[str] | None = None, files: Files = builtin) -> Iterator[Steady]:
     """Return each drive of `enterprise.csv` that has a device file."""
-    text = files("measured/enterprise.csv") or ""
-    devices = {r["drive"]: r["device"] for r in csv.DictReader(io.StringIO(text))}
-    for name, drive in tables.drives([measurements.Table("enterprise.csv", text)]).items():
+    table, known = _table("enterprise.csv", files)
+    devices = {row["drive"]: row["device"] for row in table.rows}
+    for name, drive in known.items():
         file = files(f"{devices[name]}.toml")
         if file is None or (only is not None and not {name, devices[name]} & set(only)):
             continue
-        model = SteadyModel(file, _wordline.DEFAULT_SEED, overhead_in(file) or 1.0)
+        model = SteadyModel(file, Run.seed, overhead_in(file) or 1.0)
         yield Steady(devices[name], name, drive, model)
 
 
@@ -255,3 +248,26 @@ def tables_of(kinds: Sequence[str], files: Files, only: Sequence[str] | None) ->
             "devices/measured/cliffs.csv or enterprise.csv, or in the column drive of the latter"
         )
     return "\n".join(found)
+
+
+KINDS = ("cliffs", "states", "steady")
+
+
+def main(words: list[str]) -> int:
+    """Print the tables that are asked for; return 0, or 2 where a word is wrong."""
+    parser = argparse.ArgumentParser("python -m wordline_lab.real_drives", description=__doc__)
+    parser.add_argument("kind", nargs="?", choices=KINDS, help="all if not given")
+    parser.add_argument("--devices", type=Path, help="folder of device files; the built-in ones")
+    parser.add_argument("--drive", action="append", help="device or drive; all if not given")
+    given = parser.parse_args(words)
+    files = folder(given.devices) if given.devices else builtin
+    try:
+        print(tables_of([given.kind] if given.kind else KINDS, files, given.drive), end="")
+    except UserError as e:
+        print(f"error: {e}", file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

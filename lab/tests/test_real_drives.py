@@ -1,0 +1,49 @@
+"""The tables of docs/real-drives.md: built-in drives held to measurements of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from wordline.real import fit, steady_model
+from wordline_lab import real_drives as judged
+
+DEVICES = Path(__file__).parents[2] / "devices"
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Simulate a smaller part of a drive than a user does, for the time of a test."""
+    monkeypatch.setattr(fit, "SIZE", 4e9)
+    monkeypatch.setattr(fit, "CACHE", 0.8e9)
+    monkeypatch.setattr(steady_model, "WRITES", 2.2)
+
+
+def test_a_named_drive_has_the_cliff_of_its_review() -> None:
+    (found,) = judged.cliffs(["kingston-a2000-1tb"])
+    for cell in found[1:4]:
+        error = float(cell.partition("(")[2].partition(" %")[0])
+        assert abs(error) < 5, found
+
+
+def test_judged_table_has_rows_of_drive() -> None:
+    files = judged.folder(DEVICES)
+    (drive,) = judged.steady(["mp0"], files)
+    assert [d.name for d in judged.steady([drive.device], files)] == ["mp0"]
+    # Part and whole of the drive; the first is judged and the second fitted.
+    part, whole = drive.writes()[:2]
+    assert part[:2] == ["micron-7450-max-800gb", "OP02, mp0, 50 % used"]
+    assert whole[5].startswith("*653.5 → ")
+    assert not part[5].startswith("*")
+    for cells in (part, whole):
+        for at in (3, 5, 6):
+            error = float(cells[at].partition("(")[2].partition(" %")[0])
+            assert abs(error) < 5, cells
+
+
+def test_a_drive_that_no_table_has_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert judged.main(["--devices", str(DEVICES), "--drive", "sony"]) == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert told.err.startswith("error: unknown drive sony\n  allowed: a name in the column device")
