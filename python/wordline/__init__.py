@@ -61,23 +61,71 @@ _HOMES = {
     "spelling": "over",
 }
 
-__all__ = ["compare", "identity", "lifetime", "run", "sweep"]
-__all__ += ["Estimate", "Estimates", "Figures", "Replicas"]
-__all__ += ["Entry", "devices", "explain", "formats", "inspect", "schemes", "workloads"]
-__all__ += ["load", "rerun", "why"]
-__all__ += ["Comparison", "Figure", "Lifetimes", "Report"]
-__all__ += ["Run"]
-__all__ += ["Table"]
-__all__ += ["Fault", "Geometry", "Parcel", "Place", "Refused", "UserError", "View", "__version__"]
-__all__ += ["Completion", "Drive", "Feed"]
-__all__ += ["DriveInfo", "Layout", "Overlay", "Pool", "Region"]
-__all__ += ["GiB", "KiB", "MiB", "Param", "State"]
-__all__ += ["Span", "into_buffer", "sectors"]
-__all__ += ["check"]
-__all__ += ["ByPage", "BySize", "Compiled"]
-__all__ += ["Collect", "Move", "ReadSeen", "Request", "Scheme", "SetQuota", "to"]
-__all__ += ["judge", "tune"]
-__all__ += ["over"]
+__all__ = [
+    "ByPage",
+    "BySize",
+    "Collect",
+    "Comparison",
+    "Compiled",
+    "Completion",
+    "Drive",
+    "DriveInfo",
+    "Entry",
+    "Estimate",
+    "Estimates",
+    "Fault",
+    "Feed",
+    "Figure",
+    "Figures",
+    "Geometry",
+    "GiB",
+    "KiB",
+    "Layout",
+    "Lifetimes",
+    "MiB",
+    "Move",
+    "Overlay",
+    "Param",
+    "Parcel",
+    "Place",
+    "Pool",
+    "ReadSeen",
+    "Refused",
+    "Region",
+    "Replicas",
+    "Report",
+    "Request",
+    "Run",
+    "Scheme",
+    "SetQuota",
+    "Span",
+    "State",
+    "Table",
+    "UserError",
+    "View",
+    "__version__",
+    "check",
+    "compare",
+    "devices",
+    "explain",
+    "formats",
+    "identity",
+    "inspect",
+    "into_buffer",
+    "judge",
+    "lifetime",
+    "load",
+    "over",
+    "rerun",
+    "run",
+    "schemes",
+    "sectors",
+    "sweep",
+    "to",
+    "tune",
+    "why",
+    "workloads",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -72,13 +72,16 @@ class Feed:
         count
             Maximum number of requests to submit; by default all.
         until_ns
-            Time on the drive's clock to advance to, after which no request is submitted. By
-            default, the arrival of the last submitted request.
+            Time on the drive's clock, in nanoseconds, to advance to; no request is submitted after
+            it. By default, the arrival of the last submitted request.
 
         Raises
         ------
-        UserError, Fault
-            As for `Drive.run`; also a trace that cannot be read, or a request beyond the drive.
+        UserError
+            The trace cannot be read further, a request is beyond the drive, or the time is in the
+            past.
+        Fault
+            As for `Drive.run`.
         """
         if count is not None and count < 1:
             raise UserError(f"count={count} is not at least 1")
@@ -89,12 +92,22 @@ class Feed:
     def measure(self, *, until_ns: int | None = None) -> Figures:
         """Submit requests as `step` does, and return a summary of their latencies.
 
+        Parameters
+        ----------
+        until_ns
+            As for `step`.
+
         Returns
         -------
         Figures
             ``seconds``, ``requests`` and ``failed`` (counts), ``read_bytes``, ``write_bytes``, and
             ``latency_us`` by operation as in a report, in microseconds; only requests of this
             workload that completed meanwhile.
+
+        Raises
+        ------
+        UserError, Fault
+            As for `step`.
         """
         self._drive._not_before(until_ns)
         return Figures(json.loads(self._native.measure(self._drive._native, until_ns)))
