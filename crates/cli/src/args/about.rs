@@ -29,7 +29,7 @@ pub(crate) struct ExplainArgs {
     /// Name of a device, scheme, workload, format, command, option, figure or term (several words are one
     /// name); a table or key of a device file (gc, gc.victim, device-files for all); or the path of a device
     /// file
-    #[arg(required = true)]
+    #[arg(required = true, allow_hyphen_values = true)]
     pub(crate) name: Vec<String>,
 }
 

@@ -65,7 +65,10 @@ fn named(name: &str, console: &Console) -> Result<Vec<String>, Failure> {
     if pages.is_empty() {
         pages.extend(keys::page(name, console));
     }
-    pages.extend(wordline_report::explained(name).iter().map(|found| figure(found, console)));
+    let mut found = wordline_report::explained(name);
+    // What has this very name goes before what has it as one of others.
+    found.sort_by_key(|found| !found.name.eq_ignore_ascii_case(name));
+    pages.extend(found.iter().map(|found| figure(found, console)));
     pages.extend(options::pages(name, console));
     Ok(pages)
 }

@@ -114,6 +114,16 @@ fn tables_of_schemes_are_explained() {
 }
 
 #[test]
+fn explanation_of_the_very_name_comes_first() {
+    for (asked, first) in [("Erases", "Erases"), ("GC", "GC"), ("plain drive", "baseline")] {
+        let said = text(&wordline(&["explain", asked]).stdout);
+        assert_eq!(said.lines().next(), Some(first), "{said}");
+    }
+    let said = text(&wordline(&["explain", "--initial"]).stdout);
+    assert!(said.starts_with("--initial: an option of "), "{said}");
+}
+
+#[test]
 fn commands_and_options_are_explained() {
     for (words, said) in [
         (&["initial"][..], "--initial: an option of compare, run"),
