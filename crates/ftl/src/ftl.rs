@@ -295,7 +295,7 @@ impl Ftl {
     /// # Errors
     /// When they are of another type, or there are none.
     pub fn media_mut<M: Media>(&mut self) -> Result<&mut M, OtherMedia> {
-        self.layer.store.media_mut()
+        self.layer.store.media_mut().get_mut()
     }
 
     /// The part of an operation that a queue needs.

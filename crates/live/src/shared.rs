@@ -202,9 +202,8 @@ impl Shared {
             is_open = is_open && engine.submit(reply_queue, request, data, arrived);
             // The thread that holds the lock completes what is due meanwhile, because the pacing thread waits
             // for the lock.
-            let now = Instant::now();
-            if !apart && engine.next_due().is_some_and(|due| due <= now) {
-                engine.pump(now);
+            if !apart && engine.next_due().is_some_and(|due| due <= Instant::now()) {
+                engine.pump(Instant::now());
                 self.leave(engine, cuts, Some(&mut *watch));
                 engine = lock(&self.engine);
                 cuts = engine.epoch();

@@ -84,6 +84,10 @@ impl Media for Bytes {
     fn read(&mut self, ppn: Ppn, lpn: Lpn) -> Result<PageData, MediaError> {
         Ok(self.page_at(ppn, lpn).cloned().unwrap_or_default())
     }
+    fn show(&mut self, ppn: Ppn, lpn: Lpn, to: &mut dyn FnMut(&PageData)) -> Result<(), MediaError> {
+        to(self.page_at(ppn, lpn).unwrap_or(&PageData::default()));
+        Ok(())
+    }
     fn version(&self, ppn: Ppn, lpn: Lpn) -> u64 {
         self.metadata.version(ppn, lpn)
     }

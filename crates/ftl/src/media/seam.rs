@@ -43,6 +43,13 @@ pub trait Media: Any + Send + Sync {
     /// # Errors
     /// When it cannot be read.
     fn read(&mut self, ppn: Ppn, lpn: Lpn) -> Result<PageData, MediaError>;
+    /// Show what [`Media::read`] returns, for which media that hold it need no copy.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    fn show(&mut self, ppn: Ppn, lpn: Lpn, to: &mut dyn FnMut(&PageData)) -> Result<(), MediaError> {
+        self.read(ppn, lpn).map(|page| to(&page))
+    }
     /// The version stored for a logical page at a place; 0 for data older than the run.
     fn version(&self, ppn: Ppn, lpn: Lpn) -> u64;
     /// An erase completes.

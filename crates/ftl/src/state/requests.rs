@@ -52,18 +52,29 @@ impl Requests {
     /// A read will return this many bytes.
     #[cold]
     pub fn expect_data(&mut self, id: RequestId, bytes: usize) {
-        self.buffers[id.index()] = vec![0; bytes];
+        self.buffers[id.index()] = Vec::with_capacity(bytes);
     }
 
-    /// Store some of these bytes, from an offset on.
+    /// Store some of these bytes, from an offset on. Those before it that come later are zeros until then.
     pub fn deliver(&mut self, id: RequestId, at: usize, data: &[u8]) {
-        self.buffers[id.index()][at..at + data.len()].copy_from_slice(data);
+        let (buffer, end) = (&mut self.buffers[id.index()], at + data.len());
+        // Mostly in order: no byte is written twice.
+        if buffer.len() < at {
+            buffer.resize(at, 0);
+        }
+        if buffer.len() == at {
+            return buffer.extend_from_slice(data);
+        }
+        buffer.resize(end.max(buffer.len()), 0);
+        buffer[at..end].copy_from_slice(data);
     }
 
-    /// The bytes returned by a read; none if the media keep no bytes.
-    #[inline(always)]
-    pub fn take_data(&mut self, id: RequestId) -> Vec<u8> {
-        self.buffers.get_mut(id.index()).map_or(Vec::new(), std::mem::take)
+    /// The bytes returned by a read, which are as many as this; zeros stand for those that were not delivered.
+    #[cold]
+    pub fn take_data(&mut self, id: RequestId, bytes: usize) -> Vec<u8> {
+        let mut data = self.buffers.get_mut(id.index()).map_or(Vec::new(), std::mem::take);
+        data.resize(bytes, 0);
+        data
     }
 
     /// When the next write is admitted.
@@ -294,6 +305,31 @@ mod tests {
         assert_eq!(requests.enter(pending(8), true), ids[0]);
         assert_eq!(requests.in_flight(), [6, 7, 8]);
         assert_eq!((requests.capacity(), requests.buffers.len()), (3, 3));
+    }
+
+    #[test]
+    fn bytes_of_a_read_are_in_place_in_whatever_order_they_come() {
+        let mut requests = Requests::default();
+        let id = requests.enter(pending(1), true);
+        for (parts, wanted) in [
+            (&[(0, 2), (2, 3)][..], "aabbb00"),
+            (&[(4, 3), (0, 2)], "bb00aaa"),
+            (&[(3, 2), (0, 3)], "bbbaa00"),
+            (&[(1, 3), (3, 2)], "0aabb00"),
+            (&[], "0000000"),
+        ] {
+            requests.expect_data(id, 7);
+            for ((at, length), letter) in parts.iter().zip(["a", "b"]) {
+                requests.deliver(id, *at, letter.repeat(*length).as_bytes());
+            }
+            let found = requests
+                .take_data(id, 7)
+                .iter()
+                .map(|b| if *b == 0 { '0' } else { *b as char })
+                .collect::<String>();
+            assert_eq!(found, wanted);
+        }
+        assert_eq!(Requests::default().take_data(id, 0), [0; 0]);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use crate::file::saved::{Saved, saved};
 use crate::image::base::BaseImage;
-use crate::media::boxed::{BoxedMedia, OtherMedia};
+use crate::media::boxed::BoxedMedia;
 use crate::media::error::MediaError;
 use crate::media::found::{BlockHeader, Oob};
 use crate::media::page::PageData;
@@ -122,9 +122,9 @@ impl Store {
         &self.media
     }
 
-    /// The media by their type, mutable.
-    pub fn media_mut<M: Media>(&mut self) -> Result<&mut M, OtherMedia> {
-        self.media.get_mut()
+    /// The media, mutable.
+    pub fn media_mut(&mut self) -> &mut BoxedMedia {
+        &mut self.media
     }
 
     // Bytes in RAM.

@@ -1,13 +1,13 @@
 //! Zeroes behind the end of the log, on the disk before records are written into them. A sync that changes neither the
 //! length of its file nor its blocks writes nothing but the records, where the file system would have to commit its own
-//! journal, too. They are there while few bytes follow each sync: many need not be written twice.
+//! journal, too. They are there while few bytes follow each sync: many need not be written twice. Zeroes for a whole segment are
+//! written while the one before is used, by the thread that folds the log; only the first segment is continued piece by piece.
 
-use crate::data::page_file::write;
-use crate::data::segment::Segment;
+use crate::data::segment::{Segment, write_zeroes};
 use std::io;
 
 /// Bytes since the last sync up to which zeroes are written ahead, and how many then.
-const FEW: u64 = 64 << 10;
+pub(crate) const FEW: u64 = 64 << 10;
 const AHEAD: u64 = 1 << 20;
 
 /// The zeroes behind the end of a segment, and what the last sync covered.
@@ -17,14 +17,15 @@ pub(crate) struct Ahead {
     /// The length of the records at the last sync, and the number of the first record after it.
     length: u64,
     next: u64,
-    /// The last sync covered one record of few bytes.
+    /// The last sync covered few bytes, and one record of them.
+    is_few: bool,
     is_each: bool,
 }
 
 impl Ahead {
     /// Of a new log, which begins with this record.
     pub(crate) fn new(next: u64) -> Ahead {
-        Ahead { end: 0, length: 0, next, is_each: false }
+        Ahead { end: 0, length: 0, next, is_few: false, is_each: false }
     }
 
     /// A sync of all records begins, which have this length in the segment; `next` is the number of the next one. Write
@@ -33,11 +34,12 @@ impl Ahead {
         let (since, records) = (length - self.length, next - self.next);
         (self.length, self.next) = (length, next);
         self.is_each = records == 1 && since <= FEW;
-        if since == 0 || since > FEW || length + FEW <= self.end {
+        self.is_few = since > 0 && since <= FEW;
+        if !self.is_few || length + FEW <= self.end {
             return;
         }
         let (from, to) = (length.max(self.end), length + AHEAD);
-        match write(&segment.file, &mut [&vec![0; (to - from) as usize]], from) {
+        match write_zeroes(&segment.file, from, to) {
             Ok(()) => self.end = to,
             // The disk may be full, which concerns only who needs the room.
             Err(_) => _ = segment.file.set_len(from),
@@ -55,19 +57,22 @@ impl Ahead {
         segment.file.set_len(length)
     }
 
-    /// End a segment of this length. The next one begins.
-    pub(crate) fn end(&mut self, segment: &Segment, length: u64) {
+    /// End a segment of this length. The next one begins, with as many zeroes. Returns whether one with zeroes should follow it.
+    pub(crate) fn end(&mut self, segment: &Segment, length: u64, zeroes: u64) -> bool {
+        let is_few = self.is_few && length - self.length <= FEW;
         if self.end > length {
             // Zeroes that stay only take room.
             let _ = segment.file.set_len(length);
         }
-        (self.end, self.length) = (0, 0);
+        (self.end, self.length) = (zeroes, 0);
+        is_few
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::page_file::write;
 
     // The file system has nothing to commit but the records.
     #[test]
@@ -94,7 +99,7 @@ mod tests {
         assert!(!sync(1, 100).0);
         assert_eq!(sync(1, 100), (true, 62 * first + (2000 << 10) + 100 + AHEAD));
         assert!(!sync(2, 100).0);
-        ahead.end(&segment, length);
+        assert!(ahead.end(&segment, length, 0));
         assert_eq!(segment.file.metadata().unwrap().len(), length);
     }
 }

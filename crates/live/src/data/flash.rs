@@ -201,6 +201,13 @@ impl Media for Flash {
             }
         }
     }
+    fn show(&mut self, ppn: Ppn, lpn: Lpn, to: &mut dyn FnMut(&PageData)) -> Result<(), MediaError> {
+        match self.bytes.page_at(ppn, lpn) {
+            Some(page) => to(page),
+            None => to(&self.read(ppn, lpn)?),
+        }
+        Ok(())
+    }
     fn version(&self, ppn: Ppn, lpn: Lpn) -> u64 {
         self.bytes.version(ppn, lpn)
     }

@@ -44,7 +44,7 @@ impl Filing for Journal {
         self.put(bytes)
     }
     fn sync(&self) -> io::Result<()> {
-        self.sync()
+        self.sync_moved()
     }
 }
 
@@ -202,6 +202,7 @@ impl Folding {
                         if settle(&database) {
                             kept.drain(..).for_each(|segment| segment.remove());
                         }
+                        journal.write_spare();
                         None
                     }
                     Err(NotFolded::Sql(e)) => Some(e.to_string()),

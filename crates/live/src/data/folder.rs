@@ -7,7 +7,7 @@ use crate::data::changes::Changes;
 use crate::data::crashed::boot;
 use crate::data::flash::Flash;
 use crate::data::fold::{Folding, settle};
-use crate::data::journal::{Journal, PageBytes};
+use crate::data::journal::Journal;
 use crate::data::merged::Merged;
 use crate::data::not_written::{NotWritten, gone, not_written};
 use crate::data::opening::{DATABASE, Opened, open, settings, sql};
@@ -16,6 +16,7 @@ use crate::data::record::{BlockState, PagePart, Record, hold};
 use crate::data::row_id::{of_row_id, row_id};
 use crate::data::rows::runs;
 use crate::data::segment::segments;
+use crate::data::stored::PageBytes;
 use crate::data::sums::{Sums, note, noted};
 use crate::error::ServeError;
 use rusqlite::{Connection, ErrorCode, TransactionBehavior};
@@ -207,7 +208,7 @@ impl Folder {
         let unit = ftl.view().geometry().unit;
         self.journal.set_page(unit);
         let mut data = vec![];
-        let (mut record, pages) = self.record(&changes, ftl, &Beside::default(), &mut data)?;
+        let (mut record, pages) = self.record(changes, ftl, &Beside::default(), &mut data)?;
         (record.now, record.wear) = (now.0, Some(wear(ftl)?));
         for PageBytes { at, page, .. } in pages {
             record.pages[at].data = Some(hold(&mut data, &page));
@@ -216,7 +217,7 @@ impl Folder {
         merged.add(record, &data);
         let moved = merged.file(|bytes| self.journal.put(bytes));
         let moved = moved
-            .and_then(|moved| self.journal.sync().map(|()| moved))
+            .and_then(|moved| self.journal.sync_moved().map(|()| moved))
             .map_err(|e| not_written(&self.path, &e))?;
         let path = &self.path;
         let written = |database: &mut Connection| -> rusqlite::Result<()> {
@@ -271,7 +272,7 @@ impl Folder {
         self.trims.extend(changes.trims.keys());
         let mut data = std::mem::take(&mut self.buffer);
         data.clear();
-        let (mut record, pages) = self.record(&changes, ftl, beside, &mut data)?;
+        let (mut record, pages) = self.record(changes, ftl, beside, &mut data)?;
         record.now = now.0;
         if with_wear {
             record.wear = Some(wear(ftl)?);
@@ -295,7 +296,7 @@ impl Folder {
     /// Changes, and the bytes of pages. All other bytes are added to the data.
     fn record(
         &self,
-        changes: &Changes,
+        mut changes: Changes,
         ftl: &Ftl,
         beside: &Beside,
         data: &mut Vec<u8>,
@@ -308,8 +309,10 @@ impl Folder {
             damaged: beside.damaged.clone(),
             ..Record::default()
         };
-        let mut pages = vec![];
-        let mut replaced = changes.replaced.clone();
+        let count = changes.pages.len();
+        let mut pages = Vec::with_capacity(count);
+        record.pages.reserve(count);
+        let mut replaced = changes.replaced;
         for (ppn, from) in &changes.pages {
             for part in *from..flash.spare_areas().page(*ppn).len() {
                 let (oob, page) = flash.part(*ppn, part);
@@ -318,7 +321,7 @@ impl Folder {
                 if !replaced.remove(&id)
                     && let Some(page) = page
                 {
-                    let from = changes.copied.get(&id).cloned();
+                    let from = changes.copied.remove(&id);
                     pages.push(PageBytes { at: record.pages.len(), page: page.clone(), from });
                 }
                 record.pages.push(PagePart { id, oob, data: None });

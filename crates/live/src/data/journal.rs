@@ -1,19 +1,18 @@
 //! The log of a folder. Each record is appended to a segment by one write call; the bytes of its pages are in it if they are
 //! few since the last sync, and otherwise in the file of pages, where they stay.
 
-use crate::data::ahead::Ahead;
-use crate::data::lately::Copied;
-use crate::data::merged::pages_of;
+use crate::data::ahead::{Ahead, FEW};
 use crate::data::page_file::{Allocation, PageFile, read, write};
 use crate::data::places::{Extent, Place, Places, Source};
+use crate::data::presence::Presence;
 use crate::data::record::{Held, Record, around, hold};
-use crate::data::row_id::{LAST_PART, row_id};
 use crate::data::segment::Segment;
+use crate::data::spare::Spare;
+use crate::data::stored::{PageBytes, Stored, Written};
 use crate::lock;
 use rustc_hash::FxHashMap;
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -23,6 +22,8 @@ use wordline_ftl::PageData;
 const LONG: u64 = 16 << 20;
 /// Bytes of pages since the last sync that are written to the log, so that a sync waits for one file and not for two.
 const LOGGED: u64 = 256 << 10;
+/// Bytes that leave the log and are synced together, so that a sync of the log never waits behind many.
+const MOVED: u64 = 1 << 20;
 
 /// The bytes of a folder as an earlier server left them.
 pub(crate) struct Bytes {
@@ -31,28 +32,15 @@ pub(crate) struct Bytes {
     pub allocation: Allocation,
 }
 
-/// The bytes of a page.
-pub(crate) struct PageBytes {
-    /// The position of the page in the record.
-    pub at: usize,
-    pub page: PageData,
-    /// Where they were read.
-    pub from: Option<Copied>,
-}
-
-/// A record, and of its pages those that share the bytes of others: by row number, the record that has written them.
-struct Written<'a> {
-    record: &'a Record,
-    shared: &'a FxHashMap<u64, u64>,
-}
-
 /// The log of a folder that is served.
 pub(crate) struct Journal {
     folder: PathBuf,
-    /// The database and the file of pages with their inodes, to detect their removal.
-    files: [(PathBuf, u64); 2],
+    presence: Presence,
     pages: PageFile,
+    spare: Spare,
     state: Mutex<State>,
+    /// Bytes that have left the log since the last of them were synced.
+    moved: AtomicU64,
     /// Held during a sync.
     syncing: Mutex<()>,
     /// The newest segment whose name is durable, by its first record.
@@ -71,67 +59,11 @@ struct State {
     next: u64,
     /// Segments of which the newest may not be durable.
     unsynced: Vec<Arc<Segment>>,
-    places: Places,
-    allocation: Allocation,
+    stored: Stored,
     /// Bytes of pages that the log has got since the last sync.
     logged: u64,
-    /// Since the last sync, the file of pages was written to: by records, and with bytes that leave the log.
+    /// Since the last sync, records have written to the file of pages.
     is_filed: bool,
-    is_moved: bool,
-}
-
-impl State {
-    fn free(&mut self, place: &Place, number: u64) {
-        if let Source::Pages(written) = place.source {
-            self.allocation.free(place.extent, written, number);
-        }
-    }
-
-    /// Let a page of a record share the bytes that it was read from, if they are still there. Returns it if they are not.
-    fn share(
-        &mut self,
-        record: &mut Record,
-        page: PageBytes,
-        shared: &mut FxHashMap<u64, u64>,
-    ) -> Option<(usize, PageData)> {
-        let found = page.from.as_ref().and_then(|from| {
-            let place = self.places.get(from.id)?;
-            Some((place.written_as(&from.place)?, place.extent, place.checksum))
-        });
-        let Some((written, extent, checksum)) = found else { return Some((page.at, page.page)) };
-        let id = record.pages[page.at].id;
-        record.later.filed.push((id, Held { at: extent.at, length: extent.length, checksum }));
-        shared.insert(id, written);
-        self.allocation.share(extent);
-        None
-    }
-
-    /// Set the places of pages as a record says.
-    fn apply(&mut self, number: u64, written: &Written<'_>, (segment, data_at): (&Arc<Segment>, u64)) {
-        let Written { record, shared } = written;
-        let mut over = vec![];
-        for (block, slot_shift) in &record.emptied {
-            let pages = pages_of(*block, *slot_shift);
-            let parts = row_id(*pages.start(), 0)..=row_id(*pages.end(), LAST_PART);
-            over.extend(self.places.remove_all(parts));
-        }
-        let place = |source: Source, held: &Held, from: u64| {
-            let extent = Extent { at: from + held.at, length: held.length };
-            Place { source, extent, checksum: held.checksum }
-        };
-        for page in &record.pages {
-            if let Some(held) = &page.data {
-                let logged = place(Source::Log(Arc::clone(segment)), held, data_at);
-                over.extend(self.places.insert(page.id, logged));
-            }
-        }
-        for (id, held) in &record.later.filed {
-            let written = shared.get(id).copied().unwrap_or(number);
-            over.extend(self.places.insert(*id, place(Source::Pages(written), held, 0)));
-        }
-        over.extend(record.later.replaced.iter().filter_map(|id| self.places.remove(*id)));
-        over.iter().for_each(|place| self.free(place, number));
-    }
 }
 
 impl Journal {
@@ -145,18 +77,17 @@ impl Journal {
             ahead: Ahead::new(first),
             next: first,
             unsynced: vec![],
-            places,
-            allocation,
+            stored: Stored::new(places, allocation),
             logged: 0,
             is_filed: false,
-            is_moved: false,
         };
-        let database = (database.to_path_buf(), std::fs::metadata(database)?.ino());
         Ok(Journal {
             folder: folder.to_path_buf(),
-            files: [database, (pages.path().to_path_buf(), pages.inode())],
+            presence: Presence::of(database, (pages.path(), pages.inode()))?,
             pages,
+            spare: Spare::none(folder),
             state: Mutex::new(state),
+            moved: AtomicU64::new(0),
             syncing: Mutex::default(),
             named: AtomicU64::new(0),
             waits: AtomicU64::new(0),
@@ -166,7 +97,7 @@ impl Journal {
 
     /// Set the most bytes that a page has.
     pub(crate) fn set_page(&self, bytes: u64) {
-        lock(&self.state).allocation.set_page(bytes);
+        lock(&self.state).stored.allocation_mut().set_page(bytes);
     }
 
     /// Append a record with data, and the bytes of its pages. Returns the segment to fold into the database, if it has
@@ -178,10 +109,10 @@ impl Journal {
         pages: Vec<PageBytes>,
     ) -> io::Result<Option<Arc<Segment>>> {
         let mut state = lock(&self.state);
-        state.allocation.look_at_forks();
+        state.stored.allocation_mut().look_at_forks();
         let mut shared = FxHashMap::default();
         let pages: Vec<(usize, PageData)> =
-            pages.into_iter().filter_map(|page| state.share(&mut record, page, &mut shared)).collect();
+            pages.into_iter().filter_map(|page| state.stored.share(&mut record, page, &mut shared)).collect();
         let bytes: u64 = pages.iter().map(|(_, page)| page.len() as u64).sum();
         let filed = if state.logged + bytes <= LOGGED {
             state.logged += bytes;
@@ -192,13 +123,13 @@ impl Journal {
         } else {
             self.file(&mut state, &mut record, &pages)
         };
-        record.later.synced = state.allocation.synced();
+        record.later.synced = state.stored.allocation_mut().synced();
         let written = Written { record: &record, shared: &shared };
         if let Err(e) = filed.and_then(|()| self.write(&mut state, &written, data)) {
             for (_, held) in &record.later.filed {
                 let extent = Extent { at: held.at, length: held.length };
-                if !state.allocation.unshare(extent) {
-                    state.allocation.put_back(extent);
+                if !state.stored.allocation_mut().unshare(extent) {
+                    state.stored.allocation_mut().put_back(extent);
                 }
             }
             return Err(e);
@@ -213,7 +144,7 @@ impl Journal {
     fn file(&self, state: &mut State, record: &mut Record, pages: &[(usize, PageData)]) -> io::Result<()> {
         let mut parts: Vec<(u64, &[u8])> = vec![];
         for (at, page) in pages {
-            let extent = state.allocation.take(page.len() as u32);
+            let extent = state.stored.allocation_mut().take(page.len() as u32);
             let held = Held { at: extent.at, length: extent.length, checksum: crc32fast::hash(page) };
             record.later.filed.push((record.pages[*at].id, held));
             parts.push((extent.at, page));
@@ -238,35 +169,44 @@ impl Journal {
         if !state.unsynced.iter().any(|s| s.first == current.first) {
             state.unsynced.push(Arc::clone(&current));
         }
-        state.apply(number, written, (&current, at + before.len() as u64));
+        state.stored.apply(number, written, (&current, at + before.len() as u64));
         Ok(())
     }
 
     /// End the segment and begin the next. Returns the ended segment, if it has a record.
     pub(crate) fn end_segment(&self) -> io::Result<Option<Arc<Segment>>> {
         let mut state = lock(&self.state);
-        if state.length == 0 { Ok(None) } else { self.turn(&mut state).map(Some) }
+        let ended = if state.length == 0 { None } else { Some(self.turn(&mut state)?) };
+        self.spare.want(false);
+        Ok(ended)
     }
 
     fn turn(&self, state: &mut State) -> io::Result<Arc<Segment>> {
-        let next = Arc::new(Segment::create(&self.folder, state.next)?);
+        let of_spare = self.spare.take(&self.folder, state.next);
+        let zeroes = if of_spare.is_some() { LONG + FEW } else { 0 };
+        let next = Arc::new(of_spare.map_or_else(|| Segment::create(&self.folder, state.next), Ok)?);
         let State { current, length, ahead, .. } = state;
-        ahead.end(current, std::mem::take(length));
+        self.spare.want(ahead.end(current, std::mem::take(length), zeroes));
         Ok(std::mem::replace(current, next))
+    }
+
+    /// Write zeroes for the next segment, if it should begin with them. Nobody waits for them.
+    pub(crate) fn write_spare(&self) {
+        self.spare.write(LONG + FEW);
     }
 
     /// Sync: on return, all records are on the disk. A record that is then on the disk says how far the file of pages is, too:
     /// after a crash of the system, later records count for as long as their pages are whole.
     pub(crate) fn sync(&self) -> io::Result<()> {
         let _alone = lock(&self.syncing);
-        let (number, is_filed, is_moved) = {
+        let (number, is_filed) = {
             let mut state = lock(&self.state);
             let number = state.next - 1;
-            state.allocation.begin_sync(number);
+            state.stored.allocation_mut().begin_sync(number);
             state.logged = 0;
-            (number, std::mem::take(&mut state.is_filed), std::mem::take(&mut state.is_moved))
+            (number, std::mem::take(&mut state.is_filed))
         };
-        if is_filed || is_moved {
+        if is_filed {
             self.waits.fetch_add(1, Ordering::Relaxed);
             self.pages.sync()?;
         }
@@ -294,7 +234,7 @@ impl Journal {
             File::open(&self.folder)?.sync_all()?;
             self.named.fetch_max(newest, Ordering::AcqRel);
         }
-        lock(&self.state).allocation.end_sync(number);
+        lock(&self.state).stored.allocation_mut().end_sync(number);
         Ok(())
     }
 
@@ -306,13 +246,24 @@ impl Journal {
 
     /// Write bytes that leave the log to the file of pages. Returns their place.
     pub(crate) fn put(&self, bytes: &[u8]) -> io::Result<u64> {
-        let extent = {
-            let mut state = lock(&self.state);
-            state.is_moved = true;
-            state.allocation.take(bytes.len() as u32)
-        };
+        let extent = lock(&self.state).stored.allocation_mut().take(bytes.len() as u32);
+        if self.moved.fetch_add(bytes.len() as u64, Ordering::Relaxed) > MOVED {
+            self.sync_pages()?;
+        }
         self.pages.write(&mut [(extent.at, bytes)])?;
         Ok(extent.at)
+    }
+
+    /// Sync the bytes that have left the log, and then all records. A FLUSH does not wait for these bytes: the log has them, too,
+    /// until its segment is removed.
+    pub(crate) fn sync_moved(&self) -> io::Result<()> {
+        self.sync_pages()?;
+        self.sync()
+    }
+
+    fn sync_pages(&self) -> io::Result<()> {
+        self.moved.store(0, Ordering::Relaxed);
+        self.pages.sync()
     }
 
     /// Set the places of the initial state, which is on the disk.
@@ -320,7 +271,7 @@ impl Journal {
         let mut state = lock(&self.state);
         for (id, held) in filed {
             let extent = Extent { at: held.at, length: held.length };
-            state.places.insert(*id, Place { source: Source::Pages(0), extent, checksum: held.checksum });
+            state.stored.insert(*id, Place { source: Source::Pages(0), extent, checksum: held.checksum });
         }
     }
 
@@ -331,18 +282,18 @@ impl Journal {
         for (id, held) in moved {
             let extent = Extent { at: held.at, length: held.length };
             let place = Place { source: Source::Pages(0), extent, checksum: held.checksum };
-            if state.places.get(*id).is_some_and(|place| place.is_in(first)) {
-                state.places.insert(*id, place);
+            if state.stored.places().get(*id).is_some_and(|place| place.is_in(first)) {
+                state.stored.insert(*id, place);
             } else {
                 // Freed by a record of a later segment. The database has it for now.
-                state.free(&place, last);
+                state.stored.free(&place, last);
             }
         }
     }
 
     /// The place of a page's part, if there is one. It stays until the next record.
     pub(crate) fn place(&self, id: u64) -> Option<Place> {
-        lock(&self.state).places.get(id).cloned()
+        lock(&self.state).stored.places().get(id).cloned()
     }
 
     /// Read the bytes at a place, without a check. Returns how many its file has.
@@ -365,22 +316,13 @@ impl Journal {
     pub(crate) fn fork(&self) -> (Places, Arc<()>) {
         let mut state = lock(&self.state);
         let last = state.next - 1;
-        (state.places.clone(), state.allocation.fork(last))
+        (state.stored.places().clone(), state.stored.allocation_mut().fork(last))
     }
 
     /// A file of the folder that is missing or was replaced.
     pub(crate) fn missing(&self) -> Option<PathBuf> {
         let current = Arc::clone(&lock(&self.state).current);
-        let is_there = |path: &Path, inode: u64, least: u64| {
-            std::fs::metadata(path).is_ok_and(|m| m.ino() == inode && m.len() >= least)
-        };
-        let [(database, of_database), (pages, of_pages)] = &self.files;
-        // Of these files only the database has bytes from the beginning.
-        let files = [(&current.path, current.inode, 0), (database, *of_database, 1), (pages, *of_pages, 0)];
-        files
-            .into_iter()
-            .find(|(path, inode, least)| !is_there(path, *inode, *least))
-            .map(|(path, ..)| path.clone())
+        self.presence.missing(&current)
     }
 
     /// Waits for the disk since the server began, one for each file.
@@ -388,8 +330,9 @@ impl Journal {
         self.waits.load(Ordering::Relaxed)
     }
 
-    /// Remove the last segment if it is empty. Returns whether it was.
+    /// Remove what has no record: the zeroes for the next segment, and the last segment if it is empty. Returns whether it was.
     pub(crate) fn remove_empty(&self) -> bool {
+        self.spare.remove();
         let state = lock(&self.state);
         if state.length == 0 {
             state.current.remove();
@@ -401,7 +344,9 @@ impl Journal {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::lately::Copied;
     use crate::data::record::PagePart;
+    use crate::data::row_id::row_id;
     use wordline_ftl::{Oob, Span};
     use wordline_units::{Lpn, SectorMask};
 
@@ -474,6 +419,45 @@ mod tests {
         }
         assert_eq!(begun, [false, false, true, false, true, false, true, false]);
         assert_eq!(journal.waits(), 5, "one for the name of the log");
+    }
+
+    #[test]
+    fn a_sync_of_the_log_waits_for_no_bytes_that_have_left_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let journal = journal(folder.path());
+        erase(&journal, 0);
+        journal.sync().unwrap();
+        journal.put(&[1; 4096]).unwrap();
+        let waits = journal.waits();
+        erase(&journal, 0);
+        journal.sync().unwrap();
+        assert_eq!(journal.waits(), waits + 1);
+    }
+
+    #[test]
+    fn zeroes_begin_a_segment_where_few_bytes_are_synced() {
+        let folder = tempfile::tempdir().unwrap();
+        let journal = journal(folder.path());
+        // Returns whether the segment that follows begins with zeroes.
+        let begins = |flushes: bool| {
+            loop {
+                let is_near = lock(&journal.state).length >= LONG - (1 << 20);
+                let mut data = vec![3; if is_near { 60 << 10 } else { 1 << 20 }];
+                let ended = journal.append(Record::default(), &mut data, vec![]).unwrap();
+                if ended.is_some() {
+                    journal.write_spare();
+                    let current = lock(&journal.state).current.read().unwrap();
+                    return current == vec![0; (LONG + FEW) as usize];
+                }
+                if is_near && flushes {
+                    journal.sync().unwrap();
+                }
+            }
+        };
+        assert_eq!([true, true, false, false].map(begins), [false, true, true, false]);
+        journal.sync().unwrap();
+        assert!(journal.remove_empty());
+        assert!(!folder.path().join("drive.log.spare").exists());
     }
 
     #[test]

@@ -14,7 +14,7 @@ use std::sync::{Arc, Weak};
 pub(crate) const PAGES: &str = "drive.pages";
 /// Bytes of one write call, if a page has not more. Some file systems keep what one call writes in one piece of the page cache,
 /// all of which they look at whenever a page in it is written again.
-const CALL: usize = 32 << 10;
+const CALL: usize = 16 << 10;
 /// Bytes of a range, unless the drive has larger pages.
 const GRAIN: u64 = 4096;
 
@@ -61,6 +61,10 @@ impl PageFile {
         let longest = parts.iter().map(|(_, bytes)| bytes.len()).max().unwrap_or(0);
         let most = (CALL / longest.max(1)).max(1);
         for run in parts.chunk_by(adjacent).flat_map(|run| run.chunks(most)) {
+            if let [(at, bytes)] = run {
+                self.file.write_all_at(bytes, *at)?;
+                continue;
+            }
             let mut bytes: Vec<&[u8]> = run.iter().map(|(_, bytes)| *bytes).collect();
             write(&self.file, &mut bytes, run[0].0)?;
         }

@@ -127,18 +127,24 @@ pub(crate) fn hold(data: &mut Vec<u8>, bytes: &[u8]) -> Held {
 
 /// What comes before and after the data of a record.
 pub(crate) fn around(number: u64, record: &Record, data: usize) -> postcard::Result<(Vec<u8>, Vec<u8>)> {
-    let mut description = postcard::to_extend(&record.later, postcard::to_stdvec(record)?)?;
-    let length = description.len() as u32;
-    description.extend(crc32fast::hash(&description).to_le_bytes());
+    let mut before = Vec::with_capacity(512 + 64 * (record.pages.len() + record.later.filed.len()));
+    before.resize(HEAD, 0);
+    before = postcard::to_extend(&record.later, postcard::to_extend(record, before)?)?;
+    let length = (before.len() - HEAD) as u32;
+    before.extend(crc32fast::hash(&before[HEAD..]).to_le_bytes());
     let head = |mark: u32| {
-        let mut head = mark.to_le_bytes().to_vec();
-        head.extend(length.to_le_bytes());
-        head.extend((data as u64).to_le_bytes());
-        head.extend(number.to_le_bytes());
-        head.extend(crc32fast::hash(&head).to_le_bytes());
+        let mut head = [0; HEAD];
+        head[..4].copy_from_slice(&mark.to_le_bytes());
+        head[4..8].copy_from_slice(&length.to_le_bytes());
+        head[8..16].copy_from_slice(&(data as u64).to_le_bytes());
+        head[16..24].copy_from_slice(&number.to_le_bytes());
+        let checksum = crc32fast::hash(&head[..HEAD - CHECKSUM]);
+        head[HEAD - CHECKSUM..].copy_from_slice(&checksum.to_le_bytes());
         head
     };
-    Ok(([head(HEAD_MARK), description.clone()].concat(), [description, head(TAIL_MARK)].concat()))
+    before[..HEAD].copy_from_slice(&head(HEAD_MARK));
+    let behind = [&before[HEAD..], &head(TAIL_MARK)].concat();
+    Ok((before, behind))
 }
 
 /// The lengths and number in a record's head.

@@ -1,5 +1,6 @@
 //! The tables of the database, and how the slots of a block are written in a row.
 
+use std::fmt::Write;
 use wordline_ftl::SlotFound;
 use wordline_units::CellMode;
 
@@ -66,8 +67,21 @@ pub(crate) fn runs(slots: &[SlotFound]) -> String {
         SlotFound::Programmed => 'p',
         SlotFound::Torn => 't',
     };
-    let runs = slots.chunk_by(|a, b| a == b).map(|run| format!("{}{}", run.len(), letter(run[0])));
-    runs.collect::<Vec<_>>().join(" ")
+    let (mut text, mut rest) = (String::new(), slots);
+    while let Some(first) = rest.first() {
+        let length = equal(rest, *first);
+        let space = if text.is_empty() { "" } else { " " };
+        let _ = write!(text, "{space}{length}{}", letter(*first));
+        rest = &rest[length..];
+    }
+    text
+}
+
+/// How many slots are like this one, from the start on. Blocks have many, and change with each record.
+fn equal(slots: &[SlotFound], as_this: SlotFound) -> usize {
+    let is_equal = |together: &&[SlotFound]| together.iter().fold(true, |all, slot| all & (*slot == as_this));
+    let whole = 32 * slots.chunks_exact(32).take_while(is_equal).count();
+    whole + slots[whole..].iter().take_while(|slot| **slot == as_this).count()
 }
 
 /// Parse runs of slots. Nothing if the text is invalid or has more than `most` slots.
@@ -102,8 +116,12 @@ mod tests {
     #[test]
     fn slots_are_read_as_they_were_written() {
         use SlotFound::{Blank, Programmed, Torn};
+        let many = |programmed: usize| [vec![Programmed; programmed], vec![Blank; 100 - programmed]].concat();
         for found in [vec![], vec![Programmed; 3], vec![Programmed, Programmed, Torn, Blank, Programmed]] {
             assert_eq!(slots(&runs(&found), 5), Some(found));
+        }
+        for found in [0, 1, 31, 32, 33, 63, 64, 65, 99, 100].map(many) {
+            assert_eq!(slots(&runs(&found), 100), Some(found));
         }
         assert_eq!(runs(&[Programmed, Programmed, Torn]), "2p 1t");
         for wrong in ["p", "2x", "-1p", "6p", "3p 3p", "1p 99999999999999999999p", "é"] {

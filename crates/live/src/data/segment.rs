@@ -10,6 +10,10 @@ use std::path::{Path, PathBuf};
 /// Prefix of the name of a segment; the number of its first record follows.
 pub(crate) const SEGMENT: &str = "drive.log.";
 
+/// Bytes of one call that writes zeroes. Some file systems keep what one call writes in one piece of the page cache, all of which
+/// they look at for each record that is written into it.
+const CALL: u64 = 16 << 10;
+
 /// A file of the log.
 #[derive(Debug)]
 pub(crate) struct Segment {
@@ -30,18 +34,19 @@ impl Segment {
     pub(crate) fn create(folder: &Path, first: u64) -> io::Result<Segment> {
         let path = Segment::name(folder, first);
         let file = File::options().create(true).truncate(true).read(true).write(true).open(&path)?;
-        Segment::of(first, path, file)
+        Segment::of(folder, first, file)
     }
 
     /// Open a segment of an earlier server.
     pub(crate) fn open(folder: &Path, first: u64) -> io::Result<Segment> {
         let path = Segment::name(folder, first);
         let file = File::options().read(true).write(true).open(&path)?;
-        Segment::of(first, path, file)
+        Segment::of(folder, first, file)
     }
 
-    fn of(first: u64, path: PathBuf, file: File) -> io::Result<Segment> {
-        let inode = file.metadata()?.ino();
+    /// A file as the segment that has its name.
+    pub(crate) fn of(folder: &Path, first: u64, file: File) -> io::Result<Segment> {
+        let (path, inode) = (Segment::name(folder, first), file.metadata()?.ino());
         Ok(Segment { first, path, file, inode })
     }
 
@@ -66,6 +71,18 @@ impl Segment {
     pub(crate) fn remove(&self) {
         let _ = std::fs::remove_file(&self.path);
     }
+}
+
+/// Write zeroes to a range of a file.
+pub(crate) fn write_zeroes(file: &File, from: u64, to: u64) -> io::Result<()> {
+    let zeroes = [0; CALL as usize];
+    let mut at = from;
+    while at < to {
+        let next = (at / CALL * CALL + CALL).min(to);
+        file.write_all_at(&zeroes[..(next - at) as usize], at)?;
+        at = next;
+    }
+    Ok(())
 }
 
 /// First records of the segments of a folder, oldest first.

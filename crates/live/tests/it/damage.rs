@@ -7,6 +7,7 @@ use crate::ledger::{SECTOR, bytes};
 use crate::support::{Rng, Served, spec};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use wordline_live::{Address, ServeSpec, Server};
 
@@ -52,9 +53,14 @@ fn wanted(sector: u64) -> Vec<u8> {
     if sector.is_multiple_of(3) { bytes(sector) } else { bytes(1000 + sector) }
 }
 
+/// The length of a file; 0 if there is none.
+fn length(path: &Path) -> u64 {
+    std::fs::metadata(path).map_or(0, |found| found.len())
+}
+
 fn files(folder: &Path) -> Vec<PathBuf> {
     let all = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    let mut all: Vec<_> = all.filter(|path| std::fs::metadata(path).unwrap().len() > 0).collect();
+    let mut all: Vec<_> = all.filter(|path| length(path) > 0).collect();
     all.sort();
     all
 }
@@ -319,6 +325,16 @@ fn undo(before: &[u8], after: &mut [u8], stay: usize, mut is_undone: impl FnMut(
     }
 }
 
+/// The newest segment of the log, by the number of its first record, and whether it is the only one.
+fn segment(folder: &Path) -> (u64, PathBuf, bool) {
+    let number = |file: &PathBuf| file.extension()?.to_str()?.parse::<u64>().ok();
+    let mut segments: Vec<_> =
+        files(folder).into_iter().filter_map(|file| Some((number(&file)?, file))).collect();
+    segments.sort();
+    let (first, path) = segments.pop().unwrap();
+    (first, path, segments.is_empty())
+}
+
 /// What a crash of the system may leave: the files up to the last sync, and of what came later some blocks. A file that has
 /// grown has all blocks up to some length; of the log, one block of `lost` in the zeroes that it had is missing, or none.
 fn crashed(rng: &mut Rng, flushed: &Path, left: &Path, lost: u64) -> TempDir {
@@ -328,8 +344,7 @@ fn crashed(rng: &mut Rng, flushed: &Path, left: &Path, lost: u64) -> TempDir {
     let mut blocks = std::fs::read(&pages).unwrap();
     undo(&before, &mut blocks, usize::MAX, || rng.below(2) == 0);
     std::fs::write(&pages, blocks).unwrap();
-    let log =
-        files(to.path()).into_iter().find(|file| file.to_string_lossy().contains("drive.log.")).unwrap();
+    let log = segment(to.path()).1;
     let before = std::fs::read(flushed.join(log.file_name().unwrap())).unwrap();
     let mut blocks = std::fs::read(&log).unwrap();
     let least = before.len().min(blocks.len());
@@ -351,8 +366,10 @@ fn what_a_flush_covered_survives_a_crash_of_the_system() {
     let mut rng = Rng(from_environment("WORDLINE_SEED", 1));
     let mut newest = [0; 2];
     for round in 0..tries.div_ceil(8) {
-        // Before some rounds, few bytes are flushed at a time: what follows is written into zeroes of the log.
-        let is_ahead = round % 2 == 1;
+        // Before some rounds, few bytes are flushed at a time: what follows is written into zeroes of the log. Some of these
+        // are the beginning of a segment that was written before it was used.
+        let is_spare = round % 3 == 2;
+        let is_ahead = round % 2 == 1 || is_spare;
         let folder = tempfile::tempdir().unwrap();
         let served = Served::new(drive("conventional", folder.path()));
         let mut client = Client::new(&served.socket(), true);
@@ -372,6 +389,21 @@ fn what_a_flush_covered_survives_a_crash_of_the_system() {
             let sector = write(&mut client, &mut rng, stamp);
             stamps[sector as usize] = stamp;
             client.flush();
+        }
+        let spare = folder.path().join("drive.log.spare");
+        let (mut turns, mut current, begun) = (0, segment(folder.path()).0, Instant::now());
+        while is_spare && (turns < 2 || !segment(folder.path()).2 || length(&spare) <= 16 << 20) {
+            assert!(begun.elapsed() < Duration::from_secs(300), "no segment begins with zeroes");
+            if turns < 2 {
+                let sector = write(&mut client, &mut rng, 202);
+                stamps[sector as usize] = 202;
+                client.flush();
+            } else {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            let newest = segment(folder.path()).0;
+            turns += u32::from(newest != current);
+            current = newest;
         }
         let flushed = copy(folder.path());
         let mut later = vec![vec![]; SECTORS as usize];

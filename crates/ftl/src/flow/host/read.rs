@@ -23,7 +23,7 @@ use crate::view::View;
 use smallvec::SmallVec;
 use wordline_counters::{Cause, OpKind};
 use wordline_device::UnwrittenReads;
-use wordline_units::{HostRequest, Lpn, Ppn, SectorMask, SimTime};
+use wordline_units::{HostOp, HostRequest, Lpn, Ppn, SectorMask, SimTime};
 
 /// Number of failed host reads whose reasons are kept.
 const MOST_READ_ERRORS: usize = 64;
@@ -42,13 +42,25 @@ type Seen = SmallVec<[(ReadSeen, SectorMask); 1]>;
 pub(crate) fn submit_read(layer: &mut Layer, id: RequestId, request: &HostRequest) {
     let extent = layer.state.config.addressing.extent(request);
     if layer.store.keeps_bytes() {
-        let bytes = extent.sectors() as usize * layer.state.geometry.sector as usize;
-        layer.requests.expect_data(id, bytes);
+        layer.requests.expect_data(id, bytes_of(&layer.state, request));
     }
     let mut reading = Reading { last: OpId::NONE, by_place: SmallVec::new() };
     for unit in extent.first..=extent.last {
         read_unit(layer, id, Lpn(unit), extent.covered(unit), &mut reading);
     }
+}
+
+/// How many bytes a read returns.
+fn bytes_of(state: &State, request: &HostRequest) -> usize {
+    state.config.addressing.extent(request).sectors() as usize * state.geometry.sector as usize
+}
+
+/// Take the bytes that a completed request returns: none unless it is a read.
+#[cold]
+pub(crate) fn take_read(layer: &mut Layer, id: RequestId) -> Vec<u8> {
+    let request = layer.requests[id].request;
+    let bytes = if request.op == HostOp::Read { bytes_of(&layer.state, &request) } else { 0 };
+    layer.requests.take_data(id, bytes)
 }
 
 #[inline]
@@ -62,7 +74,8 @@ fn read_unit(layer: &mut Layer, id: RequestId, lpn: Lpn, wanted: SectorMask, rea
             layer.state.counters.flash.reads_from_ram += 1;
             wanted = wanted.minus(in_ram);
             if layer.store.keeps_bytes() {
-                deliver(layer, id, lpn, in_ram, layer.store.staged(stage));
+                let page = layer.store.staged(stage);
+                deliver(&layer.state, &mut layer.requests, (id, lpn, in_ram), &page);
             }
             if wanted.is_empty() {
                 return;
@@ -76,8 +89,7 @@ fn read_unit(layer: &mut Layer, id: RequestId, lpn: Lpn, wanted: SectorMask, rea
         if layer.store.keeps_bytes() {
             layer.state.map.resolve(lpn, held, &mut located);
             for at in &located {
-                let page = read_for_host(layer, id, at.ppn, lpn);
-                deliver(layer, id, lpn, at.mask, page);
+                deliver_place(layer, id, lpn, *at);
             }
         }
     }
@@ -194,12 +206,17 @@ fn joins(state: &State, reading: &Reading, lpn: Lpn, at: Located) -> Option<(OpI
 
 /// Copy sectors of a page into the data that a read request returns.
 #[cold]
-pub(crate) fn deliver(layer: &mut Layer, id: RequestId, lpn: Lpn, mask: SectorMask, page: PageData) {
-    let extent = layer.state.config.addressing.extent(&layer.requests[id].request);
-    let bytes = layer.state.geometry.sector as usize;
+pub(crate) fn deliver(
+    state: &State,
+    requests: &mut Requests,
+    (id, lpn, mask): (RequestId, Lpn, SectorMask),
+    page: &PageData,
+) {
+    let extent = state.config.addressing.extent(&requests[id].request);
+    let bytes = state.geometry.sector as usize;
     for s in mask.iter() {
         let at = extent.before(lpn, s) as usize * bytes;
-        layer.requests.deliver(id, at, page.sector(s, bytes));
+        requests.deliver(id, at, page.sector(s, bytes));
     }
 }
 
@@ -210,26 +227,24 @@ pub(crate) fn deliver_read(layer: &mut Layer, request: RequestId, id: OpId) {
     while !part.is_none() {
         let op = &layer.state.ops[part];
         let (lpn, ppn, mask, next) = (op.lpn, op.ppn, op.mask.and(all), op.chain);
-        let page = read_for_host(layer, request, ppn, lpn);
-        deliver(layer, request, lpn, mask, page);
+        deliver_place(layer, request, lpn, Located { ppn, mask });
         part = next;
     }
 }
 
 /// Get the data of a host read from the media. A read that the media cannot serve ends like one with uncorrectable
 /// errors, and the drive continues.
-fn read_for_host(layer: &mut Layer, id: RequestId, ppn: Ppn, lpn: Lpn) -> PageData {
-    match layer.store.read(ppn, lpn) {
-        Ok(page) => page,
-        Err(error) => {
-            let request = &mut layer.requests[id];
-            request.outcome = Outcome::Uncorrectable;
-            if layer.read_errors.len() == MOST_READ_ERRORS {
-                layer.read_errors.remove(0);
-            }
-            layer.read_errors.push((request.number, error));
-            PageData::default()
+fn deliver_place(layer: &mut Layer, id: RequestId, lpn: Lpn, at: Located) {
+    let Layer { state, requests, store, .. } = layer;
+    let Some(media) = store.media_mut().as_deref_mut() else { return };
+    let to = &mut |page: &PageData| deliver(state, requests, (id, lpn, at.mask), page);
+    if let Err(error) = media.show(at.ppn, lpn, to) {
+        let request = &mut layer.requests[id];
+        request.outcome = Outcome::Uncorrectable;
+        if layer.read_errors.len() == MOST_READ_ERRORS {
+            layer.read_errors.remove(0);
         }
+        layer.read_errors.push((request.number, error));
     }
 }
 

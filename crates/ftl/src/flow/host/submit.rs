@@ -5,6 +5,7 @@ use crate::flow::buffer::merge::watch_merged;
 use crate::flow::collect::victim::collect_if_short;
 use crate::flow::complete::part_done;
 use crate::flow::fail::{has_failed, illegal, no_place};
+use crate::flow::host::read::take_read;
 use crate::flow::moves::moves::enqueue_move;
 use crate::layer::Layer;
 use crate::plan::decision::Command;
@@ -168,5 +169,5 @@ pub(crate) fn release(layer: &mut Layer, id: RequestId) -> Vec<u8> {
     if layer.state.outstanding == 0 {
         watch_merged(layer);
     }
-    layer.requests.take_data(id)
+    if layer.store.keeps_bytes() { take_read(layer, id) } else { vec![] }
 }
