@@ -37,12 +37,14 @@ pub(crate) struct Journal {
     folder: PathBuf,
     presence: Presence,
     pages: PageFile,
+    /// The same file, opened once more for bytes that leave the log: a FLUSH, too, is told of an error of the disk.
+    moving: PageFile,
     spare: Spare,
     state: Mutex<State>,
     /// Bytes that have left the log since the last of them were synced.
     moved: AtomicU64,
-    /// Held during a sync.
-    syncing: Mutex<()>,
+    /// Held during a sync: whether one has failed.
+    syncing: Mutex<bool>,
     /// The newest segment whose name is durable, by its first record.
     named: AtomicU64,
     /// Waits for the disk since the server began, one for each file.
@@ -85,6 +87,7 @@ impl Journal {
             folder: folder.to_path_buf(),
             presence: Presence::of(database, (pages.path(), pages.inode()))?,
             pages,
+            moving: PageFile::open(folder)?,
             spare: Spare::none(folder),
             state: Mutex::new(state),
             moved: AtomicU64::new(0),
@@ -198,7 +201,17 @@ impl Journal {
     /// Sync: on return, all records are on the disk. A record that is then on the disk says how far the file of pages is, too:
     /// after a crash of the system, later records count for as long as their pages are whole.
     pub(crate) fn sync(&self) -> io::Result<()> {
-        let _alone = lock(&self.syncing);
+        let mut has_failed = lock(&self.syncing);
+        // The system reports an error of the disk once, and whoever asked may not have been a FLUSH.
+        if *has_failed {
+            return Err(io::Error::other("an earlier sync has failed"));
+        }
+        let synced = self.sync_alone();
+        *has_failed = synced.is_err();
+        synced
+    }
+
+    fn sync_alone(&self) -> io::Result<()> {
         let (number, is_filed) = {
             let mut state = lock(&self.state);
             let number = state.next - 1;
@@ -247,23 +260,19 @@ impl Journal {
     /// Write bytes that leave the log to the file of pages. Returns their place.
     pub(crate) fn put(&self, bytes: &[u8]) -> io::Result<u64> {
         let extent = lock(&self.state).stored.allocation_mut().take(bytes.len() as u32);
+        self.moving.write(&mut [(extent.at, bytes)])?;
         if self.moved.fetch_add(bytes.len() as u64, Ordering::Relaxed) > MOVED {
-            self.sync_pages()?;
+            self.moved.store(0, Ordering::Relaxed);
+            self.moving.sync()?;
         }
-        self.pages.write(&mut [(extent.at, bytes)])?;
         Ok(extent.at)
     }
 
     /// Sync the bytes that have left the log, and then all records. A FLUSH does not wait for these bytes: the log has them, too,
     /// until its segment is removed.
     pub(crate) fn sync_moved(&self) -> io::Result<()> {
-        self.sync_pages()?;
+        self.moving.sync()?;
         self.sync()
-    }
-
-    fn sync_pages(&self) -> io::Result<()> {
-        self.moved.store(0, Ordering::Relaxed);
-        self.pages.sync()
     }
 
     /// Set the places of the initial state, which is on the disk.
