@@ -57,6 +57,26 @@ def test_measured_latencies_are_those_of_the_requests() -> None:
     assert measured.write_bytes == 4096 * sum(c.op == "write" for c in ended)
 
 
+def test_latency_of_a_mix_is_of_all_its_requests() -> None:
+    bench = Bench("fair-tlc", "slc-cache", {}, 1, 0.06, 25, lambda _: None)
+    load = Load(0.65, 4096, depth=1)
+    bench.precondition(Load(0.0, 128 * 1024, sequential=True), 1)
+    other = bench.drive.fork()
+    cell = bench.measure("latency", 1, load)
+    feed = other.feed(load.spelling("requests=1000000000"), seed=2)
+    ended = feed.step(until_ns=other.now_ns + 60_000_000)
+    every = sorted(c.latency_us for c in ended)
+    assert {c.op for c in ended} == {"read", "write"}
+    assert cell.requests == len(ended) > 100
+    assert cell.mean_us == pytest.approx(np.mean(every))
+    assert cell.max_us == every[-1]
+    assert cell.p99_us == every[math.ceil(0.99 * len(every)) - 1]
+    assert cell.mean_us != pytest.approx(np.mean([c.latency_us for c in ended if c.op == "write"]))
+    assert cell.iops == pytest.approx(len(ended) / 0.06)
+    assert cell.mb_per_s == pytest.approx(len(ended) * 4096 / 0.06 / 1e6)
+    assert bench.written == sum(c.bytes for c in ended if c.op == "write")
+
+
 def test_outstanding_requests_are_counted() -> None:
     drive = wl.Drive(device="fair-tlc", scheme="conventional", initial="fill:90%")
     writes = drive.feed("uniform:read=0%,bs=4KiB,qd=16")
