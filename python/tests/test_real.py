@@ -216,6 +216,44 @@ def test_probe_of_a_simulated_drive_writes_what_fit_reads(tmp_path: Path) -> Non
     assert "reads at QD256" in probe_page.page(tmp_path).read_text()
 
 
+def test_the_fit_that_a_probe_prints_runs(wordline: Any, tmp_path: Path) -> None:
+    small = ["--set", "medium.flash.wordlines_per_block=16", "--set", "capacity.logical=512MiB"]
+    probed_ = wordline("device", "probe", "--device", "demo-8gb", *small, "--jobs", "jobs")
+    assert probed_.code == 0, probed_.err
+    command = probed_.out.splitlines()[-1].split()
+    assert command == ["wordline", "device", "fit", "jobs", "-o", "mine.toml"]
+    fitted = wordline(*command[1:], "--out", "page")
+    assert fitted.code == 0, fitted.err
+    for figure in ("SLC cache", "in the cache", "past the cache", "sequential read"):
+        assert figure in fitted.out
+        assert figure in (tmp_path / "page" / "index.html").read_text()
+    shown = wordline("device", "show", "mine.toml")
+    assert shown.code == 0, shown.err
+
+
+def test_writes_without_a_knee_are_named(tmp_path: Path) -> None:
+    rates = [(1, 10.0), *((n, 4.9) for n in range(2, 620))]
+    lines = [f"{1000 * n}, {1e3 * rate:.0f}, 1, 4096, 0\n" for n, rate in rates]
+    told = {"model": "D", "nand": "TLC", "interface": "PCIe3", "capacity_bytes": 10**9}
+    (tmp_path / "probe.json").write_text(json.dumps(told))
+    fill = [f"{n}, 200000, 1, 131072, 0\n" for n in range(9, 5000, 9)]
+    (tmp_path / "01-fill_bw.1.log").write_text("".join(fill))
+    (tmp_path / "09-uniform_bw.1.log").write_text("".join(lines))
+    for job in ("01-fill", "09-uniform"):
+        (tmp_path / f"{job}.json").write_text('{"jobs": [{"write": {"io_bytes": 1}}]}')
+    drive = fit.load(tmp_path)
+    assert "cache_gb" not in drive.values
+    with pytest.raises(
+        wl.UserError, match=r"09-uniform shows no knee: .*\n  allowed: writes whose"
+    ):
+        fit.fit(drive, "d", tell=lambda _: None)
+    assert "shows no knee" in probe._unfit(tmp_path)
+    # So little flash beyond the data that large units leave GC no block.
+    unit, why = collection_unit([Zones(512, 0.8), Zones(128, 0.4)], 1.01)
+    assert unit is None
+    assert why
+
+
 def test_a_probe_names_the_nearest_measured_drive(tmp_path: Path) -> None:
     probe.write(tmp_path, 10**12, {"nand": "QLC", "interface": "PCIe3"})
     (tmp_path / "01-fill.json").write_text('{"jobs": [{"write": {"io_bytes": 1}}]}')

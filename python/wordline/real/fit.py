@@ -18,6 +18,7 @@ from wordline.real import (
     probed,
     rests,
     sheet,
+    steady_fit,
     steady_rows,
     write_buffer,
 )
@@ -90,10 +91,18 @@ def fit(
     `tell` receives a line of text after each round. Raises `UserError`: the measurements are not
     sufficient.
     """
+    require(drive)
     if "cache_gb" in drive.values:
         return _cliff(drive, name, seed, tell)
+    return SteadyFit(drive, name, seed, tell).fitted()
+
+
+def require(drive: Drive) -> None:
+    """Raise `UserError` where the measurements of a drive are not sufficient for a fit."""
+    if "cache_gb" in drive.values:
+        return
     if drive.rows:
-        return SteadyFit(drive, name, seed, tell).fitted()
+        return steady_fit.require(drive.flash or drive)
     raise UserError(
         f"{drive.name}: too few measurements for a fit\n  allowed: the size of an SLC cache with "
         "the write rates before and after the cliff, or a logged fill that shows them, or a fill "
