@@ -82,3 +82,33 @@ def test_a_scheme_with_siblings_is_judged_sound(tmp_path):
     judged = wl.judge(text, workloads=["uniform"], objectives=["waf.total"], seeds=2, cases=1,
                       device="fair-tlc", requests=300)  # fmt: skip
     assert judged["verdict"] == "sound", judged
+
+
+def test_broken_files_are_named_with_their_line(wordline, tmp_path):
+    (tmp_path / "syn.py").write_text("import wordline as wl\nclass Syn(wl.Scheme)\n    pass\n")
+    for words in (
+        ["run", "--device", "fair-tlc", "--workload", "uniform", "--scheme", "py:syn.py#Syn"],
+        ["explain", "py:syn.py#Syn"],
+    ):
+        done = wordline(*words)
+        assert done.code == 2
+        assert "py:syn.py#Syn cannot" not in done.err
+        assert f"syn.py cannot be loaded: {tmp_path}/syn.py:2: expected ':'" in done.err
+        assert "Traceback" not in done.err
+
+
+def test_class_may_be_left_out_where_there_is_one(wordline, tmp_path):
+    written(tmp_path, "from helper import SIZE")
+    run = ["run", "--device", "fair-tlc", "--workload", "uniform", "--requests", "500", "--scheme"]
+    assert wordline(*run, "py:mine.py").code == 0
+    # Its name without the prefix is no scheme, but says which one is meant.
+    for wrong in ("mine.py", "conventional,mine.py"):
+        done = wordline(*run, wrong)
+        assert done.code == 2
+        assert "mine.py: a file of Python is no scheme\n  allowed: py:mine.py#Mine" in done.err
+    assert wordline(*run, "py:mine.py#Mine").code == 0
+    with (tmp_path / "mine.py").open("a") as file:
+        file.write("\n\nclass Other(Mine):\n    pass\n")
+    done = wordline(*run, "py:mine.py")
+    assert done.code == 2
+    assert "no class is named; use py:mine.py#CLASS with one of Mine, Other" in done.err

@@ -21,10 +21,16 @@ def _command() -> int:
         return replay.main(sys.argv[2:])
     from wordline import _wordline
 
+    arguments = ["wordline", *sys.argv[1:]]
     try:
-        return _wordline.main(["wordline", *sys.argv[1:]])
+        if any(".py" in given for given in arguments):
+            # The engine has classes of Python looked up only where it finds their prefix.
+            from wordline import spelling
+
+            spelling.in_arguments(arguments)
+        return _wordline.main(arguments)
     except _wordline.UserError as e:
-        _wordline.show_error(["wordline", *sys.argv[1:]], str(e))
+        _wordline.show_error(arguments, str(e))
         return 2
 
 

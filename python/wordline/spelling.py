@@ -33,6 +33,10 @@ def _loaded(file: str) -> Any:
             f"{PREFIX}{file} cannot be loaded: {type(e).__name__}: {e}\n"
             f"  allowed: imports of what is installed, and of files in {path.resolve().parent}"
         ) from e
+    except SyntaxError as e:
+        where = f"{e.filename or file}:{e.lineno}"
+        line = f"\n    {e.text.strip()}" if e.text else ""
+        raise UserError(f"{PREFIX}{file} cannot be loaded: {where}: {e.msg}{line}") from e
     finally:
         _loading.pop()
 
@@ -129,6 +133,7 @@ def resolved(spelling: str) -> tuple[str, list[type[Scheme]]]:
     Raises `UserError`: no such file or class.
     """
     if PREFIX not in spelling:
+        _refuse_file(spelling)
         return spelling, []
     native, classes = [], dict[type[Scheme], None]()
     for part in parts(spelling):
@@ -183,18 +188,40 @@ def _class(part: str, file: str, wanted: str) -> type[Scheme]:
             f"function\n  allowed: {PREFIX}FILE#CLASS, with the class at the top "
             "level of a file"
         )
-    module = _loaded(file)
     classes = {
-        n: c for n, c in vars(module).items() if isinstance(c, type) and issubclass(c, Scheme)
+        n: c
+        for n, c in vars(_loaded(file)).items()
+        if isinstance(c, type) and issubclass(c, Scheme)
     }
+    there = _own_classes(file)
+    if not wanted and len(there) == 1:
+        (wanted,) = there
     if found := classes.get(wanted):
         _TYPED.setdefault(found, f"{PREFIX}{file}#{wanted}")
         return found
-    there = [name for name, c in classes.items() if c.__module__ == module.__name__]
+    wrong = f"{file} has no scheme {wanted!r}" if wanted else "no class is named"
     raise UserError(
-        f"{part}: {file} has no scheme {wanted!r}; use {PREFIX}{file}#CLASS with one of "
-        f"{', '.join(there) or 'none'}"
+        f"{part}: {wrong}; use {PREFIX}{file}#CLASS with one of {', '.join(there) or 'none'}"
     )
+
+
+def _own_classes(file: str) -> list[str]:
+    """Return the names of the schemes that a file defines; raises `UserError` as `_loaded`."""
+    module = _loaded(file)
+    own = {n: c for n, c in vars(module).items() if getattr(c, "__module__", "") == module.__name__}
+    return [n for n, c in own.items() if isinstance(c, type) and issubclass(c, Scheme)]
+
+
+def _refuse_file(spelling: str) -> None:
+    """Raise `UserError` for a file of Python that is named without the prefix."""
+    for part in spelling.split(","):
+        file = part.partition("#")[0]
+        if file.endswith(".py") and Path(file).is_file():
+            there = [f"{PREFIX}{file}#{name}" for name in _own_classes(file)]
+            raise UserError(
+                f"{part}: a file of Python is no scheme\n"
+                f"  allowed: {', '.join(there) or f'{PREFIX}FILE#CLASS, with a class of the file'}"
+            )
 
 
 def check_sources(report: Mapping[str, Any], classes: Sequence[type[Scheme]]) -> None:
