@@ -1,6 +1,9 @@
 """Schemes of several files: what they import from beside them, here and in other processes."""
 
 import json
+import signal
+import subprocess
+import sys
 
 import pytest
 
@@ -112,3 +115,32 @@ def test_class_may_be_left_out_where_there_is_one(wordline, tmp_path):
     done = wordline(*run, "py:mine.py")
     assert done.code == 2
     assert "no class is named; use py:mine.py#CLASS with one of Mine, Other" in done.err
+
+
+@pytest.mark.parametrize(("name", "code"), [("SIGINT", 130), ("SIGTERM", 143)])
+def test_signal_interrupts_a_hook_that_does_not_return(tmp_path, name, code):
+    (tmp_path / "inf.py").write_text(
+        "import wordline as wl\n\n\nclass Inf(wl.Scheme):\n    def layout(self, drive):\n"
+        "        return wl.Layout.slc_cache(drive)\n\n    def place(self, p, view):\n"
+        "        print('in place', flush=True)\n        while True:\n            pass\n"
+    )
+    words = ["run", "--device", "demo-8gb", "--workload", "bursty", "--scheme", "py:inf.py#Inf"]
+    with subprocess.Popen(
+        [sys.executable, "-m", "wordline", *words, "--requests", "1000"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    ) as process:
+        assert process.stdout.readline() == "in place\n"
+        process.send_signal(getattr(signal, name))
+        try:
+            _, err = process.communicate(timeout=60)
+        finally:
+            process.kill()
+    assert process.returncode == code
+    assert "place() at inf.py:1" in err
+    assert "has not returned since the signal, and is interrupted" in err
+    assert "stopped: no results were kept" in err
+    assert "Traceback" not in err

@@ -1,6 +1,11 @@
 """The ``wordline`` command: the same tree as the native binary's."""
 
+import os
 import sys
+import time
+
+#: Seconds after a signal in which a scheme in Python answers, before it is interrupted.
+_GRACE_S = 1.0
 
 
 def main() -> None:
@@ -28,10 +33,47 @@ def _command() -> int:
             from wordline import spelling
 
             spelling.in_arguments(arguments)
+            if any("py:" in given for given in arguments):
+                _listen()
         return _wordline.main(arguments)
     except _wordline.UserError as e:
         _wordline.show_error(arguments, str(e))
         return 2
+
+
+def _listen() -> None:
+    """Interrupt a scheme in Python that does not return after a signal.
+
+    The engine stops between requests, and would wait for it.
+    """
+    import signal
+    from threading import Thread
+
+    begin, end = os.pipe()
+    os.set_blocking(end, False)
+    # The engine handles both signals; Python notes them where it has a handler.
+    signal.signal(signal.SIGTERM, lambda *_: None)
+    signal.set_wakeup_fd(end, warn_on_full_buffer=False)
+    Thread(target=_interrupt, args=(begin,), daemon=True).start()
+
+
+def _interrupt(signals: int) -> None:
+    import ctypes
+
+    from wordline import spelling
+    from wordline.commands import tell
+
+    os.read(signals, 1)
+    pause = _GRACE_S
+    while True:
+        time.sleep(pause)
+        for thread, hook in spelling.deciding().items():
+            if pause == _GRACE_S:
+                tell(f"{hook} has not returned since the signal, and is interrupted")
+            # The engine may call others before it stops.
+            pause = _GRACE_S / 20
+            of, error = ctypes.c_ulong(thread), ctypes.py_object(KeyboardInterrupt)
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(of, error)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 from wordline import scheme, scheme_files
@@ -39,6 +40,20 @@ def _loaded(file: str) -> Any:
         raise UserError(f"{PREFIX}{file} cannot be loaded: {where}: {e.msg}{line}") from e
     finally:
         _loading.pop()
+
+
+def deciding() -> dict[int, str]:
+    """Return the threads that are in a file of classes, and where each is: ``mine.py:9, place``."""
+    found = {}
+    for thread, frame in sys._current_frames().items():
+        at: FrameType | None = frame
+        while at is not None:
+            if str(at.f_globals.get("__name__")).startswith(scheme_files.MODULE):
+                file = Path(at.f_code.co_filename).name
+                found[thread] = f"{at.f_code.co_name}() at {file}:{at.f_lineno}"
+                break
+            at = at.f_back
+    return found
 
 
 def loading() -> str | None:

@@ -98,6 +98,8 @@ class Process:
 
 def show(error: BaseException) -> None:
     """Print an exception of a scheme with its traceback, be it from here or from a process."""
+    if isinstance(error, KeyboardInterrupt):
+        return  # A signal has interrupted the scheme, as the command line says.
     told = getattr(error, "traceback_there", None)
     print(told or "".join(traceback.format_exception(error)).rstrip(), file=sys.stderr)
 
