@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import sys
+import threading
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +15,7 @@ import pytest
 
 import recovery
 import wordline as wl
-from wordline import toml
+from wordline import commands, toml
 from wordline.quantity import in_bytes
 from wordline.real import (
     closed_network,
@@ -34,6 +36,7 @@ from wordline.real.collection_unit import Zones, collection_unit, copies
 from wordline.real.curve import plateaus
 from wordline.real.map_cache import Lookup, map_cache
 from wordline.real.write_buffer import write_buffer
+from wordline.runs import Stopped
 
 HEAD = "model,capacity_GB,nand,interface,slc_cache_GB,speed_in_cache_MBps,speed_after_cache_MBps"
 
@@ -585,6 +588,46 @@ def test_pick_ranks_drives_and_says_what_is_not_known(wordline: Any, tmp_path: P
     # Both keep up, and nobody measured their reads; the second one is drowned in writes.
     assert [c["p99_is_assumed"] for c in found] == [True, False]
     assert all(c["dwpd"] > 0 for c in found)
+
+
+def test_pick_names_a_wrong_drive_and_keeps_lines_whole(
+    wordline: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done = wordline("pick", "--drives", "nosuch", "--workload", "uniform")
+    assert done.code == 2
+    assert done.err.startswith("error: --drives nosuch: no built-in device")
+    with pytest.raises(wl.UserError, match=r'^drives="nosuch": no built-in device'):
+        pick.pick("uniform", drives=["nosuch"])
+    # Lines of several threads do not mix if each is written at once.
+    written: list[str] = []
+    monkeypatch.setattr(sys.stderr, "write", written.append)
+    commands.tell("samsung-980-pro-1tb: done")
+    assert written == ["samsung-980-pro-1tb: done\n"]
+
+
+def test_pick_stops_the_other_drives_when_it_is_interrupted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    started, stopped = threading.Event(), []
+
+    def on(run: Any, name: str, *_: object) -> pick.Choice:
+        if name == "samsung-980-pro-1tb":
+            assert started.wait(60)
+            raise KeyboardInterrupt
+        started.set()
+        stopped.append(run.stop.wait(60))
+        return pick.Choice(name)
+
+    monkeypatch.setattr(pick._Run, "on", on)
+    with pytest.raises(KeyboardInterrupt):
+        pick.pick("uniform", drives=["samsung-980-pro-1tb", "kingston-fury-rgb-480gb"], jobs=2)
+    assert stopped == [True]
+    # A run of requests looks for it at each step.
+    run = pick._Run("uniform", 10**9, None, "50%", 1, None, threading.Event())
+    run.stop.set()
+    drive = wl.Drive(device="fair-tlc", scheme="conventional")
+    with pytest.raises(Stopped):
+        run._once("fair-tlc", toml.parse(toml.builtin("devices/fair-tlc.toml") or ""), drive, None)
 
 
 def test_pick_shows_whole_names_and_marks_assumed_latencies() -> None:

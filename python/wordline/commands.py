@@ -96,7 +96,9 @@ def _showing(otherwise: Callable[..., object]) -> Callable[..., None]:
 
 def tell(text: str) -> None:
     """Print a line of progress on standard error."""
-    print(text, file=sys.stderr, flush=True)
+    # At once, so that lines of several threads stay whole.
+    sys.stderr.write(f"{text}\n")
+    sys.stderr.flush()
 
 
 def settings(given: Sequence[str]) -> dict[str, str]:
