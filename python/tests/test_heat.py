@@ -87,6 +87,8 @@ def test_sweep_starts_with_measures_and_costs():
     unknown = decision.block(swept, "", Steady(0, 8, 3000))
     assert 'class="run s1"' not in unknown
     assert "--requests 3000" in unknown
+    trace = Steady(0, 8, 3000, loops=7, ended_with_trace=True)
+    assert "Run longer: with --set workload.loops=7 all may be." in decision.block(swept, "", trace)
     assert text.index("</table>") < text.index("<figure>")
     x, y = decision.tradeoff(swept)
     assert (x.path, y.path) == (WAF, MEAN)

@@ -424,7 +424,7 @@ def _several(given: object) -> list[Any]:
     return list(given) if isinstance(given, (list, tuple)) else [given]
 
 
-def _mapping(changes: Mapping[str, Any] | None) -> Mapping[str, Any]:
+def _mapping(changes: Any) -> Mapping[str, Any]:
     """Return changes by key; raises `UserError` for what is no mapping, such as a list."""
     if changes is None or isinstance(changes, Mapping):
         return changes or {}
