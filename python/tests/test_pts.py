@@ -77,6 +77,13 @@ def test_latency_of_a_mix_is_of_all_its_requests() -> None:
     assert bench.written == sum(c.bytes for c in ended if c.op == "write")
 
 
+def test_rounds_are_told_without_exponents() -> None:
+    told: list[str] = []
+    bench = Bench("fair-tlc", "conventional", {}, 1, 0.01, 5, told.append)
+    bench.until_steady("iops", "IOPS of 4 KiB writes", lambda number: 23_347.2)
+    assert told[0] == "iops, round 1: IOPS of 4 KiB writes 23,347"
+
+
 def test_outstanding_requests_are_counted() -> None:
     drive = wl.Drive(device="fair-tlc", scheme="conventional", initial="fill:90%")
     writes = drive.feed("uniform:read=0%,bs=4KiB,qd=16")

@@ -16,7 +16,7 @@ import pytest
 import recovery
 import wordline as wl
 from wordline import commands, toml
-from wordline.quantity import in_bytes
+from wordline.quantity import in_bytes, significant
 from wordline.real import (
     closed_network,
     fit,
@@ -27,6 +27,7 @@ from wordline.real import (
     probe_page,
     probed,
     rests,
+    result,
     sheet,
     steady_fit,
     steady_rows,
@@ -588,6 +589,22 @@ def test_pick_ranks_drives_and_says_what_is_not_known(wordline: Any, tmp_path: P
     # Both keep up, and nobody measured their reads; the second one is drowned in writes.
     assert [c["p99_is_assumed"] for c in found] == [True, False]
     assert all(c["dwpd"] > 0 for c in found)
+
+
+def test_numbers_have_no_exponents() -> None:
+    shown = pick.terminal([pick.Choice("d", 10_041.5, False, 0.0, 1.0, 12.3, 23_347.2, 7897.4)])
+    assert "10,042" in shown
+    assert "23,347" in shown
+    assert "7,897" in shown
+    assert "e+" not in shown
+    row = result.Row("w", "MB/s", measurements.Value(23_347.2, 23_000.4, 24_000.0, "t"), 10_041.5)
+    assert row.cells()[2:5] == ["23,347", "23,000 to 24,000", "10,042"]
+    assert str(probe_page.Reading("j", "w", "us", 23_347.2)) == "23,347"
+    assert [significant(value) for value in (0.12346, 999.96, 1234.5)] == [
+        "0.1235",
+        "1,000",
+        "1,234",
+    ]
 
 
 def test_pick_names_a_wrong_drive_and_keeps_lines_whole(

@@ -11,6 +11,7 @@ import numpy as np
 
 from wordline import Drive, UserError
 from wordline.drive import Feed, programmed_bytes
+from wordline.quantity import significant
 
 #: Number of rounds over which steady state is determined (PTS 2.0.2, definition of steady state).
 WINDOW = 5
@@ -282,7 +283,7 @@ class Bench:
         values: list[float] = []
         while True:
             values.append(of(len(values) + 1))
-            self.told(f"{stage}, round {len(values)}: {figure} {values[-1]:,.4g}")
+            self.told(f"{stage}, round {len(values)}: {figure} {significant(values[-1])}")
             judged = judge(figure, values)
             if judged and (judged.holds or len(values) >= self.rounds):
                 self.steady[stage] = judged

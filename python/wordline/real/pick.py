@@ -19,7 +19,7 @@ from wordline import Refused, UserError, _wordline, toml
 from wordline.commands import SWEEP, command, message, tell
 from wordline.drive import programmed_bytes
 from wordline.implausible import quiet, warn_of
-from wordline.quantity import in_bytes, in_us
+from wordline.quantity import in_bytes, in_us, significant
 from wordline.real.result import FITTED, PUBLIC, overhead_in
 from wordline.real.sheet import read, scaled, scheme_of
 from wordline.runs import Stopped
@@ -258,16 +258,16 @@ def terminal(found: Sequence[Choice]) -> str:
     """Return the table."""
     from wordline.real.probe_page import lines
 
-    def number(value: float | None, form: str = ",.3g", by: float = 1.0) -> str:
-        return "not known" if value is None else format(by * value, form)
+    def number(value: float | None, digits: int = 3, by: float = 1.0) -> str:
+        return "not known" if value is None else significant(by * value, digits)
 
     heads = ["drive", "p99, µs", "past cache, %", "WAF", "writes/day", "TBW, years", "simulated, %"]
     rows = [
         [
             c.drive,
-            "~" * c.p99_is_assumed + number(c.p99_us, ",.4g"),
+            "~" * c.p99_is_assumed + number(c.p99_us, 4),
             number(c.past_cache_s, by=100 / c.seconds if c.seconds else 0.0),
-            number(c.waf, ".2f"),
+            "not known" if c.waf is None else f"{c.waf:.2f}",
             number(c.dwpd),
             number(c.years),
             number(c.share, by=100),
