@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import functools
 import os
+import shlex
 import sys
 import warnings
 from collections.abc import Callable, Sequence
@@ -17,6 +18,8 @@ from wordline.implausible import Implausible
 
 #: Of everything that runs grids and draws.
 SWEEP = ("scipy", "rich", "matplotlib", "pyarrow", "markdown_it")
+#: Packages whose modules have another name.
+_PACKAGES = {"markdown_it": "markdown-it-py"}
 #: The group of entry points that provide commands: each a function that takes the arguments of the
 #: command as keywords and returns its exit code.
 GROUP = "wordline.commands"
@@ -50,7 +53,7 @@ def perform(
     except ImportError as e:
         if (e.name or "").partition(".")[0] not in modules:
             raise
-        show(_missing(name, e.name, extra))
+        show(_missing(name, [e.name or ""], extra))
         return 2
     except KeyboardInterrupt:
         # The command line says what is kept.
@@ -122,11 +125,17 @@ def message(error: Exception) -> str:
     return getattr(error, "on_command_line", str(error))
 
 
-def installs(extra: str) -> str:
-    """Return the commands that install an extra: the package is not on PyPI."""
+def installs(extra: str, modules: Sequence[str]) -> str:
+    """Return the commands that install modules for this interpreter, or an extra with them.
+
+    The package is not on PyPI: the first command does not build it again.
+    """
+    more = ["tomli"] if sys.version_info < (3, 11) and "rich" in modules else []
+    packages = [_PACKAGES.get(module, module) for module in [*modules, *more]]
+    alone = shlex.join([sys.executable, "-m", "pip", "install", *packages])
     return (
-        f"pip install '.[{extra}]' in a clone of Wordline, or pip install 'WHEEL[{extra}]' with "
-        "the path of its wheel"
+        f"{alone}\n  or, with the package: pip install '.[{extra}]' in a clone of Wordline, or "
+        f"pip install 'WHEEL[{extra}]' with the path of its wheel"
     )
 
 
@@ -136,13 +145,13 @@ def need(name: str, modules: Sequence[str], extra: str | None = None) -> None:
     None of them is imported: a command imports what its arguments need, where it needs it.
     Raises `UserError`: a module is not installed.
     """
-    for module in modules:
-        if not _is_installed(module):
-            raise _missing(name, module, extra)
+    if missing := [module for module in modules if not _is_installed(module)]:
+        raise _missing(name, missing, extra)
 
 
-def _missing(name: str, module: str | None, extra: str | None) -> UserError:
-    return UserError(f"{name} needs {module}, which is not installed; {installs(extra or name)}")
+def _missing(name: str, modules: Sequence[str], extra: str | None) -> UserError:
+    said = f"{', '.join(modules)}, which {'is' if len(modules) == 1 else 'are'} not installed"
+    return UserError(f"{name} needs {said}\n  install: {installs(extra or name, modules)}")
 
 
 def _is_installed(module: str) -> bool:
