@@ -32,7 +32,11 @@ def _command() -> int:
             # The engine has classes of Python looked up only where it finds their prefix.
             from wordline import spelling
 
-            spelling.in_arguments(arguments)
+            classes = spelling.in_arguments(arguments)[1]
+            if classes and arguments[1] in ("rerun", "why"):
+                from wordline._rerun import check_arguments
+
+                check_arguments(arguments, classes)
             if any("py:" in given for given in arguments):
                 _listen()
         return _wordline.main(arguments)

@@ -239,10 +239,12 @@ def _refuse_file(spelling: str) -> None:
             )
 
 
-def check_sources(report: Mapping[str, Any], classes: Sequence[type[Scheme]]) -> None:
+def check_sources(
+    report: Mapping[str, Any], classes: Sequence[type[Scheme]], *, all_given: bool = True
+) -> None:
     """Refuse to run a report again without the classes of Python that it is of, as they were.
 
-    Raises `UserError`: a class is missing, or its source has changed.
+    Raises `UserError`: a class is missing, if all must be given, or its source has changed.
     """
     spelling = report["config"]["scheme"]["spelling"]
     parameters = report["config"]["scheme"]["parameters"]
@@ -250,7 +252,7 @@ def check_sources(report: Mapping[str, Any], classes: Sequence[type[Scheme]]) ->
     given = {c._name(): c for c in classes}
     for name in names:
         was = parameters.get("source" if len(names) == 1 else f"{name}.source")
-        if was is None:
+        if was is None or not (all_given or name in given):
             continue
         if name not in given:
             raise UserError(
