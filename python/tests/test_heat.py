@@ -7,10 +7,10 @@ import pytest
 
 pytest.importorskip("markdown_it", reason="needs pip install '.[sweep]'")
 
-from wordline import page
+from wordline import page, plotting
 from wordline._measures import brief, change
 from wordline.steady import Steady
-from wordline.sweeps import decision, heat
+from wordline.sweeps import decision, frontier, heat
 from wordline.sweeps.grid import grid
 from wordline.sweeps.table import Row, Table
 
@@ -193,3 +193,15 @@ def test_data_are_held_by_the_page_and_linked_once(tmp_path):
     assert "a.csv</a>" not in text
     assert '<a download="b.csv" href="data:text/csv' in text
     assert page.body("[c.csv](c.csv)", tmp_path) == '<p><a href="c.csv">c.csv</a></p>\n'
+
+
+def test_frontier_has_bars_only_where_there_are_intervals(tmp_path, monkeypatch):
+    swept = table({("a", "1"): (10, 4), ("a", "2"): (20, 2), ("b", "1"): (30, 3)})
+    drawn = []
+    monkeypatch.setattr(plotting, "save", lambda figure, path: drawn.append(figure))
+    axes = frontier.axes([WAF, MEAN])
+    frontier.draw(swept, axes, tmp_path / "f.svg", "", swept.rows[1])
+    # The means have intervals over the seeds, the WAF has none.
+    (at,) = drawn[0].axes
+    assert len(at.containers) == len(at.get_legend().get_texts()) == 3
+    assert {(bars.has_xerr, bars.has_yerr) for bars in at.containers} == {(False, True)}
