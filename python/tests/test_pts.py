@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import numpy as np
 import pytest
 
 import wordline as wl
-from wordline import pts
+from wordline import commands, pts
 from wordline.pts import show
 from wordline.pts.measured import Bench, Cell, Load, Result, judge
 
@@ -176,6 +177,20 @@ def test_lines_break_at_idle_time_and_stimuli_are_parted() -> None:
     np.testing.assert_equal(line.get_xdata(), [0, 5, 5, 10, math.nan, 20, 25])
     at, *_ = drawn("xsr", [("a", 0, 100.0), ("b", 5, 110.0), ("b", 10, 120.0)])
     assert [line.get_xdata()[0] for line in at.lines] == [0, 5]
+
+
+def test_folder_that_cannot_be_written_is_refused_before_the_test(
+    wordline: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    test = ["pts", "wsat", "--device", "fair-tlc", "--scheme", "conventional", "--cell", "1s"]
+    done = wordline(*test, "--out", "file/page")
+    assert done.code == 1
+    assert "file: Not a directory" in done.err
+    assert "drive writes" not in done.err + done.out
+    monkeypatch.setattr(os, "access", lambda path, mode: path != tmp_path)
+    with pytest.raises(PermissionError, match=str(tmp_path)):
+        commands.need_folder(tmp_path / "new" / "page")
 
 
 @pytest.mark.parametrize(

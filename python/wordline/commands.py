@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 from wordline import Fault, Refused, UserError, _wordline
@@ -102,6 +103,15 @@ def tell(text: str) -> None:
     # At once, so that lines of several threads stay whole.
     sys.stderr.write(f"{text}\n")
     sys.stderr.flush()
+
+
+def need_folder(path: Path) -> None:
+    """Raise `OSError` where a folder cannot be made or written to, before any work for it."""
+    there = next(folder for folder in (path, *path.absolute().parents) if folder.exists())
+    if not there.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(there))
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(there))
 
 
 def settings(given: Sequence[str]) -> dict[str, str]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from wordline import UserError, _wordline
-from wordline.commands import SWEEP, command, tell
+from wordline.commands import SWEEP, command, need_folder, tell
 from wordline.real import (
     jobs,
     map_cache,
@@ -54,6 +54,8 @@ def main(
     target = Path(output)
     if target.is_file() and not force:
         raise UserError(f"{target}: file exists; --force overwrites it")
+    for folder in [target.parent, *([Path(out)] if out is not None else [])]:
+        need_folder(folder)
     fitted = fit(load(Path(measurements), drive), target.stem, seed=seed, tell=tell)
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_text(fitted.sheet.toml(), encoding="utf-8")
