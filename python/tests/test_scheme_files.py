@@ -117,6 +117,16 @@ def test_class_may_be_left_out_where_there_is_one(wordline, tmp_path):
     assert "no class is named; use py:mine.py#CLASS with one of Mine, Other" in done.err
 
 
+def test_scheme_that_fails_after_its_run_is_an_error(wordline, tmp_path):
+    text = CLASS.format(imports="", size="1", expected="1")
+    (tmp_path / "met.py").write_text(f"{text}\n    def metrics(self):\n        return {{'a': 5}}\n")
+    run = ["run", "--device", "fair-tlc", "--workload", "uniform", "--requests", "500", "--scheme"]
+    done = wordline(*run, "py:met.py#Mine")
+    assert done.code == 1
+    assert "error: metrics() returned {'a': 5}\n" in done.err
+    assert "lacks the metrics of the scheme" in done.err
+
+
 @pytest.mark.parametrize(("name", "code"), [("SIGINT", 130), ("SIGTERM", 143)])
 def test_signal_interrupts_a_hook_that_does_not_return(tmp_path, name, code):
     (tmp_path / "inf.py").write_text(

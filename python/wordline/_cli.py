@@ -39,10 +39,23 @@ def _command() -> int:
                 check_arguments(arguments, classes)
             if any("py:" in given for given in arguments):
                 _listen()
-        return _wordline.main(arguments)
+        return _wordline.main(arguments) or _after(arguments)
     except _wordline.UserError as e:
         _wordline.show_error(arguments, str(e))
         return 2
+
+
+def _after(arguments: list[str]) -> int:
+    """Return the exit code of a command whose runs ended well: 1 if a scheme failed after one."""
+    from wordline import _wordline
+
+    runner = sys.modules.get("wordline.subprocess_runner")
+    if runner is None or not runner.shown:
+        return 0
+    last = str(runner.shown[0]).partition("\n")[0]
+    said = f"{last}\n  so what was printed and written lacks the metrics of the scheme"
+    _wordline.show_error(arguments, said)
+    return 1
 
 
 def _listen() -> None:
