@@ -188,6 +188,20 @@ def test_changed_trace_is_refused(trace):
         wl.rerun(report, workload=moved)
 
 
+def test_wrong_changes_and_files_are_named(tmp_path):
+    for set_ in (["gc.victim=fifo"], "gc.victim=fifo"):
+        with pytest.raises(
+            wl.UserError, match=r"is not a dict\n  allowed: set={'gc.victim': 'fifo'}"
+        ):
+            wl.run(device="fair-tlc", scheme="conventional", workload="uniform", set=set_)
+        with pytest.raises(wl.UserError, match="is not a dict"):
+            wl.sweep(device="fair-tlc", schemes=["conventional"], workload="uniform", set=set_)
+    file = tmp_path / "mine.toml"
+    file.write_text("x = 1\n")
+    with pytest.raises(wl.UserError, match=r"mine\.toml: cannot be read as a report"):
+        wl.load(file)
+
+
 def test_changes_reach_device_workload_and_scheme():
     changes = {"gc.victim": "fifo", "workload.read": "50%", "scheme.when_full": "wait"}
     report = wl.run(scheme="slc-cache", set=changes, **SMALL)

@@ -2,6 +2,8 @@
 
 import ast
 import pkgutil
+import re
+import shlex
 import subprocess
 import sys
 from importlib import import_module
@@ -117,9 +119,25 @@ def test_modules_do_not_hide_functions():
         assert not hidden, f"{name} has modules and functions called {hidden}"
 
 
-def test_extras_install_from_clone():
+def listed(extra):
+    """Return the packages of an extra in pyproject.toml."""
+    (found,) = re.findall(rf"^{extra} = \[(.*)\]", (ROOT / "pyproject.toml").read_text(), re.M)
+    return set(re.findall(r'"([a-z0-9-]+)', found))
+
+
+def test_extras_install_from_clone(monkeypatch):
     with pytest.raises(wl.UserError, match=r"pip install '\.\[sweep\]' in a clone"):
         commands.need("sweep", ("there_is_no_such_module",))
+    # First a command for this very interpreter, with all that is missing, by the packages' names.
+    monkeypatch.setattr(commands, "_is_installed", lambda module: module == "matplotlib")
+    with pytest.raises(wl.UserError) as told:
+        commands.need("pick", commands.SWEEP, "fit")
+    said, install, _ = str(told.value).splitlines()
+    assert said == "pick needs scipy, rich, pyarrow, markdown_it, which are not installed"
+    program, *words = shlex.split(install.partition("install: ")[2])
+    assert program == sys.executable
+    assert words[:3] == ["-m", "pip", "install"]
+    assert {"scipy", "rich", "pyarrow", "markdown-it-py"} <= {*words[3:]} <= listed("sweep")
     texts = [*ROOT.glob("docs/**/*.md"), *ROOT.glob("*.md"), *ROOT.glob("python/**/*.py")]
     texts += [*ROOT.glob("python/*.md"), *ROOT.glob("crates/cli/src/**/*.rs")]
     said = [p for p in texts if "'wordline" + "[" in p.read_text(encoding="utf-8")]

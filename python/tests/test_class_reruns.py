@@ -70,6 +70,22 @@ def test_on_the_command_line_too(scheme, tmp_path, wordline):
     assert len(others(tmp_path)) >= 2
 
 
+@pytest.mark.parametrize("command", ["rerun", "why"])
+def test_changed_class_is_named_on_the_command_line(scheme, tmp_path, wordline, command):
+    asked = ["--device", "fair-tlc", "--workload", "uniform", "--requests", "500"]
+    for name, how in (("r.json", ["run"]), ("c.json", ["compare", "--scheme", "conventional"])):
+        done = wordline(*how, *asked, "--scheme", scheme, "--json", name)
+        assert done.code == 0, done.err
+    same = wordline(command, "r.json", "--class", scheme)
+    assert same.code == 0, same.err
+    file = tmp_path / "noted.py"
+    file.write_text(file.read_text().replace('wl.to("dense")', 'wl.to("dense")  # as before'))
+    for name in ("r.json", "c.json"):
+        done = wordline(command, name, "--class", scheme)
+        assert done.code == 2
+        assert "the source of Noted has changed since the report: its hash was" in done.err
+
+
 def test_drives_live_in_processes(scheme, tmp_path):
     asked = {"schemes": ["conventional", scheme], "acceleration": 100, "replicas": 2, **LIVED}
     alone = wl.lifetime(threads=1, **asked)

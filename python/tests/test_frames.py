@@ -59,8 +59,9 @@ def test_missing_library_error_says_what_to_install(monkeypatch):
     report = wl.run(**SMALL, scheme="slc-cache")
     for name in ("polars", "pandas"):
         monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(wl.UserError, match=r"needs polars or pandas.*pip install polars"):
+    with pytest.raises(wl.UserError, match=r"needs polars or pandas.*pip install polars") as told:
         report.to_frame()
+    assert sys.executable in str(told.value)
     with pytest.raises(wl.UserError, match="pip install pandas"):
         report.to_frame("pandas")
     with pytest.raises(wl.UserError, match="allowed are polars, pandas"):

@@ -7,10 +7,10 @@ import pytest
 
 pytest.importorskip("markdown_it", reason="needs pip install '.[sweep]'")
 
-from wordline import page
+from wordline import page, plotting
 from wordline._measures import brief, change
 from wordline.steady import Steady
-from wordline.sweeps import decision, heat
+from wordline.sweeps import decision, frontier, heat
 from wordline.sweeps.grid import grid
 from wordline.sweeps.table import Row, Table
 
@@ -87,6 +87,8 @@ def test_sweep_starts_with_measures_and_costs():
     unknown = decision.block(swept, "", Steady(0, 8, 3000))
     assert 'class="run s1"' not in unknown
     assert "--requests 3000" in unknown
+    trace = Steady(0, 8, 3000, loops=7, ended_with_trace=True)
+    assert "Run longer: with --set workload.loops=7 all may be." in decision.block(swept, "", trace)
     assert text.index("</table>") < text.index("<figure>")
     x, y = decision.tradeoff(swept)
     assert (x.path, y.path) == (WAF, MEAN)
@@ -191,3 +193,15 @@ def test_data_are_held_by_the_page_and_linked_once(tmp_path):
     assert "a.csv</a>" not in text
     assert '<a download="b.csv" href="data:text/csv' in text
     assert page.body("[c.csv](c.csv)", tmp_path) == '<p><a href="c.csv">c.csv</a></p>\n'
+
+
+def test_frontier_has_bars_only_where_there_are_intervals(tmp_path, monkeypatch):
+    swept = table({("a", "1"): (10, 4), ("a", "2"): (20, 2), ("b", "1"): (30, 3)})
+    drawn = []
+    monkeypatch.setattr(plotting, "save", lambda figure, path: drawn.append(figure))
+    axes = frontier.axes([WAF, MEAN])
+    frontier.draw(swept, axes, tmp_path / "f.svg", "", swept.rows[1])
+    # The means have intervals over the seeds, the WAF has none.
+    (at,) = drawn[0].axes
+    assert len(at.containers) == len(at.get_legend().get_texts()) == 3
+    assert {(bars.has_xerr, bars.has_yerr) for bars in at.containers} == {(False, True)}

@@ -1,5 +1,6 @@
 """The atlas of one workload on one drive."""
 
+import io
 import json
 import re
 from pathlib import Path
@@ -9,9 +10,11 @@ import pytest
 pytest.importorskip("rich", reason="needs pip install '.[atlas]'")
 pytest.importorskip("pyarrow", reason="needs pip install '.[atlas]'")
 
+from rich.console import Console
+
 import wordline as wl
 from helpers import ROOT
-from wordline import steady
+from wordline import atlas, steady
 from wordline.atlas import design as designs
 from wordline.atlas import page as pages
 
@@ -138,3 +141,16 @@ def test_seeds_make_a_stationary_run_steady():
     assert (alone.changing, among.changing) == (0, 0)
     assert alone.needed > 5000
     assert among.needed == 0
+
+
+def test_remaining_time_has_room_on_a_narrow_terminal():
+    console = Console(width=80, file=io.StringIO())
+    bars = atlas._bars(console)
+    text = atlas._cut("fair-tlc: two thirds of saturation, fill 90 %, worn", 80, 30)
+    bars.update(bars.add_task("atlas", total=30), completed=5, description=text)
+    with console.capture() as shown:
+        console.print(bars.get_renderable())
+    (line,) = shown.get().splitlines()
+    assert "fair-tlc: two thirds" in line
+    assert re.search(r"5 of 30 conditions.* (-:--:--|\d:\d\d:\d\d)", line)
+    assert atlas._cut("short", 80, 30) == "short"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import numpy as np
 import pytest
 
 import wordline as wl
-from wordline import pts
+from wordline import commands, pts
 from wordline.pts import show
 from wordline.pts.measured import Bench, Cell, Load, Result, judge
 
@@ -55,6 +56,33 @@ def test_measured_latencies_are_those_of_the_requests() -> None:
         assert latency["mean"] == pytest.approx(np.mean([c.latency_us for c in own]))
         assert latency["max"] == pytest.approx(max(c.latency_us for c in own))
     assert measured.write_bytes == 4096 * sum(c.op == "write" for c in ended)
+
+
+def test_latency_of_a_mix_is_of_all_its_requests() -> None:
+    bench = Bench("fair-tlc", "slc-cache", {}, 1, 0.06, 25, lambda _: None)
+    load = Load(0.65, 4096, depth=1)
+    bench.precondition(Load(0.0, 128 * 1024, sequential=True), 1)
+    other = bench.drive.fork()
+    cell = bench.measure("latency", 1, load)
+    feed = other.feed(load.spelling("requests=1000000000"), seed=2)
+    ended = feed.step(until_ns=other.now_ns + 60_000_000)
+    every = sorted(c.latency_us for c in ended)
+    assert {c.op for c in ended} == {"read", "write"}
+    assert cell.requests == len(ended) > 100
+    assert cell.mean_us == pytest.approx(np.mean(every))
+    assert cell.max_us == every[-1]
+    assert cell.p99_us == every[math.ceil(0.99 * len(every)) - 1]
+    assert cell.mean_us != pytest.approx(np.mean([c.latency_us for c in ended if c.op == "write"]))
+    assert cell.iops == pytest.approx(len(ended) / 0.06)
+    assert cell.mb_per_s == pytest.approx(len(ended) * 4096 / 0.06 / 1e6)
+    assert bench.written == sum(c.bytes for c in ended if c.op == "write")
+
+
+def test_rounds_are_told_without_exponents() -> None:
+    told: list[str] = []
+    bench = Bench("fair-tlc", "conventional", {}, 1, 0.01, 5, told.append)
+    bench.until_steady("iops", "IOPS of 4 KiB writes", lambda number: 23_347.2)
+    assert told[0] == "iops, round 1: IOPS of 4 KiB writes 23,347"
 
 
 def test_outstanding_requests_are_counted() -> None:
@@ -149,6 +177,20 @@ def test_lines_break_at_idle_time_and_stimuli_are_parted() -> None:
     np.testing.assert_equal(line.get_xdata(), [0, 5, 5, 10, math.nan, 20, 25])
     at, *_ = drawn("xsr", [("a", 0, 100.0), ("b", 5, 110.0), ("b", 10, 120.0)])
     assert [line.get_xdata()[0] for line in at.lines] == [0, 5]
+
+
+def test_folder_that_cannot_be_written_is_refused_before_the_test(
+    wordline: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    test = ["pts", "wsat", "--device", "fair-tlc", "--scheme", "conventional", "--cell", "1s"]
+    done = wordline(*test, "--out", "file/page")
+    assert done.code == 1
+    assert "file: Not a directory" in done.err
+    assert "drive writes" not in done.err + done.out
+    monkeypatch.setattr(os, "access", lambda path, mode: path != tmp_path)
+    with pytest.raises(PermissionError, match=str(tmp_path)):
+        commands.need_folder(tmp_path / "new" / "page")
 
 
 @pytest.mark.parametrize(

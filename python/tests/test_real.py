@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import sys
+import threading
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,8 +15,8 @@ import pytest
 
 import recovery
 import wordline as wl
-from wordline import toml
-from wordline.quantity import in_bytes
+from wordline import commands, toml
+from wordline.quantity import in_bytes, significant
 from wordline.real import (
     closed_network,
     fit,
@@ -25,6 +27,7 @@ from wordline.real import (
     probe_page,
     probed,
     rests,
+    result,
     sheet,
     steady_fit,
     steady_rows,
@@ -34,6 +37,7 @@ from wordline.real.collection_unit import Zones, collection_unit, copies
 from wordline.real.curve import plateaus
 from wordline.real.map_cache import Lookup, map_cache
 from wordline.real.write_buffer import write_buffer
+from wordline.runs import Stopped
 
 HEAD = "model,capacity_GB,nand,interface,slc_cache_GB,speed_in_cache_MBps,speed_after_cache_MBps"
 
@@ -214,6 +218,44 @@ def test_probe_of_a_simulated_drive_writes_what_fit_reads(tmp_path: Path) -> Non
     assert waf == sorted(waf, reverse=True)
     assert probe_page.terminal(tmp_path).split("not known:")[1].count("\n  ") == 1
     assert "reads at QD256" in probe_page.page(tmp_path).read_text()
+
+
+def test_the_fit_that_a_probe_prints_runs(wordline: Any, tmp_path: Path) -> None:
+    small = ["--set", "medium.flash.wordlines_per_block=16", "--set", "capacity.logical=512MiB"]
+    probed_ = wordline("device", "probe", "--device", "demo-8gb", *small, "--jobs", "jobs")
+    assert probed_.code == 0, probed_.err
+    command = probed_.out.splitlines()[-1].split()
+    assert command == ["wordline", "device", "fit", "jobs", "-o", "mine.toml"]
+    fitted = wordline(*command[1:], "--out", "page")
+    assert fitted.code == 0, fitted.err
+    for figure in ("SLC cache", "in the cache", "past the cache", "sequential read"):
+        assert figure in fitted.out
+        assert figure in (tmp_path / "page" / "index.html").read_text()
+    shown = wordline("device", "show", "mine.toml")
+    assert shown.code == 0, shown.err
+
+
+def test_writes_without_a_knee_are_named(tmp_path: Path) -> None:
+    rates = [(1, 10.0), *((n, 4.9) for n in range(2, 620))]
+    lines = [f"{1000 * n}, {1e3 * rate:.0f}, 1, 4096, 0\n" for n, rate in rates]
+    told = {"model": "D", "nand": "TLC", "interface": "PCIe3", "capacity_bytes": 10**9}
+    (tmp_path / "probe.json").write_text(json.dumps(told))
+    fill = [f"{n}, 200000, 1, 131072, 0\n" for n in range(9, 5000, 9)]
+    (tmp_path / "01-fill_bw.1.log").write_text("".join(fill))
+    (tmp_path / "09-uniform_bw.1.log").write_text("".join(lines))
+    for job in ("01-fill", "09-uniform"):
+        (tmp_path / f"{job}.json").write_text('{"jobs": [{"write": {"io_bytes": 1}}]}')
+    drive = fit.load(tmp_path)
+    assert "cache_gb" not in drive.values
+    with pytest.raises(
+        wl.UserError, match=r"09-uniform shows no knee: .*\n  allowed: writes whose"
+    ):
+        fit.fit(drive, "d", tell=lambda _: None)
+    assert "shows no knee" in probe._unfit(tmp_path)
+    # So little flash beyond the data that large units leave GC no block.
+    unit, why = collection_unit([Zones(512, 0.8), Zones(128, 0.4)], 1.01)
+    assert unit is None
+    assert why
 
 
 def test_a_probe_names_the_nearest_measured_drive(tmp_path: Path) -> None:
@@ -547,6 +589,62 @@ def test_pick_ranks_drives_and_says_what_is_not_known(wordline: Any, tmp_path: P
     # Both keep up, and nobody measured their reads; the second one is drowned in writes.
     assert [c["p99_is_assumed"] for c in found] == [True, False]
     assert all(c["dwpd"] > 0 for c in found)
+
+
+def test_numbers_have_no_exponents() -> None:
+    shown = pick.terminal([pick.Choice("d", 10_041.5, False, 0.0, 1.0, 12.3, 23_347.2, 7897.4)])
+    assert "10,042" in shown
+    assert "23,347" in shown
+    assert "7,897" in shown
+    assert "e+" not in shown
+    row = result.Row("w", "MB/s", measurements.Value(23_347.2, 23_000.4, 24_000.0, "t"), 10_041.5)
+    assert row.cells()[2:5] == ["23,347", "23,000 to 24,000", "10,042"]
+    assert str(probe_page.Reading("j", "w", "us", 23_347.2)) == "23,347"
+    assert [significant(value) for value in (0.12346, 999.96, 1234.5)] == [
+        "0.1235",
+        "1,000",
+        "1,234",
+    ]
+
+
+def test_pick_names_a_wrong_drive_and_keeps_lines_whole(
+    wordline: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done = wordline("pick", "--drives", "nosuch", "--workload", "uniform")
+    assert done.code == 2
+    assert done.err.startswith("error: --drives nosuch: no built-in device")
+    with pytest.raises(wl.UserError, match=r'^drives="nosuch": no built-in device'):
+        pick.pick("uniform", drives=["nosuch"])
+    # Lines of several threads do not mix if each is written at once.
+    written: list[str] = []
+    monkeypatch.setattr(sys.stderr, "write", written.append)
+    commands.tell("samsung-980-pro-1tb: done")
+    assert written == ["samsung-980-pro-1tb: done\n"]
+
+
+def test_pick_stops_the_other_drives_when_it_is_interrupted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    started, stopped = threading.Event(), []
+
+    def on(run: Any, name: str, *_: object) -> pick.Choice:
+        if name == "samsung-980-pro-1tb":
+            assert started.wait(60)
+            raise KeyboardInterrupt
+        started.set()
+        stopped.append(run.stop.wait(60))
+        return pick.Choice(name)
+
+    monkeypatch.setattr(pick._Run, "on", on)
+    with pytest.raises(KeyboardInterrupt):
+        pick.pick("uniform", drives=["samsung-980-pro-1tb", "kingston-fury-rgb-480gb"], jobs=2)
+    assert stopped == [True]
+    # A run of requests looks for it at each step.
+    run = pick._Run("uniform", 10**9, None, "50%", 1, None, threading.Event())
+    run.stop.set()
+    drive = wl.Drive(device="fair-tlc", scheme="conventional")
+    with pytest.raises(Stopped):
+        run._once("fair-tlc", toml.parse(toml.builtin("devices/fair-tlc.toml") or ""), drive, None)
 
 
 def test_pick_shows_whole_names_and_marks_assumed_latencies() -> None:

@@ -1,5 +1,6 @@
 """`wl.check`: does it find what is wrong with a scheme in Python?"""
 
+import random
 import sys
 import warnings
 from dataclasses import replace
@@ -32,6 +33,26 @@ class Raises(SlcCachePy):
         if p.is_collected:
             raise LookupError("of my own")
         return super().place(p, view)
+
+
+class Throws(wl.Scheme):
+    """It throws dice of its own."""
+
+    def layout(self, drive):
+        return wl.Layout.slc_cache(drive)
+
+    def place(self, p, view):
+        ways = ("slc", "dense") if p.is_host and random.random() < 0.5 else ("dense",)
+        return wl.to(*ways)
+
+
+def test_scheme_that_is_random_is_called_so():
+    with pytest.raises(wl.Fault) as told:
+        wl.check(Throws, cases=30, power_cuts=0, states=0, progress=False)
+    text = str(told.value)
+    assert text.startswith("Throws is not deterministic: runs of the same requests")
+    assert "hint: draw numbers from a generator that seed(seed) makes" in text
+    assert "on the random drive of seed " in text
 
 
 def test_check_runs_a_scheme_on_random_drives():

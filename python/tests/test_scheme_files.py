@@ -1,6 +1,9 @@
 """Schemes of several files: what they import from beside them, here and in other processes."""
 
 import json
+import signal
+import subprocess
+import sys
 
 import pytest
 
@@ -82,3 +85,72 @@ def test_a_scheme_with_siblings_is_judged_sound(tmp_path):
     judged = wl.judge(text, workloads=["uniform"], objectives=["waf.total"], seeds=2, cases=1,
                       device="fair-tlc", requests=300)  # fmt: skip
     assert judged["verdict"] == "sound", judged
+
+
+def test_broken_files_are_named_with_their_line(wordline, tmp_path):
+    (tmp_path / "syn.py").write_text("import wordline as wl\nclass Syn(wl.Scheme)\n    pass\n")
+    for words in (
+        ["run", "--device", "fair-tlc", "--workload", "uniform", "--scheme", "py:syn.py#Syn"],
+        ["explain", "py:syn.py#Syn"],
+    ):
+        done = wordline(*words)
+        assert done.code == 2
+        assert "py:syn.py#Syn cannot" not in done.err
+        assert f"syn.py cannot be loaded: {tmp_path}/syn.py:2: expected ':'" in done.err
+        assert "Traceback" not in done.err
+
+
+def test_class_may_be_left_out_where_there_is_one(wordline, tmp_path):
+    written(tmp_path, "from helper import SIZE")
+    run = ["run", "--device", "fair-tlc", "--workload", "uniform", "--requests", "500", "--scheme"]
+    assert wordline(*run, "py:mine.py").code == 0
+    # Its name without the prefix is no scheme, but says which one is meant.
+    for wrong in ("mine.py", "conventional,mine.py"):
+        done = wordline(*run, wrong)
+        assert done.code == 2
+        assert "mine.py: a file of Python is no scheme\n  allowed: py:mine.py#Mine" in done.err
+    assert wordline(*run, "py:mine.py#Mine").code == 0
+    with (tmp_path / "mine.py").open("a") as file:
+        file.write("\n\nclass Other(Mine):\n    pass\n")
+    done = wordline(*run, "py:mine.py")
+    assert done.code == 2
+    assert "no class is named; use py:mine.py#CLASS with one of Mine, Other" in done.err
+
+
+def test_scheme_that_fails_after_its_run_is_an_error(wordline, tmp_path):
+    text = CLASS.format(imports="", size="1", expected="1")
+    (tmp_path / "met.py").write_text(f"{text}\n    def metrics(self):\n        return {{'a': 5}}\n")
+    run = ["run", "--device", "fair-tlc", "--workload", "uniform", "--requests", "500", "--scheme"]
+    done = wordline(*run, "py:met.py#Mine")
+    assert done.code == 1
+    assert "error: metrics() returned {'a': 5}\n" in done.err
+    assert "lacks the metrics of the scheme" in done.err
+
+
+@pytest.mark.parametrize(("name", "code"), [("SIGINT", 130), ("SIGTERM", 143)])
+def test_signal_interrupts_a_hook_that_does_not_return(tmp_path, name, code):
+    (tmp_path / "inf.py").write_text(
+        "import wordline as wl\n\n\nclass Inf(wl.Scheme):\n    def layout(self, drive):\n"
+        "        return wl.Layout.slc_cache(drive)\n\n    def place(self, p, view):\n"
+        "        print('in place', flush=True)\n        while True:\n            pass\n"
+    )
+    words = ["run", "--device", "demo-8gb", "--workload", "bursty", "--scheme", "py:inf.py#Inf"]
+    with subprocess.Popen(
+        [sys.executable, "-m", "wordline", *words, "--requests", "1000"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    ) as process:
+        assert process.stdout.readline() == "in place\n"
+        process.send_signal(getattr(signal, name))
+        try:
+            _, err = process.communicate(timeout=60)
+        finally:
+            process.kill()
+    assert process.returncode == code
+    assert "place() at inf.py:1" in err
+    assert "has not returned since the signal, and is interrupted" in err
+    assert "stopped: no results were kept" in err
+    assert "Traceback" not in err

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -22,6 +23,7 @@ from wordline import Run, runs
 from wordline._measures import shown
 from wordline.commands import message
 from wordline.runs import Runner
+from wordline.steady import Steady
 from wordline.sweeps import frontier, grid
 from wordline.sweeps.table import Row
 
@@ -90,6 +92,26 @@ def test_a_page_and_a_numbered_frontier_are_written(wordline, tmp_path):
     assert "<svg" in page
     assert "What nothing else beats in both" in page
     assert "higher is better" in (tmp_path / "s" / "frontier.svg").read_text()
+
+
+def test_sweep_says_how_long_runs_must_be(wordline, trace):
+    words = ["--device", "fair-tlc", "--workload", trace.name]
+    done = wordline("sweep", *words, *BOTH, "--out", "s")
+    assert done.code == 0, done.err
+    # More requests do not make a trace longer.
+    line = next(line for line in done.out.splitlines() if line.startswith("0 of 2 runs steady."))
+    assert "--requests" not in line
+    (loops,) = re.findall(r"Run longer: with --set (workload\.loops=\d+) all may be\.", line)
+    compared = wordline("compare", *words, *BOTH)
+    (same,) = re.findall(r"workload\.loops=(\d+) or more", " ".join(compared.out.split()))
+    assert float(loops.partition("=")[2]) == pytest.approx(float(same), rel=0.06)
+    # The option is one of a sweep.
+    done = wordline("sweep", *words, *BOTH, "--out", "s", "--set", loops, "--dry-run")
+    assert done.code == 0, done.err
+    done = wordline("sweep", *SMALL, *BOTH, "--out", "s")
+    assert "0 of 2 runs steady. Run longer: with --requests " in done.out
+    both = Steady(0, 2, 500, ended_with_trace=True, loops=7) + Steady(0, 2, 900)
+    assert both.longer == "--requests 900 and of traces --set workload.loops=7"
 
 
 def test_refused_rows_do_not_stop_sweep(wordline):

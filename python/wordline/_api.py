@@ -281,7 +281,7 @@ def sweep(
         workloads=[os.fspath(w) for w in _several(workload)],
         schemes=[spelling.text(s) for s in schemes],
         initials=_several(initial),
-        set={key: [spelled(v) for v in _several(found)] for key, found in (set or {}).items()},
+        set={key: [spelled(v) for v in _several(found)] for key, found in _mapping(set).items()},
         seed=seed,
         replicas=replicas,
         requests=requests,
@@ -424,6 +424,17 @@ def _several(given: object) -> list[Any]:
     return list(given) if isinstance(given, (list, tuple)) else [given]
 
 
+def _mapping(changes: Any) -> Mapping[str, Any]:
+    """Return changes by key; raises `UserError` for what is no mapping, such as a list."""
+    if changes is None or isinstance(changes, Mapping):
+        return changes or {}
+    given = [changes] if isinstance(changes, str) else list(changes)
+    meant = dict(pair.partition("=")[::2] for pair in given if isinstance(pair, str))
+    raise UserError(
+        f"set={changes!r} is not a dict\n  allowed: set={meant or {'gc.victim': 'fifo'}!r}"
+    )
+
+
 def _described(
     scheme: AnyScheme,
     device: str | os.PathLike[str],
@@ -444,7 +455,7 @@ def _described(
         workload=os.fspath(workload),
         seed=whole("seed", seed),
         requests=counted("requests", requests),
-        set=tuple((key, spelled(value)) for key, value in (changes or {}).items()),
+        set=tuple((key, spelled(value)) for key, value in _mapping(changes).items()),
         initial=initial,
         from_state=from_state,
         traces=traces,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib
 import itertools
+import shlex
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from typing import Any
@@ -45,7 +47,8 @@ def library_of(asked: str | None) -> str:
         return name
     wanted = asked or "polars or pandas"
     raise UserError(
-        f"to_frame needs {wanted}, which is not installed; pip install {asked or 'polars'}"
+        f"to_frame needs {wanted}, which is not installed; "
+        + shlex.join([sys.executable, "-m", "pip", "install", asked or "polars"])
     )
 
 

@@ -119,6 +119,22 @@ def why(
     return json.loads(_wordline.why(text, wanted, where, progress))
 
 
+def check_arguments(arguments: Sequence[str], classes: Sequence[type[Scheme]]) -> None:
+    """Refuse a command that does reports again with classes whose source has changed.
+
+    Raises `UserError`: the source of one has changed.
+    """
+    for path in arguments[2:]:
+        if not (path.endswith(".json") and Path(path).is_file()):
+            continue
+        try:
+            found = read(path)
+        except UserError:
+            continue  # The command says what is wrong with the file.
+        for report in found if isinstance(found, Comparison) else [found]:
+            spelling.check_sources(report.to_dict(), classes, all_given=False)
+
+
 def _one_report(report: Report | Comparison | str | os.PathLike[str], scheme: str | None) -> Report:
     """Return the report; of a comparison, that of a scheme."""
     if isinstance(report, (Report, Comparison)):

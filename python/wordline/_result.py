@@ -21,6 +21,7 @@ from wordline._figures import (
     Timeline,
     current,
 )
+from wordline._wordline import UserError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -446,8 +447,16 @@ class Lifetimes(_Read, _Kept):
 
 def read(path: str | os.PathLike[str]) -> Report | Comparison:
     """Read a ``report.json`` or a ``comparison.json``; as `wordline.load`, but for sweeps."""
-    with open(_wordline.report_file(os.fspath(path)), encoding="utf-8") as file:
-        return parsed(file.read())
+    found = _wordline.report_file(os.fspath(path))
+    with open(found, encoding="utf-8") as file:
+        text = file.read()
+    try:
+        return parsed(text)
+    except UserError as e:
+        raise UserError(
+            f"{found}: cannot be read as a report: {e}\n"
+            "  allowed: a report.json, comparison.json or sweep.json that Wordline wrote"
+        ) from e
 
 
 def parsed(text: str) -> Report | Comparison:

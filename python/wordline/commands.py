@@ -5,11 +5,13 @@ from __future__ import annotations
 import errno
 import functools
 import os
+import shlex
 import sys
 import warnings
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 from wordline import Fault, Refused, UserError, _wordline
@@ -17,6 +19,8 @@ from wordline.implausible import Implausible
 
 #: Of everything that runs grids and draws.
 SWEEP = ("scipy", "rich", "matplotlib", "pyarrow", "markdown_it")
+#: Packages whose modules have another name.
+_PACKAGES = {"markdown_it": "markdown-it-py"}
 #: The group of entry points that provide commands: each a function that takes the arguments of the
 #: command as keywords and returns its exit code.
 GROUP = "wordline.commands"
@@ -50,7 +54,7 @@ def perform(
     except ImportError as e:
         if (e.name or "").partition(".")[0] not in modules:
             raise
-        show(_missing(name, e.name, extra))
+        show(_missing(name, [e.name or ""], extra))
         return 2
     except KeyboardInterrupt:
         # The command line says what is kept.
@@ -96,7 +100,18 @@ def _showing(otherwise: Callable[..., object]) -> Callable[..., None]:
 
 def tell(text: str) -> None:
     """Print a line of progress on standard error."""
-    print(text, file=sys.stderr, flush=True)
+    # At once, so that lines of several threads stay whole.
+    sys.stderr.write(f"{text}\n")
+    sys.stderr.flush()
+
+
+def need_folder(path: Path) -> None:
+    """Raise `OSError` where a folder cannot be made or written to, before any work for it."""
+    there = next(folder for folder in (path, *path.absolute().parents) if folder.exists())
+    if not there.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(there))
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(there))
 
 
 def settings(given: Sequence[str]) -> dict[str, str]:
@@ -120,11 +135,17 @@ def message(error: Exception) -> str:
     return getattr(error, "on_command_line", str(error))
 
 
-def installs(extra: str) -> str:
-    """Return the commands that install an extra: the package is not on PyPI."""
+def installs(extra: str, modules: Sequence[str]) -> str:
+    """Return the commands that install modules for this interpreter, or an extra with them.
+
+    The package is not on PyPI: the first command does not build it again.
+    """
+    more = ["tomli"] if sys.version_info < (3, 11) and "rich" in modules else []
+    packages = [_PACKAGES.get(module, module) for module in [*modules, *more]]
+    alone = shlex.join([sys.executable, "-m", "pip", "install", *packages])
     return (
-        f"pip install '.[{extra}]' in a clone of Wordline, or pip install 'WHEEL[{extra}]' with "
-        "the path of its wheel"
+        f"{alone}\n  or, with the package: pip install '.[{extra}]' in a clone of Wordline, or "
+        f"pip install 'WHEEL[{extra}]' with the path of its wheel"
     )
 
 
@@ -134,13 +155,13 @@ def need(name: str, modules: Sequence[str], extra: str | None = None) -> None:
     None of them is imported: a command imports what its arguments need, where it needs it.
     Raises `UserError`: a module is not installed.
     """
-    for module in modules:
-        if not _is_installed(module):
-            raise _missing(name, module, extra)
+    if missing := [module for module in modules if not _is_installed(module)]:
+        raise _missing(name, missing, extra)
 
 
-def _missing(name: str, module: str | None, extra: str | None) -> UserError:
-    return UserError(f"{name} needs {module}, which is not installed; {installs(extra or name)}")
+def _missing(name: str, modules: Sequence[str], extra: str | None) -> UserError:
+    said = f"{', '.join(modules)}, which {'is' if len(modules) == 1 else 'are'} not installed"
+    return UserError(f"{name} needs {said}\n  install: {installs(extra or name, modules)}")
 
 
 def _is_installed(module: str) -> bool:

@@ -28,6 +28,12 @@ def _read(text: str, units: Mapping[str, float]) -> float:
     return float(found[1]) * units[found[2]]
 
 
+def significant(value: float, digits: int = 4) -> str:
+    """Return a number to some significant digits, its whole part always whole: ``23,347``."""
+    is_whole = abs(value) >= 10 ** (digits - 1) - 0.05
+    return f"{value:,.0f}" if is_whole else f"{value:.{digits}g}"
+
+
 def duration(seconds: float) -> str:
     """Say how long something takes: ``0.4 s``, ``45 s``, ``12.3 min``, ``2.1 h``."""
     if seconds < 10:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from warnings import warn
 
 from wordline import _wordline
-from wordline._wordline import UserError
+from wordline._wordline import Fault, UserError
 from wordline.routes import interpreted
 from wordline.scheme import HOOKS, Scheme
 
@@ -62,6 +62,14 @@ def _told(
         yield see
     finally:
         ended.set()
+
+
+#: How the engine says that a run came to something else when it was repeated.
+_DIFFERS = "the result hash is "
+_DETERMINISTIC = (
+    "draw numbers from a generator that seed(seed) makes, such as random.Random(seed); decide by "
+    "no clock, no id() or hash(), no order of a set, and nothing that a class keeps of other runs"
+)
 
 
 def check(
@@ -119,6 +127,7 @@ def check(
     UserWarning
         A hook of the class was never called.
     """
+    cls = scheme if isinstance(scheme, type) else type(scheme)
     counts = {"cases": cases, "power_cuts": power_cuts, "states": states}
     if min(counts.values()) < 0 or not any(counts.values()) or not 0 <= seed < 2**64:
         told = ", ".join(f"{name}={count}" for name, count in {**counts, "seed": seed}.items())
@@ -126,8 +135,15 @@ def check(
             f"{told}: at least one of the first three must be above 0, and the seed below 2**64"
         )
     with interpreted(), _told(progress) as see:
-        *found, asked = _wordline.check(scheme, seed, cases, power_cuts, states, see)
-    cls = scheme if isinstance(scheme, type) else type(scheme)
+        try:
+            *found, asked = _wordline.check(scheme, seed, cases, power_cuts, states, see)
+        except Fault as e:
+            if not str(e).startswith(_DIFFERS):
+                raise
+            raise Fault(
+                f"{cls.__name__} is not deterministic: runs of the same requests with the same "
+                f"seed differ\n  hint: {_DETERMINISTIC}\n  {e}"
+            ) from e
     # Of a class that decides beforehand `place` need not be asked, and a trim comes without a view.
     for hook in (h for h in HOOKS if h != "on_trim" and hasattr(cls, h) and h not in asked):
         warn(

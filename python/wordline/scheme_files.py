@@ -18,6 +18,8 @@ from functools import cache
 from pathlib import Path
 from types import ModuleType
 
+#: How the names of modules begin that are loaded here.
+MODULE = "wordline_scheme_"
 _INIT = "__init__.py"
 _OWN = Path(__file__).resolve().parent
 #: Where Python's own modules and installed packages are.
@@ -44,7 +46,7 @@ def load(path: Path) -> ModuleType:
     """
     path = path.resolve()
     root = root_of(path.parent)
-    name = f"wordline_scheme_{hashlib.sha256(str(root).encode()).hexdigest()[:12]}"
+    name = f"{MODULE}{hashlib.sha256(str(root).encode()).hexdigest()[:12]}"
     package = _package(root, name)
     for part in path.parent.relative_to(root).parts:
         name += f".{part}"

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 from wordline import scheme, scheme_files
@@ -33,8 +34,26 @@ def _loaded(file: str) -> Any:
             f"{PREFIX}{file} cannot be loaded: {type(e).__name__}: {e}\n"
             f"  allowed: imports of what is installed, and of files in {path.resolve().parent}"
         ) from e
+    except SyntaxError as e:
+        where = f"{e.filename or file}:{e.lineno}"
+        line = f"\n    {e.text.strip()}" if e.text else ""
+        raise UserError(f"{PREFIX}{file} cannot be loaded: {where}: {e.msg}{line}") from e
     finally:
         _loading.pop()
+
+
+def deciding() -> dict[int, str]:
+    """Return the threads that are in a file of classes, and where each is: ``mine.py:9, place``."""
+    found = {}
+    for thread, frame in sys._current_frames().items():
+        at: FrameType | None = frame
+        while at is not None:
+            if str(at.f_globals.get("__name__")).startswith(scheme_files.MODULE):
+                file = Path(at.f_code.co_filename).name
+                found[thread] = f"{at.f_code.co_name}() at {file}:{at.f_lineno}"
+                break
+            at = at.f_back
+    return found
 
 
 def loading() -> str | None:
@@ -129,6 +148,7 @@ def resolved(spelling: str) -> tuple[str, list[type[Scheme]]]:
     Raises `UserError`: no such file or class.
     """
     if PREFIX not in spelling:
+        _refuse_file(spelling)
         return spelling, []
     native, classes = [], dict[type[Scheme], None]()
     for part in parts(spelling):
@@ -183,24 +203,48 @@ def _class(part: str, file: str, wanted: str) -> type[Scheme]:
             f"function\n  allowed: {PREFIX}FILE#CLASS, with the class at the top "
             "level of a file"
         )
-    module = _loaded(file)
     classes = {
-        n: c for n, c in vars(module).items() if isinstance(c, type) and issubclass(c, Scheme)
+        n: c
+        for n, c in vars(_loaded(file)).items()
+        if isinstance(c, type) and issubclass(c, Scheme)
     }
+    there = _own_classes(file)
+    if not wanted and len(there) == 1:
+        (wanted,) = there
     if found := classes.get(wanted):
         _TYPED.setdefault(found, f"{PREFIX}{file}#{wanted}")
         return found
-    there = [name for name, c in classes.items() if c.__module__ == module.__name__]
+    wrong = f"{file} has no scheme {wanted!r}" if wanted else "no class is named"
     raise UserError(
-        f"{part}: {file} has no scheme {wanted!r}; use {PREFIX}{file}#CLASS with one of "
-        f"{', '.join(there) or 'none'}"
+        f"{part}: {wrong}; use {PREFIX}{file}#CLASS with one of {', '.join(there) or 'none'}"
     )
 
 
-def check_sources(report: Mapping[str, Any], classes: Sequence[type[Scheme]]) -> None:
+def _own_classes(file: str) -> list[str]:
+    """Return the names of the schemes that a file defines; raises `UserError` as `_loaded`."""
+    module = _loaded(file)
+    own = {n: c for n, c in vars(module).items() if getattr(c, "__module__", "") == module.__name__}
+    return [n for n, c in own.items() if isinstance(c, type) and issubclass(c, Scheme)]
+
+
+def _refuse_file(spelling: str) -> None:
+    """Raise `UserError` for a file of Python that is named without the prefix."""
+    for part in spelling.split(","):
+        file = part.partition("#")[0]
+        if file.endswith(".py") and Path(file).is_file():
+            there = [f"{PREFIX}{file}#{name}" for name in _own_classes(file)]
+            raise UserError(
+                f"{part}: a file of Python is no scheme\n"
+                f"  allowed: {', '.join(there) or f'{PREFIX}FILE#CLASS, with a class of the file'}"
+            )
+
+
+def check_sources(
+    report: Mapping[str, Any], classes: Sequence[type[Scheme]], *, all_given: bool = True
+) -> None:
     """Refuse to run a report again without the classes of Python that it is of, as they were.
 
-    Raises `UserError`: a class is missing, or its source has changed.
+    Raises `UserError`: a class is missing, if all must be given, or its source has changed.
     """
     spelling = report["config"]["scheme"]["spelling"]
     parameters = report["config"]["scheme"]["parameters"]
@@ -208,7 +252,7 @@ def check_sources(report: Mapping[str, Any], classes: Sequence[type[Scheme]]) ->
     given = {c._name(): c for c in classes}
     for name in names:
         was = parameters.get("source" if len(names) == 1 else f"{name}.source")
-        if was is None:
+        if was is None or not (all_given or name in given):
             continue
         if name not in given:
             raise UserError(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -25,6 +26,10 @@ class Steady:
     changing: int = 0  #: Runs at whose end something still changes; the others are too short.
     #: Whether the question is of these very requests, so that no steady state is asked for.
     is_finite: bool = False
+    #: The passes over a trace with which each run that ended with its trace may be steady, and
+    #: whether all others did: more requests do not make a trace longer.
+    loops: int = 0
+    ended_with_trace: bool = False
 
     @property
     def is_steady(self) -> bool:
@@ -49,7 +54,17 @@ class Steady:
             max(self.needed, other.needed),
             self.changing + other.changing,
             self.is_finite or other.is_finite,
+            max(self.loops, other.loops),
+            all(of.ended_with_trace for of in (self, other) if of.steady < of.runs),
         )
+
+    @property
+    def longer(self) -> str:
+        """The options of the command line that make the others longer; empty if none is known."""
+        found = [f"--set workload.loops={self.loops}"] if self.loops else []
+        if self.needed and not self.ended_with_trace:
+            found.insert(0, f"--requests {self.needed}")
+        return " and of traces ".join(found)
 
     def __str__(self) -> str:
         """Say it in words: ``48 of 300 runs steady``."""
@@ -73,7 +88,22 @@ def of_reports(reports: Iterable[Mapping[str, Any]], *, over_seeds: bool = False
     short = [(report, state) for report, state in found if state.get(key) != value]
     needed = _wordline.needed([json.dumps(report) for report, _ in short])
     changing = sum(state.get("reached") == "no" for _, state in short)
-    return Steady(len(found) - len(short), len(found), needed or 0, changing)
+    passes = [_passes(report) for report, _ in short]
+    loops, is_trace = max(filter(None, passes), default=0), bool(passes) and None not in passes
+    count = len(found) - len(short)
+    return Steady(count, len(found), needed or 0, changing, loops=loops, ended_with_trace=is_trace)
+
+
+def _passes(report: Mapping[str, Any]) -> int | None:
+    """Return the passes over its trace that a run needs; None if it did not end with its trace.
+
+    0 where no number of passes makes it steady.
+    """
+    workload = report.get("workload") or {}
+    if workload.get("kind") != "trace" or any(map(workload.get, ("requests", "bytes", "duration"))):
+        return None
+    needed = _wordline.needed([json.dumps(report)]) or 0
+    return math.ceil(needed * (workload.get("loops") or 1) / max(1, report["host"]["requests"]))
 
 
 def answer(figures: Mapping[str, Any], rests: Sequence[Steady]) -> str:

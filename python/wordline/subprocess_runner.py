@@ -96,8 +96,15 @@ class Process:
         self.stop()
 
 
+#: What `show` has printed.
+shown: list[BaseException] = []
+
+
 def show(error: BaseException) -> None:
     """Print an exception of a scheme with its traceback, be it from here or from a process."""
+    if isinstance(error, KeyboardInterrupt):
+        return  # A signal has interrupted the scheme, as the command line says.
+    shown.append(error)
     told = getattr(error, "traceback_there", None)
     print(told or "".join(traceback.format_exception(error)).rstrip(), file=sys.stderr)
 

@@ -18,6 +18,9 @@ from wordline.commands import SWEEP, command, tell
 from wordline.quantity import duration
 
 if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress
+
     from wordline.atlas.cells import Atlas
     from wordline.atlas.design import Condition, Design
     from wordline.atlas.report import Words
@@ -25,6 +28,8 @@ if TYPE_CHECKING:
 
 #: Of an atlas of one's own workload, where nothing is said.
 SEEDS, REQUESTS = 5, 50_000
+#: Characters of the bar of the conditions.
+_BAR = 24
 #: Seeds that an interval may stand on.
 MOST_SEEDS = 10
 
@@ -114,7 +119,6 @@ def runner_in(folder: Path, jobs: int | None, on: str | None) -> Runner:
 def carry_out(design: Design, runner: Runner, *, dry_run: bool = False) -> Atlas | None:
     """Do the runs of a design; only say how many there are and how long they take if it is dry."""
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
     from wordline.atlas.execute import Performer
 
@@ -136,23 +140,39 @@ def carry_out(design: Design, runner: Runner, *, dry_run: bool = False) -> Atlas
     if dry_run:
         print(performer.forecast())
         return None
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(24),
-        TextColumn("{task.completed} of {task.total} conditions"),
-        TimeRemainingColumn(),
-    )
     begin = time.perf_counter()
-    with Progress(*columns, console=Console(stderr=True)) as bars:
-        task = bars.add_task("atlas", total=design.condition_count())
+    console = Console(stderr=True)
+    with _bars(console) as bars:
+        total = design.condition_count()
+        task = bars.add_task("atlas", total=total)
 
         def told(drive: str, number: int, condition: Condition) -> None:
-            bars.update(task, advance=1, description=f"{drive}: {condition}")
+            described = _cut(f"{drive}: {condition}", console.width, total)
+            bars.update(task, advance=1, description=described)
 
         performer.told = told
         atlas = performer.perform()
     print(f"took {duration(time.perf_counter() - begin)}")
     return atlas
+
+
+def _bars(console: Console) -> Progress:
+    """Return the bar of the conditions, on one line."""
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(_BAR),
+        TextColumn("{task.completed} of {task.total} conditions"),
+        TimeRemainingColumn(),
+    )
+    return Progress(*columns, console=console)
+
+
+def _cut(text: str, width: int, total: int) -> str:
+    """Cut what stands before the bar, so that the number and the remaining time have room."""
+    room = max(1, width - _BAR - len(f"{total} of {total} conditions") - len("0:00:00") - 3)
+    return text if len(text) <= room else f"{text[: room - 1]}…"
 
 
 def show(atlas: Atlas, folder: Path, command: str, words: Words | None = None) -> None:

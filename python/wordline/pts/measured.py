@@ -7,8 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+import numpy as np
+
 from wordline import Drive, UserError
 from wordline.drive import Feed, programmed_bytes
+from wordline.quantity import significant
 
 #: Number of rounds over which steady state is determined (PTS 2.0.2, definition of steady state).
 WINDOW = 5
@@ -16,6 +19,10 @@ WINDOW = 5
 RANGE, SLOPE = 0.20, 0.10
 #: Requests without end: a measurement stops by time.
 _ENDLESS = 10**15
+#: The latencies of a measurement: in `Cell`, and in a report.
+_POINTS = ("mean", "p99", "p999", "p9999", "max")
+#: Nanoseconds of a mix whose requests are held in memory together.
+_SLICE_NS = 50_000_000
 
 
 def size_name(size: int) -> str:
@@ -68,7 +75,7 @@ class Cell:
     #: Of reads and writes together; a MB has 10^6 bytes.
     iops: float
     mb_per_s: float
-    #: Latencies of writes, or of reads if there are no writes.
+    #: Latencies of all requests, reads and writes together.
     mean_us: float | None
     p99_us: float | None
     p999_us: float | None
@@ -210,13 +217,10 @@ class Bench:
             feed = self.drive.feed(load.spelling(f"requests={_ENDLESS}"), seed=seed)
             self._feeds[load] = feed
         start, programmed = self.now_s, programmed_bytes(self.drive)
-        found = feed.measure(until_ns=self.drive.now_ns + round_ns(length))
-        self._checked(found.failed)
-        wrote = found.write_bytes
+        found = self._measured(feed, load, self.drive.now_ns + round_ns(length))
+        self._checked(found["failed"])
+        wrote, requests, took = found["write_bytes"], found["requests"], found["seconds"]
         self.written += wrote
-        latency = found.latency_us.to_dict()
-        own = latency["write"] or latency["read"] or {}
-        points = ("mean", "p99", "p999", "p9999", "max")
         cell = Cell(
             stage=stage,
             round=round,
@@ -225,16 +229,45 @@ class Bench:
             size=load.size,
             depth=load.depth,
             start_s=start,
-            seconds=found.seconds,
-            requests=found.requests,
-            iops=found.requests / found.seconds,
-            mb_per_s=(found.read_bytes + wrote) / found.seconds / 1e6,
-            **{f"{point}_us": own.get(point) for point in points},
+            seconds=took,
+            requests=requests,
+            iops=requests / took,
+            mb_per_s=(found["read_bytes"] + wrote) / took / 1e6,
+            **{f"{point}_us": found["all_us"].get(point) for point in _POINTS},
             drive_writes=self.written / self.logical,
             waf=(programmed_bytes(self.drive) - programmed) / wrote if wrote else None,
         )
         self.cells.append(cell)
         return cell
+
+    def _measured(self, feed: Feed, load: Load, until_ns: int) -> dict[str, Any]:
+        """Return what `Feed.measure` does, and ``all_us``: latencies of reads and writes together.
+
+        Percentiles of both do not follow from those of each, so that a mix is measured by request.
+        """
+        if load.read in (0.0, 1.0):
+            found = feed.measure(until_ns=until_ns).to_dict()
+            return found | {"all_us": found["latency_us"]["read" if load.read else "write"] or {}}
+        begin = now = self.drive.now_ns
+        failed, sizes, parts = 0, {"read": 0, "write": 0}, [np.empty(0)]
+        while now < until_ns:
+            now = min(until_ns, now + _SLICE_NS)
+            ended = feed.step(until_ns=now)
+            parts.append(np.fromiter((c.latency_us for c in ended), float, len(ended)))
+            failed += sum(c.outcome != "done" for c in ended)
+            for c in ended:
+                sizes[c.op] += c.bytes
+        every = np.concatenate(parts)
+        together: dict[str, float] = {}
+        if every.size:
+            tail = np.percentile(every, (99, 99.9, 99.99), method="inverted_cdf")
+            figures = (every.mean(), *tail, every.max())
+            together = {name: float(us) for name, us in zip(_POINTS, figures, strict=True)}
+        return {
+            **{f"{op}_bytes": size for op, size in sizes.items()},
+            **{"failed": failed, "requests": every.size, "seconds": (until_ns - begin) / 1e9},
+            "all_us": together,
+        }
 
     def rest(self, seconds: float) -> None:
         """Leave the drive idle after its outstanding requests have completed."""
@@ -250,7 +283,7 @@ class Bench:
         values: list[float] = []
         while True:
             values.append(of(len(values) + 1))
-            self.told(f"{stage}, round {len(values)}: {figure} {values[-1]:,.4g}")
+            self.told(f"{stage}, round {len(values)}: {figure} {significant(values[-1])}")
             judged = judge(figure, values)
             if judged and (judged.holds or len(values) >= self.rounds):
                 self.steady[stage] = judged

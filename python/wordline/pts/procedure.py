@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from wordline.pts.measured import Bench, Cell, Load, Result, judge
+from wordline.quantity import significant
 
 KIB = 1024
 #: Workload-independent preconditioning: sequential writes of 128 KiB, two drive writes.
@@ -143,7 +144,7 @@ def xsr(bench: Bench) -> Result:
             is_written = bench.written - begin >= STIMULUS_DRIVE_WRITES * bench.logical
             if bench.cell_s < 60 and is_written:
                 break
-        bench.told(f"{stage}: {own[-1].mb_per_s:,.4g} MB/s at the end")
+        bench.told(f"{stage}: {significant(own[-1].mb_per_s)} MB/s at the end")
         _judge(bench, stage, own, lambda cell: cell.mb_per_s, "MB/s")
     return bench.result("xsr")
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from wordline.pts import procedure
 from wordline.pts.measured import RANGE, SLOPE, WINDOW, Cell, Load, Result, size_name
+from wordline.quantity import significant
 
 #: Maximum number of sentences on steady state at the head of a page.
 _SAID = 2
@@ -70,7 +71,7 @@ def _time(result: Result) -> str:
 def _number(value: float | None) -> str:
     if value is None:
         return "–"  # noqa: RUF001
-    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+    return significant(value, 3)
 
 
 def _mean(cells: Sequence[Cell], of: str) -> float | None:

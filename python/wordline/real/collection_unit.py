@@ -15,7 +15,7 @@ from statistics import mean
 import numpy as np
 
 import wordline as wl
-from wordline import _wordline
+from wordline import UserError, _wordline
 from wordline.drive import programmed_bytes
 from wordline.real.bench import device_file, measured
 from wordline.real.measurements import Value
@@ -103,7 +103,14 @@ def collection_unit(
     usable = round(usable, 2)
     tried = TRIED_APART if apart else TRIED
     tried = tuple(pages for pages in tried if pages * (1 - 1 / usable) >= FREED)
-    curves = [copies_of(pages, usable, numbers, apart) for pages in tried]
+    curves = []
+    for pages in tried:
+        try:
+            curves.append(copies_of(pages, usable, numbers, apart))
+        except UserError:
+            break  # Units this large, and larger ones, leave GC no block to write to.
+    if len(curves) < 2:
+        return None, f"{100 * (usable - 1):.2g} % of flash beyond the data is too little to show it"
     shares = np.log([share for share, _ in curves])
     fine = np.linspace(shares[0], shares[-1], SIZES)
     model = np.array([np.interp(fine, shares, of) for of in np.transpose([c for _, c in curves])])

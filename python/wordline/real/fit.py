@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from wordline import UserError, _wordline
-from wordline.commands import SWEEP, command, tell
+from wordline.commands import SWEEP, command, need_folder, tell
 from wordline.real import (
     jobs,
     map_cache,
@@ -18,6 +18,7 @@ from wordline.real import (
     probed,
     rests,
     sheet,
+    steady_fit,
     steady_rows,
     write_buffer,
 )
@@ -53,6 +54,8 @@ def main(
     target = Path(output)
     if target.is_file() and not force:
         raise UserError(f"{target}: file exists; --force overwrites it")
+    for folder in [target.parent, *([Path(out)] if out is not None else [])]:
+        need_folder(folder)
     fitted = fit(load(Path(measurements), drive), target.stem, seed=seed, tell=tell)
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_text(fitted.sheet.toml(), encoding="utf-8")
@@ -90,10 +93,18 @@ def fit(
     `tell` receives a line of text after each round. Raises `UserError`: the measurements are not
     sufficient.
     """
+    require(drive)
     if "cache_gb" in drive.values:
         return _cliff(drive, name, seed, tell)
+    return SteadyFit(drive, name, seed, tell).fitted()
+
+
+def require(drive: Drive) -> None:
+    """Raise `UserError` where the measurements of a drive are not sufficient for a fit."""
+    if "cache_gb" in drive.values:
+        return
     if drive.rows:
-        return SteadyFit(drive, name, seed, tell).fitted()
+        return steady_fit.require(drive.flash or drive)
     raise UserError(
         f"{drive.name}: too few measurements for a fit\n  allowed: the size of an SLC cache with "
         "the write rates before and after the cliff, or a logged fill that shows them, or a fill "

@@ -9,18 +9,20 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from json import dumps
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import numpy as np
 
 import wordline as wl
 from wordline import Refused, UserError, _wordline, toml
-from wordline.commands import SWEEP, command, tell
+from wordline.commands import SWEEP, command, message, tell
 from wordline.drive import programmed_bytes
 from wordline.implausible import quiet, warn_of
-from wordline.quantity import in_bytes, in_us
+from wordline.quantity import in_bytes, in_us, significant
 from wordline.real.result import FITTED, PUBLIC, overhead_in
 from wordline.real.sheet import read, scaled, scheme_of
+from wordline.runs import Stopped
 
 #: Default number of requests.
 REQUESTS = 100_000
@@ -104,14 +106,20 @@ def pick(
         raise UserError("no drive is named; allowed: names of devices, or all")
     rated = rated_tbw()
     count = requests or REQUESTS
+    stop = Event()
     warn_of((name, ()) for name in names)
 
     def one(name: str) -> Choice:
         if toml.builtin(f"devices/{name}.toml") is None and not Path(name).is_file():
-            # The engine names the invalid one.
-            wl.Drive(device=name, scheme="conventional", seed=seed)
+            # The engine names the invalid one, as a device.
+            try:
+                wl.Drive(device=name, scheme="conventional", seed=seed)
+            except UserError as e:
+                e.args = (str(e).replace("device=", "drives=", 1),)
+                e.on_command_line = message(e).replace("--device", "--drives", 1)  # type: ignore[attr-defined]
+                raise
         text, file = read(name)
-        run = _Run(workload, count, fit, fill, seed, traces)
+        run = _Run(workload, count, fit, fill, seed, traces, stop)
         try:
             # Erases of a scaled drive are short.
             with quiet():
@@ -128,7 +136,11 @@ def pick(
         return found
 
     with ThreadPoolExecutor(jobs) as pool:
-        found = list(pool.map(one, names))
+        try:
+            found = list(pool.map(one, names))
+        except BaseException:
+            stop.set()  # Nobody waits for the drives that are running.
+            raise
     if all(c.p99_us is None for c in found):
         raise UserError(f"no drive can take the workload; {found[0].drive}: {found[0].note}")
     return sorted(found, key=lambda c: (c.p99_us is None, c.p99_us or 0.0))
@@ -153,6 +165,7 @@ class _Run:
     fill: str
     seed: int
     traces: str | None
+    stop: Event  #: Set where nobody waits for the result.
 
     def on(self, name: str, file: dict[str, Any], tbw: float | None) -> Choice:
         """Run it on a small drive, and on a larger one if the small drive's cache is too small."""
@@ -193,6 +206,8 @@ class _Run:
         step = max(1, self.requests // STEPS)
         over = False
         while not over:
+            if self.stop.is_set():
+                raise Stopped
             over = feed.is_over
             ended = drive.run() if over else feed.step(step)
             latency += [c.latency_us for c in ended if c.op in ("read", "write")]
@@ -243,16 +258,16 @@ def terminal(found: Sequence[Choice]) -> str:
     """Return the table."""
     from wordline.real.probe_page import lines
 
-    def number(value: float | None, form: str = ",.3g", by: float = 1.0) -> str:
-        return "not known" if value is None else format(by * value, form)
+    def number(value: float | None, digits: int = 3, by: float = 1.0) -> str:
+        return "not known" if value is None else significant(by * value, digits)
 
     heads = ["drive", "p99, µs", "past cache, %", "WAF", "writes/day", "TBW, years", "simulated, %"]
     rows = [
         [
             c.drive,
-            "~" * c.p99_is_assumed + number(c.p99_us, ",.4g"),
+            "~" * c.p99_is_assumed + number(c.p99_us, 4),
             number(c.past_cache_s, by=100 / c.seconds if c.seconds else 0.0),
-            number(c.waf, ".2f"),
+            "not known" if c.waf is None else f"{c.waf:.2f}",
             number(c.dwpd),
             number(c.years),
             number(c.share, by=100),

@@ -11,9 +11,9 @@ from typing import Any
 
 import wordline as wl
 from wordline import UserError, _wordline
-from wordline.commands import SWEEP, command, settings, tell
+from wordline.commands import SWEEP, command, message, settings, tell
 from wordline.drive import programmed_bytes
-from wordline.real import bench, on_drive, probe_page, probed, sheet
+from wordline.real import bench, fit, on_drive, probe_page, probed, sheet
 from wordline.real.jobs import JOBS, Job
 from wordline.real.on_drive import Target
 from wordline.real.result import Tell
@@ -57,7 +57,19 @@ def main(
     said = f"{folder}: results of the jobs; fit them with:"
     if lacks := probed.lacks(folder):
         said = f"{folder}/{probed.ABOUT}: fill in {' and '.join(lacks)}; then fit the results with:"
+    elif why := _unfit(folder):
+        print(f"{folder}: results of the jobs; they cannot be fitted:\n  {why}")
+        return
     print(f"{said}\n  {probed.fit_command(folder)}")
+
+
+def _unfit(folder: Path) -> str:
+    """Return why no device file can be fitted to the results in a folder, or nothing."""
+    try:
+        fit.require(probed.drive_of(folder))
+    except UserError as e:
+        return message(e)
+    return ""
 
 
 def write(

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from wordline import UserError, toml
+from wordline.quantity import significant
 from wordline.real import jobs, measurements, steady_rows
 from wordline.real.measurements import Value
 from wordline.real.probed import Probed, drive_of, fit_command
@@ -29,7 +30,7 @@ class Reading:
 
     def __str__(self) -> str:
         """As ``0.053 ± 0.02``: four digits; large numbers without decimals."""
-        text = f"{self.value:,.4g}" if abs(self.value) < 1e4 else f"{self.value:,.0f}"
+        text = significant(self.value)
         return text if self.off is None else f"{text} ± {self.off:,.2g}"
 
 

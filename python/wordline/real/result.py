@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from wordline.quantity import significant
 from wordline.real.measurements import Drive, Value
 from wordline.real.sheet import Sheet
 
@@ -36,8 +37,8 @@ class Row:
     def cells(self) -> list[str]:
         """Return the cells of the table of figures."""
         m = self.measured
-        numbers = (f"{m.value:,.4g}", f"{m.low:,.4g} to {m.high:,.4g}", f"{self.modelled:,.4g}")
-        return [self.what, self.unit, *numbers, _percent(self.error)]
+        value, low, high, here = map(significant, (m.value, m.low, m.high, self.modelled))
+        return [self.what, self.unit, value, f"{low} to {high}", here, _percent(self.error)]
 
 
 @dataclass
@@ -62,8 +63,8 @@ class FitResult:
         text = text.strip("\n") + "\n\nnot identifiable from these measurements:\n"
         text += "".join(f"  {line}\n" for line in self.unknown)
         for size, figures in self.sizes:
-            shown = (f"{n} {f:,.4g}" for n, f in zip(self.size_names, figures, strict=True))
-            text += f"simulated at {size:,.3g} GB: {', '.join(shown)}\n"
+            shown = (f"{n} {significant(f)}" for n, f in zip(self.size_names, figures, strict=True))
+            text += f"simulated at {significant(size, 3)} GB: {', '.join(shown)}\n"
         return text.rstrip()
 
     def write(self, folder: Path, command: str) -> Path:
@@ -81,7 +82,7 @@ class FitResult:
         text += "".join(f"- {line}\n" for line in self.unknown)
         if self.sizes:
             text += "\n## Size of the simulated drive\n\n"
-            rows = [[f"{s:,.3g}", *(f"{f:,.4g}" for f in found)] for s, found in self.sizes]
+            rows = [[significant(s, 3), *map(significant, found)] for s, found in self.sizes]
             heads = ["simulated GB", *self.size_names]
             text += page.table(heads, rows, right=len(heads))
         text += f"\n## Device file\n\n```\n{self.sheet.toml()}```\n"

@@ -45,6 +45,27 @@ MOST_CONTROLLER = 0.3
 COMMAND = 0.5
 
 
+def require(drive: Drive) -> None:
+    """Raise `UserError` where a drive without an SLC cache lacks a measurement that a fit needs."""
+    for key, what in (
+        ("fill_mbps", "a sequential fill (rows of the kind seqfill, blocks of 64 KiB or more)"),
+        ("knee_dw", "uniform random writes over the whole drive after a fill, with their knee"),
+        ("steady_mbps", "uniform random writes over the whole drive after a fill"),
+    ):
+        if key in drive.values:
+            continue
+        rows = [r for r in drive.rows if r.kind == steady_rows.UNIFORM and r.share > 0.99]
+        if key == "knee_dw" and rows:
+            raise UserError(
+                f"{drive.name}: {rows[0].name} shows no knee: the rate of uniform random writes "
+                f"does not fall after 2 % of the drive or later, and is "
+                f"{rows[0].figures['steady']} MB/s in the end; so the flash beyond the capacity is "
+                "not known\n  allowed: writes whose rate falls later, as on a drive with a smaller "
+                "capacity.logical, or of smaller mapping units"
+            )
+        raise UserError(f"{drive.name}: not among the measurements\n  allowed: {what}")
+
+
 class SteadyFit:
     """The search: flash from the knee, programs from a fill, units from the steady rate."""
 
@@ -54,13 +75,7 @@ class SteadyFit:
         self.of = drive.flash or drive
         steady_rows.take_unit(self.of)
         self.values = self.of.values
-        for key, what in (
-            ("fill_mbps", "a sequential fill (rows of the kind seqfill, blocks of 64 KiB or more)"),
-            ("knee_dw", "uniform random writes over the whole drive after a fill, with their knee"),
-            ("steady_mbps", "uniform random writes over the whole drive after a fill"),
-        ):
-            if key not in self.values:
-                raise UserError(f"{self.of.name}: not among the measurements\n  allowed: {what}")
+        require(self.of)
         self.fill, self.knee, self.steady = (
             self.values[k].value for k in ("fill_mbps", "knee_dw", "steady_mbps")
         )
@@ -112,7 +127,8 @@ class SteadyFit:
             for larger in SIZES:
                 again = SteadyModel(text.toml(), self.seed, self.overhead, larger)
                 found = again.figures(shown)
-                figures = [again.fill_mbps(), found["knee"], found["steady"], found["waf"]]
+                shown_rates = (found["steady"], found["waf"])
+                figures = [again.fill_mbps(), found.get("knee", 0.0), *shown_rates]
                 fitted.sizes.append((again.simulated_gb, figures))
         return fitted
 

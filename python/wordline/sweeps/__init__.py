@@ -69,7 +69,7 @@ def main(
     with Bars(len(asked.runs), name) as bars:
         runner = Runner(kept, jobs=at_once, executor=executor, watch=bars.watch, ended=bars.ended)
         done = result.perform(asked, runner, paths)
-    show.terminal(done.table, done.changes())
+    show.terminal(done.table, done._rests(), done.changes())
     print(bars.summary())
     for path in done.save(out, axes or None):
         tell(f"wrote {path}")

@@ -60,22 +60,22 @@ def block(table: Table, scatter: str, rests: Steady) -> str:
     name = "<br>".join(html.escape(heat.called(first, [axis])) for axis in table.axes)
     rows = "".join(_row(table, path, first, rests.is_enough) for path in paths)
     box = 'class="scroll" tabindex="0" role="region" aria-label="Measures that decide"'
-    certainty = html.escape(_certainty(table, rests))
+    says = html.escape(certainty(table, rests))
     return (
         '<div id="decision">\n<h2 class="away">Decision</h2>\n'
         f'<div><div {box}><table class="deciding"><thead><tr><th scope="col">measure</th>'
         f'<th scope="col" class="number"><b class="run s0">{name}</b><small>first</small></th>'
         f'<th scope="col">best of {len(table.rows)}</th></tr></thead>\n'
         f"<tbody>\n{rows}</tbody></table></div>"
-        f'<p class="caption" id="certainty">{certainty}</p></div>\n{scatter}</div>\n'
+        f'<p class="caption" id="certainty">{says}</p></div>\n{scatter}</div>\n'
     )
 
 
-def _certainty(table: Table, rests: Steady) -> str:
+def certainty(table: Table, rests: Steady) -> str:
     """Return how certain the decision is."""
     text = f"{rests}."
-    if not rests.is_enough and rests.needed:
-        text += f" Run longer: with --requests {rests.needed} all may be."
+    if not rests.is_enough and rests.longer:
+        text += f" Run longer: with {rests.longer} all may be."
     if any(figure and figure[1] is not None for r in table.rows for figure in r.figures.values()):
         return text + " ± is half of the 95 % confidence interval over the seeds (Student's t)."
     return text + " One seed, so no confidence intervals; --replicas 5 gives them."

@@ -198,8 +198,9 @@ def draw(table: Table, axes: tuple[Axis, Axis], path: Path, note: str, winner: R
             at.errorbar(
                 [mean for mean, _ in of_x],
                 [mean for mean, _ in of_y],
-                xerr=[half or 0 for _, half in of_x],
-                yerr=[half or 0 for _, half in of_y],
+                # Without an interval there is no bar, in the legend neither.
+                xerr=[half or 0 for _, half in of_x] if any(half for _, half in of_x) else None,
+                yerr=[half or 0 for _, half in of_y] if any(half for _, half in of_y) else None,
                 fmt=mark,
                 color=ink,
                 markersize=7 if mark == "D" else 5,

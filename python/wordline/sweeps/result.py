@@ -19,6 +19,8 @@ from wordline.sweeps.table import Differences, Table, differences, table
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from wordline.steady import Steady
+
 #: Axes that are columns of the same name in reports.
 _OF_REPORTS = ("device", "workload", "initial", "scheme")
 
@@ -285,7 +287,6 @@ class Sweep(Sequence[Combination]):
         from wordline.commands import SWEEP, need
 
         need("sweep", SWEEP)
-        from wordline import steady
         from wordline.sweeps import decision, heat, show
         from wordline.sweeps.table import write
 
@@ -303,12 +304,17 @@ class Sweep(Sequence[Combination]):
         if scatter:
             best = pareto.frontier(told.rows, *scatter)
             front = show.Front("frontier.svg" if frontier else "tradeoff.svg", best)
-            known = steady.of_reports(r.to_dict() for r in self._reports.values()).is_enough
-            winner = decision.winner(told) if known else None
+            winner = decision.winner(told) if self._rests().is_enough else None
             written.append(to / front.picture)
             pareto.draw(told, scatter, written[-1], stand_ins(self._reports.values()), winner)
         changes = self.changes()
         return written + show.page(self._table, self._grid, self._reports, to, front, changes)
+
+    def _rests(self) -> Steady:
+        """Return how many of the runs are steady."""
+        from wordline import steady
+
+        return steady.of_reports(report.to_dict() for report in self._reports.values())
 
     def changes(self) -> Differences | None:
         """Return `differences` with its defaults, if there are several seeds."""

@@ -21,12 +21,14 @@ from wordline.sweeps.grid import Grid
 from wordline.sweeps.table import Differences, Row, Table, traceback_there
 
 
-def terminal(table: Table, changes: Differences | None = None) -> None:
-    """Print the table, then the differences, and what was refused."""
+def terminal(table: Table, rests: steady.Steady, changes: Differences | None = None) -> None:
+    """Print the table, how many runs are steady, the differences, and what was refused."""
     console = Console(soft_wrap=False)
     if not console.is_terminal:
         console = Console(width=max(100, 24 * (len(table.axes) + len(table.paths))))
     console.print(_printed(table), highlight=False)
+    if rests.runs:
+        console.print(decision.certainty(table, rests), highlight=False, markup=False)
     if changes is not None:
         since = f"Change from {changes.over} {changes.baseline}, paired by seed"
         console.print(f"{since}, with 95 % intervals:", highlight=False, markup=False)
