@@ -63,7 +63,7 @@ pub(crate) fn new(args: &SchemeNewArgs, console: &Console) -> Result<(), Failure
         let path = at(format!("{file}.py"));
         format!(
             "run it   wordline run --device fair-tlc --workload twin:hm_0 --fit wrap --scheme 'py:{path}#{class}'\n\
-             test it  python -m pytest {}\n",
+             test it  python -m pytest {} (needs pytest)\n",
             at(format!("test_{file}.py"))
         )
     };

@@ -150,15 +150,17 @@ impl AskedMove<'_> {
 
 /// `wordline.Collect`.
 #[derive(FromPyObject)]
-pub(crate) struct AskedCollect {
-    region: String,
+pub(crate) struct AskedCollect<'py> {
+    region: Bound<'py, PyAny>,
     block: Option<u32>,
     grain: String,
 }
 
-impl AskedCollect {
+impl AskedCollect<'_> {
     pub(crate) fn read(&self, named: &Named) -> PyResult<Collect> {
-        Ok(Collect { region: named.region_of(&self.region)?, block: self.block.map(BlockId) })
+        // Anything else than a name is no region either, and the error lists those.
+        let region = self.region.str()?;
+        Ok(Collect { region: named.region_of(region.to_str()?)?, block: self.block.map(BlockId) })
     }
 }
 
@@ -166,7 +168,7 @@ impl AskedCollect {
 #[derive(FromPyObject)]
 pub(crate) enum AskedIdle<'py> {
     Move(AskedMove<'py>),
-    Collect(AskedCollect),
+    Collect(AskedCollect<'py>),
 }
 
 impl AskedIdle<'_> {

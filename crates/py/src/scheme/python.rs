@@ -315,7 +315,8 @@ impl Scheme for PyScheme {
             let region = self.named.name_in(py, need.region);
             let answer =
                 self.object.bind(py).call_method1(intern!(py, "collect"), (region, need.plane.0, handle))?;
-            let collect: Option<AskedCollect> = answered("collect", "a wordline.Collect, or None", &answer)?;
+            let collect: Option<AskedCollect<'_>> =
+                answered("collect", "a wordline.Collect, or None", &answer)?;
             collect.map(|c| c.read(&self.named)).transpose()
         })
     }
