@@ -179,7 +179,7 @@ def test_lines_break_at_idle_time_and_stimuli_are_parted() -> None:
     assert [line.get_xdata()[0] for line in at.lines] == [0, 5]
 
 
-def test_folder_that_cannot_be_written_is_refused_before_the_test(
+def test_folder_that_cannot_be_written_is_refused_first(
     wordline: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "file").touch()

@@ -159,7 +159,7 @@ def test_invalid_hook_result_error_says_what_is_allowed(hook, answer, allowed):
     assert f"{hook}() returned {answer!r}\n  allowed: {allowed}" in str(told.value)
 
 
-def test_collect_of_what_is_no_region_is_met_with_the_regions():
+def test_collect_of_no_region_is_met_with_the_regions():
     with pytest.raises(wl.UserError, match=r'unknown region "999"\n  allowed: slc, dense'):
         wl.run(**RESTS, scheme=made(idle=lambda *_: wl.Collect(999)))
 
