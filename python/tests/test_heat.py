@@ -7,9 +7,10 @@ import pytest
 
 pytest.importorskip("markdown_it", reason="needs pip install '.[sweep]'")
 
+import wordline as wl
 from wordline import page, plotting
 from wordline._measures import brief, change
-from wordline.steady import Steady
+from wordline.steady import Steady, of_reports
 from wordline.sweeps import decision, frontier, heat
 from wordline.sweeps.grid import grid
 from wordline.sweeps.table import Row, Table
@@ -205,3 +206,12 @@ def test_frontier_has_bars_only_where_there_are_intervals(tmp_path, monkeypatch)
     (at,) = drawn[0].axes
     assert len(at.containers) == len(at.get_legend().get_texts()) == 3
     assert {(bars.has_xerr, bars.has_yerr) for bars in at.containers} == {(False, True)}
+
+
+def test_longer_bursty_runs_have_more_bursts_too():
+    asked = {"device": "demo-8gb", "scheme": "conventional", "workload": "bursty"}
+    short = of_reports([wl.run(**asked, requests=3000).to_dict()])
+    assert short.longer == f"--requests {short.needed} --set workload.bursts={short.bursts}"
+    assert short.bursts > 6
+    other = {**asked, "workload": "uniform"}
+    assert of_reports([wl.run(**other, requests=3000).to_dict()]).bursts == 0

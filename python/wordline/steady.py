@@ -30,6 +30,7 @@ class Steady:
     #: whether all others did: more requests do not make a trace longer.
     loops: int = 0
     ended_with_trace: bool = False
+    bursts: int = 0  #: The bursts that workloads in bursts need for as many requests.
 
     @property
     def is_steady(self) -> bool:
@@ -56,6 +57,7 @@ class Steady:
             self.is_finite or other.is_finite,
             max(self.loops, other.loops),
             all(of.ended_with_trace for of in (self, other) if of.steady < of.runs),
+            max(self.bursts, other.bursts),
         )
 
     @property
@@ -63,7 +65,8 @@ class Steady:
         """The options of the command line that make the others longer; empty if none is known."""
         found = [f"--set workload.loops={self.loops}"] if self.loops else []
         if self.needed and not self.ended_with_trace:
-            found.insert(0, f"--requests {self.needed}")
+            more = f" --set workload.bursts={self.bursts}" if self.bursts else ""
+            found.insert(0, f"--requests {self.needed}{more}")
         return " and of traces ".join(found)
 
     def __str__(self) -> str:
@@ -86,12 +89,21 @@ def of_reports(reports: Iterable[Mapping[str, Any]], *, over_seeds: bool = False
     found = [(report, report.get("steady_state") or {}) for report in reports]
     key, value = ("stationary", True) if over_seeds else ("reached", "yes")
     short = [(report, state) for report, state in found if state.get(key) != value]
-    needed = _wordline.needed([json.dumps(report) for report, _ in short])
+    texts = [json.dumps(report) for report, _ in short]
+    needed, bursts = _wordline.needed(texts) or 0, _wordline.needed_bursts(texts) or 0
     changing = sum(state.get("reached") == "no" for _, state in short)
     passes = [_passes(report) for report, _ in short]
     loops, is_trace = max(filter(None, passes), default=0), bool(passes) and None not in passes
     count = len(found) - len(short)
-    return Steady(count, len(found), needed or 0, changing, loops=loops, ended_with_trace=is_trace)
+    return Steady(
+        count,
+        len(found),
+        needed,
+        changing,
+        loops=loops,
+        ended_with_trace=is_trace,
+        bursts=bursts,
+    )
 
 
 def _passes(report: Mapping[str, Any]) -> int | None:

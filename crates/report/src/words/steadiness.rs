@@ -142,12 +142,7 @@ fn options(reports: &[Report]) -> Option<Vec<(&'static str, String)>> {
         return None;
     }
     let most = |of: fn((&Report, &Report)) -> f64| with_reports(reports).map(of).fold(0.0, f64::max);
-    let bursts = |count: fn(&Value, u64, f64) -> Option<u64>| {
-        let run = reports.first()?;
-        let drives = most(|(of, run)| run.drive_writes().unwrap_or(0.0) * times((of, run)));
-        let bursts = count(parameters(run)?, run.capacity.logical_bytes, drives)?;
-        Some(("--set", format!("workload.bursts={bursts}")))
-    };
+    let bursts = |count| Some(("--set", format!("workload.bursts={}", bursts(reports, count)?)));
     match end {
         End::Requests => {
             let requests = ("--requests", (two_digits(most(requests)) as u64).to_string());
@@ -161,6 +156,23 @@ fn options(reports: &[Report]) -> Option<Vec<(&'static str, String)>> {
         End::Bursts => bursts(bursts_for).map(|option| vec![option]),
         End::Jobs(_) | End::Bound => None,
     }
+}
+
+/// Counts the bursts that write so many times the drive, by the parameters of a workload and the bytes of the drive.
+type CountBursts = fn(&Value, u64, f64) -> Option<u64>;
+
+/// The bursts with which each of these runs can have an answer, by a way of counting them.
+fn bursts(reports: &[Report], count: CountBursts) -> Option<u64> {
+    let drives = |(of, run): (&Report, &Report)| run.drive_writes().unwrap_or(0.0) * times((of, run));
+    let of_one =
+        |both: (&Report, &Report)| count(parameters(both.1)?, both.1.capacity.logical_bytes, drives(both));
+    with_reports(reports).filter_map(of_one).max()
+}
+
+/// The number of bursts with which each of these runs of workloads in bursts can have an answer; `None` where all have
+/// enough of them.
+pub fn needed_bursts(reports: &[Report]) -> Option<u64> {
+    bursts(reports, further_bursts)
 }
 
 /// The number of requests with which each of these runs can have an answer, to two digits: as for `--requests`, per
