@@ -89,8 +89,7 @@ def of_reports(reports: Iterable[Mapping[str, Any]], *, over_seeds: bool = False
     found = [(report, report.get("steady_state") or {}) for report in reports]
     key, value = ("stationary", True) if over_seeds else ("reached", "yes")
     short = [(report, state) for report, state in found if state.get(key) != value]
-    texts = [json.dumps(report) for report, _ in short]
-    needed, bursts = _wordline.needed(texts) or 0, _wordline.needed_bursts(texts) or 0
+    needed, bursts = _wordline.needed([json.dumps(report) for report, _ in short])
     changing = sum(state.get("reached") == "no" for _, state in short)
     passes = [_passes(report) for report, _ in short]
     loops, is_trace = max(filter(None, passes), default=0), bool(passes) and None not in passes
@@ -98,11 +97,11 @@ def of_reports(reports: Iterable[Mapping[str, Any]], *, over_seeds: bool = False
     return Steady(
         count,
         len(found),
-        needed,
+        needed or 0,
         changing,
         loops=loops,
         ended_with_trace=is_trace,
-        bursts=bursts,
+        bursts=bursts or 0,
     )
 
 
@@ -114,8 +113,9 @@ def _passes(report: Mapping[str, Any]) -> int | None:
     workload = report.get("workload") or {}
     if workload.get("kind") != "trace" or any(map(workload.get, ("requests", "bytes", "duration"))):
         return None
-    needed = _wordline.needed([json.dumps(report)]) or 0
-    return math.ceil(needed * (workload.get("loops") or 1) / max(1, report["host"]["requests"]))
+    needed, _ = _wordline.needed([json.dumps(report)])
+    passes = workload.get("loops") or 1
+    return math.ceil((needed or 0) * passes / max(1, report["host"]["requests"]))
 
 
 def answer(figures: Mapping[str, Any], rests: Sequence[Steady]) -> str:

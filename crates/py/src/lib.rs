@@ -173,20 +173,13 @@ fn estimate(values: Vec<f64>) -> PyResult<(f64, Option<f64>, Option<f64>)> {
     Ok((found.mean, found.sd, found.half_width_95))
 }
 
-/// The requests with which the runs of these reports that have no steady state may have one; none where all have.
+/// The requests with which the runs of these reports that have no steady state may have one, none where all have; and the
+/// bursts, none where no workload has too few.
 #[pyfunction]
-fn needed(reports: Vec<String>) -> PyResult<Option<u64>> {
-    Ok(wordline_report::needed(&read(&reports)?))
-}
-
-/// The bursts with which the runs of these reports may have a steady state; none where no workload has too few.
-#[pyfunction]
-fn needed_bursts(reports: Vec<String>) -> PyResult<Option<u64>> {
-    Ok(wordline_report::needed_bursts(&read(&reports)?))
-}
-
-fn read(reports: &[String]) -> PyResult<Vec<Report>> {
-    reports.iter().map(|report| Report::from_json(report)).collect::<Result<_, _>>().map_err(wrong)
+fn needed(reports: Vec<String>) -> PyResult<(Option<u64>, Option<u64>)> {
+    let reports: Result<Vec<Report>, _> = reports.iter().map(|r| Report::from_json(r)).collect();
+    let reports = reports.map_err(wrong)?;
+    Ok((wordline_report::needed(&reports), wordline_report::needed_bursts(&reports)))
 }
 
 /// The schemes with `all-compatible` replaced by its schemes, and those that do not support the device.
@@ -439,7 +432,6 @@ fn _wordline(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(size, m)?)?;
     m.add_function(wrap_pyfunction!(spelled_size, m)?)?;
     m.add_function(wrap_pyfunction!(needed, m)?)?;
-    m.add_function(wrap_pyfunction!(needed_bursts, m)?)?;
     m.add_function(wrap_pyfunction!(comparison_json, m)?)?;
     m.add_function(wrap_pyfunction!(reports, m)?)?;
     m.add_function(wrap_pyfunction!(figures, m)?)?;
