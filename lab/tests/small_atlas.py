@@ -1,6 +1,6 @@
 """An atlas of few conditions, schemes and requests, as tests need it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
@@ -118,18 +118,20 @@ def with_further(first: str, second: str, further: dict[str, list[float]]) -> Dr
 def settled(atlas: Atlas) -> Atlas:
     """The same as if every run were steady."""
     found = deepcopy(atlas)
-    for drive in found.drives:
-        for place in drive.places:
-            for cell in place.cells.values():
-                cell.steady = cell.steadiness.runs
+    for cell in cells(found):
+        cell.steady = cell.steadiness.runs
     return found
 
 
 def changing(atlas: Atlas) -> Atlas:
     """The same as if something still changed at the end of every run."""
     found = deepcopy(atlas)
-    for drive in found.drives:
-        for place in drive.places:
-            for cell in place.cells.values():
-                cell.steady, cell.changing = 0, cell.steadiness.runs
+    for cell in cells(found):
+        cell.steady, cell.changing = 0, cell.steadiness.runs
     return found
+
+
+def cells(atlas: Atlas) -> Iterator[Cell]:
+    """Every cell of every drive."""
+    places = (place for drive in atlas.drives for place in drive.places)
+    return (cell for place in places for cell in place.cells.values())
