@@ -16,7 +16,7 @@ import pytest
 import recovery
 import wordline as wl
 from wordline import commands, toml
-from wordline.quantity import in_bytes, significant
+from wordline.quantity import gigabytes, in_bytes, significant
 from wordline.real import (
     closed_network,
     fit,
@@ -605,6 +605,7 @@ def test_numbers_have_no_exponents() -> None:
         "1,000",
         "1,234",
     ]
+    assert [gigabytes(count) for count in (1.5e9, 11.2e12)] == ["1.5 GB", "11,200 GB"]
 
 
 def test_pick_names_a_wrong_drive_and_keeps_lines_whole(

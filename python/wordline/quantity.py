@@ -34,6 +34,11 @@ def significant(value: float, digits: int = 4) -> str:
     return f"{value:,.0f}" if is_whole else f"{value:.{digits}g}"
 
 
+def gigabytes(count: float) -> str:
+    """Return a number of bytes as ``11,200 GB``, of 10^9 bytes."""
+    return f"{significant(count / 1e9)} GB"
+
+
 def duration(seconds: float) -> str:
     """Say how long something takes: ``0.4 s``, ``45 s``, ``12.3 min``, ``2.1 h``."""
     if seconds < 10:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from wordline.quantity import gigabytes
+
 #: Interval of the lines in fio's bandwidth logs, in milliseconds; shorter around an idle time.
 LOG_MS, REST_MS = 250, 100
 #: Bytes of a sequential request, and queue depth.
@@ -128,7 +130,7 @@ class Job:
             lost = "# Erase the drive before: nvme format -s1, or blkdiscard. All data are lost."
         lines = [
             f"# {self.purpose}.",
-            f"# Writes {written / 1e9:,.4g} GB ({share}); takes {self.time}.",
+            f"# Writes {gigabytes(written)} ({share}); takes {self.time}.",
             lost,
             f"# {' '.join(self.command('/dev/nvme0n1'))}",
         ]

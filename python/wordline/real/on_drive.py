@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from wordline import UserError
+from wordline.quantity import gigabytes
 from wordline.real.jobs import Job
 
 #: Counters of nvme-cli that show whether a drive was throttled while a job ran.
@@ -122,7 +123,7 @@ def confirm(target: Target, ask: Callable[[str], str]) -> None:
 
     Raises `UserError`: the user typed something else.
     """
-    size = f"{target.capacity / 1e9:,.4g} GB"
+    size = gigabytes(target.capacity)
     text = f"All data on {target.path} ({size}) will be lost. Type {target.path} to go on: "
     if ask(text).strip() != target.path:
         raise UserError(f"{target.path}: not confirmed; nothing was written")

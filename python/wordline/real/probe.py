@@ -13,6 +13,7 @@ import wordline as wl
 from wordline import UserError, _wordline
 from wordline.commands import SWEEP, command, message, settings, tell
 from wordline.drive import programmed_bytes
+from wordline.quantity import gigabytes
 from wordline.real import bench, fit, on_drive, probe_page, probed, sheet
 from wordline.real.jobs import JOBS, Job
 from wordline.real.on_drive import Target
@@ -102,9 +103,9 @@ def about(folder: Path, jobs: Sequence[Job] = JOBS) -> str:
     written = sum(job.written(capacity) for job in jobs)
     share = f", {100 * written / (rated * 1e12):.2g} % of rated TBW" if rated else ""
     text = probe_page.lines(["job", "drive writes", "measures"], rows, left=(0, 2))
-    gb = f"{written / 1e9:,.4g}" if written < 1e13 else f"{written / 1e9:,.0f}"
     lacking = "fill in model, nand (TLC or QLC), interface and rated_tbw (TB)"
-    return f"{text}\n\nall jobs write {gb} GB{share}\n{folder}/{probed.ABOUT}: {lacking}"
+    text += f"\n\nall jobs write {gigabytes(written)}{share}"
+    return f"{text}\n{folder}/{probed.ABOUT}: {lacking}"
 
 
 def measure(
@@ -141,8 +142,8 @@ def measure(
             continue
         needed = job.written(target.capacity)
         if budget is not None and known["written_bytes"] + needed > budget:
-            left = f"{(budget - known['written_bytes']) / 1e9:,.4g} GB of --budget left"
-            tell(f"{job.name}: left out: {needed / 1e9:,.4g} GB, and {left}")
+            left = gigabytes(budget - known["written_bytes"])
+            tell(f"{job.name}: left out: {gigabytes(needed)}, and {left} of --budget left")
             continue
         tell(f"{job.name}: {job.time}")
         known["written_bytes"] += int(needed)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from wordline import UserError, toml
-from wordline.quantity import significant
+from wordline.quantity import gigabytes, significant
 from wordline.real import jobs, measurements, steady_rows
 from wordline.real.measurements import Value
 from wordline.real.probed import Probed, drive_of, fit_command
@@ -176,7 +176,7 @@ def page(folder: Path) -> Path:
         text += f"\n## Nearest measured drive\n\n{near[0]}: {near[1]} on average.\n"
     if missing := _missing(found):
         text += "\n## Not known\n\n" + "".join(f"- {line}\n" for line in missing)
-    facts = [("capacity", f"{found.capacity / 1e9:,.4g} GB")]
+    facts = [("capacity", gigabytes(found.capacity))]
     for key in ("nand", "interface", "firmware", "lba_bytes", "kernel", "fio"):
         if about.get(key):
             facts.append((key.replace("_", " "), str(about[key])))
