@@ -167,7 +167,7 @@ pub(crate) fn filled_spelling((share, valid): (Fraction, Fraction)) -> String {
 /// Drive writes after which a drive has mostly come to its steady state.
 const SETTLED: f64 = 8.0;
 
-/// The option with which a workload writes so many drives: a trace is repeated, everything else goes on.
+/// The option with which a workload writes [`SETTLED`] drives: a trace is repeated, any other workload has no end.
 fn long_enough(setup: &Setup) -> String {
     let Some(passes) = setup.workload.passes() else { return format!("bytes={SETTLED}x") };
     let written = run_length(setup).map_or(0, |length| length.write_bytes).max(1) as f64;

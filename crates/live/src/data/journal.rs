@@ -37,7 +37,7 @@ pub(crate) struct Journal {
     folder: PathBuf,
     presence: Presence,
     pages: PageFile,
-    /// The same file, opened once more for bytes that leave the log: a FLUSH, too, is told of an error of the disk.
+    /// The same file, opened again for bytes that leave the log, so that a FLUSH also learns of an error of the disk.
     moving: PageFile,
     spare: Spare,
     state: Mutex<State>,

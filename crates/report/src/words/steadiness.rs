@@ -146,7 +146,7 @@ fn options(reports: &[Report]) -> Option<Vec<(&'static str, String)>> {
     match end {
         End::Requests => {
             let requests = ("--requests", (two_digits(most(requests)) as u64).to_string());
-            // A workload in bursts would end before so many.
+            // A workload in bursts ends before this many requests.
             Some([Some(requests), bursts(further_bursts)].into_iter().flatten().collect())
         }
         End::Trace => {
@@ -158,7 +158,7 @@ fn options(reports: &[Report]) -> Option<Vec<(&'static str, String)>> {
     }
 }
 
-/// Counts the bursts that write so many times the drive, by the parameters of a workload and the bytes of the drive.
+/// Computes a number of bursts from the parameters of a workload, the logical bytes of the drive, and the drive writes wanted.
 type CountBursts = fn(&Value, u64, f64) -> Option<u64>;
 
 /// The bursts with which each of these runs can have an answer, by a way of counting them.
