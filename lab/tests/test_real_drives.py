@@ -10,6 +10,8 @@ from wordline.real import fit, steady_model
 from wordline_lab import real_drives as judged
 
 DEVICES = Path(__file__).parents[2] / "devices"
+PAGE = DEVICES.parent / "docs" / "real-drives.md"
+SIZES = fit.SIZE, fit.CACHE
 
 
 @pytest.fixture(autouse=True)
@@ -25,6 +27,14 @@ def test_a_named_drive_has_the_cliff_of_its_review() -> None:
     for cell in found[1:4]:
         error = float(cell.partition("(")[2].partition(" %")[0])
         assert abs(error) < 5, found
+
+
+def test_page_has_the_caches_of_drives_with_data(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fit, "SIZE", SIZES[0])
+    monkeypatch.setattr(fit, "CACHE", SIZES[1])
+    page = PAGE.read_text(encoding="utf-8").replace("*", "")
+    for cells in judged.states(files=judged.folder(DEVICES)):
+        assert f"| {' | '.join(cells)} |" in page
 
 
 def test_judged_table_has_rows_of_drive() -> None:

@@ -192,7 +192,7 @@ def recovered_cache(seed: int, folder: Path) -> dict[str, tuple[float, float]]:
     back = min(was, jobs.AFTER * capacity / 1e9)
     after, rate = draw.uniform(4, 7), 1e3 * back / draw.uniform(33, 38)
     table = map_bytes(draw.uniform(0.05, 0.35), capacity, unit)
-    share, buffered = table / ENTRY * unit / capacity, draw.randint(100, 600)
+    share, buffered = table / ENTRY * unit / capacity, 4 * draw.randint(100, 600)
     hidden |= {
         "medium.flash.blocks_per_plane": file["medium"]["flash"]["blocks_per_plane"] + static,
         # Where data migrate late, overwritten ones free the cache at once, and rests show no rate.

@@ -314,7 +314,7 @@ def test_drive_with_shared_flash_is_judged() -> None:
     assert steady_fit.uses(drives["e"].rows[1], drives["e"]) == set()
     assert steady_fit.uses(drives["d"].rows[2], drives["d"]) == {"knee", "steady", "waf"}
     sheet = made._sheet(drives["e"])
-    assert sheet.get("capacity.logical") == "119999987712B"
+    assert sheet.get("capacity.logical") == "120000000000B"
     assert "The flash is that of Drive" in sheet.toml()
 
 

@@ -91,7 +91,7 @@ fn write_all(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
         Ack::Merge => {
             format!("after their program; partial pages are merged in a buffer of {} pages", spec.merge.pages)
         }
-        Ack::Buffer(pages) => format!("in a write buffer of {pages} pages"),
+        Ack::Buffer(pages) => format!("in a write buffer of {}", size(u64::from(pages) * spec.unit.0)),
     };
     writeln!(out, "  writes complete  {ack}")?;
     if let Some(Flush { high, low, idle }) = spec.flush {

@@ -176,6 +176,9 @@ class _Cliff:
         is_measured = self.static > 0 and values["static_gb"].source == rests.FULL
         grain = (self.static if is_measured else self.cache) / 40
         self.shape = sheet.shape(drive.cell, link, usable, planes, grain)
+        #: Flash of the drive, in GiB, and the blocks per plane that it amounts to.
+        self.all_gib = 2 ** math.ceil(math.log2(usable / 2**30))
+        self.all_blocks = int(self.shape.blocks * self.all_gib * 2**30 / usable)
         block = self.shape.slc_block_gb
         self.base = round(self.static / block)
         #: Blocks per plane that the cache takes on an empty drive in addition to static ones.
@@ -310,7 +313,7 @@ class _Cliff:
         base = max(self.base, 0 if dynamic > 1 else 2)
         if self.takes_all:
             dynamic = made.blocks - 1
-        wanted = base + made.blocks
+        wanted = min(base + made.blocks, max(self.all_blocks, made.blocks))
         sources = {
             "Rows": drive.address or "the measurements given",
             "Fit": "fitted: `wordline device fit` searched for what reproduces Rows",
@@ -326,6 +329,8 @@ class _Cliff:
         text = sheet.base(made, drive.cell, drive.capacity, named, head_lines)
         if wanted != made.blocks:
             why = "Fit: 7 % more flash than capacity, and the cache"
+            if wanted < base + made.blocks:
+                why = f"ASSUMED: {self.all_gib} GiB of flash, as dies have powers of two"
             text.put(flash + "blocks_per_plane", wanted, why)
         rates = [values[k] for k in ("cache_mbps", "after_mbps")]
         why = f"Fit: {rates[0]} MB/s in the cache"

@@ -12,7 +12,7 @@ from typing import Any
 from wordline import UserError, toml
 from wordline.quantity import in_bytes, in_us
 
-PAGE = 16 << 10
+PAGE, MAPPED = 16 << 10, 4 << 10
 #: Data rate of a link in MB/s (10^6), by words that name the link.
 LINKS = {"pcie5": 14000.0, "pcie4": 7000.0, "pcie3": 3500.0, "nvme": 3500.0, "sata": 560.0}
 #: Array times in us (read, program of a wordline, erase) and P/E cycles.
@@ -203,9 +203,10 @@ def base(made: Shape, cell: str, capacity: int, about: tuple[str, str], head: li
         erase *= min(1.0, made.wordlines / WORDLINES[1])
         sheet.put(at + "erase", time(erase), f"{unknown} usual for {mode.upper()}")
         sheet.put(at + "endurance", cycles, f"{unknown} usual for {mode.upper()}")
-    sheet.put("mapping.unit", "16KiB", f"{unknown} one page")
+    sheet.put("mapping.unit", "4KiB", f"{unknown} usual")
     sheet.put("mapping.sector", "4KiB", f"{unknown} usual")
-    logical = capacity // PAGE * PAGE
+    sheet.put("mapping.packing", "page", f"{unknown} units of several writes share a page")
+    logical = capacity // MAPPED * MAPPED
     sheet.put("capacity.logical", f"{logical}B", "Cap, in whole mapping units")
     sheet.put("host.rate", f"{made.link:g}MB/s", "Link, what is left of it for data")
     sheet.put("host.read_overhead", "500ns", f"{unknown} firmware and link")
@@ -216,6 +217,6 @@ def base(made: Shape, cell: str, capacity: int, about: tuple[str, str], head: li
     sheet.put("gc.victim", "greedy", f"{unknown} usual")
     sheet.put("gc.class", "background", f"{unknown} collects when idle, urgent when short")
     sheet.put("ack.mode", "buffer", f"{unknown} writes are acknowledged from RAM")
-    pages = 2 * made.planes * BITS[cell]
+    pages = 2 * made.planes * BITS[cell] * PAGE // MAPPED
     sheet.put("ack.pages", pages, f"{unknown} two wordlines of every plane, which avoids padding")
     return sheet

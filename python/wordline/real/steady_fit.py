@@ -36,7 +36,7 @@ TRIGGER = 0.5
 #: Minimum and maximum blocks per unit if the unit of collection determines them.
 FEW_UNITS, MANY_UNITS = 20, 1600
 #: Mapping unit, in bytes, and the mapping units of a wordline that a write buffer holds.
-UNIT, BUFFERED = 4096, 4
+BUFFERED = 4
 #: Channel rate in MB/s. Its share in the time of a copy cannot be separated from that of the read.
 BUS = 2400
 #: Largest share of the latency of a read that may be the controller's.
@@ -344,8 +344,6 @@ class SteadyFit:
         # An erase takes the same share of the time of a block for any number of wordlines.
         erase = sheet.USUAL[cell][2] * wordlines / sheet.WORDLINES[0]
         put(at + "erase", sheet.time(erase), f"{UN}; usual for {cell.upper()}, per wordline")
-        put("mapping.unit", "4KiB", f"{UN}; usual for enterprise drives")
-        put("mapping.packing", "page", f"{UN}; units of several writes share a page")
         why = f"{self.link_source}, what is left of it for data"
         if reads and not limited and self.link < self.most_link:
             why = reads
@@ -366,7 +364,7 @@ class SteadyFit:
         put("gc.trigger", f"free_blocks < {trigger}%", f"{UN}; the knee has the flash less this")
         put("gc.victim", victim, why)
         put("gc.class", "host", f"{UN}; GC takes turns with the host")
-        pages = BUFFERED * self.units * self.bits * sheet.PAGE // UNIT
+        pages = BUFFERED * self.units * self.bits * sheet.PAGE // sheet.MAPPED
         put("ack.pages", pages, f"{UN}; {BUFFERED} wordlines of every unit")
         map_cache.put(text, drive)
         if self.min_left is not None:

@@ -102,6 +102,16 @@ fn source(asked: bool, why: &str) -> String {
     if asked { "Asked".to_string() } else { format!("ASSUMED: {why}") }
 }
 
+/// The smallest mapping unit, from a sector to a page, with which units of all `blocks` have 32-bit numbers, as many for
+/// each as a power of two.
+fn mapping_unit(sector: Bytes, page: Bytes, blocks: u64, block: u64) -> Bytes {
+    let mut unit = sector.0;
+    while unit < page.0 && blocks.saturating_mul((block / unit).next_power_of_two()) > u32::MAX as u64 {
+        unit *= 2;
+    }
+    Bytes(unit)
+}
+
 impl Draft {
     /// The device file, in which every value has its source.
     ///
@@ -127,6 +137,8 @@ impl Draft {
         let wordlines = [768, 384, 192, 96].into_iter().find(has_many).unwrap_or(48);
         let cache = self.slc_cache.map_or(0, |cache| cache.0.div_ceil(planes * block(wordlines) / bits));
         let blocks = raw.div_ceil(planes * block(wordlines)) + cache;
+        let sector = page.min(Bytes(4 << 10));
+        let unit = mapping_unit(sector, page, planes * blocks, block(wordlines));
         let program = match (self.program, self.write_rate) {
             (Some(time), _) => time,
             (None, Some(rate)) => rate.time_for(planes * bits * page.0),
@@ -182,7 +194,12 @@ impl Draft {
         let endurance = self.endurance.unwrap_or(usual.endurance);
         sheet.put("endurance", endurance, source(self.endurance.is_some(), &usually));
         sheet.table("mapping");
-        sheet.put_text("sector", "4KiB", "ASSUMED: typical of current drives");
+        sheet.put_text("sector", sector, "ASSUMED: typical of current drives");
+        let why = if unit == sector { "typical of current drives" } else { "keeps map entries at 32 bits" };
+        sheet.put_text("unit", unit, format!("ASSUMED: {why}"));
+        if page.0 > unit.0 {
+            sheet.put_text("packing", "page", "ASSUMED: units of several writes share a page");
+        }
         sheet.table("capacity");
         sheet.put_text("logical", self.capacity, "Asked");
         sheet.table("host");
@@ -207,7 +224,7 @@ impl Draft {
         sheet.put_text("mode", "buffer", "ASSUMED: writes complete in protected RAM");
         sheet.put(
             "pages",
-            (2 * planes * bits).max(64),
+            (2 * planes * bits * (page.0 / unit.0)).max(64),
             "ASSUMED: two wordlines of every plane, which avoids padding",
         );
         if cache > 0 {

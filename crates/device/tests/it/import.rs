@@ -228,8 +228,12 @@ fn data_sheet_values_are_asked_for_or_assumed() {
             assert_eq!(s.media[0].densest(), cell);
             assert_eq!(
                 (s.logical_bytes(), s.media[0].topology.channels),
-                (capacity / (16 << 10) * (16 << 10), channels)
+                (capacity / s.unit.0 * s.unit.0, channels)
             );
+            // Units have numbers of 32 bits.
+            let unit = if capacity < 1 << 44 { 4 << 10 } else { 16 << 10 };
+            let packing = if unit == 4 << 10 { Packing::Page } else { Packing::Off };
+            assert_eq!((s.sector.0, s.unit.0, s.packing), (4 << 10, unit, packing));
             let over = s.physical_bytes() as f64 / s.logical_bytes() as f64 - 1.0;
             assert!((0.069..0.12).contains(&over), "{cell} {capacity}: {over}");
         }
@@ -256,6 +260,8 @@ fn data_sheet_answers_are_kept_and_write_rate_is_met() {
         s.slc_cache.unwrap().static_blocks as u64 * m.topology.planes() as u64 * m.block_bytes(CellMode::Slc);
     assert!((20u64 << 30..22 << 30).contains(&cache), "{cache}");
     assert!(text.contains("# Asked: gives 2000MB/s"), "{text}");
+    let (_, s) = drafted(&Draft { page: Some(Bytes(2 << 10)), ..draft() });
+    assert_eq!((s.unit, s.packing), (Bytes(2 << 10), Packing::Off));
     let e = Draft { capacity: Bytes(1 << 20), ..draft() }.to_toml().unwrap_err().to_string();
     assert!(e.starts_with("mine, created from options"), "{e}");
     let e = "usb".parse::<Interface>().unwrap_err().to_string();
