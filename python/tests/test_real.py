@@ -182,19 +182,21 @@ def test_a_logged_fill_is_fitted_within_five_per_cent(tmp_path: Path) -> None:
     found = fit.fit(drive, "mine", tell=lambda _: None)
     for row in found.rows:
         assert abs(row.error) < 0.05, row
+    # No smaller drive has blocks of whole wordlines.
+    assert len(found.sizes) == 1
     text = found.sheet.toml()
     assert text.startswith("# Mine: fitted to measurements.")
     (tmp_path / "mine.toml").write_text(text)
     wl.Drive(device=tmp_path / "mine.toml", scheme="slc-cache", set={"capacity.logical": "900GB"})
 
 
-@pytest.mark.usefixtures("small")
 def test_a_fit_with_sequential_reads_is_shown(tmp_path: Path) -> None:
     drive = table(f"{HEAD}\nD,1000,TLC,PCIe4,200,3000,300\n")["D"]
     drive.values["read_mbps"] = measurements.Value.around(5000, 50, "02-read.json")
     found = fit.fit(drive, "d", tell=lambda _: None)
     # The rate of reads is a row; simulated smaller, only the fill is measured again.
     assert "sequential read" in found.terminal()
+    assert [round(size, 1) for size, _ in found.sizes] == [15.6, 7.8, 5.2]
     assert found.terminal().count("simulated at") == 3
     assert "sequential read" in found.write(tmp_path, "wordline device fit").read_text()
 

@@ -197,7 +197,7 @@ class _Cliff:
         self.slc_us = sheet.USUAL["slc"][1] if self.by_link else at_once / rate
         self.dense_us = bits * at_once / after
         self.name = name
-        self.size = max(SIZE, CACHE * self.capacity_gb / self.cache)
+        self.size = min(max(SIZE, CACHE * self.capacity_gb / self.cache), float(drive.capacity))
 
     @cached_property
     def _found(self) -> tuple[list[float], Sheet]:
@@ -253,9 +253,12 @@ class _Cliff:
         if "read_mbps" in values:
             found = read_mbps(text.toml(), self.seed)
             fitted.rows.append(Row("sequential read", "MB/s", values["read_mbps"], found))
-        sizes = (self.size / 2, self.size / 4)
-        again = [(s / 1e9, cliff_of(text.toml(), self.drive, self.seed, s)) for s in sizes]
-        fitted.sizes = [(self.size / 1e9, rows), *again]
+        fitted.sizes = [(self._simulated_gb(text, self.size), rows)]
+        for size in (self.size / 2, self.size / 4):
+            # A drive with few wordlines is simulated as it is.
+            if (gb := self._simulated_gb(text, size)) < fitted.sizes[-1][0]:
+                found = cliff_of(text.toml(), self.drive, self.seed, size)
+                fitted.sizes.append((gb, found))
         fitted.fill = self._whole[:2]
         second, rate = self.second() if self.late else None, values.get("second_mbps")
         if second is not None:
@@ -264,13 +267,17 @@ class _Cliff:
         if second is not None and rate is not None:
             fitted.rows.append(Row("in it (not fitted)", "MB/s", rate, second.mb_per_s))
         elif rate is not None:
-            fitted.unknown.append(f"not modelled: {self._second().lower()}")
+            fitted.unknown.append(f"not modelled: the {self._second()}")
         return fitted
+
+    def _simulated_gb(self, text: Sheet, size: float) -> float:
+        """Return the size of the drive that is simulated when `size` bytes are asked for, in GB."""
+        return self.capacity_gb / Bench.of(text.toml(), size, self.seed).by
 
     def _second(self) -> str:
         values = self.drive.values
         at = f" from {values['second_gb'].value:g} GB" if "second_gb" in values else ""
-        return f"The second plateau of {values['second_mbps'].value:g} MB/s{at}"
+        return f"second plateau of {values['second_mbps'].value:g} MB/s{at}"
 
     def _full_error(self, text: Sheet) -> float:
         """Return the cache of the full drive after a long idle time, modelled over measured.
@@ -323,7 +330,7 @@ class _Cliff:
         flash = "medium.flash."
         head_lines = [*head(drive, sources), "", *NOT_MODELLED]
         if "second_mbps" in values and not self.late:
-            head_lines[-1] += f" {self._second()}."
+            head_lines[-1] += f" The {self._second()}."
         about = f"{drive.name}, {self.capacity_gb:g} GB of {drive.cell.upper()}: SLC cache of "
         named = (self.name, f"{about}{self.cache:g} GB")
         text = sheet.base(made, drive.cell, drive.capacity, named, head_lines)
