@@ -110,8 +110,13 @@ def test_sweep_says_how_long_runs_must_be(wordline, trace):
     assert done.code == 0, done.err
     done = wordline("sweep", *SMALL, *BOTH, "--out", "s")
     assert "0 of 2 runs steady. Run longer: with --requests " in done.out
-    both = Steady(0, 2, 500, ended_with_trace=True, loops=7) + Steady(0, 2, 900)
-    assert both.longer == "--requests 900 and of traces --set workload.loops=7"
+    looped = Steady(0, 2, 500, options=[{"workload.loops": 7}])
+    both = looped + Steady(0, 2, 900, options=[{"": 900}]) + Steady(0, 1, options=[{"": 800}])
+    assert both.longer == "with --requests 900, and for traces --set workload.loops=7 all may be"
+    # Passes that have been run are no advice.
+    done = wordline("sweep", *words, *BOTH, "--out", "s", "--set", "workload.loops=2")
+    (further,) = re.findall(r"with --set (workload\.loops=\d+) all may be\.", done.out)
+    assert float(further.partition("=")[2]) >= float(loops.partition("=")[2])
 
 
 def test_refused_rows_do_not_stop_sweep(wordline):

@@ -61,6 +61,11 @@ class Table:
     paths: Sequence[str]
     rows: Sequence[Row]
 
+    @property
+    def measured(self) -> list[Row]:
+        """The rows with figures: those that were neither refused nor failed."""
+        return [row for row in self.rows if any(row.figures.values())]
+
     def printed(self, form: Form = shown) -> list[list[str]]:
         """Return the rows as people read them: the axes, then the figures."""
         return [cells(self.axes, row.at, self.paths, row.figures, form) for row in self.rows]
