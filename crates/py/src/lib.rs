@@ -363,13 +363,14 @@ fn show_error(args: Vec<OsString>, text: &str) {
 #[pyfunction]
 fn main(py: Python<'_>, args: Vec<OsString>) -> PyResult<i32> {
     if !args.iter().any(|arg| arg.to_str().is_some_and(|text| text.contains("py:"))) {
-        return Ok(py.detach(|| command(args, Registry::standard(), None)));
+        return Ok(py.detach(|| command(args, None, Registry::standard(), None)));
     }
+    let typed = args.clone();
     let resolved = py.import("wordline.spelling")?.call_method1("in_arguments", (args,))?;
     let (args, classes): (Vec<OsString>, Vec<Py<PyAny>>) = resolved.extract()?;
     let (registry, failed) = scheme::with_classes(py, &classes)?;
     let executor = executor::executor(py, &classes, &failed)?;
-    let code = py.detach(|| command(args, registry, executor));
+    let code = py.detach(|| command(args, Some(typed), registry, executor));
     // The traceback of a hook, below the command's error line.
     if let Some(e) = failed.take() {
         py.import("wordline.subprocess_runner")?.call_method1("show", (e.into_value(py),))?;
@@ -377,8 +378,14 @@ fn main(py: Python<'_>, args: Vec<OsString>) -> PyResult<i32> {
     Ok(code)
 }
 
-fn command(args: Vec<OsString>, registry: Registry, executor: Option<Executor>) -> i32 {
-    wordline_cli::main_with_schemes(args.into_iter(), registry, Some(Interpreter { call: &call, executor }))
+fn command(
+    args: Vec<OsString>,
+    typed: Option<Vec<OsString>>,
+    registry: Registry,
+    executor: Option<Executor>,
+) -> i32 {
+    let python = Interpreter { call: &call, executor, typed };
+    wordline_cli::main_with_schemes(args.into_iter(), registry, Some(python))
 }
 
 /// Execute a command implemented in Python; returns its exit code, or `None` if a dependency is not installed.
