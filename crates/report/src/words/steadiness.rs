@@ -464,7 +464,7 @@ mod tests {
         for (report, own) in [(&looped, &options[0]), (&bursty, &options[1])] {
             let words: Vec<String> =
                 own.iter().flat_map(|o| [o.words().0.to_string(), o.words().1]).collect();
-            assert!(longer(&[report.clone()]).unwrap().ends_with(&words), "{words:?}");
+            assert!(longer(std::slice::from_ref(report)).unwrap().ends_with(&words), "{words:?}");
         }
         assert!(ways.len() == 1 && ways[0].starts_with("raise duration= or bytes="), "{ways:?}");
     }
