@@ -277,7 +277,7 @@ fn initial_wear_beyond_the_endurance_is_refused() {
 }
 
 #[test]
-fn age_of_data_without_an_error_model_is_told_to_have_no_effect() {
+fn retention_without_error_model_gets_a_hint() {
     let aged = RunSpec {
         initial: "fill:60%+retention:30d".into(),
         requests: Some(100),
