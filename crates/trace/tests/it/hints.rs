@@ -482,6 +482,8 @@ fn title_row_makes_a_table_of_spc_like_columns() {
     for words in ["volume | lba | bytes | rw | t", "the closest is spc", "line 1 is a title row"] {
         assert!(said.contains(words), "{words}: {said}");
     }
+    let all = proposed(&said);
+    assert!(all.iter().all(|options| options.starts_with("time=t")), "{all:?}");
     let untitled = of("").trim_start().to_string();
     assert_eq!(inspect(&file(untitled.as_bytes()).path).unwrap().format, "spc");
 }
