@@ -229,7 +229,7 @@ WRONG = [
     ({"initial": "steady", "workload": "bursty"}, "", ""),
     ({"fit": "wrp"}, 'fit="wrp": ', ""),
     ({"set": {"gc.victim": "luck"}}, 'set={"gc.victim": "luck"}: gc.victim', ""),
-    ({"set": {"scheme.x": 1}}, 'set={"scheme.x": "1"}: no scheme', ""),
+    ({"set": {"scheme.x": 1}}, 'set={"scheme.x": "1"}: scheme slc-cache has no', ""),
     ({"scheme": "slc"}, "unknown scheme", "`wordline.schemes()`"),
     ({"scheme": "slc-cache:x=1"}, "scheme slc-cache:x=1: unknown key", ""),
     ({"from_state": "none.state"}, 'from_state="none.state": ', ""),

@@ -5,7 +5,10 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 from wordline import commands
+from wordline.runs import write_whole
 
 PERFORM = """
 import sys
@@ -35,3 +38,17 @@ def test_full_disk_is_named_by_its_folder(monkeypatch):
     assert commands.message(full) == "small/s: No space left on device"
     other = OSError(errno.EACCES, os.strerror(errno.EACCES), "kept/runs")
     assert commands.message(other) == "kept/runs: Permission denied"
+
+
+def test_file_that_cannot_be_written_is_named(tmp_path):
+    with (
+        pytest.raises(OSError, match="No space left") as raised,
+        commands.naming(tmp_path / "a.csv"),
+    ):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    assert commands.message(raised.value) == f"{tmp_path}/a.csv: No space left on device"
+    (tmp_path / "b.json").mkdir()
+    with pytest.raises(OSError, match="directory") as raised:
+        write_whole(tmp_path / "b.json", b"x")
+    assert raised.value.filename == str(tmp_path / "b.json")
+    assert [p.name for p in tmp_path.iterdir()] == ["b.json"]

@@ -85,10 +85,10 @@ def test_sweep_starts_with_measures_and_costs():
     assert "8 of 8 runs steady." in text
     assert text.count('class="run s1"') == 2
     # Of what is not known nothing has the winner's color.
-    unknown = decision.block(swept, "", Steady(0, 8, 3000))
+    unknown = decision.block(swept, "", Steady(0, 8, 3000, options=[{"": 3000}]))
     assert 'class="run s1"' not in unknown
     assert "--requests 3000" in unknown
-    trace = Steady(0, 8, 3000, loops=7, ended_with_trace=True)
+    trace = Steady(0, 8, 3000, options=[{"workload.loops": 7}])
     assert "Run longer: with --set workload.loops=7 all may be." in decision.block(swept, "", trace)
     assert text.index("</table>") < text.index("<figure>")
     x, y = decision.tradeoff(swept)
@@ -211,7 +211,16 @@ def test_frontier_has_bars_only_where_there_are_intervals(tmp_path, monkeypatch)
 def test_longer_bursty_runs_have_more_bursts_too():
     asked = {"device": "demo-8gb", "scheme": "conventional", "workload": "bursty"}
     short = of_reports([wl.run(**asked, requests=3000).to_dict()])
-    assert short.longer == f"--requests {short.needed} --set workload.bursts={short.bursts}"
-    assert short.bursts > 6
+    ((requests, bursts),) = (options.values() for options in short.options)
+    assert (requests, short.options[0].keys()) == (short.needed, {"", "workload.bursts"})
+    assert short.longer == f"with --requests {requests} --set workload.bursts={bursts} all may be"
+    assert bursts > 6
+    # More requests make no run longer that ended with its last burst.
+    on = {**asked, "device": "fair-tlc", "scheme": "slc-cache"}
+    ended = wl.run(**on, requests=10**6)
+    (options,) = of_reports([ended.to_dict()]).options
+    assert options.keys() == {"workload.bursts"}
     other = {**asked, "workload": "uniform"}
-    assert of_reports([wl.run(**other, requests=3000).to_dict()]).bursts == 0
+    (options,) = of_reports([wl.run(**other, requests=3000).to_dict()]).options
+    assert options.keys() == {""}
+    assert Steady(0, 1, ways=["raise bytes="]).longer == "raise bytes="

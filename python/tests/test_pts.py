@@ -113,6 +113,15 @@ def test_saturation_of_a_drive_with_an_slc_cache() -> None:
     assert pts.run("wsat", device="fair-tlc", cell="1250ms", set=set_) == plain
 
 
+def test_waf_is_that_of_reports() -> None:
+    # Its mapping pages have 16 KiB, and nothing is collected yet.
+    bench = Bench("demo-8gb", "conventional", {}, 1, 0.2, 25, lambda _: None)
+    cell = bench.measure("fresh", 1, Load(0.0, 4096))
+    uniform = "uniform:read=0%,bs=4KiB,qd=32,duration=200ms"
+    report = wl.run(device="demo-8gb", scheme="conventional", workload=uniform, initial="fresh")
+    assert cell.waf == pytest.approx(report.waf.total, rel=0.02)
+
+
 def test_idle_time_gives_an_slc_cache_back_its_speed() -> None:
     bench = Bench("fair-tlc", "slc-cache", {}, 1, 1.0, 25, lambda _: None)
     bench.precondition(Load(0.0, 128 * 1024, sequential=True), 1)

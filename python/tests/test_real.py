@@ -618,11 +618,36 @@ def test_pick_names_a_wrong_drive_and_keeps_lines_whole(
     assert done.err.startswith("error: --drives nosuch: no built-in device")
     with pytest.raises(wl.UserError, match=r'^drives="nosuch": no built-in device'):
         pick.pick("uniform", drives=["nosuch"])
+    named = wordline("pick", "--drives", "demo-8gb,samsung-980-pro-1t", "--workload", "uniform")
+    assert 'did you mean "samsung-980-pro-1tb"?\n  hint: `wordline list devices`' in named.err
+    assert "demo-8gb: done" not in named.err
+    # A name may have any words in it.
+    with pytest.raises(wl.UserError, match=r'^drives="device=foo": no built-in') as raised:
+        pick.pick("uniform", drives=["device=foo"])
+    assert raised.value.on_command_line.startswith("--drives device=foo: no built-in")
     # Lines of several threads do not mix if each is written at once.
     written: list[str] = []
     monkeypatch.setattr(sys.stderr, "write", written.append)
     commands.tell("samsung-980-pro-1tb: done")
     assert written == ["samsung-980-pro-1tb: done\n"]
+
+
+def test_pick_says_once_what_is_wrong_for_all_drives(wordline: Any, tmp_path: Path) -> None:
+    (tmp_path / "own.csv").write_text(
+        "when_us,address,size,op\n"
+        + "".join(f"{300 * i},{12288 * i},4096,{'RW'[i % 2]}\n" for i in range(24))
+    )
+    done = wordline("pick", "--workload", "own.csv")
+    assert done.code == 2
+    assert done.err.startswith("error: own.csv: no trace format matches")
+    assert (done.err.count("own.csv: "), "kingston" in done.err) == (1, False)
+    # The hint that `trace inspect` gives is there, too.
+    assert "when_us | address | size | op" in done.err
+    for fill, says in [("95", "write 95%"), ("120%", "not a share"), ("much", "not a share")]:
+        done = wordline("pick", "--workload", "uniform", "--fill", fill)
+        assert done.code == 2
+        assert done.err.startswith(f"error: --fill {fill}: ")
+        assert says in done.err
 
 
 def test_pick_stops_the_other_drives_when_it_is_interrupted(

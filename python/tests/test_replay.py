@@ -530,6 +530,7 @@ def test_what_is_no_log_ends_with_2(wordline, tmp_path):
         done = wordline("check-log", name)
         assert done.code == 2
         assert says in done.err
+        assert done.err.count(f"{name}: ") == 1
 
 
 @pytest.mark.parametrize("packed", [gzip.compress, logs.zstd.compress], ids=["gz", "zst"])

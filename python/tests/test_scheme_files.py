@@ -123,8 +123,16 @@ def test_scheme_that_fails_after_its_run_is_an_error(wordline, tmp_path):
     run = ["run", "--device", "fair-tlc", "--workload", "uniform", "--requests", "500", "--scheme"]
     done = wordline(*run, "py:met.py#Mine")
     assert done.code == 1
-    assert "error: metrics() returned {'a': 5}\n" in done.err
-    assert "lacks the metrics of the scheme" in done.err
+    assert "error: scheme mine: metrics() returned {'a': 5}\n" in done.err
+    assert "the results above are complete, but for the metrics of the scheme" in done.err
+    # It is called after the last request, at no time of the drive.
+    assert "raised in metrics of the scheme mine\n" in done.err
+    assert "at 0 ns" not in done.err
+    # Of several schemes the one at fault is named, also by a process of its own.
+    compare = ["compare", *run[1:-1], "--scheme", "slc-cache", "--scheme", "py:met.py#Mine"]
+    done = wordline(*compare, "--replicas", "2", "--threads", "2")
+    assert done.code != 0
+    assert "error: scheme mine: metrics() returned {'a': 5}\n" in done.err
 
 
 @pytest.mark.parametrize(("name", "code"), [("SIGINT", 130), ("SIGTERM", 143)])
@@ -153,4 +161,7 @@ def test_signal_interrupts_a_hook_that_does_not_return(tmp_path, name, code):
     assert "place() at inf.py:1" in err
     assert "has not returned since the signal, and is interrupted" in err
     assert "stopped: no results were kept" in err
+    # It can be typed again.
+    assert "wordline run" in err.partition("to start again: ")[2]
+    assert "py:inf.py" in err.partition("to start again: ")[2]
     assert "Traceback" not in err

@@ -10,6 +10,7 @@ import time
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from multiprocessing import get_context
+from pathlib import Path
 
 import pytest
 
@@ -19,7 +20,7 @@ pytest.importorskip("pyarrow", reason="needs pip install '.[sweep]'")
 import pyarrow.parquet as pq
 
 import wordline as wl
-from wordline import Run, runs
+from wordline import Run, _frame, _measures, runs
 from wordline._measures import shown
 from wordline.commands import message
 from wordline.runs import Runner
@@ -110,8 +111,13 @@ def test_sweep_says_how_long_runs_must_be(wordline, trace):
     assert done.code == 0, done.err
     done = wordline("sweep", *SMALL, *BOTH, "--out", "s")
     assert "0 of 2 runs steady. Run longer: with --requests " in done.out
-    both = Steady(0, 2, 500, ended_with_trace=True, loops=7) + Steady(0, 2, 900)
-    assert both.longer == "--requests 900 and of traces --set workload.loops=7"
+    looped = Steady(0, 2, 500, options=[{"workload.loops": 7}])
+    both = looped + Steady(0, 2, 900, options=[{"": 900}]) + Steady(0, 1, options=[{"": 800}])
+    assert both.longer == "with --requests 900, and for traces --set workload.loops=7 all may be"
+    # Passes that have been run are no advice.
+    done = wordline("sweep", *words, *BOTH, "--out", "s", "--set", "workload.loops=2")
+    (further,) = re.findall(r"with --set (workload\.loops=\d+) all may be\.", done.out)
+    assert float(further.partition("=")[2]) >= float(loops.partition("=")[2])
 
 
 def test_refused_rows_do_not_stop_sweep(wordline):
@@ -312,7 +318,7 @@ def test_identity_equals_report_configuration():
 def test_figures_are_shown_as_people_read_them():
     assert shown((216_899.4, None)) == "216,899"
     assert shown((1.23456, 0.012345)) == "1.235 ± 0.012"
-    assert shown((399_518.0, 12_345.0)) == "399,518 ± 12,000"
+    assert shown((399_518.0, 12_345.0)) == "400,000 ± 12,000"
     assert shown(None) == "–"  # noqa: RUF001
 
 
@@ -401,3 +407,53 @@ def test_differences_are_paired_by_seed(tmp_path):
         match="baseline='x' is not a value of scheme",
     ):
         swept.differences(baseline="x")
+
+
+def test_table_is_shown_though_the_sweep_cannot_be_kept(wordline, tmp_path):
+    (tmp_path / "s" / "sweep.json").mkdir(parents=True)
+    done = wordline("sweep", *SMALL, *BOTH, "--out", "s")
+    assert done.code == 1
+    assert "0 of 2 runs steady" in done.out
+    assert done.err.splitlines()[-1].startswith("error: s/sweep.json: ")
+
+
+@pytest.mark.parametrize("option", ["--figure", "--frontier"])
+def test_unknown_figure_is_refused_before_any_run(wordline, tmp_path, option):
+    path = "waf.totl" if option == "--figure" else "waf.totl,throughput.iops"
+    done = wordline("sweep", *SMALL, *BOTH, option, path, "--out", "s")
+    assert done.code == 2
+    assert done.err.startswith("error: waf.totl: unknown figure; similar: waf.total")
+    assert not (tmp_path / "s").exists()
+
+
+def test_every_number_of_a_report_is_a_known_figure():
+    report = wl.run(device="fair-tlc", workload="uniform", scheme="slc-cache", requests=300)
+    paths = [path for path, _ in _frame.numbers(report.to_dict())]
+    assert len(paths) > 100
+    _measures.check_paths(paths)
+    for wrong in ("waf", "waf.total.x", "latency_us.write.p98", "wear.tlc.meen"):
+        with pytest.raises(wl.UserError, match="unknown figure"):
+            _measures.check_paths([wrong])
+
+
+def test_figures_have_the_digits_of_their_intervals():
+    shown = _measures.shown
+    assert shown((770_311.0, 160_000.0)) == "770,000 ± 160,000"
+    assert shown((-0.06513, 16.0)) == "0 ± 16"
+    assert shown((1.9756, 0.0092)) == "1.9756 ± 0.0092"
+    assert shown((10_132_263.0, None)) == "10,132,263"
+    assert shown((9_848_226.0, None)) == "9,848,226"
+    assert _measures.change((-17.81, 16.0)) == "\u221218 ± 16"
+
+
+def test_full_standard_output_is_not_taken_for_the_folder(wordline, tmp_path):
+    script = Path(sys.executable).parent / "wordline"
+    run = ["--device", "fair-tlc", "--workload", "uniform", "--requests", "100", "--scheme"]
+    command = [script, "sweep", *run, "conventional", "--out", "s"]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(command, cwd=tmp_path, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 1
+    last = done.stderr.splitlines()[-1]
+    assert last == "error: standard output cannot be written: No space left on device"
+    # The runs are there.
+    assert list((tmp_path / "s" / "runs").glob("*.json"))

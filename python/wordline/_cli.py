@@ -52,8 +52,10 @@ def _after(arguments: list[str]) -> int:
     runner = sys.modules.get("wordline.subprocess_runner")
     if runner is None or not runner.shown:
         return 0
+    name = getattr(runner.shown[0], "of_scheme", None)
     last = str(runner.shown[0]).partition("\n")[0]
-    said = f"{last}\n  so what was printed and written lacks the metrics of the scheme"
+    said = f"scheme {name}: {last}" if name else last
+    said += "\n  the results above are complete, but for the metrics of the scheme"
     _wordline.show_error(arguments, said)
     return 1
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import difflib
+import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from wordline import _wordline
 from wordline._wordline import UserError
 
 #: A mean, and half of its 95 % interval, which a figure of one run lacks.
@@ -81,11 +83,17 @@ def divided(figure: Spread, by: float) -> Spread:
 
 
 def shown(figure: Spread | None) -> str:
-    """Return a figure with its interval, rounded for display."""
+    """Return a figure as terminals have it: with its interval in as many digits as that supports.
+
+    Without one it has all digits that are read, so that runs can be told apart.
+    """
     if figure is None:
         return "–"  # noqa: RUF001
     mean, half = figure
-    return _number(mean) if half is None else f"{_number(mean)} ± {_half(half)}"
+    if half is None:
+        return _number(mean)
+    is_plain = _PLAIN[0] <= half < _PLAIN[1]
+    return brief(figure) if is_plain else f"{_number(mean)} ± {_half(half)}"
 
 
 def brief(figure: Spread | None) -> str:
@@ -124,7 +132,8 @@ _PLAIN, _FINE = (1e-4, 1e7), 1e-3
 def rounded(number: float, half: float) -> str:
     """Round a number to the second significant digit of its interval."""
     digits = 1 - math.floor(math.log10(half))
-    return f"{round(number, digits):,.{max(digits, 0)}f}"
+    # Zero has no sign.
+    return f"{round(number, digits) + 0.0:,.{max(digits, 0)}f}"
 
 
 def _significant(number: float) -> str:
@@ -141,7 +150,7 @@ def _half(number: float) -> str:
 
 
 def _number(number: float) -> str:
-    if number and (abs(number) >= 1e7 or abs(number) < 1e-3):
+    if number and (abs(number) >= 1e15 or abs(number) < 1e-3):
         return f"{number:.3g}"
     return f"{number:,.0f}" if abs(number) >= 1000 else f"{number:.4g}"
 
@@ -154,6 +163,50 @@ def value(report: Mapping[str, Any], path: str) -> float | None:
     if isinstance(found, bool) or not isinstance(found, (int, float)):
         return None
     return float(found)
+
+
+def numbers_of_reports() -> Iterator[str]:
+    """Yield the path of each number that a report may have; ``*`` is any key, ``**`` any path."""
+    schema = json.loads(_wordline.report_schema())
+
+    def below(node: Any, path: tuple[str, ...]) -> Iterator[str]:
+        while isinstance(node, Mapping) and "$ref" in node:
+            node = schema["$defs"][node["$ref"].rpartition("/")[2]]
+        if not isinstance(node, Mapping) or not node.keys() - {"description", "default"}:
+            yield ".".join([*path, "**"])
+            return
+        for option in (*node.get("anyOf", ()), *node.get("oneOf", ()), *node.get("allOf", ())):
+            yield from below(option, path)
+        types = node.get("type", ())
+        if {"number", "integer"} & {*([types] if isinstance(types, str) else types)}:
+            yield ".".join(path)
+        for key, inner in node.get("properties", {}).items():
+            yield from below(inner, (*path, key))
+        if node.get("additionalProperties") not in (None, False):
+            yield from below(node["additionalProperties"], (*path, "*"))
+
+    yield from dict.fromkeys(below(schema, ()))
+
+
+def check_paths(paths: Iterable[str]) -> None:
+    """Refuse a path where no report has a number, before any run.
+
+    Raises `UserError`: it names similar paths.
+    """
+    wanted = [path for path in paths if path not in FIGURES]
+    known = list(numbers_of_reports()) if wanted else []
+    for path in wanted:
+        if not any(_is_at(path.split("."), other.split(".")) for other in known):
+            raise unknown(path, (other for other in known if not other.endswith("*")))
+
+
+def _is_at(path: Sequence[str], pattern: Sequence[str]) -> bool:
+    """Return whether a path is one of those that a pattern stands for."""
+    if pattern and pattern[-1] == "**":
+        path, pattern = path[: len(pattern) - 1], pattern[:-1]
+    return len(path) == len(pattern) and all(
+        other in (key, "*") for key, other in zip(path, pattern, strict=True)
+    )
 
 
 def unknown(path: str, known: Iterable[str]) -> UserError:

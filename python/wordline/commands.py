@@ -8,7 +8,8 @@ import os
 import shlex
 import sys
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
@@ -21,6 +22,8 @@ from wordline.implausible import Implausible
 SWEEP = ("scipy", "rich", "matplotlib", "pyarrow", "markdown_it")
 #: Packages whose modules have another name.
 _PACKAGES = {"markdown_it": "markdown-it-py"}
+#: What an error of standard output has for the name of its file.
+STANDARD_OUTPUT = "standard output"
 #: The group of entry points that provide commands: each a function that takes the arguments of the
 #: command as keywords and returns its exit code.
 GROUP = "wordline.commands"
@@ -47,7 +50,8 @@ def perform(
         need(name, modules, extra)
         with warnings.catch_warnings():
             warnings.showwarning = _showing(warnings.showwarning)
-            return work() or 0
+            with _named_output():
+                return work() or 0
     except UserError as e:
         show(e)
         return 2
@@ -65,7 +69,51 @@ def perform(
         return 0
     except (Fault, Refused, OSError) as e:
         show(e)
+        if getattr(e, "filename", None) == STANDARD_OUTPUT:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
+
+
+@contextmanager
+def naming(path: Path | str) -> Iterator[None]:
+    """Give an error of a write the name of its file, which a full disk's lacks."""
+    try:
+        yield
+    except OSError as e:
+        if e.filename is None:
+            e.filename = str(path)
+        raise
+
+
+class _Output:
+    """Standard output, which an error names."""
+
+    def __init__(self, file: Any) -> None:
+        self._file = file
+
+    def write(self, text: str) -> int:
+        with naming(STANDARD_OUTPUT):
+            return int(self._file.write(text))
+
+    def flush(self) -> None:
+        with naming(STANDARD_OUTPUT):
+            self._file.flush()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._file, name)
+
+
+@contextmanager
+def _named_output() -> Iterator[None]:
+    """Have errors of standard output name it, and not be taken for those of a file."""
+    before = sys.stdout
+    sys.stdout = _Output(before)
+    try:
+        yield
+        # What is still held back fails here, and not when the interpreter ends.
+        sys.stdout.flush()
+    finally:
+        sys.stdout = before
 
 
 def command(
@@ -131,6 +179,8 @@ def message(error: Exception) -> str:
         is_full = error.errno in (errno.ENOSPC, errno.EDQUOT)
         out = next((value for option, value in pairwise(sys.argv) if option == "--out"), "")
         place = error.filename or (out if is_full else "")
+        if place == STANDARD_OUTPUT:
+            return f"{place} cannot be written: {error.strerror}"
         return f"{place}: {error.strerror}" if place else error.strerror
     return getattr(error, "on_command_line", str(error))
 

@@ -342,7 +342,8 @@ class Drive:
         -------
         Figures
             ``now_ns``, ``submitted``, ``outstanding``, ``logical_bytes``, ``live_bytes``,
-            ``usable_bytes``, and ``regions``, each with ``name``, ``mode``, ``blocks``,
+            ``usable_bytes``, ``host_page_bytes`` (host writes, rounded up to whole mapping pages),
+            and ``regions``, each with ``name``, ``mode``, ``blocks``,
             ``free_share``, ``erases``, ``programmed_bytes`` and ``reads`` by cause.
         """
         return Figures(json.loads(self._native.look()))

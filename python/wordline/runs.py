@@ -420,8 +420,12 @@ class Runner:
 def write_whole(path: Path, content: bytes) -> None:
     """Write a file, whole or not at all, whoever else writes it at the same time."""
     part = path.with_name(f"{path.name}.{os.getpid()}.{threading.get_ident()}.part")
-    part.write_bytes(content)
-    part.replace(path)
+    try:
+        part.write_bytes(content)
+        part.replace(path)
+    except OSError as e:
+        part.unlink(missing_ok=True)
+        raise OSError(e.errno, e.strerror, str(path)) from None
 
 
 def _do(

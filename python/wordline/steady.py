@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -26,11 +25,11 @@ class Steady:
     changing: int = 0  #: Runs at whose end something still changes; the others are too short.
     #: Whether the question is of these very requests, so that no steady state is asked for.
     is_finite: bool = False
-    #: The passes over a trace with which each run that ended with its trace may be steady, and
-    #: whether all others did: more requests do not make a trace longer.
-    loops: int = 0
-    ended_with_trace: bool = False
-    bursts: int = 0  #: The bursts that workloads in bursts need for as many requests.
+    #: The options with which the others may be steady, as the engine gives them: for each way in
+    #: which runs end, such as with their trace, the keys of ``--set``, or "" for ``--requests``,
+    #: with their numbers.
+    options: Sequence[Mapping[str, int]] = ()
+    ways: Sequence[str] = ()  #: What makes the runs longer that no option does, in words.
 
     @property
     def is_steady(self) -> bool:
@@ -55,19 +54,20 @@ class Steady:
             max(self.needed, other.needed),
             self.changing + other.changing,
             self.is_finite or other.is_finite,
-            max(self.loops, other.loops),
-            all(of.ended_with_trace for of in (self, other) if of.steady < of.runs),
-            max(self.bursts, other.bursts),
+            _together([*self.options, *other.options]),
+            list(dict.fromkeys([*self.ways, *other.ways])),
         )
 
     @property
     def longer(self) -> str:
-        """The options of the command line that make the others longer; empty if none is known."""
-        found = [f"--set workload.loops={self.loops}"] if self.loops else []
-        if self.needed and not self.ended_with_trace:
-            more = f" --set workload.bursts={self.bursts}" if self.bursts else ""
-            found.insert(0, f"--requests {self.needed}{more}")
-        return " and of traces ".join(found)
+        """How to make the others longer, as on the command line; empty if nothing is known to."""
+        found: list[str] = []
+        for options in self.options:
+            words = [f"--set {k}={n}" if k else f"--requests {n}" for k, n in options.items()]
+            also = "for traces " if "workload.loops" in options else "for bursts "
+            found.append((also if found else "with ") + " ".join(words))
+        said = f"{', and '.join(found)} all may be" if found else ""
+        return "; ".join([said, *self.ways] if said else self.ways)
 
     def __str__(self) -> str:
         """Say it in words: ``48 of 300 runs steady``."""
@@ -80,6 +80,17 @@ class Steady:
 NO_RUNS = Steady(0, 0)
 
 
+def _together(all_options: Iterable[Mapping[str, int]]) -> list[dict[str, int]]:
+    """Return the options of each way in which runs end, with the largest numbers."""
+    found: dict[tuple[str, ...], dict[str, int]] = {}
+    for options in all_options:
+        # Whether requests need more bursts, too, depends on the run.
+        own = found.setdefault((next(iter(options)),), {})
+        for key, number in options.items():
+            own[key] = max(number, own.get(key, 0))
+    return sorted(found.values(), key=lambda own: "" not in own)
+
+
 def of_reports(reports: Iterable[Mapping[str, Any]], *, over_seeds: bool = False) -> Steady:
     """Count runs by their reports; one that was not judged is not known to be steady.
 
@@ -89,33 +100,11 @@ def of_reports(reports: Iterable[Mapping[str, Any]], *, over_seeds: bool = False
     found = [(report, report.get("steady_state") or {}) for report in reports]
     key, value = ("stationary", True) if over_seeds else ("reached", "yes")
     short = [(report, state) for report, state in found if state.get(key) != value]
-    needed, bursts = _wordline.needed([json.dumps(report) for report, _ in short])
+    needed, options, ways = _wordline.needed([json.dumps(report) for report, _ in short])
     changing = sum(state.get("reached") == "no" for _, state in short)
-    passes = [_passes(report) for report, _ in short]
-    loops, is_trace = max(filter(None, passes), default=0), bool(passes) and None not in passes
     count = len(found) - len(short)
-    return Steady(
-        count,
-        len(found),
-        needed or 0,
-        changing,
-        loops=loops,
-        ended_with_trace=is_trace,
-        bursts=bursts or 0,
-    )
-
-
-def _passes(report: Mapping[str, Any]) -> int | None:
-    """Return the passes over its trace that a run needs; None if it did not end with its trace.
-
-    0 where no number of passes makes it steady.
-    """
-    workload = report.get("workload") or {}
-    if workload.get("kind") != "trace" or any(map(workload.get, ("requests", "bytes", "duration"))):
-        return None
-    needed, _ = _wordline.needed([json.dumps(report)])
-    passes = workload.get("loops") or 1
-    return math.ceil((needed or 0) * passes / max(1, report["host"]["requests"]))
+    each = _together(map(dict, options))
+    return Steady(count, len(found), needed or 0, changing, options=each, ways=ways)
 
 
 def answer(figures: Mapping[str, Any], rests: Sequence[Steady]) -> str:

@@ -183,6 +183,8 @@ def sendable(error: BaseException) -> BaseException:
     if of_scheme is not None or not isinstance(error, (UserError, Refused)):
         there = traceback_of(error)
         told.traceback_there, told.ended_by = there, of_scheme
+        if name := getattr(error, "of_scheme", None):
+            told.of_scheme = name
         if hasattr(told, "add_note"):
             told.add_note(there)
     return told

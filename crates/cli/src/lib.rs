@@ -45,6 +45,8 @@ pub struct Interpreter<'a> {
     pub call: &'a dyn Fn(&Call) -> Option<i32>,
     /// Does runs of its own schemes in processes of their own.
     pub executor: Option<Executor>,
+    /// The arguments as the user typed them, where those of the command have other names for its classes.
+    pub typed: Option<Vec<OsString>>,
 }
 
 /// The same with the schemes of a registry, and optionally an interpreter.
@@ -69,7 +71,10 @@ pub fn main_with_schemes(
         }
     };
     interrupt::listen();
-    let (python, executor) = python.map_or((None, None), |p| (Some(p.call), p.executor));
+    let (python, executor, typed) =
+        python.map_or((None, None, None), |p| (Some(p.call), p.executor, p.typed));
+    // What is printed to be typed again is what was typed.
+    let typed = typed.unwrap_or_else(|| args.clone());
     let console = Console::new(registry, executor, record);
     let mut code = 0;
     let mut in_python = |call: Result<Call, Failure>| {
@@ -114,7 +119,7 @@ pub fn main_with_schemes(
     match done {
         // Python has told of nothing then.
         Ok(()) if code != 0 && interrupt::is_asked() => {
-            console.note(&format!("stopped: {}: {}", kept(), interrupt::command(&args)));
+            console.note(&format!("stopped: {}: {}", kept(), interrupt::command(&typed)));
             interrupt::exit_code()
         }
         Ok(()) => code,
@@ -122,7 +127,7 @@ pub fn main_with_schemes(
         Err(Failure::Closed) => 0,
         Err(e) if e.interruption().is_some() => {
             let kept = e.interruption().unwrap_or_default();
-            console.note(&format!("stopped: {kept}; to start again: {}", interrupt::command(&args)));
+            console.note(&format!("stopped: {kept}; to start again: {}", interrupt::command(&typed)));
             e.exit_code()
         }
         Err(e) => {

@@ -164,7 +164,7 @@ impl Folder {
         Sink::open(&self.path.join(name).to_string_lossy())?.write(text, console)
     }
 
-    /// Write the page, the pictures with their data, and last the JSON under its name.
+    /// Write the JSON under its name, the page, and the pictures with their data.
     pub(crate) fn fill(
         &self,
         json: (&str, &str),
@@ -183,13 +183,56 @@ impl Folder {
         json: (&str, &str),
         console: &Console,
     ) -> Result<(), Failure> {
-        for figure in pictures {
-            self.write(&format!("figures/{}.svg", figure.name), &figure.svg, console)?;
-            self.write(&format!("figures/{}.csv", figure.name), &figure.csv, console)?;
+        let of = |figure: &Figure, ending: &str| format!("figures/{}{ending}", figure.name);
+        let pictures = pictures.iter().flat_map(|figure| {
+            [(of(figure, ".svg"), figure.svg.as_str()), (of(figure, ".csv"), figure.csv.as_str())]
+        });
+        // What takes the longest to get again comes first, since the disk may be full.
+        let first = [json, page].map(|(name, text)| (name.to_string(), text));
+        let written = first.into_iter().chain(pictures).map(|(name, text)| self.write(&name, text, console));
+        let mut failed = written.filter_map(Result::err);
+        if let Some(why) = failed.next() {
+            return Err(match (why, failed.count()) {
+                (Failure::Output(why) | Failure::Input(why), further @ 1..) => {
+                    let files = if further == 1 { "file" } else { "files" };
+                    let of = self.path.display();
+                    Failure::Output(format!("{why}; nor can {further} further {files} of {of}"))
+                }
+                (why, _) => why,
+            });
         }
-        self.write(page.0, page.1, console)?;
-        self.write(json.0, json.1, console)?;
         console.note(&format!("Report: {}", self.path.join(page.0).display()));
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::advice::Record;
+    use wordline_schemes::Registry;
+
+    /// A full disk or a file in the way costs what it concerns, and not the report.
+    #[test]
+    fn file_that_fails_leaves_the_others() {
+        let place = tempfile::tempdir().unwrap();
+        fs::create_dir_all(place.path().join("figures/a.svg")).unwrap();
+        fs::create_dir_all(place.path().join("figures/b.csv")).unwrap();
+        let console = Console::new(Registry::standard(), None, Record::of(&[]));
+        let folder = Folder::open(place.path()).unwrap();
+        let picture = |name: &'static str| Figure {
+            name: name.into(),
+            title: String::new(),
+            caption: String::new(),
+            svg: "s".to_string(),
+            csv: "c".to_string(),
+        };
+        let (page, json) = (("page.html", "p"), ("report.json", "j"));
+        let e =
+            folder.fill_with(&[picture("a"), picture("b")], page, json, &console).unwrap_err().to_string();
+        assert!(e.contains("figures/a.svg: is a folder") && e.contains("nor can 1 further file of "), "{e}");
+        for name in ["report.json", "page.html", "figures/a.csv", "figures/b.svg"] {
+            assert!(place.path().join(name).is_file(), "{name}");
+        }
     }
 }

@@ -12,7 +12,7 @@ use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::{Duration, Instant};
-use wordline_units::{BlockId, DieId};
+use wordline_units::{BlockId, DieId, io_reason};
 
 /// Maximum length of a line.
 const LINE: usize = 4096;
@@ -227,19 +227,54 @@ pub fn ask(path: &Path, order: &str) -> Result<String, ServeError> {
     self::order(order).map_err(ServeError::Input)?;
     let unheard = |e: io::Error| {
         let hint = "use the PATH of a running `wordline serve --control PATH`";
-        ServeError::Input(format!("{}: no server is listening: {e}\n  hint: {hint}", path.display()))
+        ServeError::Input(format!(
+            "{}: no server is listening: {}\n  hint: {hint}",
+            path.display(),
+            io_reason(&e)
+        ))
+    };
+    // Something listens there, such as the NBD half of the same server.
+    let other = || {
+        let hint = "use the PATH of `wordline serve --control PATH`, not that of --nbd";
+        ServeError::Input(format!(
+            "{}: what listens there does not reply as a control socket\n  hint: {hint}",
+            path.display()
+        ))
     };
     let mut stream = UnixStream::connect(path).map_err(unheard)?;
-    writeln!(stream, "{order}").map_err(unheard)?;
+    writeln!(stream, "{order}").map_err(|_| other())?;
     let mut answer = String::new();
-    stream.read_to_string(&mut answer).map_err(unheard)?;
+    stream.read_to_string(&mut answer).map_err(|_| other())?;
     if answer.starts_with("# HELP ") {
         return Ok(answer);
     }
-    let value: Value = serde_json::from_str(&answer)
-        .map_err(|e| ServeError::Machine(format!("{}: not a Wordline server: {e}", path.display())))?;
+    let value: Value = serde_json::from_str(&answer).map_err(|_| other())?;
     match value["error"].as_str() {
         Some(why) => Err(ServeError::Input(why.to_string())),
         None => Ok(answer),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::net::UnixListener;
+
+    /// The socket of NBD is next to that of control, and its server hangs up on a command.
+    #[test]
+    fn other_socket_is_told_from_one_without_a_server() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = folder.path().join("d.sock");
+        assert!(
+            ask(&at, "stats").unwrap_err().to_string().contains(": no server is listening: No such file")
+        );
+        let listener = UnixListener::bind(&at).unwrap();
+        let hangs_up = std::thread::spawn(move || drop(listener.accept().unwrap().0.write_all(b"NBDMAGIC")));
+        let said = ask(&at, "stats").unwrap_err().to_string();
+        assert!(
+            said.contains("does not reply as a control socket") && said.contains("not that of --nbd"),
+            "{said}"
+        );
+        hangs_up.join().unwrap();
     }
 }

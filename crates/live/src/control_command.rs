@@ -217,6 +217,12 @@ impl FromStr for ControlCommand {
                     (None, None, Some(seed), Some(within)) if within.0 > 0 => {
                         Ok(ControlCommand::Cut(CutWhen::Drawn { seed, within: within.0 }, Some(seed)))
                     }
+                    (None, None, None, Some(_)) => Err(format!(
+                        "{line:?}: within= needs a seed=, which draws the moment\n  allowed: {CUT}"
+                    )),
+                    (None, None, Some(_), Some(_)) => {
+                        Err(format!("{line:?}: within= must be more than 0\n  allowed: {CUT}"))
+                    }
                     _ => Err(format!("{line:?}: these options exclude each other\n  allowed: {CUT}")),
                 }
             }
@@ -294,6 +300,13 @@ mod tests {
                 .starts_with("unknown command \"snapshoot x\"\n  allowed: stats; metrics; cut")
         );
         assert!(said("mark").ends_with("allowed: mark TEXT"));
+        for (line, why) in [
+            ("cut within=5s", "within= needs a seed="),
+            ("cut within=0s seed=1", "within= must be more than 0"),
+            ("cut writes=1 within=5s", "these options exclude each other"),
+        ] {
+            assert!(said(line).contains(why), "{line}: {}", said(line));
+        }
     }
 
     #[test]

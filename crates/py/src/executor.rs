@@ -130,8 +130,12 @@ fn error(py: Python<'_>, e: PyErr, failed: &Failed) -> RunError {
     } else {
         Blame::Fault
     };
-    let in_python = ended_by.to_string();
-    let typed = ended_by.getattr("on_command_line").map_or_else(|_| in_python.clone(), |t| t.to_string());
+    // What ends no run names its hook, and not its scheme, of which a comparison has several.
+    let of = value.getattr("of_scheme").ok().filter(|_| ended_by.is(value));
+    let of = of.map_or(String::new(), |scheme| format!("scheme {scheme}: "));
+    let in_python = format!("{of}{ended_by}");
+    let typed =
+        ended_by.getattr("on_command_line").map_or_else(|_| in_python.clone(), |t| format!("{of}{t}"));
     if value.hasattr("traceback_there").unwrap_or(false) {
         failed.first_of(e);
     }

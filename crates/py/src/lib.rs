@@ -173,13 +173,25 @@ fn estimate(values: Vec<f64>) -> PyResult<(f64, Option<f64>, Option<f64>)> {
     Ok((found.mean, found.sd, found.half_width_95))
 }
 
-/// The requests with which the runs of these reports that have no steady state may have one, none where all have; and the
-/// bursts, none where no workload has too few.
+/// What makes runs longer that end in one way: keys of `--set`, the empty one for `--requests`, with their numbers.
+type Longer = Vec<(&'static str, u64)>;
+
+/// The requests with which the runs of these reports that have no steady state may have one, none where all have; the
+/// options with which they may, for each way in which they end; and in words what makes the others longer.
 #[pyfunction]
-fn needed(reports: Vec<String>) -> PyResult<(Option<u64>, Option<u64>)> {
+fn needed(reports: Vec<String>) -> PyResult<(Option<u64>, Vec<Longer>, Vec<String>)> {
     let reports: Result<Vec<Report>, _> = reports.iter().map(|r| Report::from_json(r)).collect();
     let reports = reports.map_err(wrong)?;
-    Ok((wordline_report::needed(&reports), wordline_report::needed_bursts(&reports)))
+    let requests = wordline_report::needed(&reports);
+    let (options, ways) = wordline_report::options_by_end(reports);
+    let options = options.iter().map(|of| of.iter().map(|option| (option.key, option.count)).collect());
+    Ok((requests, options.collect(), ways))
+}
+
+/// The JSON schema of reports.
+#[pyfunction]
+fn report_schema() -> &'static str {
+    include_str!("../../report/report.schema.json")
 }
 
 /// The schemes with `all-compatible` replaced by its schemes, and those that do not support the device.
@@ -351,13 +363,14 @@ fn show_error(args: Vec<OsString>, text: &str) {
 #[pyfunction]
 fn main(py: Python<'_>, args: Vec<OsString>) -> PyResult<i32> {
     if !args.iter().any(|arg| arg.to_str().is_some_and(|text| text.contains("py:"))) {
-        return Ok(py.detach(|| command(args, Registry::standard(), None)));
+        return Ok(py.detach(|| command(args, None, Registry::standard(), None)));
     }
+    let typed = args.clone();
     let resolved = py.import("wordline.spelling")?.call_method1("in_arguments", (args,))?;
     let (args, classes): (Vec<OsString>, Vec<Py<PyAny>>) = resolved.extract()?;
     let (registry, failed) = scheme::with_classes(py, &classes)?;
     let executor = executor::executor(py, &classes, &failed)?;
-    let code = py.detach(|| command(args, registry, executor));
+    let code = py.detach(|| command(args, Some(typed), registry, executor));
     // The traceback of a hook, below the command's error line.
     if let Some(e) = failed.take() {
         py.import("wordline.subprocess_runner")?.call_method1("show", (e.into_value(py),))?;
@@ -365,8 +378,14 @@ fn main(py: Python<'_>, args: Vec<OsString>) -> PyResult<i32> {
     Ok(code)
 }
 
-fn command(args: Vec<OsString>, registry: Registry, executor: Option<Executor>) -> i32 {
-    wordline_cli::main_with_schemes(args.into_iter(), registry, Some(Interpreter { call: &call, executor }))
+fn command(
+    args: Vec<OsString>,
+    typed: Option<Vec<OsString>>,
+    registry: Registry,
+    executor: Option<Executor>,
+) -> i32 {
+    let python = Interpreter { call: &call, executor, typed };
+    wordline_cli::main_with_schemes(args.into_iter(), registry, Some(python))
 }
 
 /// Execute a command implemented in Python; returns its exit code, or `None` if a dependency is not installed.
@@ -432,6 +451,7 @@ fn _wordline(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(size, m)?)?;
     m.add_function(wrap_pyfunction!(spelled_size, m)?)?;
     m.add_function(wrap_pyfunction!(needed, m)?)?;
+    m.add_function(wrap_pyfunction!(report_schema, m)?)?;
     m.add_function(wrap_pyfunction!(comparison_json, m)?)?;
     m.add_function(wrap_pyfunction!(reports, m)?)?;
     m.add_function(wrap_pyfunction!(figures, m)?)?;

@@ -65,5 +65,5 @@ pub use words::figures::explanations::report_schema;
 pub use words::figures::explanations::{Explained, every_explained, explainable, explained, glossary};
 pub use words::lifetime::accelerations_agree;
 pub use words::number::significant;
-pub use words::steadiness::{at_least_longer, drive_writes_for_verdict, needed, needed_bursts};
+pub use words::steadiness::{at_least_longer, drive_writes_for_verdict, needed, options_by_end};
 pub use words::verdict::{command_of, verdict_of};

@@ -192,6 +192,11 @@ fn instead(e: &SteadyError, setup: &Setup, fill: Option<&str>) -> Message {
         SteadyError::Superblocks => {
             Message::from("; set parallel.superblock=off, or ") + filled() + " and " + saved()
         }
+        SteadyError::Unreachable { total, reachable, .. } => {
+            // Half of what can be free, so that the load has some room.
+            let share = (50 * reachable / total.max(&1)).max(1);
+            Message::from("; try ") + Opt::Set.of(format!("gc.trigger=free_blocks:{share}%"))
+        }
         _ => Message::default(),
     }
 }

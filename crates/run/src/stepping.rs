@@ -163,6 +163,7 @@ impl SteppedDrive {
             "logical_bytes": self.setup.device.logical_bytes(),
             "live_bytes": live * sector,
             "usable_bytes": ftl.inspect().usable_bytes().0,
+            "host_page_bytes": ftl.counters().host.write_page_bytes,
             "regions": regions.collect::<Vec<Value>>(),
         })
     }

@@ -83,7 +83,9 @@ class Cell:
     max_us: float | None
     #: Drive writes of the host until its end, without preconditioning.
     drive_writes: float
-    waf: float | None  #: Bytes programmed over bytes written by the host; None without writes.
+    #: Bytes programmed over bytes written by the host, rounded up to whole mapping pages as in all
+    #: reports; None without writes.
+    waf: float | None
 
 
 @dataclass(frozen=True)
@@ -216,11 +218,12 @@ class Bench:
             seed = self.seed + 1 + len(self._feeds)
             feed = self.drive.feed(load.spelling(f"requests={_ENDLESS}"), seed=seed)
             self._feeds[load] = feed
-        start, programmed = self.now_s, programmed_bytes(self.drive)
+        start, programmed, pages = self.now_s, programmed_bytes(self.drive), self._page_bytes()
         found = self._measured(feed, load, self.drive.now_ns + round_ns(length))
         self._checked(found["failed"])
         wrote, requests, took = found["write_bytes"], found["requests"], found["seconds"]
         self.written += wrote
+        pages = self._page_bytes() - pages
         cell = Cell(
             stage=stage,
             round=round,
@@ -235,10 +238,14 @@ class Bench:
             mb_per_s=(found["read_bytes"] + wrote) / took / 1e6,
             **{f"{point}_us": found["all_us"].get(point) for point in _POINTS},
             drive_writes=self.written / self.logical,
-            waf=(programmed_bytes(self.drive) - programmed) / wrote if wrote else None,
+            waf=(programmed_bytes(self.drive) - programmed) / pages if pages else None,
         )
         self.cells.append(cell)
         return cell
+
+    def _page_bytes(self) -> int:
+        """Return the bytes that the host has written so far, in whole mapping pages."""
+        return int(self.drive.look().host_page_bytes)
 
     def _measured(self, feed: Feed, load: Load, until_ns: int) -> dict[str, Any]:
         """Return what `Feed.measure` does, and ``all_us``: latencies of reads and writes together.

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import csv
+import difflib
 import io
+import math
+import re
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
@@ -16,7 +19,7 @@ import numpy as np
 
 import wordline as wl
 from wordline import Refused, UserError, _wordline, toml
-from wordline.commands import SWEEP, command, message, tell
+from wordline.commands import SWEEP, command, tell
 from wordline.drive import programmed_bytes
 from wordline.implausible import quiet, warn_of
 from wordline.quantity import in_bytes, in_us, significant
@@ -107,17 +110,17 @@ def pick(
     rated = rated_tbw()
     count = requests or REQUESTS
     stop = Event()
+    for name in names:
+        if toml.builtin(f"devices/{name}.toml") is None and not Path(name).is_file():
+            raise _unknown(name)
+    _check_share(fill)
+    if workload != "-":
+        # What no drive can read is an error of the workload, and said once.
+        first = wl.Run(names[0], "conventional", workload, seed, requests, fit=fit, traces=traces)
+        first.identity()
     warn_of((name, ()) for name in names)
 
     def one(name: str) -> Choice:
-        if toml.builtin(f"devices/{name}.toml") is None and not Path(name).is_file():
-            # The engine names the invalid one, as a device.
-            try:
-                wl.Drive(device=name, scheme="conventional", seed=seed)
-            except UserError as e:
-                e.args = (str(e).replace("device=", "drives=", 1),)
-                e.on_command_line = message(e).replace("--device", "--drives", 1)  # type: ignore[attr-defined]
-                raise
         text, file = read(name)
         run = _Run(workload, count, fit, fill, seed, traces, stop)
         try:
@@ -144,6 +147,30 @@ def pick(
     if all(c.p99_us is None for c in found):
         raise UserError(f"no drive can take the workload; {found[0].drive}: {found[0].note}")
     return sorted(found, key=lambda c: (c.p99_us is None, c.p99_us or 0.0))
+
+
+def _wrong(option: str, value: str, what: str, lists: str = "") -> UserError:
+    """Return the error of an argument, which is an option on the command line."""
+    error = UserError(f'{option}="{value}": {what}' + lists.format("wordline.devices()"))
+    typed = f"--{option} {value}: {what}" + lists.format("wordline list devices")
+    error.on_command_line = typed  # type: ignore[attr-defined]
+    return error
+
+
+def _unknown(name: str) -> UserError:
+    near = difflib.get_close_matches(name, [d.name for d in wl.devices()], n=1)
+    what = "no built-in device or file of this name"
+    what += f'; did you mean "{near[0]}"?' if near else ""
+    return _wrong("drives", name, what, "\n  hint: `{}` lists the built-in devices")
+
+
+def _check_share(fill: str) -> None:
+    found = re.fullmatch(r"(\d+(?:\.\d*)?|\.\d+)\s*(%?)", fill.strip())
+    share = float(found[1]) / (100 if found[2] else 1) if found else math.inf
+    if share > 1:
+        meant = f"; write {found[1]}%" if found and not found[2] and share <= 100 else ""
+        what = f"not a share of a drive{meant}\n  allowed: 0% to 100%, such as 50%"
+        raise _wrong("fill", fill, what)
 
 
 def _assumed_read_us(text: str, file: dict[str, Any]) -> float:

@@ -32,7 +32,9 @@ def main(args: list[str] | None = None) -> int:
         with opened(given.file) as lines:
             checker = check(lines, report)
     except (Unreadable, OSError, EOFError, UnicodeDecodeError, zlib.error, Damaged) as e:
-        print(f"error: {given.file}: {e}", file=sys.stderr)
+        # What cannot be opened, the log or the report, is named already.
+        is_named = str(e).startswith((f"{given.file}: ", f"{given.report}: "))
+        print("error:", e if is_named else f"{given.file}: {e}", file=sys.stderr)
         return 2
     for line, what in checker.violations[: given.show]:
         print(f"{given.file}:{line}: {what}")

@@ -28,7 +28,7 @@ def main(
     **of_runs: Any,
 ) -> int:
     """Do ``wordline sweep``; return 1 if a run failed."""
-    from wordline._measures import FIGURES
+    from wordline._measures import FIGURES, check_paths
     from wordline.cluster import at
     from wordline.progress import Bars
     from wordline.runs import Runner
@@ -46,6 +46,7 @@ def main(
     asked = grid.grid(set=settings, replicas=replicas, **of_runs)
     paths = list(figures) or list(FIGURES)
     paths += [path for path in wanted if path not in paths]
+    check_paths(paths)
     labels = {
         run: " · ".join(point.at[axis] for axis in asked.axes)
         for point in asked.points
@@ -66,11 +67,19 @@ def main(
             here = [name(run) for run, e in wrong.items() if table.reason(e) == why]
             print(f"{len(here):,} failed: {', '.join(here)}: {why}")
         return 0
-    with Bars(len(asked.runs), name) as bars:
-        runner = Runner(kept, jobs=at_once, executor=executor, watch=bars.watch, ended=bars.ended)
-        done = result.perform(asked, runner, paths)
-    show.terminal(done.table, done._rests(), done.changes())
-    print(bars.summary())
+    results: list[result.Sweep] = []
+    try:
+        with Bars(len(asked.runs), name) as bars:
+            runner = Runner(
+                kept, jobs=at_once, executor=executor, watch=bars.watch, ended=bars.ended
+            )
+            result.perform(asked, runner, paths, results.append)
+    finally:
+        # Whatever cannot be written, the table is known.
+        for done in results:
+            show.terminal(done.table, done._rests(), done.changes())
+            print(bars.summary())
+    (done,) = results
     for path in done.save(out, axes or None):
         tell(f"wrote {path}")
     return int(any(combination.failed for combination in done))

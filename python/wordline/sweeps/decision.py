@@ -65,7 +65,7 @@ def block(table: Table, scatter: str, rests: Steady) -> str:
         '<div id="decision">\n<h2 class="away">Decision</h2>\n'
         f'<div><div {box}><table class="deciding"><thead><tr><th scope="col">measure</th>'
         f'<th scope="col" class="number"><b class="run s0">{name}</b><small>first</small></th>'
-        f'<th scope="col">best of {len(table.rows)}</th></tr></thead>\n'
+        f'<th scope="col">best of {len(table.measured)}</th></tr></thead>\n'
         f"<tbody>\n{rows}</tbody></table></div>"
         f'<p class="caption" id="certainty">{says}</p></div>\n{scatter}</div>\n'
     )
@@ -74,8 +74,10 @@ def block(table: Table, scatter: str, rests: Steady) -> str:
 def certainty(table: Table, rests: Steady) -> str:
     """Return how certain the decision is."""
     text = f"{rests}."
+    if without := len(table.rows) - len(table.measured):
+        text += f" {without} of {len(table.rows)} combinations have no figures."
     if not rests.is_enough and rests.longer:
-        text += f" Run longer: with {rests.longer} all may be."
+        text += f" Run longer: {rests.longer}."
     if any(figure and figure[1] is not None for r in table.rows for figure in r.figures.values()):
         return text + " ± is half of the 95 % confidence interval over the seeds (Student's t)."
     return text + " One seed, so no confidence intervals; --replicas 5 gives them."

@@ -181,7 +181,12 @@ def draw(table: Table, axes: tuple[Axis, Axis], path: Path, note: str, winner: R
     rest = [row for row in rows if row is not winner]
     roles = (
         ("others", [r for r in rest if r.at[hue] != first], plotting.OTHER, "o"),
-        (f"{first} (baseline)", [r for r in rest if r.at[hue] == first], plotting.BASELINE, "s"),
+        (
+            f"{called(table.rows[0], [hue])} (baseline)",
+            [r for r in rest if r.at[hue] == first],
+            plotting.BASELINE,
+            "s",
+        ),
         (
             called(winner, table.axes) if winner else "",
             [r for r in rows if r is winner],

@@ -92,7 +92,7 @@ def verdict(table: Table, rests: Steady) -> str:
             named, by = scaled(path, [figure[0]])
             end = "lowest" if named.better == "lower" else "highest"
             said = named._replace(unit="").said()
-            count = len(table.rows)
+            count = len(table.measured)
             if not rests.is_enough:
                 of = f"of {count} different combinations"
                 return f"The {end} {said} {of} is not known: {rests}."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
@@ -352,19 +352,25 @@ def check_values(grid: Grid, runner: Runner) -> dict[Run, Exception]:
     return wrong
 
 
-def perform(grid: Grid, runner: Runner, figures: Sequence[str] = ()) -> Sweep:
+def perform(
+    grid: Grid,
+    runner: Runner,
+    figures: Sequence[str] = (),
+    ended: Callable[[Sweep], None] = lambda _: None,
+) -> Sweep:
     """Execute the runs of a grid that have no report yet, and collect the figures of a table.
 
+    ``ended`` is called before anything is written about the whole, which a full disk may prevent.
     Raises `UserError`: a value of an axis is invalid in every combination that has it, or no report
     has a figure with this path; `Exception`: the first failure, if no run has a report.
     """
     check_values(grid, runner)
-    ended = runner.ended
+    each_ended = runner.ended
     counts = {True: 0, False: 0}
 
     def count(run: Run, found: bool) -> None:
         counts[found] += 1
-        ended(run, found)
+        each_ended(run, found)
 
     runner.ended = count
     reports, refused = runner.run(grid.runs)
@@ -373,6 +379,7 @@ def perform(grid: Grid, runner: Runner, figures: Sequence[str] = ()) -> Sweep:
         raise failed[0]
     paths = list(figures) or list(FIGURES)
     done = Sweep(grid, reports, refused, paths)
-    kept.write(grid, refused, paths, runner)
     done.found, done.ran = counts[True], counts[False]
+    ended(done)
+    kept.write(grid, refused, paths, runner)
     return done

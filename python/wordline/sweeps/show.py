@@ -13,12 +13,12 @@ from rich.table import Table as Shown
 import wordline
 from wordline import Report, Run, _wordline, steady
 from wordline import page as pages
-from wordline._measures import brief, change, measure
-from wordline.commands import message
+from wordline._measures import brief, change, measure, shown
+from wordline.commands import message, naming
 from wordline.runs import Runner, stand_ins
 from wordline.sweeps import decision, heat
 from wordline.sweeps.grid import Grid
-from wordline.sweeps.table import Differences, Row, Table, traceback_there
+from wordline.sweeps.table import Differences, Form, Row, Table, traceback_there
 
 
 def terminal(table: Table, rests: steady.Steady, changes: Differences | None = None) -> None:
@@ -26,13 +26,13 @@ def terminal(table: Table, rests: steady.Steady, changes: Differences | None = N
     console = Console(soft_wrap=False)
     if not console.is_terminal:
         console = Console(width=max(100, 24 * (len(table.axes) + len(table.paths))))
-    console.print(_printed(table), highlight=False)
+    console.print(_printed(table, shown), highlight=False)
     if rests.runs:
         console.print(decision.certainty(table, rests), highlight=False, markup=False)
     if changes is not None:
         since = f"Change from {changes.over} {changes.baseline}, paired by seed"
         console.print(f"{since}, with 95 % intervals:", highlight=False, markup=False)
-        console.print(_printed(changes, unit="\n%"), highlight=False)
+        console.print(_printed(changes, change, unit="\n%"), highlight=False)
     refused, failed = _without_figures(table)
     lines = [
         f"{', '.join(names)} {'were' if len(names) > 1 else 'was'} refused: {reason}"
@@ -46,13 +46,13 @@ def terminal(table: Table, rests: steady.Steady, changes: Differences | None = N
         console.print(line, highlight=False, markup=False)
 
 
-def _printed(of: Table | Differences, unit: str = "") -> Shown:
+def _printed(of: Table | Differences, form: Form, unit: str = "") -> Shown:
     out = Shown(box=box.SIMPLE_HEAD, pad_edge=False)
     for axis in of.axes:
         out.add_column(axis, overflow="fold")
     for path in of.paths:
         out.add_column(path.replace(".", "\n") + unit, justify="right", no_wrap=True)
-    for row in of.printed():
+    for row in of.printed(form):
         out.add_row(*row)
     return out
 
@@ -117,7 +117,8 @@ def page(
         footer=[f"Wordline {wordline.__version__}"],
     )
     path = folder / "index.html"
-    path.write_text(written, encoding="utf-8")
+    with naming(path):
+        path.write_text(written, encoding="utf-8")
     return [path]
 
 

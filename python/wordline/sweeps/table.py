@@ -10,6 +10,7 @@ from typing import Any
 
 from wordline import Fault, Refused, Report, Run, UserError, _frame, _wordline
 from wordline._measures import FIGURES, Spread, shown, unknown, value
+from wordline.commands import naming
 from wordline.subprocess_runner import traceback_of
 from wordline.sweeps.grid import Grid, Point
 
@@ -60,6 +61,11 @@ class Table:
     axes: Sequence[str]
     paths: Sequence[str]
     rows: Sequence[Row]
+
+    @property
+    def measured(self) -> list[Row]:
+        """The rows with figures: those that were neither refused nor failed."""
+        return [row for row in self.rows if any(row.figures.values())]
 
     def printed(self, form: Form = shown) -> list[list[str]]:
         """Return the rows as people read them: the axes, then the figures."""
@@ -152,11 +158,12 @@ def write(found: Table, folder: Path) -> list[Path]:
 
     columns = found.columns()
     paths = [folder / "sweep.csv", folder / "sweep.parquet"]
-    with paths[0].open("w", newline="", encoding="utf-8") as file:
+    with naming(paths[0]), paths[0].open("w", newline="", encoding="utf-8") as file:
         out = csv.writer(file, lineterminator="\n")
         out.writerow(columns)
         out.writerows(zip(*columns.values(), strict=True))
-    pq.write_table(pa.table(columns), paths[1])
+    with naming(paths[1]):
+        pq.write_table(pa.table(columns), paths[1])
     return paths
 
 

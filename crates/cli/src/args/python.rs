@@ -55,7 +55,7 @@ pub(crate) struct SweepArgs {
     #[arg(long, default_value_t = wordline_run::DEFAULT_SEED)]
     pub(crate) seed: u64,
     /// Run each combination N times with consecutive seeds and show means with 95 % confidence intervals
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=wordline_run::REPLICAS_MAX as i64))]
+    #[arg(long, alias = "seeds", value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=wordline_run::REPLICAS_MAX as i64))]
     pub(crate) replicas: u32,
     /// Number of requests per run, such as 100000 or 1M; overrides requests= of the workload
     #[arg(long, value_name = "N", allow_negative_numbers = true)]

@@ -40,7 +40,7 @@ pub(crate) struct What {
     pub(crate) seed: u64,
     /// Run N times with consecutive seeds from --seed and show means with 95 % confidence intervals; the
     /// first replica equals the run without this option
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=wordline_run::REPLICAS_MAX as i64))]
+    #[arg(long, alias = "seeds", value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=wordline_run::REPLICAS_MAX as i64))]
     pub(crate) replicas: u32,
     /// Number of runs in parallel; results do not depend on it [default: number of cores]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]

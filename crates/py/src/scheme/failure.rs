@@ -14,12 +14,22 @@ pub(crate) struct Failed {
 }
 
 impl Failed {
-    /// Store an exception with a note of its place; returns its short description.
-    pub(crate) fn keep(&self, py: Python<'_>, e: PyErr, scheme: &str, hook: &str, now: SimTime) -> String {
+    /// Store an exception with a note of its place; returns its short description. A hook that is told no time, since it
+    /// is called before or after the run, has none.
+    pub(crate) fn keep(
+        &self,
+        py: Python<'_>,
+        e: PyErr,
+        [scheme, hook]: [&str; 2],
+        now: Option<SimTime>,
+    ) -> String {
         let said = e.to_string();
-        let note = format!("raised in {hook} of the scheme {scheme} at {} ns of simulated time", now.0);
+        let at = now.map_or(String::new(), |now| format!(" at {} ns of simulated time", now.0));
+        let note = format!("raised in {hook} of the scheme {scheme}{at}");
         // Python 3.10 has no notes; there the message of the run says it.
         let _ = e.value(py).call_method1("add_note", (note,));
+        // An exception of a class with slots only keeps no name.
+        let _ = e.value(py).setattr("of_scheme", scheme);
         self.first().get_or_insert(e);
         said
     }

@@ -94,7 +94,7 @@ impl PyScheme {
             let is_looked_at = asked.is_power_of_two() && asked.trailing_zeros().is_multiple_of(4);
             let kept = || if is_looked_at { self.check_learnt(py) } else { Ok(()) };
             let answered = answered.and_then(|answer| kept().map(|()| answer));
-            answered.map_err(|e| self.failed.keep(py, e, &self.name, hook, view.now))
+            answered.map_err(|e| self.failed.keep(py, e, [&self.name, hook], Some(view.now)))
         }))
     }
 
@@ -165,7 +165,7 @@ impl Clone for PyScheme {
                 Ok((object.unbind(), place))
             });
             let (object, place) = copy.unwrap_or_else(|e| {
-                self.failed.keep(py, e, &self.name, "a copy of its state", wordline_units::SimTime(0));
+                self.failed.keep(py, e, [&self.name, "a copy of its state"], None);
                 (self.object.clone_ref(py), self.place.clone_ref(py))
             });
             let mut copy = PyScheme {
@@ -186,7 +186,7 @@ impl Clone for PyScheme {
             if copy.routes.learn() {
                 // What it learns is the copy's own from now on.
                 copy.routes = copy.renew(py).unwrap_or_else(|e| {
-                    self.failed.keep(py, e, &self.name, "routes", wordline_units::SimTime(0));
+                    self.failed.keep(py, e, [&self.name, "routes"], None);
                     Routes::default()
                 });
             }
@@ -353,7 +353,7 @@ impl Scheme for PyScheme {
     fn seed(&mut self, seed: u64) {
         attached(|py| {
             if let Err(e) = self.object.bind(py).call_method1("_seed", (seed,)) {
-                self.failed.keep(py, e, &self.name, "seed", wordline_units::SimTime(0));
+                self.failed.keep(py, e, [&self.name, "seed"], None);
             }
         });
     }
@@ -361,7 +361,7 @@ impl Scheme for PyScheme {
     fn on_trim(&mut self, lpn: Lpn) {
         attached(|py| {
             if let Err(e) = self.object.bind(py).call_method1(intern!(py, "on_trim"), (lpn.0,)) {
-                self.failed.keep(py, e, &self.name, "on_trim", wordline_units::SimTime(0));
+                self.failed.keep(py, e, [&self.name, "on_trim"], None);
             }
         });
     }
@@ -370,12 +370,12 @@ impl Scheme for PyScheme {
         type Series = Vec<(String, Vec<[f64; 2]>)>;
         let followed = attached(|py| {
             if let Err(e) = self.check_learnt(py) {
-                self.failed.keep(py, e, &self.name, "its State, at the end", wordline_units::SimTime(0));
+                self.failed.keep(py, e, [&self.name, "its State, at the end"], None);
                 return Ok(Series::new());
             }
             let answer = self.object.bind(py).call_method0("_metrics");
             let series = answer.and_then(|series| series.extract::<Series>());
-            series.map_err(|e| self.failed.keep(py, e, &self.name, "metrics", wordline_units::SimTime(0)))
+            series.map_err(|e| self.failed.keep(py, e, [&self.name, "metrics"], None))
         });
         followed.unwrap_or_default().into_iter().map(|(name, series)| (name.into(), series.into())).collect()
     }

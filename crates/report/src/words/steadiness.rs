@@ -134,28 +134,72 @@ pub(crate) fn longer(reports: &[Report]) -> Option<Vec<String>> {
     Some(words)
 }
 
+/// An option that makes a run longer, with its number: `--requests` 5000, or `--set` of a key.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Longer {
+    /// The key that is set; empty for `--requests`.
+    pub key: &'static str,
+    /// Its value.
+    pub count: u64,
+}
+
+impl Longer {
+    /// The name of the option, and what follows it.
+    fn words(self) -> (&'static str, String) {
+        match self.key {
+            "" => ("--requests", self.count.to_string()),
+            key => ("--set", format!("{key}={}", self.count)),
+        }
+    }
+}
+
 /// The options that make these runs long enough for an answer, with their values; `None` if they end by themselves, or
 /// in different ways.
 fn options(reports: &[Report]) -> Option<Vec<(&'static str, String)>> {
+    Some(counts(reports)?.into_iter().map(Longer::words).collect())
+}
+
+fn counts(reports: &[Report]) -> Option<Vec<Longer>> {
     let end = end_of(reports.first()?);
     if reports.iter().any(|r| end_of(r) != end) {
         return None;
     }
     let most = |of: fn((&Report, &Report)) -> f64| with_reports(reports).map(of).fold(0.0, f64::max);
-    let bursts = |count| Some(("--set", format!("workload.bursts={}", bursts(reports, count)?)));
+    let bursts = |count| Some(Longer { key: "workload.bursts", count: bursts(reports, count)? });
     match end {
         End::Requests => {
-            let requests = ("--requests", (two_digits(most(requests)) as u64).to_string());
+            let requests = Longer { key: "", count: two_digits(most(requests)) as u64 };
             // A workload in bursts ends before this many requests.
             Some([Some(requests), bursts(further_bursts)].into_iter().flatten().collect())
         }
         End::Trace => {
-            let passes = most(|(of, run)| passes(run) * times((of, run))).ceil() as u64;
-            (passes <= PASSES_MAX).then(|| vec![("--set", format!("workload.loops={passes}"))])
+            let count = most(|(of, run)| passes(run) * times((of, run))).ceil() as u64;
+            (count <= PASSES_MAX).then(|| vec![Longer { key: "workload.loops", count }])
         }
         End::Bursts => bursts(bursts_for).map(|option| vec![option]),
         End::Jobs(_) | End::Bound => None,
     }
+}
+
+/// The same of runs that may end in different ways, as those of a sweep do: the options of each way, or a sentence where
+/// no option makes runs longer that end so. Runs that are steady or overloaded need none.
+pub fn options_by_end(reports: Vec<Report>) -> (Vec<Vec<Longer>>, Vec<String>) {
+    let mut groups: Vec<(End, Vec<Report>)> = vec![];
+    for report in reports.into_iter().filter(|r| !is_steady(r) && overload(r).is_none()) {
+        let end = end_of(&report);
+        match groups.iter_mut().find(|(of, _)| *of == end) {
+            Some((_, group)) => group.push(report),
+            None => groups.push((end, vec![report])),
+        }
+    }
+    let (mut found, mut ways) = (vec![], vec![]);
+    for (_, group) in &groups {
+        match counts(group) {
+            Some(options) => found.push(options),
+            None => ways.push(way(group)),
+        }
+    }
+    (found, ways)
 }
 
 /// Computes a number of bursts from the parameters of a workload, the logical bytes of the drive, and the drive writes wanted.
@@ -167,12 +211,6 @@ fn bursts(reports: &[Report], count: CountBursts) -> Option<u64> {
     let of_one =
         |both: (&Report, &Report)| count(parameters(both.1)?, both.1.capacity.logical_bytes, drives(both));
     with_reports(reports).filter_map(of_one).max()
-}
-
-/// The number of bursts with which each of these runs of workloads in bursts can have an answer; `None` where all have
-/// enough of them.
-pub fn needed_bursts(reports: &[Report]) -> Option<u64> {
-    bursts(reports, further_bursts)
 }
 
 /// The number of requests with which each of these runs can have an answer, to two digits: as for `--requests`, per
@@ -405,5 +443,29 @@ mod tests {
         let cut = run(Reached::No, json!({ "kind": "trace", "requests": 617, "loops": 2 }));
         let words = longer(&[cut]).unwrap();
         assert_eq!(words[words.len() - 2..], ["--requests", "13000"]);
+    }
+
+    /// A sweep mixes workloads, and its options are those of a comparison of each kind.
+    #[test]
+    fn options_of_runs_with_different_ends_stay_apart() {
+        let bursts = json!({ "bursts": 6, "burst": "1%", "long": "15%", "bounds": { "requests": 9000 } });
+        let looped = run(Reached::No, json!({ "kind": "trace", "loops": 5 }));
+        let bursty = run(Reached::No, json!({ "kind": "synthetic", "parameters": bursts }));
+        let bounded = run(Reached::No, json!({ "kind": "trace", "bytes": "1KiB" }));
+        let mut bounded = bounded;
+        bounded.host.counts = RequestCounts { bytes: [0, 2000, 0, 0], ..RequestCounts::default() }.figures();
+        let steady = run(Reached::Yes, json!({ "kind": "synthetic" }));
+        let all = vec![looped.clone(), bursty.clone(), steady, bounded];
+        let (options, ways) = options_by_end(all);
+        let keys: Vec<&str> = options.iter().flatten().map(|option| option.key).collect();
+        assert_eq!(keys, ["workload.loops", "workload.bursts"]);
+        // Of five passes the factor is not the number of passes.
+        assert_eq!(options[0][0].count, 100);
+        for (report, own) in [(&looped, &options[0]), (&bursty, &options[1])] {
+            let words: Vec<String> =
+                own.iter().flat_map(|o| [o.words().0.to_string(), o.words().1]).collect();
+            assert!(longer(std::slice::from_ref(report)).unwrap().ends_with(&words), "{words:?}");
+        }
+        assert!(ways.len() == 1 && ways[0].starts_with("raise duration= or bytes="), "{ways:?}");
     }
 }

@@ -5,19 +5,18 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use wordline_report::data_of;
+use wordline_units::io_reason;
 
 /// The report files that runs and comparisons write into a folder, and the page next to them.
 const FILES: [&str; 2] = ["report.json", "comparison.json"];
+const ALLOWED: &str = "a report.json, comparison.json or report.html, or a folder with one of them";
 
 /// The text of a report's data, and its place: the data of a page, or the JSON in or next to the named path.
 ///
 /// # Errors
 /// If it cannot be read, or if there is none or more than one.
 pub fn report_text(named: &Path) -> Result<(PathBuf, String), RunError> {
-    let read = |path: &Path| {
-        let wrong = |e: std::io::Error| RunError::Input(format!("{}: cannot be read: {e}", path.display()));
-        std::fs::read_to_string(path).map_err(wrong)
-    };
+    let read = |path: &Path| std::fs::read_to_string(path).map_err(|e| unread(path, &e));
     if !named.is_dir() && is_page(named)? {
         let text = read(named)?;
         if let Some(data) = data_of(&text) {
@@ -26,14 +25,22 @@ pub fn report_text(named: &Path) -> Result<(PathBuf, String), RunError> {
     }
     let file = report_file(named)?;
     let text = read(&file)?;
+    if !text.trim_start().starts_with('{') {
+        return Err(RunError::Input(format!("{}: not a report\n  allowed: {ALLOWED}", file.display())));
+    }
     Ok((file, text))
+}
+
+fn unread(path: &Path, e: &std::io::Error) -> RunError {
+    let why = io_reason(e);
+    RunError::Input(format!("{}: cannot be read: {why}\n  allowed: {ALLOWED}", path.display()))
 }
 
 /// Whether a file begins like a page.
 fn is_page(named: &Path) -> Result<bool, RunError> {
     let mut begins = [0; 512];
     let read = File::open(named).and_then(|mut file| file.read(&mut begins));
-    let read = read.map_err(|e| RunError::Input(format!("{}: cannot be read: {e}", named.display())))?;
+    let read = read.map_err(|e| unread(named, &e))?;
     Ok(begins[..read].trim_ascii_start().first() == Some(&b'<'))
 }
 

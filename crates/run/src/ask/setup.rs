@@ -245,6 +245,7 @@ impl Setup {
             scheme_set,
         };
         setup.bounded()?;
+        setup.not_worn_out()?;
         check(&setup.device, &setup.workload, setup.pacing())?;
         if setup.from_state.is_some() && spec.initial != DEFAULT_INITIAL {
             let (initial, from) = (Opt::Initial.of(&spec.initial), Opt::FromState.name());
@@ -256,6 +257,26 @@ impl Setup {
             return Err(saved.into());
         }
         Ok(setup)
+    }
+
+    /// Refuse an initial state whose blocks have more P/E cycles behind them than they endure.
+    fn not_worn_out(&self) -> Result<(), RunError> {
+        for (mode, spelled) in self.initial.worn() {
+            let most = self.initial.cycles[mode.index()] + self.initial.more_cycles[mode.index()];
+            let timings = self.device.media.iter().filter_map(|m| Some((&m.name, m.mode(mode)?.endurance)));
+            let least =
+                timings.filter(|(_, endurance)| *endurance > 0).min_by_key(|(_, endurance)| *endurance);
+            if let Some((medium, endurance)) = least.filter(|(_, endurance)| most > *endurance) {
+                let key = format!("medium.{medium}.{}.endurance", mode.key());
+                let what = format!(
+                    ": {spelled} P/E cycles are more than {} blocks endure\n  allowed: up to {endurance} \
+                     cycles, or a larger {key}",
+                    mode.key().to_uppercase()
+                );
+                return Err((Opt::Initial.of(&self.spec.initial) + what).into());
+            }
+        }
+        Ok(())
     }
 
     /// The same for one replica alone. The touched pages can depend on the seed, except for a trace.
@@ -304,7 +325,10 @@ impl Setup {
             if !keys.contains(&key.as_str()) {
                 let near = wordline_device::config::closest(key, keys.iter().copied());
                 let hint = near.map_or(String::new(), |n| format!("; did you mean {n:?}?"));
-                let what = format!(": no scheme of this run has the parameter {key:?}{hint}\n  allowed: ");
+                let what = match spellings {
+                    [one] => format!(": scheme {one} has no parameter {key:?}{hint}\n  allowed: "),
+                    _ => format!(": no scheme of this run has the parameter {key:?}{hint}\n  allowed: "),
+                };
                 let given = Opt::Set.of(format!("scheme.{key}={value}"));
                 return Err((given + what + keys.join(", ")).into());
             }

@@ -8,7 +8,7 @@ use wordline_device::{Ack, GcClass, Packing, ProgramBuffer};
 use wordline_ftl::{Cause, RegionCounters, RegionId};
 use wordline_report::{Report, overload};
 use wordline_trace::Touched;
-use wordline_units::{Fraction, grouped};
+use wordline_units::{Fraction, SimDuration, grouped};
 
 /// What a reader of this report should know.
 pub(crate) fn hints(report: &Report, run: &Outcome) -> Vec<String> {
@@ -54,6 +54,14 @@ pub(crate) fn hints(report: &Report, run: &Outcome) -> Vec<String> {
              errors.model=raro."
                 .to_string(),
         );
+    }
+    if run.setup.initial.retention > SimDuration::ZERO && run.setup.device.errors.is_none() {
+        let mut parts = run.setup.spec.initial.split('+').map(str::trim);
+        let part = parts.find(|part| part.starts_with("retention")).unwrap_or_default();
+        hints.push(format!(
+            "no error model is set, so {part} of the initial state has no effect; set one with --set \
+             errors.model=raro."
+        ));
     }
     hints.extend(saturated(report, run));
     hints

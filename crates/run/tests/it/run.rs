@@ -259,6 +259,37 @@ fn a_report_alone_reproduces_its_run() {
     assert_eq!(first.wear["tlc"].min, 30);
 }
 
+/// 3,000 cycles are the endurance of its TLC blocks.
+#[test]
+fn initial_wear_beyond_the_endurance_is_refused() {
+    let with = |pe: &str| RunSpec {
+        initial: format!("preload+pe:{pe}"),
+        requests: Some(10),
+        ..RunSpec::new("fair-tlc", "conventional", "uniform")
+    };
+    for (pe, says) in
+        [("tlc=3001", "3001 P/E cycles are more than TLC blocks endure"), ("tlc=10..3001", "10..3001")]
+    {
+        let e = Setup::resolve(&with(pe)).unwrap_err().to_string();
+        assert!(e.contains(says) && e.contains("allowed: up to 3000 cycles"), "{e}");
+    }
+    assert!(Setup::resolve(&with("tlc=2000..3000,slc=100000")).is_ok());
+}
+
+#[test]
+fn retention_without_error_model_gets_a_hint() {
+    let aged = RunSpec {
+        initial: "fill:60%+retention:30d".into(),
+        requests: Some(100),
+        ..RunSpec::new("demo-8gb", "conventional", "uniform")
+    };
+    let told =
+        |spec: &RunSpec| report(spec).hints.iter().any(|h| h.contains("so retention:30d of the initial"));
+    assert!(told(&aged));
+    let set = vec![("errors.model".to_string(), "raro".to_string())];
+    assert!(!told(&RunSpec { set, ..aged }));
+}
+
 #[test]
 fn every_request_and_every_byte_is_in_the_report() {
     let r = report(&demo("slc-cache", 20_000));

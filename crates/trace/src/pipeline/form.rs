@@ -91,9 +91,13 @@ fn by_ending(name: &str, stem: &str) -> Result<&'static Format, WorkloadError> {
     }
     let what = match ending {
         "" => "the name does not determine the output format".to_string(),
+        _ if FORMATS.iter().any(|f| f.name == ending) => {
+            format!("the extension .{ending} does not determine the output format, since several have it")
+        }
         _ => format!("the extension .{ending} does not determine the output format"),
     };
-    let names = FORMATS.iter().filter(|f| f.is_written()).map(|f| f.name).collect::<Vec<_>>().join(", ");
+    let by_name = |f: &&&Format| f.is_written() && !f.needs_settings();
+    let names = FORMATS.iter().filter(by_name).map(|f| f.name).collect::<Vec<_>>().join(", ");
     let endings: Vec<String> =
         FORMATS.iter().flat_map(|f| f.quirks.endings).map(|ending| format!(".{ending}")).collect();
     let endings = endings.join(", ");
@@ -116,6 +120,9 @@ mod tests {
         for ambiguous in ["a.csv", "a.trace.gz", "a", "-"] {
             let e = named(ambiguous).unwrap_err().to_string();
             assert!(e.contains("--to"), "{e}");
+            assert!(
+                !e.contains("five-columns, csv") && e.contains("several have it") == (ambiguous == "a.csv")
+            );
         }
         let told =
             |to: &str| Form::of("a", Some(to), Losses::Refuse).err().map_or(String::new(), |e| e.to_string());

@@ -140,6 +140,14 @@ fn identify_part(
             Err(miss) => misses.push((format, miss)),
         }
     }
+    if told_format.is_none() && has_titles(&sample) {
+        // A format that states its title row is certain; any other would take the columns for its own.
+        let (titled, untitled): (Vec<_>, Vec<_>) =
+            hits.into_iter().partition(|(_, d)| d.confidence == Confidence::Certain);
+        hits = titled;
+        let miss = || Miss::new(990, "line 1 is a title row, which the format does not have");
+        misses.extend(untitled.into_iter().map(|(format, _)| (format, miss())));
+    }
     hits.sort_by_key(|(_, d)| std::cmp::Reverse(d.confidence));
     if let (Some(format), [], Some((_, miss))) = (told_format, hits.as_slice(), misses.first()) {
         return Err(not_that_format(label, format, miss));
@@ -203,6 +211,24 @@ fn no_format(label: &str, sample: &Sample, mut misses: Vec<(&'static Format, Mis
     )
     .hint(hint.unwrap_or_else(|| Listed::Formats.by() + " describes the grammar of each"))
     .into()
+}
+
+/// Whether the first line has titles, of as many columns as the next one, which has a number.
+fn has_titles(sample: &Sample) -> bool {
+    let mut lines = sample.lines().filter(|line| !line.trim_ascii().is_empty());
+    let (Some(first), Some(second)) = (lines.next(), lines.next()) else { return false };
+    b",;\t| ".iter().any(|delimiter| {
+        let cells = |line: &'_ [u8]| -> Vec<Vec<u8>> {
+            let cells = line.trim_ascii().split(|c| c == delimiter).map(|c| c.trim_ascii().to_vec());
+            cells.filter(|cell| !cell.is_empty() || *delimiter != b' ').collect()
+        };
+        let (titles, row) = (cells(first), cells(second));
+        titles.len() >= 3
+            && titles.len() == row.len()
+            && titles.iter().all(|t| t.first().is_some_and(|c| c.is_ascii_alphabetic() || *c == b'"'))
+            && row.iter().any(|cell| cell.first().is_some_and(u8::is_ascii_digit))
+            && !titles.iter().any(|title| title.iter().all(|c| c.is_ascii_hexdigit()))
+    })
 }
 
 /// What content without requests in any format looks like.

@@ -90,11 +90,13 @@ impl Scanned<'_> {
                 let unit = drive.unit_blocks();
                 let pages = self.ranked.of(unit, self.pass)?;
                 if pages.count() * unit > capacity {
+                    // Both in pages: their sizes may round to the same figure.
                     let what = format!(
-                        "the trace touches {} in {} logical pages and the drive has {}, so fit=compact \
+                        "the trace touches {} logical pages ({}) and the drive has {} ({}), so fit=compact \
                          does not suffice",
-                        readable_bytes(pages.count() * unit * LBA_BYTES),
                         grouped(pages.count()),
+                        readable_bytes(pages.count() * unit * LBA_BYTES),
+                        grouped(capacity / unit),
                         readable_bytes(drive.logical_bytes)
                     );
                     return Err(Problem::new(ErrorKind::Fit, self.label, what)

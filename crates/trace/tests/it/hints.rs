@@ -469,6 +469,35 @@ fn words_of_operations_are_not_left_out() {
     );
 }
 
+/// SPC has the same columns, and no titles.
+#[test]
+fn title_row_makes_a_table_of_spc_like_columns() {
+    let of = |title: &str| {
+        table(title, |t, page, n, r| {
+            let op = if r { "r" } else { "w" };
+            format!("0,{},{},{op},{}.{:06}", page * 8, n * 4096, t / 1_000_000, t % 1_000_000)
+        })
+    };
+    let said = refusal(&file(of("volume,lba,bytes,rw,t").as_bytes()));
+    for words in ["volume | lba | bytes | rw | t", "the closest is spc", "line 1 is a title row"] {
+        assert!(said.contains(words), "{words}: {said}");
+    }
+    let all = proposed(&said);
+    assert!(all.iter().all(|options| options.starts_with("time=t")), "{all:?}");
+    let untitled = of("").trim_start().to_string();
+    assert_eq!(inspect(&file(untitled.as_bytes()).path).unwrap().format, "spc");
+}
+
+/// The words of an option are in addition to the usual ones, as the documents say.
+#[test]
+fn word_of_an_option_leaves_the_usual_words() {
+    let case = file(b"T,Kind,At,Length\n1,rd,0,4096\n2,R,4096,4096\n3,PUT,0,4096\n4,write,0,4096\n");
+    let found = read(&case, "time=T:us,offset=At,size=Length,op=Kind,read=rd,write=put");
+    assert_eq!((found.requests, found.reads), (4, 2));
+    let changed = read(&case, "time=T:us,offset=At,size=Length,op=Kind,write=put/R");
+    assert_eq!((changed.requests, changed.reads), (4, 1));
+}
+
 #[test]
 fn what_a_table_lacks_is_named() {
     let rows = |title: &str, row: fn(u64, u64) -> String| table(title, |t, page, _, _| row(t, page));

@@ -365,7 +365,12 @@ fn trace_beyond_the_drive_is_refused_and_compact_fits() {
     assert_eq!(wrapped.len(), 100_000);
     assert!(wrapped.iter().all(|r| (r.lba.0 + r.blocks as u64) * 512 <= small.logical_bytes));
     let e = Trace::parse(&format!("{path}:fit=compact"), Overrides::default()).unwrap().open(drive(1 << 30));
-    assert!(e.err().unwrap().to_string().contains("so fit=compact does not suffice"));
+    let e = e.err().unwrap().to_string();
+    assert!(
+        e.contains(" logical pages (1.04 GiB) and the drive has ")
+            && e.contains("so fit=compact does not suffice"),
+        "{e}"
+    );
 }
 
 #[test]

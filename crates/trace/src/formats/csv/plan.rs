@@ -337,7 +337,8 @@ pub(crate) fn extent(key: &'static str, text: &str, usual: u64) -> Result<Column
     Ok(Column { name: name_of(key, name)?, measure })
 }
 
-/// The words of every operation. Words from the options come before default words.
+/// The words of every operation. The words of the options come first, so that one of them can change the meaning of a
+/// usual word, and the other usual words keep theirs.
 pub(crate) fn words_of(settings: &Settings) -> Vec<(Vec<u8>, Meaning)> {
     let kinds = [
         ("read", Meaning::Is(HostOp::Read), "r/read/rd"),
@@ -352,9 +353,8 @@ pub(crate) fn words_of(settings: &Settings) -> Vec<(Vec<u8>, Meaning)> {
         words.filter(|w| !w.is_empty()).map(|w| (w, meaning)).collect()
     };
     let told = kinds.iter().filter_map(|(key, m, _)| Some(split(settings.get(key)?, *m))).flatten();
-    let default =
-        kinds.iter().filter(|(key, ..)| !settings.contains_key(key)).flat_map(|(_, m, d)| split(d, *m));
-    told.chain(default).collect()
+    let usual = kinds.iter().flat_map(|(_, m, d)| split(d, *m));
+    told.chain(usual).collect()
 }
 
 pub(crate) fn meaning(words: &[(Vec<u8>, Meaning)], word: &[u8]) -> Option<Meaning> {

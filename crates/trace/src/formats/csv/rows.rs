@@ -2,7 +2,7 @@
 
 use crate::formats::csv::plan::{Extent, Meaning, Measure, Op, Places, Plan, meaning};
 use crate::reading::detection::Settings;
-use crate::reading::lines_of::{LineFormat, Parsed, places, trimmed};
+use crate::reading::lines_of::{LineFormat, Parsed, columns, places, trimmed};
 use crate::reading::record::Record;
 use crate::reading::volumes::Volumes;
 use crate::text::numbers::{NumberFault, date, excerpt, hexadecimal, quantity};
@@ -258,7 +258,7 @@ fn number_fault(e: NumberFault, measure: Measure, field: &[u8], name: &str) -> S
 
 #[cold]
 fn short_row(count: usize, place: usize) -> String {
-    format!("{count} columns, and column {} is needed", place + 1)
+    format!("{}, and column {} is needed", columns(count), place + 1)
 }
 
 #[cold]

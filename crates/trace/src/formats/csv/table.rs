@@ -210,8 +210,10 @@ impl Table<'_> {
     /// The role that a column's title implies. Nothing without a known word or without titles.
     pub fn titled(&self, n: usize) -> Option<Role> {
         let mut words = self.words(n);
-        // `t_us` is a time, although `T` alone may be the operation. `nr_sectors` counts sectors.
-        if words.first().is_some_and(|w| w == "t") && self.time_unit(n).is_some() {
+        // `t_us` is a time, and so is `T` alone where its numbers rise; else that may be the operation. `nr_sectors`
+        // counts sectors.
+        let is_timed = || self.time_unit(n).is_some() || words.len() == 1 && self.is_time(n);
+        if words.first().is_some_and(|w| w == "t") && is_timed() {
             return Some(Role::Time);
         }
         if words.len() > 1 {
