@@ -184,6 +184,12 @@ impl Fraction {
         (n as u128 * self.0 as u128).div_ceil(Self::ONE.0 as u128) as u64
     }
 
+    /// Whether this share of `n`, rounded up, is more than `part`.
+    #[inline]
+    pub const fn exceeds(self, part: u64, n: u64) -> bool {
+        part as u128 * (Self::ONE.0 as u128) < n as u128 * self.0 as u128
+    }
+
     /// As a floating-point number.
     pub fn as_f64(self) -> f64 {
         self.0 as f64 / 1e9
