@@ -329,6 +329,20 @@ mod tests {
     }
 
     #[test]
+    fn share_exceeds_what_is_below_it_rounded_up() {
+        for share in
+            [0, 1, 7, 70_000_000, 333_333_333, 999_999_999, 1_000_000_000, 2_000_000_001].map(Fraction)
+        {
+            for n in [0, 1, 2, 3, 10, 99, 4096, u64::MAX / 4] {
+                let rounded = share.of_ceil(n);
+                for part in [0, 1, rounded.saturating_sub(1), rounded, rounded + 1] {
+                    assert_eq!(share.exceeds(part, n), part < rounded, "{part} of {n} by {share:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
     fn a_missing_or_wrong_unit_is_named() {
         let e = "75".parse::<SimDuration>().unwrap_err().to_string();
         assert!(e.contains("the unit is missing; allowed: ns, us"), "{e}");
