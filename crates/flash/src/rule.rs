@@ -69,7 +69,7 @@ impl ProgramRule {
     }
 
     /// The next programmable page of a class, if any.
-    #[inline]
+    #[inline(always)]
     pub fn next(self, shape: BlockShape, state: &BlockState, class: SlotClass) -> Option<u32> {
         match (self, class) {
             (ProgramRule::Sequential | ProgramRule::OneShot(_), SlotClass::Next) => {
@@ -202,6 +202,16 @@ impl ProgramRule {
             (_, SlotClass::Next) => self.programmed(state) < shape.pages(),
             _ => false,
         }
+    }
+
+    /// The classes of which [`Self::has_left`] says so, one bit each by its number.
+    #[inline]
+    pub fn offers(self, shape: BlockShape, state: &BlockState) -> u8 {
+        if let ProgramRule::ReprogramWindow(window) = self {
+            return window.offers(shape, state);
+        }
+        let bit = |class: &SlotClass| class.bit_if(self.has_left(shape, state, *class));
+        self.classes(shape).iter().map(bit).fold(0, |all, bit| all | bit)
     }
 
     /// Unprogrammed pages of each bit. Rules that finish a wordline before the next return all bits by wordline.

@@ -44,6 +44,12 @@ impl SlotClass {
         SlotClass::ALL[page as usize + 1]
     }
 
+    /// A bit for the class in a set, or an empty set.
+    #[inline(always)]
+    pub(crate) const fn bit_if(self, is_in: bool) -> u8 {
+        (is_in as u8) << self as u8
+    }
+
     /// The bit of its wordline that the class requests; `None` where it leaves that to the block.
     #[inline(always)]
     pub const fn bit(self) -> Option<usize> {

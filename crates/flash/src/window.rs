@@ -70,6 +70,20 @@ impl Window {
         (floor, (floor / width * width + width).min(shape.wordlines))
     }
 
+    /// The classes of which it offers a page, one bit each.
+    #[inline]
+    pub(crate) fn offers(self, shape: BlockShape, state: &BlockState) -> u8 {
+        let (floor, end) = self.unfinished(shape, state);
+        let (first, second, is_direct) = (state.programmed[0], state.programmed[1], state.direct > 0);
+        if floor == shape.wordlines {
+            return 0;
+        }
+        let slc = !is_direct && first < end && second == floor;
+        let reprogram = !is_direct && first >= end;
+        let next = is_direct || first == floor;
+        SlotClass::Slc.bit_if(slc) | SlotClass::Reprogram.bit_if(reprogram) | SlotClass::Next.bit_if(next)
+    }
+
     #[inline]
     pub(crate) fn next(self, shape: BlockShape, state: &BlockState, class: SlotClass) -> Option<u32> {
         let (floor, end) = self.unfinished(shape, state);

@@ -20,7 +20,7 @@ impl Feistel {
         Feistel { n, half: bits.div_ceil(2).max(1) }
     }
 
-    #[inline]
+    #[inline(always)]
     fn walk(self, x: u64, pass: impl Fn(u64, u64) -> (u64, u64)) -> u64 {
         let mask = (1u64 << self.half) - 1;
         let mut x = x;
@@ -42,7 +42,7 @@ impl Feistel {
     }
 
     /// The preimage of `y < n`.
-    #[inline]
+    #[inline(always)]
     pub fn inverse(self, y: u64, round: impl Fn(usize, u64) -> u64) -> u64 {
         let mask = (1u64 << self.half) - 1;
         let back = |i, (left, right)| (right ^ (round(i, left) & mask), left);

@@ -104,12 +104,11 @@ impl FrontEnd {
         observer: &mut Observer<P>,
         now: SimTime,
     ) {
-        let Pending { request, number, outcome, .. } = *ftl.pending(id);
         let data = ftl.release(id);
         if !P::WATCHES && self.admission.keeps_times_alone() {
             return self.admission.end_at(now);
         }
-        let parts = ftl.pending(id).parts;
+        let Pending { request, number, outcome, parts, .. } = *ftl.pending(id);
         let completion = Completion { number, request, at: now, outcome, parts, data };
         observer.completed(&completion);
         self.admission.end(completion);

@@ -238,11 +238,11 @@ impl<P: Probe> Observer<P> {
 
     /// Sample the representative blocks of the map.
     pub fn sample_block_map(&mut self, ftl: &Ftl, now: SimTime) {
-        let cells = map_rows(ftl.view().geometry())
-            .into_iter()
-            .flat_map(|row| row.blocks())
-            .map(|b| ftl.inspect().block_status(b));
-        self.metrics.add_frame(Frame { at: now, cells: cells.collect() });
+        let mut cells = vec![];
+        for row in map_rows(ftl.view().geometry()) {
+            cells.extend(row.blocks().map(|block| ftl.inspect().block_status(block)));
+        }
+        self.metrics.add_frame(Frame { at: now, cells });
     }
 
     /// An idle period has ended, if there was one.

@@ -149,7 +149,7 @@ impl SectorMask {
     /// The first `count` sectors; `count` is at most 32.
     #[inline(always)]
     pub const fn first(count: u32) -> SectorMask {
-        SectorMask(if count >= 32 { u32::MAX } else { (1 << count) - 1 })
+        SectorMask(((1_u64 << count) - 1) as u32)
     }
 
     /// Sectors `from .. to`.

@@ -184,6 +184,12 @@ impl Fraction {
         (n as u128 * self.0 as u128).div_ceil(Self::ONE.0 as u128) as u64
     }
 
+    /// Whether this share of `n`, rounded up, is more than `part`.
+    #[inline]
+    pub const fn exceeds(self, part: u64, n: u64) -> bool {
+        part as u128 * (Self::ONE.0 as u128) < n as u128 * self.0 as u128
+    }
+
     /// As a floating-point number.
     pub fn as_f64(self) -> f64 {
         self.0 as f64 / 1e9
@@ -320,6 +326,20 @@ mod tests {
         assert_eq!("75020ns".parse(), Ok(SimDuration(75_020)));
         assert_eq!(" 10 ms ".parse(), Ok(SimDuration(10_000_000)));
         assert!("1.5ns".parse::<SimDuration>().is_err());
+    }
+
+    #[test]
+    fn share_exceeds_what_is_below_it_rounded_up() {
+        for share in
+            [0, 1, 7, 70_000_000, 333_333_333, 999_999_999, 1_000_000_000, 2_000_000_001].map(Fraction)
+        {
+            for n in [0, 1, 2, 3, 10, 99, 4096, u64::MAX / 4] {
+                let rounded = share.of_ceil(n);
+                for part in [0, 1, rounded.saturating_sub(1), rounded, rounded + 1] {
+                    assert_eq!(share.exceeds(part, n), part < rounded, "{part} of {n} by {share:?}");
+                }
+            }
+        }
     }
 
     #[test]

@@ -92,6 +92,7 @@ fn rule_admits_exactly_the_conditions_in_every_state() {
                 }
                 assert!(offered <= 1);
                 assert_eq!(rule.has_left(shape, &state, class), offered == 1);
+                assert_eq!(rule.offers(shape, &state) >> class as u8 & 1 == 1, offered == 1);
             }
             for page in 0..shape.pages() {
                 let (wordline, bit) = ((page / case.1 as u32) as usize, (page % case.1 as u32) as u8);

@@ -41,10 +41,10 @@ use crate::plan::region::RegionId;
 use crate::plan::span::Dead;
 use crate::state::job::MoveReason;
 use crate::state::latency::LatencyBreakdown;
-use crate::state::op::{OpId, Owner};
+use crate::state::op::{Op, OpId, Owner};
 use crate::state::request::{Outcome, RequestId, Timer};
 use wordline_counters::{Cause, OpKind};
-use wordline_units::{HostOp, HostRequest, Ppn};
+use wordline_units::{BlockId, HostOp, HostRequest, PlaneId, Ppn};
 
 /// Admit a request that `validate` has accepted and that arrived at `request.arrival`. `data` are the bytes
 /// of a write, if the media store data. A worn-out drive accepts no writes.
@@ -272,6 +272,7 @@ fn read_over(layer: &mut Layer, id: OpId) {
     refresh(layer, plane);
 }
 
+#[inline(never)]
 fn collected_read_over(layer: &mut Layer, id: OpId, region: RegionId, ppn: Ppn) {
     let plane = layer.state.ops[id].plane;
     on_page_read(layer, ppn);
@@ -294,38 +295,45 @@ fn collected_read_over(layer: &mut Layer, id: OpId, region: RegionId, ppn: Ppn) 
 
 #[inline]
 fn program_over(layer: &mut Layer, lead: OpId) {
-    let first = layer.state.ops[lead].ppn;
-    program_done(layer, lead);
-    let mut dead = Dead::new();
+    let Op { ppn: first, plane, owner, .. } = layer.state.ops[lead];
+    let block = layer.state.geometry.block_of(first);
+    program_done(layer, lead, block);
     let mut part = lead;
-    if layer.state.ops[lead].owner == Owner::Parity {
+    if owner == Owner::Parity {
         layer.state.ops.remove(lead);
         part = OpId::NONE;
     }
+    let mut dead = Dead::new();
     while !part.is_none() {
-        let op = &layer.state.ops[part];
-        let (ppn, following) = (Ppn(first.0 + u32::from(op.slot)), op.chain);
-        if let Some(committed) = commit(layer, part, ppn, &mut dead) {
-            invalidate(layer, &dead);
-            if layer.store.keeps_bytes() {
-                drop_replaced(
-                    &mut layer.state,
-                    &mut layer.store,
-                    &dead,
-                    ppn,
-                    (!committed.is_newest).then_some(committed.lpn),
-                );
-            }
-            if committed.is_newest {
-                note_map_change(layer, committed.lpn);
-            }
-            follow_up(layer, committed.next);
-        }
-        part = following;
+        part = part_over(layer, part, (plane, block, first), &mut dead);
     }
     if !layer.store.keeps_metadata() || layer.out.fault().is_none() {
-        leave_block(layer, layer.state.geometry.block_of(first));
+        leave_block(layer, plane, block);
     }
+}
+
+/// A part of a program, whose first slot is at a place, is on flash. Returns the next part.
+#[inline(always)]
+fn part_over(
+    layer: &mut Layer,
+    part: OpId,
+    (plane, block, first): (PlaneId, BlockId, Ppn),
+    dead: &mut Dead,
+) -> OpId {
+    let op = &layer.state.ops[part];
+    let (ppn, following) = (Ppn(first.0 + u32::from(op.slot)), op.chain);
+    if let Some(committed) = commit(layer, part, (plane, block, ppn), dead) {
+        invalidate(layer, dead);
+        if layer.store.keeps_bytes() {
+            let lpn = (!committed.is_newest).then_some(committed.lpn);
+            drop_replaced(&mut layer.state, &mut layer.store, dead, ppn, lpn);
+        }
+        if committed.is_newest {
+            note_map_change(layer, committed.lpn);
+        }
+        follow_up(layer, committed.next);
+    }
+    following
 }
 
 /// Carry out the steps that follow from a step, recursively. The usual steps after writes and programs are carried
@@ -341,6 +349,7 @@ pub(crate) fn follow_up(layer: &mut Layer, next: Next) {
             }
         }
         Next::Settled(part) => settled(layer, part),
+        Next::PageOver { region, plane, in_window } => job_page_over(layer, region, plane, in_window),
         next => carry_out(layer, next),
     }
     send_ready(layer);

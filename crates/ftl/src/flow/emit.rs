@@ -14,7 +14,7 @@ pub(crate) fn entry_of(config: &Config, ops: &Ops, id: OpId) -> QueueEntry {
 }
 
 /// Hand an operation to the device.
-#[inline]
+#[inline(always)]
 pub(crate) fn emit(state: &mut State, out: &mut Outbox, id: OpId) {
     let op = state.ops.stamp(id);
     state.backlog.add(op.plane, op.kind);
@@ -23,7 +23,7 @@ pub(crate) fn emit(state: &mut State, out: &mut Outbox, id: OpId) {
 }
 
 /// A new operation that the device has at once. What it is known to be here, its entry in a queue need not look up.
-#[inline]
+#[inline(always)]
 pub(crate) fn add_and_emit(state: &mut State, store: &mut Store, out: &mut Outbox, mut op: Op) -> OpId {
     op.key = state.ops.next_turn(&op);
     state.backlog.add(op.plane, op.kind);
@@ -41,7 +41,7 @@ pub(crate) fn go_on_with(ops: &mut Ops, backlog: &mut Backlog, out: &mut Outbox,
 }
 
 /// Room for the data of an operation.
-#[inline]
+#[inline(always)]
 pub(crate) fn add_op(ops: &mut Ops, store: &mut Store, op: Op) -> OpId {
     let id = ops.add(op);
     store.enter(id);

@@ -249,13 +249,6 @@ impl Ranks {
         }
     }
 
-    fn page(&self, rank: u32) -> u32 {
-        match self {
-            Ranks::Keyed(order) => order.inverse(rank),
-            Ranks::Listed { page_at, .. } => page_at[rank as usize],
-        }
-    }
-
     fn bytes(&self) -> u64 {
         match self {
             Ranks::Keyed(_) => 0,
@@ -314,6 +307,7 @@ impl Draw {
     }
 
     /// The page with a number in a part.
+    #[inline(never)]
     fn page(&self, part: usize, at: Lpn) -> Lpn {
         let number = self.order.inverse(if part == 0 { at.0 + self.in_second_home } else { at.0 });
         Lpn(self.listed.as_ref().map_or(number, |list| list[number as usize]))
@@ -433,6 +427,7 @@ impl BaseImage {
     }
 
     /// The logical page in a valid slot of the image.
+    #[inline(always)]
     pub fn owner_of(&self, plane: PlaneId, block: BlockId, slot: u32) -> Option<Lpn> {
         let mut parts = self.parts.iter().enumerate();
         let (number, part, image) = parts.find_map(|(n, part)| Some((n, part, part.plane(plane)?)))?;
@@ -443,9 +438,13 @@ impl BaseImage {
         if slot < dead || slot >= programmed {
             return None;
         }
-        let at = image.ranks.page(before + slot - dead);
+        let rank = before + slot - dead;
+        let at = match &image.ranks {
+            Ranks::Keyed(order) => order.inverse(rank),
+            Ranks::Listed { page_at, .. } => page_at[rank as usize],
+        };
         let lpn = part.stripe.resident(plane, image.residents.position(at));
-        Some(self.draw.as_ref().map_or(lpn, |draw| draw.page(number, lpn)))
+        Some(if let Some(draw) = &self.draw { draw.page(number, lpn) } else { lpn })
     }
 
     /// The plane of one of the image's blocks.

@@ -44,6 +44,7 @@ impl Permutation {
     }
 
     /// The preimage of `y < n`.
+    #[inline(always)]
     pub fn inverse(&self, y: u32) -> u32 {
         let Some(key) = self.key else { return y };
         self.network().inverse(y as u64, Permutation::round(key)) as u32

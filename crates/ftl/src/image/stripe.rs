@@ -155,12 +155,13 @@ impl Stripe {
     }
 
     /// The steps to a plane of the stripe, increasing.
-    #[inline]
+    #[inline(always)]
     fn steps_of(&self, plane: u32) -> &[u32] {
         &self.steps[self.begins[plane as usize] as usize..self.begins[plane as usize + 1] as usize]
     }
 
     /// The logical page at a position of a plane; the inverse of [`Self::home`].
+    #[inline(always)]
     pub fn resident(&self, plane: PlaneId, position: u32) -> Lpn {
         let (n, steps) = (self.order.len() as u32, self.steps_of(plane.0 - self.first_plane));
         let (row, unit) = (position / self.units_per_page, position % self.units_per_page);

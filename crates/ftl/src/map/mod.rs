@@ -113,10 +113,19 @@ impl Map {
     }
 
     /// Map the sectors `keep` of a span to a place where they were programmed, and report what became invalid.
-    #[inline]
+    #[inline(always)]
     pub fn install(&mut self, span: Span, keep: SectorMask, ppn: Ppn, dead: &mut Dead) {
+        if let Map::Page(m) = self {
+            m.install(span.lpn, ppn, dead);
+        } else {
+            self.install_sectors(span, keep, ppn, dead);
+        }
+    }
+
+    #[inline(never)]
+    fn install_sectors(&mut self, span: Span, keep: SectorMask, ppn: Ppn, dead: &mut Dead) {
         match self {
-            Map::Page(m) => m.install(span.lpn, ppn, dead),
+            Map::Page(_) => {}
             Map::Sector(m) => m.install(span, keep, ppn, dead),
             Map::Overlay(m) => m.install(span, keep, ppn, dead),
         }
@@ -130,7 +139,7 @@ impl Map {
         }
         let keep = self.still_at(span, from);
         if !keep.is_empty() {
-            self.install(span, keep, ppn, dead);
+            self.install_sectors(span, keep, ppn, dead);
         }
         keep
     }
@@ -172,15 +181,23 @@ impl Map {
     }
 
     /// The valid data of a place.
+    #[inline(always)]
     pub fn live_in(&mut self, ppn: Ppn, out: &mut Spans) {
         out.clear();
-        match self {
-            Map::Page(m) => {
-                if let Some(lpn) = m.live_at(ppn) {
-                    let mask = SectorMask::first(m.geometry().sectors_per_unit);
-                    out.push(Span { lpn, mask, offset: 0 });
-                }
+        if let Map::Page(m) = self {
+            if let Some(lpn) = m.live_at(ppn) {
+                let mask = SectorMask::first(m.geometry().sectors_per_unit);
+                out.push(Span { lpn, mask, offset: 0 });
             }
+        } else {
+            self.live_sectors_in(ppn, out);
+        }
+    }
+
+    #[inline(never)]
+    fn live_sectors_in(&mut self, ppn: Ppn, out: &mut Spans) {
+        match self {
+            Map::Page(_) => {}
             Map::Sector(m) => m.live_in(ppn, out),
             Map::Overlay(m) => m.live_in(ppn, out),
         }
@@ -207,6 +224,7 @@ impl Map {
     }
 
     /// The first valid slot of a block from a slot on.
+    #[inline(always)]
     pub fn next_live(&mut self, block: BlockId, from: u32, slots: u32) -> Option<u32> {
         match self {
             Map::Page(m) => m.next_live(block, from),
@@ -345,7 +363,7 @@ impl Map {
 
     /// Prefetch the data that a program to `ppn` will access at its commit, and return the place of the page until
     /// then: `from`, if it is moved from there.
-    #[inline]
+    #[inline(always)]
     pub fn prefetch_commit(&self, lpn: Lpn, from: Ppn, ppn: Ppn) -> Option<Ppn> {
         if let Map::Page(m) = self { m.prefetch_commit(lpn, from, ppn) } else { None }
     }

@@ -176,6 +176,7 @@ impl PageMap {
     }
 
     /// The first valid slot of a block from `from` on.
+    #[inline(always)]
     pub fn next_live(&mut self, block: BlockId, from: u32) -> Option<u32> {
         self.touch_base(block);
         let words = &self.live[self.words(block)];
@@ -198,14 +199,18 @@ impl PageMap {
 
     #[inline]
     pub fn owner(&self, ppn: Ppn) -> Option<Lpn> {
-        let (block, slot) = (self.geometry.block_of(ppn), self.geometry.slot_of(ppn));
-        if self.base_state[block.index()] != BaseState::Not
-            && let Some(base) = &self.base
-            && let Some(lpn) = base.owner_of(self.geometry.plane_of(block), block, slot)
+        if self.base_state[self.geometry.block_of(ppn).index()] != BaseState::Not
+            && let Some(lpn) = self.owner_in_base(ppn)
         {
             return Some(lpn);
         }
         Some(Lpn(self.owners[self.owner_index(ppn)]))
+    }
+
+    #[inline(never)]
+    fn owner_in_base(&self, ppn: Ppn) -> Option<Lpn> {
+        let (block, slot) = (self.geometry.block_of(ppn), self.geometry.slot_of(ppn));
+        self.base.as_ref()?.owner_of(self.geometry.plane_of(block), block, slot)
     }
 
     /// Take a base image as the contents at time 0.
@@ -220,7 +225,7 @@ impl PageMap {
     }
 
     /// Map a page to a place.
-    #[inline]
+    #[inline(always)]
     pub fn install(&mut self, lpn: Lpn, ppn: Ppn, dead: &mut Dead) {
         let old = Ppn(std::mem::replace(self.entry(lpn), ppn.0));
         if old.is_none() {
@@ -322,7 +327,7 @@ impl PageMap {
     }
 
     /// The place of a page, as far as it is known without changing the map.
-    #[inline]
+    #[inline(always)]
     pub fn peek(&self, lpn: Lpn) -> Option<Ppn> {
         let leaf = self.directory.get((lpn.0 / LEAF) as usize)?.checked_sub(1)?;
         Some(Ppn(self.leaves[(leaf * LEAF + lpn.0 % LEAF) as usize])).filter(|ppn| !ppn.is_none())
@@ -351,7 +356,7 @@ impl PageMap {
     }
 
     /// Prefetch the map entry that a request will need.
-    #[inline]
+    #[inline(always)]
     pub fn prefetch(&self, lpn: Lpn) {
         if let Some(leaf) = self.directory.get((lpn.0 / LEAF) as usize)
             && *leaf != 0
@@ -362,7 +367,7 @@ impl PageMap {
 
     /// Prefetch the data that a program to `ppn` will access at its commit, and return the place of the page until
     /// then: `from`, if it is moved from there.
-    #[inline]
+    #[inline(always)]
     pub fn prefetch_commit(&self, lpn: Lpn, from: Ppn, ppn: Ppn) -> Option<Ppn> {
         fetch(&self.live, self.bit(ppn).0);
         fetch(&self.owners, self.owner_index(ppn));

@@ -158,10 +158,24 @@ impl Route {
     /// The targets in order.
     #[inline]
     pub fn targets(self) -> impl Iterator<Item = Target> {
-        self.0.into_iter().take_while(|b| *b != Route::END).map(|b| Target {
-            region: RegionId(b >> 4),
-            class: SlotClass::ALL[((b & 15) as usize).min(SlotClass::COUNT - 1)],
-        })
+        (0..self.0.len()).map_while(move |at| self.target(at))
+    }
+
+    #[inline(always)]
+    fn target(self, at: usize) -> Option<Target> {
+        // A class by each number that four bits can have, so that none need be checked.
+        const CLASSES: [SlotClass; 16] = {
+            let mut classes = [SlotClass::ALL[SlotClass::COUNT - 1]; 16];
+            let mut i = 0;
+            while i < SlotClass::COUNT {
+                classes[i] = SlotClass::ALL[i];
+                i += 1;
+            }
+            classes
+        };
+        let b = self.0[at];
+        let target = Target { region: RegionId(b >> 4), class: CLASSES[(b & 15) as usize] };
+        (b != Route::END).then_some(target)
     }
 
     /// Whether it has a single target.

@@ -1,5 +1,6 @@
 //! From the host's blocks of 512 bytes to logical pages and their sectors.
 
+use std::ops::Range;
 use wordline_flash::Geometry;
 use wordline_units::{HostRequest, LBA_BYTES, Lpn, SectorMask};
 
@@ -96,6 +97,12 @@ impl Addressing {
 }
 
 impl Extent {
+    /// The logical pages that it touches.
+    #[inline(always)]
+    pub fn units(&self) -> Range<u32> {
+        self.first..self.last + 1
+    }
+
     /// How many logical pages it touches.
     #[inline]
     pub fn pages(&self) -> u32 {
@@ -139,7 +146,8 @@ mod tests {
                 for blocks in 1..70 {
                     let e = a.extent(&HostRequest::new(HostOp::Write, lba, blocks));
                     let wanted: Vec<u64> = (lba / lbas..=(lba + blocks as u64 - 1) / lbas).collect();
-                    let found: Vec<u64> = (e.first..=e.last)
+                    let found: Vec<u64> = e
+                        .units()
                         .flat_map(|page| e.covered(page).iter().map(move |s| (page, s)).collect::<Vec<_>>())
                         .map(|(page, s)| page as u64 * sectors + s as u64)
                         .collect();

@@ -23,6 +23,7 @@ pub(crate) mod min_tree;
 pub(crate) mod moves;
 pub(crate) mod op;
 pub(crate) mod outbox;
+pub(crate) mod page_index;
 pub(crate) mod planes;
 pub(crate) mod program_buffer;
 pub(crate) mod progress;

@@ -302,6 +302,7 @@ pub struct Op {
 }
 
 impl Op {
+    #[inline(always)]
     pub(crate) fn new(kind: OpKind, plane: PlaneId, cause: Cause, class: Class) -> Op {
         Op {
             chain: OpId::NONE,
@@ -379,7 +380,7 @@ impl Op {
         self.repeated
     }
 
-    /// Its place in the order of service.
+    /// Its class.
     pub fn class(&self) -> Class {
         self.class
     }
@@ -405,18 +406,17 @@ impl Ops {
         Ops { order, ..Ops::default() }
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn add(&mut self, op: Op) -> OpId {
-        match self.free.pop() {
-            Some(i) => {
-                self.ops[i as usize] = op;
-                OpId(i)
-            }
-            None => {
-                self.ops.push(op);
-                OpId(self.ops.len() as u32 - 1)
-            }
-        }
+        let i = self.free.pop().unwrap_or_else(|| self.further());
+        self.ops[i as usize] = op;
+        OpId(i)
+    }
+
+    #[cold]
+    fn further(&mut self) -> u32 {
+        self.ops.push(Op::new(OpKind::Read, PlaneId(0), Cause::Host, Class::Read));
+        self.ops.len() as u32 - 1
     }
 
     #[inline]

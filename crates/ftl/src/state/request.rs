@@ -3,12 +3,12 @@
 use crate::media::error::MediaError;
 use crate::plan::region::RegionId;
 pub use crate::state::id::RequestId;
-use crate::state::latency::LatencyParts;
+use crate::state::latency::{LatencyBreakdown, LatencyParts};
 use crate::state::op::QueueEntry;
 use crate::state::program_buffer::WriteStream;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
-use wordline_units::{DieId, HostRequest, PlaneId, SimDuration, SimTime};
+use wordline_units::{DieId, HostOp, HostRequest, PlaneId, SimDuration, SimTime};
 
 /// How a request ended.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
@@ -51,6 +51,21 @@ pub struct Pending {
     /// The longest time that one of its parts waited for idle work.
     pub behind_idle: SimDuration,
     pub(crate) remaining: u32,
+}
+
+impl Pending {
+    /// No request.
+    pub(crate) const NONE: Pending = Pending {
+        request: HostRequest::new(HostOp::Flush, 0, 0),
+        admitted: SimTime(0),
+        ended: SimTime(0),
+        parts: LatencyBreakdown::NONE.parts,
+        number: 0,
+        outcome: Outcome::Done,
+        slowest_bit: 0,
+        behind_idle: SimDuration::ZERO,
+        remaining: 0,
+    };
 }
 
 /// Number of requests for which memory is prefetched.

@@ -1,11 +1,9 @@
 //! Host requests in the drive: their slab, waits, and data that are not on flash.
 
 use crate::state::id::{OpId, RequestId};
-use crate::state::latency::LatencyParts;
 use crate::state::request::{Outcome, Pending, PendingFlush};
 use crate::state::write_pace::WritePace;
 use serde::{Deserialize, Serialize};
-use wordline_units::{HostOp, HostRequest, SimDuration, SimTime};
 
 /// Requests in flight, and who waits for which program.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -26,21 +24,20 @@ pub(crate) struct Requests {
 
 impl Requests {
     /// Register a request; its number may have been used before.
-    #[inline]
+    #[inline(always)]
     pub fn enter(&mut self, pending: Pending, keeps_bytes: bool) -> RequestId {
-        match self.free.pop() {
-            Some(i) => {
-                self.slab[i as usize] = pending;
-                RequestId(i)
-            }
-            None => {
-                self.slab.push(pending);
-                if keeps_bytes {
-                    self.buffers.push(vec![]);
-                }
-                RequestId(self.slab.len() as u32 - 1)
-            }
+        let i = self.free.pop().unwrap_or_else(|| self.further(keeps_bytes));
+        self.slab[i as usize] = pending;
+        RequestId(i)
+    }
+
+    #[cold]
+    fn further(&mut self, keeps_bytes: bool) -> u32 {
+        self.slab.push(Pending::NONE);
+        if keeps_bytes {
+            self.buffers.push(vec![]);
         }
+        self.slab.len() as u32 - 1
     }
 
     /// A request has left: its number can be reused.
@@ -110,17 +107,7 @@ impl Requests {
         self.slab.truncate(end as usize);
         self.buffers.truncate(end as usize);
         for i in &self.free {
-            self.slab[*i as usize] = Pending {
-                request: HostRequest::new(HostOp::Flush, 0, 0),
-                admitted: SimTime(0),
-                ended: SimTime(0),
-                parts: LatencyParts::default(),
-                number: 0,
-                outcome: Outcome::Done,
-                slowest_bit: 0,
-                behind_idle: SimDuration::ZERO,
-                remaining: 0,
-            };
+            self.slab[*i as usize] = Pending::NONE;
         }
     }
 
@@ -283,17 +270,7 @@ mod tests {
     use super::*;
 
     fn pending(number: u64) -> Pending {
-        Pending {
-            request: HostRequest::new(HostOp::Write, 0, 8),
-            admitted: SimTime(0),
-            ended: SimTime::NEVER,
-            parts: LatencyParts::default(),
-            number,
-            outcome: Outcome::Done,
-            slowest_bit: 0,
-            behind_idle: SimDuration::ZERO,
-            remaining: 1,
-        }
+        Pending { number, remaining: 1, ..Pending::NONE }
     }
 
     #[test]

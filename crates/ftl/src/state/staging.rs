@@ -1,9 +1,8 @@
 //! Data in transit: one index from logical page to its contents in RAM. Reads consult it before the map, and a
 //! program commits only if nothing newer has.
 
-use crate::file::saved::sorted;
 use crate::state::id::OpId;
-use rustc_hash::FxHashMap;
+use crate::state::page_index::PageIndex;
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 use wordline_units::{Lpn, SectorMask};
@@ -53,8 +52,12 @@ impl Staged {
     #[inline]
     fn use_again(&mut self, lpn: Lpn) {
         (self.lpn, self.mask, self.pending, self.committed, self.fill) = (lpn, SectorMask::EMPTY, 0, 0, None);
-        self.relocating.clear();
-        self.by_sector.fill(0);
+        if !self.relocating.is_empty() {
+            self.relocating.clear();
+        }
+        if !self.by_sector.is_empty() {
+            self.by_sector.fill(0);
+        }
     }
 
     /// The page.
@@ -157,8 +160,7 @@ impl Staged {
 /// The index. Entries are found by page once, and by number from then on.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Staging {
-    #[serde(serialize_with = "sorted")]
-    index: FxHashMap<u32, u32>,
+    index: PageIndex,
     entries: Vec<Staged>,
     free: Vec<u32>,
     /// Sectors of a page where each has a version of its own, else 0.
@@ -173,7 +175,7 @@ impl Staging {
 
     #[inline]
     pub fn find(&self, lpn: Lpn) -> Option<u32> {
-        if self.index.is_empty() { None } else { self.index.get(&lpn.0).copied() }
+        if self.index.is_empty() { None } else { self.index.find(lpn) }
     }
 
     /// The sectors of a page whose newest data are in RAM.
@@ -182,19 +184,22 @@ impl Staging {
     }
 
     /// The entry of a page, created if missing.
-    #[inline]
+    #[inline(always)]
     pub fn enter(&mut self, lpn: Lpn) -> u32 {
-        let Staging { index, entries, free, sectors } = self;
-        *index.entry(lpn.0).or_insert_with(|| match free.pop() {
-            Some(i) => {
-                entries[i as usize].use_again(lpn);
-                i
-            }
-            None => {
-                entries.push(Staged::new(lpn, *sectors));
-                entries.len() as u32 - 1
-            }
-        })
+        let vacant = match self.index.look(lpn) {
+            Ok(i) => return i,
+            Err(vacant) => vacant,
+        };
+        let i = self.free.pop().unwrap_or_else(|| self.further());
+        self.entries[i as usize].use_again(lpn);
+        self.index.put(vacant, i);
+        i
+    }
+
+    #[cold]
+    fn further(&mut self) -> u32 {
+        self.entries.push(Staged::new(Lpn(0), self.sectors));
+        self.entries.len() as u32 - 1
     }
 
     #[inline]
@@ -215,14 +220,14 @@ impl Staging {
         if entry.pending > 0 {
             return false;
         }
-        self.index.remove(&entry.lpn.0);
+        self.index.remove(entry.lpn);
         self.free.push(i);
         true
     }
 
     /// Forget removed entries, and renumber the versions of the others.
     pub fn forget_history(&mut self, mut anew: impl FnMut(&mut u64)) {
-        let alive: Vec<u32> = self.index.values().copied().collect();
+        let alive: Vec<u32> = self.index.iter().map(|(_, i)| i).collect();
         let end = alive.iter().max().map_or(0, |last| last + 1);
         self.entries.truncate(end as usize);
         self.free = (0..end).rev().filter(|i| !alive.contains(i)).collect();
@@ -238,14 +243,14 @@ impl Staging {
 
     /// The entries in the order of their pages.
     pub fn entries(&self) -> Vec<u32> {
-        let mut entries: Vec<(u32, u32)> = self.index.iter().map(|(lpn, i)| (*lpn, *i)).collect();
+        let mut entries: Vec<(Lpn, u32)> = self.index.iter().collect();
         entries.sort_unstable();
         entries.into_iter().map(|(_, i)| i).collect()
     }
 
     /// The entries, unordered.
     pub fn iter(&self) -> impl Iterator<Item = &Staged> {
-        self.index.values().map(|i| &self.entries[*i as usize])
+        self.index.iter().map(|(_, i)| &self.entries[i as usize])
     }
 
     pub fn len(&self) -> usize {

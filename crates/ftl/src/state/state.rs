@@ -40,6 +40,8 @@ pub(crate) struct Config {
     pub buffer_pages: Option<u32>,
     pub addressing: Addressing,
     pub array: ArrayTimes,
+    /// The kind of map.
+    map_kind: MapKind,
     /// Whether the sizes of updates are counted by region.
     pub counts_updates: bool,
 }
@@ -102,6 +104,7 @@ impl Config {
             },
             addressing: Addressing::new(geometry),
             array: ArrayTimes::new(drive, layout),
+            map_kind: layout.map,
             counts_updates: layout.regions.len() > 1 && geometry.sectors_per_unit > 1,
         }
     }
@@ -163,8 +166,10 @@ impl State {
         self.map.mapped().saturating_sub(tables)
     }
 
+    /// The kind of map.
+    #[inline(always)]
     pub(crate) fn map_kind(&self) -> MapKind {
-        self.map.kind()
+        self.config.map_kind
     }
 
     /// Whether a page is one of the drive's own tables, behind the last logical page.

@@ -15,7 +15,10 @@ pub(crate) struct Admission {
     #[serde(skip)]
     keeps_times_alone: bool,
     #[serde(skip)]
-    times: VecDeque<SimTime>,
+    times: Vec<SimTime>,
+    /// How many of them have been taken; none once all have.
+    #[serde(skip)]
+    times_taken: usize,
 }
 
 impl Admission {
@@ -40,6 +43,7 @@ impl Admission {
     pub fn keep_times_alone(&mut self, alone: bool) {
         self.keeps_times_alone = alone;
         self.times.clear();
+        self.times_taken = 0;
     }
 
     /// Whether completions keep their times only.
@@ -60,7 +64,7 @@ impl Admission {
     /// Record a completion of which only the time is kept.
     #[inline(always)]
     pub fn end_at(&mut self, at: SimTime) {
-        self.times.push_back(at);
+        self.times.push(at);
     }
 
     /// Whether a completion was not yet taken.
@@ -78,7 +82,18 @@ impl Admission {
     /// Take the first completion of which only the time was kept.
     #[inline(always)]
     pub fn forget_ended(&mut self) -> Option<SimTime> {
-        if self.ended.is_empty() { self.times.pop_front() } else { self.forget_completion() }
+        if self.ended.is_empty() { self.take_time() } else { self.forget_completion() }
+    }
+
+    #[inline(always)]
+    fn take_time(&mut self) -> Option<SimTime> {
+        let time = *self.times.get(self.times_taken)?;
+        self.times_taken += 1;
+        if self.times_taken == self.times.len() {
+            self.times.clear();
+            self.times_taken = 0;
+        }
+        Some(time)
     }
 
     /// The same of one that ended before only times were kept.

@@ -7,7 +7,7 @@ use crate::state::blocks::free_space::is_at_hard_reserve;
 use crate::state::dies::HeldDies;
 use crate::state::job::{GcReason, Job};
 use crate::state::op::Class;
-use crate::state::state::{Config, State};
+use crate::state::state::State;
 use wordline_counters::Cause;
 use wordline_device::GcClass;
 use wordline_units::PlaneId;
@@ -18,7 +18,8 @@ pub(crate) fn job_cause(blocks: &Blocks, seat: &Seat, region: RegionId) -> Cause
     if rests { Cause::Gc } else { Cause::Migrate }
 }
 
-#[inline]
+/// The class of the next operations of a job.
+#[inline(always)]
 pub(crate) fn job_class(
     state: &State,
     held_dies: &HeldDies,
@@ -28,26 +29,13 @@ pub(crate) fn job_class(
 ) -> Class {
     // Collection that begins while a die is held is what the holder waits for.
     if job.held || held_dies.is_held(state.geometry.die_of(plane)) {
-        Class::Held
-    } else if (job.idle || job.why == GcReason::Due) && !is_at_hard_reserve(&state.blocks, region, plane) {
-        Class::Background
-    } else {
-        gc_class(&state.config, &state.blocks, region, plane)
+        return Class::Held;
     }
-}
-
-#[inline]
-pub(crate) fn gc_class(
-    config: &Config,
-    blocks: &Blocks,
-    region: RegionId,
-    plane: PlaneId,
-) -> crate::state::op::Class {
-    use crate::state::op::Class;
-    match config.gc.class {
-        GcClass::Urgent | GcClass::Foreground => Class::Urgent,
-        _ if is_at_hard_reserve(blocks, region, plane) => Class::Urgent,
-        GcClass::Background => Class::Background,
-        GcClass::Host => Class::Write,
+    let can_wait = job.idle || job.why == GcReason::Due;
+    match state.config.gc.class {
+        GcClass::Urgent | GcClass::Foreground if !can_wait => Class::Urgent,
+        _ if is_at_hard_reserve(&state.blocks, region, plane) => Class::Urgent,
+        GcClass::Host if !can_wait => Class::Write,
+        _ => Class::Background,
     }
 }

@@ -17,9 +17,10 @@ use wordline_units::{BlockId, Lpn, Ppn};
 #[inline]
 pub(crate) fn invalidate(layer: &mut Layer, dead: &Dead) {
     let mut programs_blocked = false;
-    for invalidated in dead.iter() {
+    // Not as a loop: mostly a single place has died, and that is the first half of a chain.
+    dead.iter().for_each(|invalidated| {
         programs_blocked |= take_off_block(&mut layer.state.blocks, &layer.state.map, invalidated);
-    }
+    });
     if programs_blocked {
         collect_for_blocked(layer, dead);
     }

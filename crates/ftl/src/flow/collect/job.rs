@@ -22,7 +22,7 @@ use crate::state::blocks::superblock_members::{has_superblocks, members, superbl
 use crate::state::blocks::victims::{best_victim, gains, is_victim, list, unlist};
 use crate::state::blocks::{Blocks, job_mut, pin, set_phase};
 use crate::state::job::{GcReason, Job};
-use crate::state::op::{Op, Owner};
+use crate::state::op::{Class, Op, Owner};
 use crate::state::state::State;
 use crate::state::without_effect::WithoutEffect;
 use wordline_counters::OpKind;
@@ -191,55 +191,55 @@ fn advance_job(layer: &mut Layer, region: RegionId, plane: PlaneId, mut job: Job
 
 /// Read the next valid pages of a job's block, so that `depth` are in flight.
 fn read_on(layer: &mut Layer, region: RegionId, plane: PlaneId, depth: u32, job: &mut Job) {
-    let (class, cause) = (
-        job_class(&layer.state, &layer.held_dies, region, plane, job),
-        job_cause(&layer.state.blocks, &layer.seat, region),
-    );
-    let r = &layer.state.blocks.region(region);
-    let (slots, units, copies) = (r.slots_per_block, r.units_per_page, r.copies_back);
-    let copies = copies && layer.state.map.kind() == MapKind::Page;
+    let class = job_class(&layer.state, &layer.held_dies, region, plane, job);
     let before = job.inflight;
-    while job.window < depth {
-        let Some(slot) = layer.state.map.next_live(job.block, job.cursor, slots) else {
-            job.exhausted = true;
-            break;
-        };
-        let page = if units == 1 { slot } else { slot / units * units };
-        job.cursor = page + units;
-        let first = layer.state.geometry.ppn(job.block, slot);
-        layer.state.map.prefetch_behind(first);
-        if layer.gathering.was_read(first) {
-            continue;
-        }
-        if copies && copy_back(layer, region, plane, job, page, class) {
-            job.inflight += units;
-            job.window += units;
-            continue;
-        }
-        job.inflight += 1;
-        job.window += 1;
-        let mut read = Op::new(OpKind::Read, plane, cause, class);
-        read.ppn = first;
-        read.mask = layer.state.map.live_sectors(
-            job.block,
-            slot..page + units,
-            layer.state.geometry.sectors_per_unit,
-        );
-        read.owner = Owner::Job(region);
-        read.idle = job.idle;
-        pin(&mut layer.state.blocks, job.block);
-        // Collection may want pages whole.
-        if matches!(layer.state.map_kind(), MapKind::Overlay(..)) {
-            layer.gathering.note_read(read.ppn);
-        }
-        add_and_emit(&mut layer.state, &mut layer.store, &mut layer.out, read);
-    }
+    while job.window < depth && read_next(layer, (region, plane), class, job) {}
     *job_mut(&mut layer.state.blocks, region, plane) = Some(*job);
     if job.idle {
+        let units = layer.state.blocks.region(region).units_per_page;
         let bytes = u64::from((job.inflight - before) * units) * layer.state.geometry.unit;
         let (die, time) = (layer.state.geometry.die_of(plane), layer.seat.layout.idle_rate.time_for(bytes));
         layer.idle_jobs.pace(die, time);
     }
+}
+
+/// Read the next valid page of a job's block, if there is one. Returns whether there is. Mostly one page follows another,
+/// so that what only a loop could share is not worth its registers.
+#[inline(never)]
+fn read_next(layer: &mut Layer, (region, plane): (RegionId, PlaneId), class: Class, job: &mut Job) -> bool {
+    let r = &layer.state.blocks.region(region);
+    let (slots, units, copies) = (r.slots_per_block, r.units_per_page, r.copies_back);
+    let Some(slot) = layer.state.map.next_live(job.block, job.cursor, slots) else {
+        job.exhausted = true;
+        return false;
+    };
+    let page = if units == 1 { slot } else { slot / units * units };
+    job.cursor = page + units;
+    let first = layer.state.geometry.ppn(job.block, slot);
+    layer.state.map.prefetch_behind(first);
+    if layer.gathering.was_read(first) {
+        return true;
+    }
+    let copies = copies && layer.state.map_kind() == MapKind::Page;
+    if copies && copy_back(layer, region, plane, job, page, class) {
+        job.inflight += units;
+        job.window += units;
+        return true;
+    }
+    job.inflight += 1;
+    job.window += 1;
+    let unit = layer.state.geometry.sectors_per_unit;
+    let mask = layer.state.map.live_sectors(job.block, slot..page + units, unit);
+    pin(&mut layer.state.blocks, job.block);
+    // Collection may want pages whole.
+    if matches!(layer.state.map_kind(), MapKind::Overlay(..)) {
+        layer.gathering.note_read(first);
+    }
+    let cause = job_cause(&layer.state.blocks, &layer.seat, region);
+    let mut read = Op::new(OpKind::Read, plane, cause, class);
+    (read.ppn, read.mask, read.owner, read.idle) = (first, mask, Owner::Job(region), job.idle);
+    add_and_emit(&mut layer.state, &mut layer.store, &mut layer.out, read);
+    true
 }
 
 /// A job has nothing left to read and nothing in flight: erase its block when no operation reads it.

@@ -45,7 +45,7 @@ pub(crate) fn submit_read(layer: &mut Layer, id: RequestId, request: &HostReques
         layer.requests.expect_data(id, bytes_of(&layer.state, request));
     }
     let mut reading = Reading { last: OpId::NONE, by_place: SmallVec::new() };
-    for unit in extent.first..=extent.last {
+    for unit in extent.units() {
         read_unit(layer, id, Lpn(unit), extent.covered(unit), &mut reading);
     }
 }
@@ -63,7 +63,7 @@ pub(crate) fn take_read(layer: &mut Layer, id: RequestId) -> Vec<u8> {
     layer.requests.take_data(id, bytes)
 }
 
-#[inline]
+#[inline(never)]
 fn read_unit(layer: &mut Layer, id: RequestId, lpn: Lpn, wanted: SectorMask, reading: &mut Reading) {
     let mut wanted = wanted;
     let is_whole = layer.state.config.counts_updates

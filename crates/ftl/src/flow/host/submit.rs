@@ -12,12 +12,11 @@ use crate::plan::decision::Command;
 use crate::plan::region::RegionId;
 use crate::state::blocks::capacity::{set_quota, set_slot_quota};
 use crate::state::job::MoveReason;
-use crate::state::latency::LatencyParts;
 use crate::state::request::{Effect, Outcome, Pending, Prefetch, RequestError, RequestId};
 use crate::state::state::{Config, State};
 use crate::view::View;
 use wordline_device::Ack;
-use wordline_units::{HostOp, HostRequest, Lpn, SimDuration, SimTime};
+use wordline_units::{HostOp, HostRequest, Lpn, SimTime};
 
 /// Whether the drive can accept a request at all.
 ///
@@ -58,19 +57,10 @@ pub(crate) fn refuse_worn_out(layer: &mut Layer, write: HostRequest, number: u64
 }
 
 /// Enter a request as one of a single part that succeeds, until its parts are known.
-#[inline]
+#[inline(always)]
 pub(crate) fn enter(layer: &mut Layer, request: HostRequest, number: u64, outcome: Outcome) -> RequestId {
-    let pending = Pending {
-        request,
-        admitted: layer.state.now,
-        ended: SimTime::NEVER,
-        parts: LatencyParts::default(),
-        number,
-        outcome,
-        slowest_bit: 0,
-        behind_idle: SimDuration::ZERO,
-        remaining: 1,
-    };
+    let (admitted, ended) = (layer.state.now, SimTime::NEVER);
+    let pending = Pending { request, admitted, ended, number, outcome, remaining: 1, ..Pending::NONE };
     let id = layer.requests.enter(pending, layer.store.keeps_bytes());
     layer.state.outstanding += 1;
     layer.merge_buffer.last_request = layer.state.now;
@@ -106,7 +96,7 @@ pub(crate) fn prefetch(state: &State, (first, last): (Lpn, Lpn), step: Prefetch)
         Prefetch::Leaf => state.map.prefetch_leaf(first),
         Prefetch::Place => state.map.prefetch(first), // pages beside it lie beside it in the map
         Prefetch::Block => {
-            for lpn in first.0..=last.0.min(first.0.saturating_add(7)) {
+            for lpn in first.0..last.0.saturating_add(1).min(first.0.saturating_add(8)) {
                 if let Some(ppn) = state.map.peek(Lpn(lpn)) {
                     let block = state.geometry.block_of(ppn);
                     crate::file::table::fetch(state.blocks.all(), block.index());

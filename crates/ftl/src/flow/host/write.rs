@@ -49,8 +49,9 @@ pub(crate) struct Unplaced {
 impl Unplaced {
     /// Nothing.
     #[inline(always)]
-    pub const fn new() -> Unplaced {
-        Unplaced { spans: Spans::new_const(), stages: ArrayVec::new_const() }
+    pub fn new() -> Unplaced {
+        // Not as a constant, all of which would be copied.
+        Unplaced { spans: Spans::new(), stages: ArrayVec::new() }
     }
 
     /// Whether it exists.
@@ -192,55 +193,74 @@ fn stage_parcel(
     place: &Place,
     plane: PlaneId,
 ) -> Next {
-    let mut lead = OpId::NONE;
-    let mut last = OpId::NONE;
-    let mut awaited = 0;
-    let version = layer.requests.version();
-    for (slot, (span, stage)) in parcel.spans.iter().zip(&parcel.stages).enumerate() {
-        let stage = *stage;
-        let mut op = Op::new(OpKind::Program, plane, Cause::Host, Class::Write);
-        (op.lpn, op.mask, op.stage, op.version) = (span.lpn, span.mask, stage, version);
-        (op.route, op.pick, op.slot) = (place.route, place.plane, slot as u8);
-        op.owner = Owner::Answered;
-        layer.state.buffered += u64::from(layer.state.config.ack.is_buffer());
-        if waits_for_flash(&layer.state.config, &layer.requests, write.id) {
-            op.owner = Owner::Request(write.id);
-            layer.requests.add_part(write.id);
-        }
-        layer.requests.add_unsettled();
-        let finds = finds_entry(layer, span.lpn);
-        let op = add_op(&mut layer.state.ops, &mut layer.store, op);
-        if lead.is_none() {
-            lead = op;
-        }
-        awaited +=
-            u32::from(!finds && awaits_entry(&mut layer.state.demand, span.lpn, Waiting::Program(lead)));
-        let entry = layer.state.staging.get(stage);
-        entry.add_program();
-        let in_ram = entry.mask();
-        entry.take_in(span.mask);
-        if layer.store.keeps_bytes() {
-            stage_data(layer, write, stage, *span);
-        }
-        if let Some(b) = &mut layer.write_buffer {
-            b.written(stage, version);
-        }
-        awaited += gather(layer, op, stage, in_ram, place.gather) as u32;
-        if !layer.merge_buffer.is_empty() && place.route.buffer_key().is_none() {
-            supersede(&mut layer.state, &mut layer.requests, &mut layer.merge_buffer, op, None);
-        }
-        load_page(&layer.state.ops, &mut layer.store, op, stage);
-        if lead != op {
-            layer.state.ops[last].chain = op;
-            layer.state.ops[op].lead = lead;
-        }
-        last = op;
+    let mut programs = Programs { lead: OpId::NONE, last: OpId::NONE, awaited: 0 };
+    for slot in 0..parcel.spans.len() {
+        stage_unit(layer, write, (parcel, slot), (place, plane), &mut programs);
     }
+    let Programs { lead, awaited, .. } = programs;
     if let Some(b) = &mut layer.write_buffer {
         b.note(lead, write.tag);
     }
-    awaited += u32::from(awaits_journal(&mut layer.state.demand, lead));
+    let awaited = awaited + u32::from(awaits_journal(&mut layer.state.demand, lead));
     send_after(&mut layer.state.ops, &layer.seat, lead, awaited)
+}
+
+/// The programs of a parcel so far: the first, the last, and how many reads and entries of the map they wait for.
+struct Programs {
+    lead: OpId,
+    last: OpId,
+    awaited: u32,
+}
+
+/// Create the program of a unit of a parcel.
+#[inline(never)]
+fn stage_unit(
+    layer: &mut Layer,
+    write: &HostWrite,
+    (parcel, slot): (&Unplaced, usize),
+    (place, plane): (&Place, PlaneId),
+    programs: &mut Programs,
+) {
+    let (span, stage) = (parcel.spans[slot], parcel.stages[slot]);
+    let version = layer.requests.version();
+    let mut op = Op::new(OpKind::Program, plane, Cause::Host, Class::Write);
+    (op.lpn, op.mask, op.stage, op.version) = (span.lpn, span.mask, stage, version);
+    (op.route, op.pick, op.slot) = (place.route, place.plane, slot as u8);
+    op.owner = Owner::Answered;
+    layer.state.buffered += u64::from(layer.state.config.ack.is_buffer());
+    if waits_for_flash(&layer.state.config, &layer.requests, write.id) {
+        op.owner = Owner::Request(write.id);
+        layer.requests.add_part(write.id);
+    }
+    layer.requests.add_unsettled();
+    let finds = finds_entry(layer, span.lpn);
+    let op = add_op(&mut layer.state.ops, &mut layer.store, op);
+    let is_first = programs.lead.is_none();
+    if is_first {
+        programs.lead = op;
+    }
+    let lead = programs.lead;
+    let waits = !finds && awaits_entry(&mut layer.state.demand, span.lpn, Waiting::Program(lead));
+    let entry = layer.state.staging.get(stage);
+    entry.add_program();
+    let in_ram = entry.mask();
+    entry.take_in(span.mask);
+    if layer.store.keeps_bytes() {
+        stage_data(layer, write, stage, span);
+    }
+    if let Some(b) = &mut layer.write_buffer {
+        b.written(stage, version);
+    }
+    programs.awaited += u32::from(waits) + gather(layer, op, stage, in_ram, place.gather) as u32;
+    if !layer.merge_buffer.is_empty() && place.route.buffer_key().is_none() {
+        supersede(&mut layer.state, &mut layer.requests, &mut layer.merge_buffer, op, None);
+    }
+    load_page(&layer.state.ops, &mut layer.store, op, stage);
+    if !is_first {
+        layer.state.ops[programs.last].chain = op;
+        layer.state.ops[op].lead = lead;
+    }
+    programs.last = op;
 }
 
 /// Count a partial page in the region of the data that it replaces, once for each region.

@@ -142,7 +142,7 @@ pub(crate) fn awaits_entry(demand: &mut Option<Box<DemandMap>>, lpn: Lpn, waitin
 }
 
 /// Queue a read of a page's data, as soon as its map page is in RAM.
-#[inline]
+#[inline(always)]
 pub(crate) fn emit_mapped(state: &mut State, store: &mut Store, out: &mut Outbox, read: Op) -> OpId {
     if state.demand.is_none() {
         return add_and_emit(state, store, out, read);

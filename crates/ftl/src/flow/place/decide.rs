@@ -46,7 +46,7 @@ pub(crate) fn place_sealed(
 
 /// Placement of a collected page: the scheme decides, if it can, except for pages of the drive's own
 /// tables.
-#[inline]
+#[inline(always)]
 pub(crate) fn place_collected(
     layer: &mut Layer,
     region: RegionId,
@@ -61,7 +61,7 @@ pub(crate) fn place_collected(
 }
 
 /// Placement of data that must not wait in the merge buffer.
-#[inline]
+#[inline(always)]
 fn place_on_flash(
     state: &State,
     seat: &mut Seat,

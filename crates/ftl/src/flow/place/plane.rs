@@ -13,29 +13,37 @@ use wordline_flash::SlotClass;
 use wordline_units::PlaneId;
 
 /// The plane that a decision means.
+#[inline(always)]
 pub(crate) fn pick_plane(state: &mut State, place: &Place, home: PlaneId) -> PlaneId {
     let region = place.route.region();
     if place.route.buffer_key().is_some() {
         return home;
     }
-    let fixed = match place.plane {
-        PlanePick::Home if !state.config.dynamic && state.blocks.reaches(region, home) => Some(home),
-        PlanePick::At(plane) if state.blocks.reaches(region, plane) => Some(plane),
-        _ if !state.blocks.reaches(region, home) => None,
-        PlanePick::NextChannel(unwanted) => Some(on_next_channel(state, region, home, unwanted)),
-        _ => None,
+    let plane = match place.plane {
+        PlanePick::Home if !state.config.dynamic && state.blocks.reaches(region, home) => home,
+        pick => choose(state, pick, region, home),
     };
-    if let Some(plane) = fixed {
-        return least_filled_plane(&mut state.blocks, &state.backlog, region, plane, WriteStream::Host);
+    least_filled_plane(&mut state.blocks, &state.backlog, region, plane, WriteStream::Host)
+}
+
+/// The plane of a region that a decision means, where that is not just the home.
+#[inline(never)]
+fn choose(state: &mut State, pick: PlanePick, region: RegionId, home: PlaneId) -> PlaneId {
+    match pick {
+        PlanePick::At(plane) if state.blocks.reaches(region, plane) => return plane,
+        PlanePick::NextChannel(unwanted) if state.blocks.reaches(region, home) => {
+            return on_next_channel(state, region, home, unwanted);
+        }
+        _ => {}
     }
     next_turn(&mut state.blocks);
-    let best = match place.plane {
+    let best = match pick {
         PlanePick::MostFree => most_free(&state.blocks, &state.backlog, region),
         PlanePick::Level => level(&state.blocks, &state.backlog, region),
         PlanePick::Avoid(channels) => least_busy(&state.blocks, &state.backlog, region, Some(channels)),
         _ => least_busy(&state.blocks, &state.backlog, region, None),
     };
-    least_filled_plane(&mut state.blocks, &state.backlog, region, best.unwrap_or(home), WriteStream::Host)
+    best.unwrap_or(home)
 }
 
 /// The plane at the same position as `home` on the next channel that is not excluded, starting from that of the

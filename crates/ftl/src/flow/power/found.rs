@@ -131,11 +131,11 @@ impl<'a> Found<'a> {
                 if programmed == 0 {
                     continue;
                 }
+                let plane = self.state.geometry.plane_of(block);
                 if self.store.base_in(block).is_some() {
-                    add_live(&mut self.state.blocks, block, live);
+                    add_live(&mut self.state.blocks, plane, block, live);
                     continue;
                 }
-                let plane = self.state.geometry.plane_of(block);
                 for slot in base.live_slots(plane, block) {
                     if let Some(lpn) = base.owner_of(plane, block, slot) {
                         self.state.map.unmap(lpn, SectorMask::first(spu), &mut dead);
@@ -212,8 +212,8 @@ impl<'a> Found<'a> {
         let mut dead = Dead::new();
         for ((ppn, lpn), (span, keep)) in copies {
             self.state.map.install(span, keep, ppn, &mut dead);
-            let block = self.state.geometry.block_of(ppn);
-            add_live(&mut self.state.blocks, block, self.state.map.weight(keep));
+            let (plane, block) = (self.state.geometry.plane_at(ppn), self.state.geometry.block_of(ppn));
+            add_live(&mut self.state.blocks, plane, block, self.state.map.weight(keep));
             if self.state.trims.is_log(lpn) {
                 self.state.trims.set_logged(lpn);
             }
@@ -252,7 +252,8 @@ impl<'a> Found<'a> {
     fn uncount(&mut self, dead: &Dead) {
         for invalidated in dead.iter() {
             let block = self.state.geometry.block_of(invalidated.ppn);
-            take_live(&mut self.state.blocks, block, invalidated.sectors);
+            let plane = self.state.geometry.plane_of(block);
+            take_live(&mut self.state.blocks, plane, block, invalidated.sectors);
         }
     }
 

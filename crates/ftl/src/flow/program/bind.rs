@@ -59,62 +59,68 @@ pub(crate) fn bind_now(layer: &mut Layer, id: OpId) -> Binding {
 /// illegal decision of the scheme.
 #[inline]
 fn bind_along(layer: &mut Layer, id: OpId, route: Route, reserve: bool) -> Option<Binding> {
-    let op = &layer.state.ops[id];
-    let (plane, privileged, slots) = (op.plane, op.privileged, op.slots as u32);
     for target in route.targets() {
-        let region = target.region;
-        if !layer.state.blocks.is_there(region, plane) {
-            let why = format!("plane {plane} has no blocks of region {}", region.0);
-            illegal(
-                layer.state.now,
-                &layer.seat,
-                &mut layer.out,
-                format!("route to region {}", region.0),
-                why,
-            );
-            return None;
-        }
-        let r = &layer.state.blocks.region(region);
-        let (units, rule) = (r.units_per_page, r.region.rule);
-        let whole = units * r.pages_per_program;
-        if slots > whole {
-            let why = format!("the wordline was assembled for region {}", route.region().0);
-            let decision = format!("a wordline of {slots} pages falls back to region {}", r.region.name);
-            illegal(layer.state.now, &layer.seat, &mut layer.out, decision, why);
-            return None;
-        }
-        if slots < whole && r.pages_per_program > 1 {
-            if has_room(&layer.state.blocks, target, plane, Claim::of(privileged)) {
-                divert(layer, id, target);
-                return Some(Binding::Diverted);
-            }
-        } else if refuses_conversion(&layer.state, id, target, plane) {
-            layer.state.counters.capacity.conversions_refused += 1;
-        } else if let Some((block, page)) = take_slot(layer, id, target, reserve) {
-            let ppn = layer.state.geometry.ppn(block, page * units);
-            let op = &mut layer.state.ops[id];
-            (op.ppn, op.bound_class) = (ppn, target.class);
-            let asked = &layer.state.blocks.region(route.region()).region;
-            if matches!(asked.moved_in, MovedIn::Through(_)) {
-                leave_buffer_all(&mut layer.state.blocks, &mut layer.state.ops, id);
-            }
-            if rule.tells_types() {
-                count_page_type(&mut layer.state, id, target, page);
-            }
-            let op = &layer.state.ops[id];
-            if op.owner != Owner::Parity
-                && let Some(old) = layer.state.map.prefetch_commit(op.lpn, op.from, ppn)
-            {
-                let block = layer.state.geometry.block_of(old).index();
-                fetch(layer.state.blocks.all(), block);
-            }
-            if layer.state.blocks.parity().is_written() {
-                complete_superpage(&mut layer.state, &mut layer.store, &mut layer.out, id, target);
-            }
-            return Some(Binding::Bound);
+        let binding = bind_to(layer, id, target, reserve)?;
+        if binding != Binding::Blocked {
+            return Some(binding);
         }
     }
     Some(Binding::Blocked)
+}
+
+/// Bind a program to a slot of a target. The first has one in most cases.
+#[inline(never)]
+fn bind_to(layer: &mut Layer, id: OpId, target: Target, reserve: bool) -> Option<Binding> {
+    let op = &layer.state.ops[id];
+    let (plane, privileged, slots, first) = (op.plane, op.privileged, op.slots as u32, op.route.region());
+    let region = target.region;
+    if !layer.state.blocks.is_there(region, plane) {
+        let why = format!("plane {plane} has no blocks of region {}", region.0);
+        let decision = format!("route to region {}", region.0);
+        illegal(layer.state.now, &layer.seat, &mut layer.out, decision, why);
+        return None;
+    }
+    let r = &layer.state.blocks.region(region);
+    let (units, rule) = (r.units_per_page, r.region.rule);
+    let whole = units * r.pages_per_program;
+    if slots > whole {
+        let why = format!("the wordline was assembled for region {}", first.0);
+        let decision = format!("a wordline of {slots} pages falls back to region {}", r.region.name);
+        illegal(layer.state.now, &layer.seat, &mut layer.out, decision, why);
+        return None;
+    }
+    if slots < whole && r.pages_per_program > 1 {
+        if has_room(&layer.state.blocks, target, plane, Claim::of(privileged)) {
+            divert(layer, id, target);
+            return Some(Binding::Diverted);
+        }
+        return Some(Binding::Blocked);
+    }
+    if refuses_conversion(&layer.state, id, target, plane) {
+        layer.state.counters.capacity.conversions_refused += 1;
+        return Some(Binding::Blocked);
+    }
+    let Some((block, page)) = take_slot(layer, id, target, reserve) else { return Some(Binding::Blocked) };
+    let ppn = layer.state.geometry.ppn(block, page * units);
+    let op = &mut layer.state.ops[id];
+    (op.ppn, op.bound_class) = (ppn, target.class);
+    if matches!(layer.state.blocks.region(first).region.moved_in, MovedIn::Through(_)) {
+        leave_buffer_all(&mut layer.state.blocks, &mut layer.state.ops, id);
+    }
+    if rule.tells_types() {
+        count_page_type(&mut layer.state, id, target, page);
+    }
+    let op = &layer.state.ops[id];
+    if op.owner != Owner::Parity
+        && let Some(old) = layer.state.map.prefetch_commit(op.lpn, op.from, ppn)
+    {
+        let block = layer.state.geometry.block_of(old).index();
+        fetch(layer.state.blocks.all(), block);
+    }
+    if layer.state.blocks.parity().is_written() {
+        complete_superpage(&mut layer.state, &mut layer.store, &mut layer.out, id, target);
+    }
+    Some(Binding::Bound)
 }
 
 /// A program has its slot: if its superpage lacks parity alone, that is programmed next.
@@ -174,8 +180,8 @@ fn take_slot(layer: &mut Layer, id: OpId, target: Target, reserve: bool) -> Opti
     planes_mut(blocks).changed(plane);
     let (rule, trigger) = (blocks.region(region).region.rule, blocks.region(region).region.trigger);
     // Data at rest stay apart from those of the frontier, where blocks are plain and there is another.
-    let open = blocks.at(region, plane).open[class as usize].len();
-    let apart = levels && !rule.by_bit() && !rule.reprograms() && (open > 1 || open == 1 && may_open);
+    let open = || blocks.at(region, plane).open[class as usize].len();
+    let apart = levels && !rule.by_bit() && !rule.reprograms() && open() > usize::from(!may_open);
     let (head, opened) = match head_of(blocks, target, plane, apart) {
         Head::Open(head) => (head, false),
         Head::Later => return None,

@@ -71,10 +71,9 @@ fn count_errors(state: &mut State, requests: &mut Requests, id: OpId, mode: Cell
 
 /// Handle the end of a program: count it, and notify the media.
 #[inline]
-pub(crate) fn program_done(layer: &mut Layer, lead: OpId) {
+pub(crate) fn program_done(layer: &mut Layer, lead: OpId, block: BlockId) {
     let op = &layer.state.ops[lead];
     let (first, slots) = (op.ppn, op.slots);
-    let block = layer.state.geometry.block_of(first);
     let region = RegionId(layer.state.blocks.block(block).region);
     count_program(&mut layer.state, lead, region, slots);
     if layer.state.blocks.region(region).region.rule.tells_types() {
@@ -91,8 +90,7 @@ pub(crate) fn program_done(layer: &mut Layer, lead: OpId) {
 
 /// All parts of a program are on flash: its block may be full, and may be a victim.
 #[inline]
-pub(crate) fn leave_block(layer: &mut Layer, block: BlockId) {
-    let plane = layer.state.geometry.plane_of(block);
+pub(crate) fn leave_block(layer: &mut Layer, plane: PlaneId, block: BlockId) {
     if let Some(region) = end_program(&mut layer.state.blocks, &layer.state.map, block, plane) {
         collect_for_waiting(layer, region, plane);
     }
@@ -115,13 +113,13 @@ fn count_program(state: &mut State, lead: OpId, region: RegionId, slots: u8) {
     let units_per_page = state.blocks.region(region).units_per_page as u8;
     let (sector, unit) = (g.sector, g.unit);
     let counters = &mut state.counters.regions[region.index()];
-    let class = state.ops[lead].bound_class;
+    let Op { bound_class: class, owner, copies, .. } = state.ops[lead];
     let apart = matches!(class, SlotClass::Slc | SlotClass::Reprogram);
     let before = apart.then_some((counters.program_bytes, counters.program_pages));
     let (mut used, mut idle_gc) = (0, 0);
     let mut page = u8::MAX;
     let mut part = lead;
-    if state.ops[lead].owner == Owner::Parity {
+    if owner == Owner::Parity {
         let pages = slots / units_per_page;
         counters.program_pages[Cause::Parity as usize] += u64::from(pages);
         used = u64::from(slots) * unit;
@@ -141,7 +139,7 @@ fn count_program(state: &mut State, lead: OpId, region: RegionId, slots: u8) {
         part = op.chain;
     }
     counters.ops.program_operations += 1;
-    counters.ops.copy_backs += state.ops[lead].copies as u64;
+    counters.ops.copy_backs += copies as u64;
     let pages = slots / units_per_page;
     counters.program_pages[Cause::Pad as usize] += (pages - 1 - page) as u64;
     counters.program_bytes[Cause::Pad as usize] += slots as u64 * unit - used;
@@ -155,10 +153,15 @@ fn count_program(state: &mut State, lead: OpId, region: RegionId, slots: u8) {
     }
 }
 
-/// A unit has been programmed: it becomes the current copy of its sectors unless newer ones exist; `dead` gets
+/// A unit has been programmed at a place: it becomes the current copy of its sectors unless newer ones exist; `dead` gets
 /// what that invalidated. Returns nothing if the drive has stopped, with this program still in flight.
 #[inline]
-pub(crate) fn commit(layer: &mut Layer, part: OpId, ppn: Ppn, dead: &mut Dead) -> Option<Committed> {
+pub(crate) fn commit(
+    layer: &mut Layer,
+    part: OpId,
+    (plane, block, ppn): (PlaneId, BlockId, Ppn),
+    dead: &mut Dead,
+) -> Option<Committed> {
     let op = &layer.state.ops[part];
     let Op { from, stage, version, owner, idle, in_window, .. } = *op;
     let (span, is_idle_gc) = (op.span(), idle && op.cause == Cause::Gc);
@@ -192,7 +195,8 @@ pub(crate) fn commit(layer: &mut Layer, part: OpId, ppn: Ppn, dead: &mut Dead) -
     if keep.is_empty() {
         layer.state.counters.born_invalid += 1;
     } else {
-        add_live(&mut layer.state.blocks, layer.state.geometry.block_of(ppn), layer.state.map.weight(keep));
+        let weight = layer.state.map.weight(keep);
+        add_live(&mut layer.state.blocks, plane, block, weight);
     }
     let next = match owner {
         Owner::Job(region) => {

@@ -19,25 +19,29 @@ use wordline_units::{BlockId, Lpn, Ppn, SectorMask};
 #[inline(always)]
 pub(crate) fn carry(state: &mut State, store: &mut Store, out: &mut Outbox, mut op: Op) -> OpId {
     op.version = 0;
+    let (from, span) = (op.from, op.span());
+    let id = add_op(&mut state.ops, store, op);
     if store.keeps_metadata() {
-        carry_stored(state, store, out, op)
-    } else {
-        add_op(&mut state.ops, store, op)
+        carry_stored(state, store, out, id, (from, span));
     }
+    id
 }
 
 #[cold]
-fn carry_stored(state: &mut State, store: &mut Store, out: &mut Outbox, mut op: Op) -> OpId {
-    let (from, lpn) = (op.from, op.lpn);
-    let versions = store.stored_versions(from, lpn, op.mask);
-    op.version = versions.iter().map(|(_, version)| *version).max().unwrap_or(0);
-    let id = add_op(&mut state.ops, store, op);
+fn carry_stored(
+    state: &mut State,
+    store: &mut Store,
+    out: &mut Outbox,
+    id: OpId,
+    (from, Span { lpn, mask, .. }): (Ppn, Span),
+) {
+    let versions = store.stored_versions(from, lpn, mask);
+    state.ops[id].version = versions.iter().map(|(_, version)| *version).max().unwrap_or(0);
     store.set_versions(id, versions);
     if store.keeps_bytes() {
         ask_media(state.now, store, out, |store| store.bring(id, from, lpn));
     }
     load_record(&mut state.trims, store, id, lpn, from);
-    id
 }
 
 /// A relocation of a log page copies the records of its source.

@@ -31,11 +31,11 @@ impl Claim {
 
 /// Whether a program can get a slot of an open block: once the reserve is in use, open blocks belong to the job
 /// that opened them.
-#[inline]
+#[inline(always)]
 pub(crate) fn grants_slot(blocks: &Blocks, region: RegionId, plane: PlaneId, claim: Claim) -> bool {
     let pool = blocks.pool_of(region);
     claim == Claim::Collection
-        || (pool.free[blocks.local(region, plane)].len() as u32 >= pool.reserve
+        || (pool.free[(plane.0 - pool.first_plane) as usize].len() as u32 >= pool.reserve
             && has_slots_left(blocks, region, plane))
 }
 

@@ -9,7 +9,7 @@ use crate::state::program_buffer::WriteStream;
 use crate::state::region::RegionPlane;
 use std::cmp::Reverse;
 use wordline_device::Trigger;
-use wordline_units::{BlockId, Fraction, PlaneId};
+use wordline_units::{BlockId, PlaneId};
 
 #[inline]
 pub(crate) fn free_blocks(blocks: &Blocks, region: RegionId, plane: PlaneId) -> u32 {
@@ -38,37 +38,46 @@ fn blocks_left(blocks: &Blocks, region: RegionId, plane: PlaneId) -> u32 {
 
 /// Whether a plane of a region is short of space by its trigger, or by the hard reserve.
 pub(crate) fn is_short(blocks: &Blocks, region: RegionId, plane: PlaneId) -> bool {
-    let total = blocks_left(blocks, region, plane);
-    let slots = blocks.regions[region.index()].slots_per_block as u64;
-    let below = |f: Fraction, free: u64, all: u64| free < f.of_ceil(all);
-    let short = match blocks.regions[region.index()].region.trigger {
+    let share = match blocks.regions[region.index()].region.trigger {
         Trigger::Never => return false,
         Trigger::LastBlock => return has_opened_last(blocks, region, plane),
-        Trigger::FreeBlocks(f) => below(f, free_blocks(blocks, region, plane) as u64, total as u64),
-        Trigger::FreeSlots(f) => below(f, free_slots(blocks, region, plane), total as u64 * slots),
+        Trigger::FreeBlocks(share) | Trigger::FreeSlots(share) => share,
     };
-    short || is_at_hard_reserve(blocks, region, plane)
+    let Some(free) = measure(blocks, region, plane) else { return false };
+    let all = u64::from(blocks_left(blocks, region, plane)) * free.block;
+    free.all <= free.reserve || share.exceeds(free.all, all)
 }
 
-/// Whether a plane of a region is down to the hard reserve, so that GC is urgent.
-#[inline]
-pub(crate) fn is_at_hard_reserve(blocks: &Blocks, region: RegionId, plane: PlaneId) -> bool {
+/// Free space of a plane of a region, as its trigger counts it: in blocks or in slots.
+struct Measured {
+    all: u64,
+    /// The hard reserve.
+    reserve: u64,
+    /// What a block is.
+    block: u64,
+}
+
+/// The free space of a plane of a region; `None` for a trigger that has no reserve.
+#[inline(always)]
+fn measure(blocks: &Blocks, region: RegionId, plane: PlaneId) -> Option<Measured> {
     let r = &blocks.regions[region.index()];
-    if matches!(r.region.trigger, Trigger::Never | Trigger::LastBlock) {
-        return false;
-    }
     let (pool, local) = (&blocks.pools[r.region.pool.0 as usize], (plane.0 - r.first_plane) as usize);
     let at = &r.planes[local];
+    let (open, block) = match r.region.trigger {
+        Trigger::Never | Trigger::LastBlock => return None,
+        Trigger::FreeBlocks(_) => (0, 1),
+        Trigger::FreeSlots(_) => (at.open_slots, u64::from(r.slots_per_block)),
+    };
     let free = (pool.free[local].len() as u32).min(r.quota.saturating_sub(at.owned));
     let total = r.quota.min(pool.blocks_per_plane);
     let reserve = blocks.hard_reserve.min(total / 2).max(pool.reserve);
-    match r.region.trigger {
-        Trigger::FreeSlots(_) => {
-            let slots = r.slots_per_block as u64;
-            at.open_slots + free as u64 * slots <= reserve as u64 * slots
-        }
-        _ => free <= reserve,
-    }
+    Some(Measured { all: open + u64::from(free) * block, reserve: u64::from(reserve) * block, block })
+}
+
+/// Whether a plane of a region is down to the hard reserve, so that GC is urgent.
+#[inline(always)]
+pub(crate) fn is_at_hard_reserve(blocks: &Blocks, region: RegionId, plane: PlaneId) -> bool {
+    measure(blocks, region, plane).is_some_and(|free| free.all <= free.reserve)
 }
 
 /// Blocks of a plane of a region that are erased when a block has just been opened and a collection

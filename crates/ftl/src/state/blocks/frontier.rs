@@ -81,20 +81,20 @@ fn change_lists(blocks: &mut Blocks, map: &Map, block: BlockId, before: BlockSta
     let r = &blocks.regions[region.index()];
     let (rule, shape) = (r.region.rule, r.shape);
     let after = blocks.all[block.index()].state;
-    for class in rule.classes(shape) {
-        let stood = rule.has_left(shape, &before, *class);
-        let stands = rule.has_left(shape, &after, *class);
-        // A window that was written whole is done: its block takes its turn like any other.
-        let again = stood && stands && before.direct > after.direct;
-        if stood == stands && !again {
-            continue;
-        }
+    let (stood, stands) = (rule.offers(shape, &before), rule.offers(shape, &after));
+    // A window that was written whole is done: its block takes its turn like any other.
+    let again = if before.direct > after.direct { stood & stands } else { 0 };
+    let changed = stood ^ stands | again;
+    let is_in = |classes: u8, class: SlotClass| classes >> class as u8 & 1 == 1;
+    for class in rule.classes(shape).iter().filter(|class| is_in(changed, **class)) {
         let list = &mut at_mut(blocks, region, plane).open[*class as usize];
         let first = list.front().copied();
-        if stood && let Some(at) = list.iter().position(|b| *b == block.0) {
+        if is_in(stood, *class)
+            && let Some(at) = list.iter().position(|b| *b == block.0)
+        {
             list.remove(at);
         }
-        if stands {
+        if is_in(stands, *class) {
             enter_list(blocks, region, plane, block, *class);
         }
         let now = blocks.at(region, plane).open[*class as usize].front().copied();
@@ -107,7 +107,10 @@ fn change_lists(blocks: &mut Blocks, map: &Map, block: BlockId, before: BlockSta
     if rule.programmed(&after) == shape.pages() {
         blocks.all[block.index()].phase = Phase::Full;
     }
-    look_at_frontier(blocks, map, region, plane, block);
+    // Where its lists are as before, it still heads one.
+    if changed != 0 || blocks.all[block.index()].phase != Phase::Open {
+        look_at_frontier(blocks, map, region, plane, block);
+    }
 }
 
 /// A block may have become a frontier, or ceased to be one.

@@ -147,11 +147,15 @@ impl Blocks {
     }
 
     /// The region that owns a block, or owned it last; of one never opened, the first of its pool.
+    #[inline]
     pub(crate) fn region_of(&self, block: BlockId) -> RegionId {
         let info = &self.all[block.index()];
-        if info.was_opened() {
-            return RegionId(info.region);
-        }
+        if info.was_opened() { RegionId(info.region) } else { self.first_region_of(block) }
+    }
+
+    /// The first region of a block's pool.
+    #[inline(never)]
+    fn first_region_of(&self, block: BlockId) -> RegionId {
         let pool = match self.pools.as_slice() {
             [_] => Some(0),
             pools => {
@@ -193,23 +197,21 @@ fn at_mut(blocks: &mut Blocks, region: RegionId, plane: PlaneId) -> &mut RegionP
     &mut r.planes[(plane.0 - r.first_plane) as usize]
 }
 
-/// This many more sectors of a block are live.
+/// This many more sectors of a block of a plane are live.
 #[inline]
-pub(crate) fn add_live(blocks: &mut Blocks, block: BlockId, sectors: u32) {
+pub(crate) fn add_live(blocks: &mut Blocks, plane: PlaneId, block: BlockId, sectors: u32) {
     let info = &mut blocks.all[block.index()];
     info.live += sectors;
     let region = RegionId(info.region);
-    let plane = blocks.geometry.plane_of(block);
     at_mut(blocks, region, plane).live += sectors as u64;
 }
 
 /// This many of them have died.
 #[inline]
-pub(crate) fn take_live(blocks: &mut Blocks, block: BlockId, sectors: u32) {
+pub(crate) fn take_live(blocks: &mut Blocks, plane: PlaneId, block: BlockId, sectors: u32) {
     let info = &mut blocks.all[block.index()];
     info.live -= sectors;
     let region = RegionId(info.region);
-    let plane = blocks.geometry.plane_of(block);
     at_mut(blocks, region, plane).live -= sectors as u64;
 }
 

@@ -86,11 +86,11 @@ pub(crate) fn lower_superblock(
 #[inline]
 pub(crate) fn take_off_block(blocks: &mut Blocks, map: &Map, invalidated: Invalidated) -> bool {
     let block = blocks.geometry.block_of(invalidated.ppn);
-    take_live(blocks, block, invalidated.sectors);
+    let plane = blocks.geometry.plane_of(block);
+    take_live(blocks, plane, block, invalidated.sectors);
     let info = &blocks.all[block.index()];
     if info.is_listed() {
         let region = RegionId(info.region);
-        let plane = blocks.geometry.plane_of(block);
         if has_superblocks(blocks, region) {
             lower_superblock(blocks, region, plane, block, invalidated.sectors);
         } else {
