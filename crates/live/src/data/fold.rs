@@ -33,17 +33,18 @@ impl From<rusqlite::Error> for NotFolded {
     }
 }
 
-/// Where the bytes of pages go that leave the log, and how to wait until all is on the disk.
+/// Where the bytes of pages go that leave the log, and how to wait until they and a segment are on the disk.
 pub(crate) trait Filing {
     fn put(&self, bytes: &[u8]) -> io::Result<u64>;
-    fn sync(&self) -> io::Result<()>;
+    fn sync(&self, segment: &Segment) -> io::Result<()>;
 }
 
 impl Filing for Journal {
     fn put(&self, bytes: &[u8]) -> io::Result<u64> {
         self.put(bytes)
     }
-    fn sync(&self) -> io::Result<()> {
+    /// With all other records, so that each later FLUSH fails if this does: the system reports an error once.
+    fn sync(&self, _: &Segment) -> io::Result<()> {
         self.sync_moved()
     }
 }
@@ -61,8 +62,8 @@ impl Filing for Behind<'_> {
         self.pages.write(&mut [(at, bytes)])?;
         Ok(at)
     }
-    fn sync(&self) -> io::Result<()> {
-        self.pages.sync()
+    fn sync(&self, segment: &Segment) -> io::Result<()> {
+        segment.sync().and_then(|()| self.pages.sync())
     }
 }
 
@@ -126,7 +127,7 @@ pub(crate) fn fold(
     let unwritten = |e: io::Error| NotFolded::Machine(format!("the pages of {place} cannot be written: {e}"));
     let moved = merged.file(|bytes| filing.put(bytes)).map_err(unwritten)?;
     // The database never refers to pages, and never has a record, that a crash of the system may undo.
-    segment.file.sync_data().and_then(|()| filing.sync()).map_err(unwritten)?;
+    filing.sync(segment).map_err(unwritten)?;
     let t = database.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let mut sums = Sums::noted(&t)?;
     merged.apply(&t, &mut sums)?;
@@ -271,5 +272,62 @@ impl Drop for Folding {
             // The thread has reported its panic.
             let _ = thread.join();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::opening::{Opened, open};
+    use crate::data::record::Record;
+    use crate::data::segment::FAILS;
+    use std::path::Path;
+
+    const UNIT: u64 = 16 << 10;
+
+    fn opened(folder: &Path) -> (Connection, Journal) {
+        let Opened { database, bytes, next, .. } = open(folder).unwrap_or_else(|e| panic!("{e}"));
+        let journal = Journal::begin(folder, &folder.join("drive.sqlite"), next, bytes).unwrap();
+        (database, journal)
+    }
+
+    /// A record that must reach the disk.
+    fn append(journal: &Journal, block: u32) {
+        let record = Record { emptied: vec![(block, 2)], ..Record::default() };
+        journal.append(record, &mut vec![], vec![]).unwrap();
+    }
+
+    #[test]
+    fn a_failed_sync_of_a_flush_fails_each_later_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let (_, journal) = opened(folder.path());
+        append(&journal, 0);
+        journal.sync().unwrap();
+        append(&journal, 1);
+        FAILS.set(true);
+        assert_eq!(journal.sync().unwrap_err().raw_os_error(), Some(libc::EIO));
+        for _ in 0..2 {
+            assert_eq!(journal.sync().unwrap_err().to_string(), "an earlier sync has failed");
+            append(&journal, 2);
+        }
+    }
+
+    // A FLUSH has nothing to sync any more, or its own sync succeeds.
+    #[test]
+    fn a_failed_sync_in_the_background_fails_each_later_flush() {
+        let folder = tempfile::tempdir().unwrap();
+        let (mut database, journal) = opened(folder.path());
+        append(&journal, 0);
+        let ended = journal.end_segment().unwrap().unwrap();
+        FAILS.set(true);
+        let Err(NotFolded::Machine(why)) = fold(&mut database, (&ended, Some(0)), UNIT, &journal) else {
+            panic!("it is folded");
+        };
+        assert!(why.contains("os error 5"), "{why}");
+        assert_eq!(noted::<u64>(&database, "folded").unwrap(), None, "the database is as before");
+        assert_eq!(journal.sync().unwrap_err().to_string(), "an earlier sync has failed");
+        append(&journal, 1);
+        assert_eq!(journal.sync().unwrap_err().to_string(), "an earlier sync has failed");
+        assert!(!FAILS.get());
     }
 }
