@@ -43,6 +43,11 @@ impl Bytes {
         self.slots.get(ppn.0)?.iter().find(|(l, _)| *l == lpn).map(|(_, page)| page)
     }
 
+    /// The bytes that are stored at a place.
+    pub fn pages_at(&self, ppn: Ppn) -> impl Iterator<Item = &PageData> {
+        self.slots.get(ppn.0).into_iter().flatten().map(|(_, page)| page)
+    }
+
     /// Drop the bytes of logical pages at a place if another place has newer versions, sector by sector: recovery from
     /// a power cut takes the highest version. Returns them. The spare areas stay until the block is erased.
     pub fn drop_superseded(&mut self, old: Ppn, by: Ppn) -> SmallVec<[PageData; 1]> {
@@ -78,7 +83,12 @@ impl Media for Bytes {
     }
     fn program(&mut self, ppn: Ppn, oob: Oob, page: PageData) -> Result<(), MediaError> {
         self.metadata.program(ppn, oob, PageData::default())?;
-        self.slots.entry(ppn.0).push((oob.span.lpn, page));
+        // What several writes have put together comes once for each of them.
+        let is_there = |(lpn, there): &(Lpn, PageData)| *lpn == oob.span.lpn && there.is_same(&page);
+        let stored = self.slots.entry(ppn.0);
+        if !stored.iter().any(is_there) {
+            stored.push((oob.span.lpn, page));
+        }
         Ok(())
     }
     fn read(&mut self, ppn: Ppn, lpn: Lpn) -> Result<PageData, MediaError> {
@@ -178,6 +188,21 @@ mod tests {
         assert!(media.drop_superseded(Ppn(1), Ppn(5)).is_empty(), "once");
         assert_eq!(media.spare_areas().page(Ppn(1)).len(), 1, "recovery finds it as before");
         assert_eq!([2, 5].map(|ppn| first_byte(&mut media, ppn, 7)), [Some(5), Some(6)]);
+    }
+
+    #[test]
+    fn bytes_of_several_writes_are_stored_once() {
+        let mut media = Bytes::default();
+        let page = PageData::of(&[1; 4 * SECTOR], SectorMask::first(4), SECTOR);
+        for (sector, version) in [(0, 3), (1, 5), (2, 7), (3, 4)] {
+            let span = Span { lpn: Lpn(7), mask: SectorMask::span(sector, sector + 1), offset: 0 };
+            media.program(Ppn(1), Oob { span, version, sequence: 1 }, page.clone()).unwrap();
+        }
+        program(&mut media, 1, 8, SectorMask::first(4), 2);
+        assert_eq!(media.pages_at(Ppn(1)).map(|page| page[0]).collect::<Vec<_>>(), [1, 2]);
+        program(&mut media, 2, 7, SectorMask::first(4), 8);
+        assert_eq!(media.drop_superseded(Ppn(1), Ppn(2)).len(), 1);
+        assert_eq!([7, 8].map(|lpn| first_byte(&mut media, 1, lpn)), [None, Some(2)]);
     }
 
     #[test]

@@ -67,12 +67,7 @@ impl Flash {
             return 0;
         }
         let pages = (block.0 << slot_shift..(block.0 + 1) << slot_shift).map(Ppn);
-        let of_page = |ppn: Ppn| {
-            let parts = self.bytes.spare_areas().page(ppn);
-            let pages = parts.iter().filter_map(|oob| self.bytes.page_at(ppn, oob.span.lpn));
-            pages.map(|page| page.len() as u64).sum::<u64>()
-        };
-        pages.map(of_page).sum()
+        pages.flat_map(|ppn| self.bytes.pages_at(ppn)).map(|page| page.len() as u64).sum()
     }
 
     /// Metadata of the pages.
@@ -169,7 +164,10 @@ impl Media for Flash {
     fn program(&mut self, ppn: Ppn, oob: Oob, page: PageData) -> Result<(), MediaError> {
         let part = self.bytes.spare_areas().page(ppn).len();
         self.changed(|c| c.program(ppn, part));
-        self.in_ram += page.len() as u64;
+        // What several writes have put together comes once for each of them.
+        if !self.bytes.page_at(ppn, oob.span.lpn).is_some_and(|there| there.is_same(&page)) {
+            self.in_ram += page.len() as u64;
+        }
         if let Some(changes) = &mut self.changes {
             if let Some(from) = self.lately.find(&page) {
                 changes.copy(ppn, part, from.clone());
