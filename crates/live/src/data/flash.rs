@@ -106,20 +106,16 @@ impl Flash {
         self.programmed.drain(..).for_each(|page| self.memory.put(page));
     }
 
-    /// Note in which parts of a page newer writes have replaced the bytes, as [`Bytes::drop_superseded`] does it.
-    fn replace(&mut self, old: Ppn, by: Ppn) {
+    /// Note in which parts of a page newer writes have replaced the bytes, as [`Bytes::drop_superseded`] does it. Returns
+    /// whether others stay.
+    fn replace(&mut self, old: Ppn, by: &[Ppn]) -> bool {
         let areas = self.bytes.spare_areas();
-        let (older, newer) = (areas.page(old), areas.page(by));
-        let is_over = |lpn: Lpn| {
-            older.iter().filter(|oob| oob.span.lpn == lpn).all(|oob| {
-                let newer = newer.iter().filter(|n| n.span.lpn == lpn && n.version > oob.version);
-                newer.fold(oob.span.mask, |left, n| left.minus(n.span.mask)).is_empty()
-            })
-        };
-        let is_first = |part: usize| older[..part].iter().all(|oob| oob.span.lpn != older[part].span.lpn);
-        let over: Vec<usize> =
-            (0..older.len()).filter(|part| is_first(*part) && is_over(older[*part].span.lpn)).collect();
+        let parts = areas.page(old);
+        let is_first = |part: &usize| parts[..*part].iter().all(|oob| oob.span.lpn != parts[*part].span.lpn);
+        let is_over = |part: &usize| areas.is_over(old, parts[*part].span.lpn, by);
+        let (over, rest): (Vec<usize>, Vec<usize>) = (0..parts.len()).filter(is_first).partition(is_over);
         self.changed(|changes| over.into_iter().for_each(|part| changes.replace(old, part)));
+        !rest.is_empty()
     }
 
     /// Data to be written for a part of a page: its spare area and, with the first part of a logical page, its bytes.
@@ -209,17 +205,16 @@ impl Media for Flash {
     fn version(&self, ppn: Ppn, lpn: Lpn) -> u64 {
         self.bytes.version(ppn, lpn)
     }
-    fn superseded(&mut self, old: Ppn, by: Ppn) {
+    fn superseded(&mut self, old: Ppn, by: &[Ppn]) -> bool {
         // With a folder, bytes are in RAM only until they are written to it. A fork reads it, and changes nothing.
         if self.pages.is_some() {
-            return if self.changes.is_some() {
-                self.replace(old, by)
-            };
+            return self.changes.is_some() && self.replace(old, by);
         }
         for page in self.bytes.drop_superseded(old, by) {
             self.in_ram = self.in_ram.saturating_sub(page.len() as u64);
             self.memory.put(page);
         }
+        self.bytes.pages_at(old).any(|page| !page.is_empty())
     }
     fn erase(&mut self, block: BlockId, slot_shift: u32) -> Result<(), MediaError> {
         self.changed(|c| c.empty(block, slot_shift));
