@@ -41,7 +41,7 @@ FOR_TESTS = $(if $(WHEEL)$(is_current),$(INSTALLED),$(TESTED))
 .DEFAULT_GOAL := help
 # What the Makefile of lab/ does.
 LAB := validate papers register twins twin-classes twin-fits rewrites steady verdicts errors lifetime atlas tuning gallery
-.PHONY: help help-all $(LAB) demo portable quick kills soak recovery bench-live wheel sdist release-check test check wasm rust-test python-test count-test bench bench-count bench-picture lab-test closed-forms figure fio golden-32 mutants ftl-mutants explore explore-mutants bless trip words docs swarm fuzz clean
+.PHONY: help help-all $(LAB) demo portable quick kills soak recovery bench-live wheel arm-test sdist release-check test check wasm rust-test python-test count-test bench bench-count bench-picture lab-test closed-forms figure fio golden-32 mutants ftl-mutants explore explore-mutants bless trip words docs swarm fuzz clean
 
 # Those for everybody stand after `##`, the others after `#:`.
 targets = grep -hE '^[a-z0-9-]+:.*$(1) ' $(firstword $(MAKEFILE_LIST)) \
@@ -102,12 +102,21 @@ demo: $(INSTALLED) ## Set everything up, compare three schemes, and write out/de
 
 # Linked against glibc 2.28 by zig, whatever the system has; maturin refuses a wheel that needs more.
 MATURIN := PATH="$(CURDIR)/$(BIN):$$PATH" maturin
+BUILD_WHEEL := $(MATURIN) build --quiet --release --locked --zig --compatibility manylinux_2_28
 TARGET ?=
 wheel: $(BUILDERS) ## Build one wheel for every Python from 3.10 on Linux of 2018 or newer, in dist/; TARGET=aarch64-unknown-linux-gnu for ARM
 	@echo "== building the wheel (the first time takes some minutes)"
 	@rm -f dist/*.whl
-	@$(MATURIN) build --quiet --release --locked --zig --compatibility manylinux_2_28 $(if $(TARGET),--target $(TARGET)) --out dist
+	@$(BUILD_WHEEL) $(if $(TARGET),--target $(TARGET)) --out dist
 	@ls -sh dist/*.whl
+
+ARM := aarch64-unknown-linux-gnu
+arm-test: $(INSTALLED) $(BUILDERS) #: Build the wheel for ARM and run it under qemu-user: golden rows, reports and a served drive must be as here (some minutes; Debian)
+	@rustup target list --installed 2>/dev/null | grep -qx $(ARM) || rustup target add $(ARM)
+	@echo "== building the wheel for ARM (the first time takes some minutes)"
+	@rm -rf target/arm/dist
+	@$(BUILD_WHEEL) --target $(ARM) --out target/arm/dist
+	@$(BIN)/python python/tests/arm.py target/arm/dist/*.whl
 
 sdist: $(BUILDERS) #: Pack the source distribution into dist/
 	@rm -f dist/*.tar.gz

@@ -356,6 +356,9 @@ impl Server {
         let (hash, session) = self.shared.with_engine(|engine| {
             let ended = engine.executor_mut().drive_mut().end();
             engine.close();
+            if let Some(why) = engine.unwritten() {
+                report["folder_failed"] = why.into();
+            }
             ended
         });
         match hash {

@@ -19,6 +19,11 @@ impl StatsReport {
         self.0["session_failed"].as_str()
     }
 
+    /// Why changes of the drive could not be written to its folder.
+    pub fn folder_failure(&self) -> Option<&str> {
+        self.0["folder_failed"].as_str()
+    }
+
     /// A table with a row for each kind of request and percentile. A second table covers quiet seconds, if
     /// others were disturbed.
     pub fn to_text(&self) -> String {

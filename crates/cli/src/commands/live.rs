@@ -125,7 +125,7 @@ pub(crate) fn serve(args: &ServeArgs, console: &Console) -> Result<(), Failure> 
     if let Some(why) = failure {
         return Err(Failure::Output(why));
     }
-    if let Some(why) = given.session_failure() {
+    if let Some(why) = given.folder_failure().or(given.session_failure()) {
         return Err(Failure::Output(why.to_string()));
     }
     if let Some(status) = ended.filter(|status| !status.success()) {

@@ -112,6 +112,21 @@ fn a_report_that_cannot_be_written_leaves_the_table() {
     assert!(!done.status.success(), "{done:?}");
 }
 
+// The disk takes what is written and fails to sync it.
+#[test]
+fn a_folder_that_cannot_be_written_is_an_error_at_the_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = ["--data", "data", "--run", "true"];
+    assert!(run(folder.path(), &data).status.success());
+    let pages = folder.path().join("data/drive.pages");
+    std::fs::remove_file(&pages).unwrap();
+    std::os::unix::fs::symlink("/dev/null", &pages).unwrap();
+    let done = run(folder.path(), &data);
+    assert_eq!(done.status.code(), Some(1), "{done:?}");
+    let said = text(&done.stderr);
+    assert!(said.contains("error: the pages of data/drive.log.") && said.contains("(os error 22)"), "{said}");
+}
+
 /// Linux has them, unless it was built without.
 #[test]
 #[cfg(target_env = "gnu")]

@@ -43,19 +43,19 @@ impl Bytes {
         self.slots.get(ppn.0)?.iter().find(|(l, _)| *l == lpn).map(|(_, page)| page)
     }
 
-    /// Drop the bytes of logical pages at a place if another place has newer versions, sector by sector: recovery from
+    /// The bytes that are stored at a place.
+    pub fn pages_at(&self, ppn: Ppn) -> impl Iterator<Item = &PageData> {
+        self.slots.get(ppn.0).into_iter().flatten().map(|(_, page)| page)
+    }
+
+    /// Drop the bytes of logical pages at a place if others have newer versions, sector by sector: recovery from
     /// a power cut takes the highest version. Returns them. The spare areas stay until the block is erased.
-    pub fn drop_superseded(&mut self, old: Ppn, by: Ppn) -> SmallVec<[PageData; 1]> {
-        let (older, newer) = (self.metadata.page(old), self.metadata.page(by));
-        let is_over = |lpn: Lpn| {
-            older.iter().filter(|oob| oob.span.lpn == lpn).all(|oob| {
-                let newer = newer.iter().filter(|n| n.span.lpn == lpn && n.version > oob.version);
-                newer.fold(oob.span.mask, |left, n| left.minus(n.span.mask)).is_empty()
-            })
-        };
+    pub fn drop_superseded(&mut self, old: Ppn, by: &[Ppn]) -> SmallVec<[PageData; 1]> {
         let stored = self.slots.get(old.0).into_iter().flatten();
-        let over: SmallVec<[Lpn; 1]> =
-            stored.filter(|(lpn, page)| !page.is_empty() && is_over(*lpn)).map(|(lpn, _)| *lpn).collect();
+        let over: SmallVec<[Lpn; 1]> = stored
+            .filter(|(lpn, page)| !page.is_empty() && self.metadata.is_over(old, *lpn, by))
+            .map(|(lpn, _)| *lpn)
+            .collect();
         if over.is_empty() {
             return SmallVec::new();
         }
@@ -78,7 +78,12 @@ impl Media for Bytes {
     }
     fn program(&mut self, ppn: Ppn, oob: Oob, page: PageData) -> Result<(), MediaError> {
         self.metadata.program(ppn, oob, PageData::default())?;
-        self.slots.entry(ppn.0).push((oob.span.lpn, page));
+        // What several writes have put together comes once for each of them.
+        let is_there = |(lpn, there): &(Lpn, PageData)| *lpn == oob.span.lpn && there.is_same(&page);
+        let stored = self.slots.entry(ppn.0);
+        if !stored.iter().any(is_there) {
+            stored.push((oob.span.lpn, page));
+        }
         Ok(())
     }
     fn read(&mut self, ppn: Ppn, lpn: Lpn) -> Result<PageData, MediaError> {
@@ -91,8 +96,9 @@ impl Media for Bytes {
     fn version(&self, ppn: Ppn, lpn: Lpn) -> u64 {
         self.metadata.version(ppn, lpn)
     }
-    fn superseded(&mut self, old: Ppn, by: Ppn) {
+    fn superseded(&mut self, old: Ppn, by: &[Ppn]) -> bool {
         self.drop_superseded(old, by);
+        self.pages_at(old).any(|page| !page.is_empty())
     }
     fn erase(&mut self, block: BlockId, slot_shift: u32) -> Result<(), MediaError> {
         self.slots.remove(places_of(block, slot_shift));
@@ -170,14 +176,36 @@ mod tests {
         program(&mut media, 4, 8, all, 6);
         program(&mut media, 5, 7, all, 6);
         for by in [1, 2, 3, 4, 9] {
-            assert!(media.drop_superseded(Ppn(1), Ppn(by)).is_empty(), "{by}");
+            assert!(media.drop_superseded(Ppn(1), &[Ppn(by)]).is_empty(), "{by}");
         }
         assert_eq!(first_byte(&mut media, 1, 7), Some(5));
-        assert_eq!(media.drop_superseded(Ppn(1), Ppn(5))[0][0], 5);
+        assert_eq!(media.drop_superseded(Ppn(1), &[Ppn(5)])[0][0], 5);
         assert_eq!(first_byte(&mut media, 1, 7), None);
-        assert!(media.drop_superseded(Ppn(1), Ppn(5)).is_empty(), "once");
+        assert!(media.drop_superseded(Ppn(1), &[Ppn(5)]).is_empty(), "once");
         assert_eq!(media.spare_areas().page(Ppn(1)).len(), 1, "recovery finds it as before");
         assert_eq!([2, 5].map(|ppn| first_byte(&mut media, ppn, 7)), [Some(5), Some(6)]);
+    }
+
+    #[test]
+    fn bytes_of_several_writes_are_stored_once() {
+        let mut media = Bytes::default();
+        let page = PageData::of(&[1; 4 * SECTOR], SectorMask::first(4), SECTOR);
+        for (sector, version) in [(0, 3), (1, 5), (2, 7), (3, 4)] {
+            let span = Span { lpn: Lpn(7), mask: SectorMask::span(sector, sector + 1), offset: 0 };
+            media.program(Ppn(1), Oob { span, version, sequence: 1 }, page.clone()).unwrap();
+        }
+        program(&mut media, 1, 8, SectorMask::first(4), 2);
+        assert_eq!(media.pages_at(Ppn(1)).map(|page| page[0]).collect::<Vec<_>>(), [1, 2]);
+        // Several places have newer versions of its sectors, at last all of them.
+        program(&mut media, 2, 7, SectorMask::span(0, 2), 8);
+        program(&mut media, 3, 7, SectorMask::span(2, 4), 7); // of sector 2 either copy may count
+        program(&mut media, 4, 7, SectorMask::span(2, 3), 9);
+        for by in [&[2][..], &[2, 3], &[3, 4], &[2, 4]] {
+            let by: Vec<Ppn> = by.iter().copied().map(Ppn).collect();
+            assert!(media.drop_superseded(Ppn(1), &by).is_empty(), "{by:?}");
+        }
+        assert!(media.superseded(Ppn(1), &[Ppn(2), Ppn(3), Ppn(4)]), "another page stays");
+        assert_eq!([7, 8].map(|lpn| first_byte(&mut media, 1, lpn)), [None, Some(2)]);
     }
 
     #[test]
@@ -186,7 +214,7 @@ mod tests {
         program(&mut media, 1, 7, SectorMask::first(4), 5);
         program(&mut media, 2, 7, SectorMask::first(4), 6);
         let mut fork = media.clone();
-        let mut dropped = media.drop_superseded(Ppn(1), Ppn(2));
+        let mut dropped = media.drop_superseded(Ppn(1), &[Ppn(2)]);
         assert!(dropped[0].get_mut().is_none(), "the fork shares them");
         assert_eq!(first_byte(&mut fork, 1, 7), Some(5));
         drop(fork);

@@ -36,6 +36,12 @@ impl PageData {
         self.0.as_mut().and_then(Arc::get_mut)
     }
 
+    /// Whether two copies share their bytes.
+    pub fn is_same(&self, other: &PageData) -> bool {
+        let both = self.0.as_ref().zip(other.0.as_ref());
+        both.is_some_and(|(ours, theirs)| Arc::ptr_eq(ours, theirs))
+    }
+
     /// Whether another copy shares its bytes.
     pub fn is_shared(&self) -> bool {
         self.0.as_ref().is_some_and(|bytes| Arc::strong_count(bytes) > 1)

@@ -58,9 +58,12 @@ pub trait Media: Any + Send + Sync {
     /// When the block cannot be emptied; it then holds what it held.
     fn erase(&mut self, block: BlockId, slot_shift: u32) -> Result<(), MediaError>;
 
-    /// No sector at the place `old` is the newest on flash any more, and nobody reads it: of those that the place `by` has in
-    /// newer versions, the bytes are never asked for again, after a power cut neither.
-    fn superseded(&mut self, _old: Ppn, _by: Ppn) {}
+    /// Newer writes have replaced sectors at the place `old`, and nobody reads it: the bytes of a logical page of which the
+    /// places `by` have every sector in a newer version are never asked for again, after a power cut neither. Returns
+    /// whether others stay.
+    fn superseded(&mut self, _old: Ppn, _by: &[Ppn]) -> bool {
+        false
+    }
 
     /// A program over these slots of a block has completed, padding included. Comes before what is stored in them.
     ///
@@ -153,6 +156,15 @@ impl Metadata {
     /// What is stored at a place.
     pub fn page(&self, ppn: Ppn) -> &[Oob] {
         self.pages.get(ppn.0).map_or(&[], SmallVec::as_slice)
+    }
+
+    /// Whether some places together have a newer version of every sector that a place has of a logical page.
+    pub fn is_over(&self, old: Ppn, lpn: Lpn, by: &[Ppn]) -> bool {
+        self.page(old).iter().filter(|oob| oob.span.lpn == lpn).all(|oob| {
+            let newer = by.iter().flat_map(|by| self.page(*by));
+            let newer = newer.filter(|n| n.span.lpn == lpn && n.version > oob.version);
+            newer.fold(oob.span.mask, |left, n| left.minus(n.span.mask)).is_empty()
+        })
     }
 
     /// Every stored page of the trim log, including superseded ones.

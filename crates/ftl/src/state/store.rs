@@ -16,17 +16,6 @@ use std::ops::Range;
 use std::sync::Arc;
 use wordline_units::{BlockId, Lpn, Ppn, SectorMask};
 
-/// What a place that was replaced is used for.
-pub(crate) enum Use {
-    Read,
-    /// Since it was replaced, its block has been erased and written again.
-    Mapped,
-    Nothing,
-}
-
-/// Replaced places that are looked at after a commit.
-const AT_ONCE: usize = 8;
-
 /// The stored data. It is notified of every completion, and is the only one that knows the media.
 pub(crate) struct Store {
     media: BoxedMedia,
@@ -45,7 +34,7 @@ pub(crate) struct Store {
     /// Of programs whose sectors come from several host writes, the version of each, by operation; kept where
     /// media keep metadata.
     mixed: BTreeMap<u32, Vec<(SectorMask, u64)>>,
-    /// Places whose bytes a newer write has replaced, and its place; if media keep bytes.
+    /// Places whose bytes a newer write has replaced, with its place, or have moved; if media keep bytes.
     superseded: VecDeque<(Ppn, Ppn)>,
 }
 
@@ -296,22 +285,9 @@ impl Store {
         self.media.as_deref_mut().map_or(Ok(()), |media| media.erase(block, slot_shift))
     }
 
-    /// Newer writes have replaced these places, each by the place behind it: the media may drop the oldest unused
-    /// bytes. A place that is being read is kept until then.
-    pub fn drop_superseded(
-        &mut self,
-        replaced: impl Iterator<Item = (Ppn, Ppn)>,
-        mut what: impl FnMut(Ppn) -> Use,
-    ) {
-        self.superseded.extend(replaced);
-        for _ in 0..AT_ONCE {
-            let Some((old, by)) = self.superseded.pop_front() else { return };
-            match (what(old), self.media.as_deref_mut()) {
-                (Use::Read, _) => self.superseded.push_back((old, by)),
-                (Use::Nothing, Some(media)) => media.superseded(old, by),
-                _ => {}
-            }
-        }
+    /// Places with bytes that newer writes have replaced or that have moved; and the media that have them.
+    pub fn superseded(&mut self) -> (&mut VecDeque<(Ppn, Ppn)>, Option<&mut dyn Media>) {
+        (&mut self.superseded, self.media.as_deref_mut())
     }
 
     /// Store a page of the trim log.

@@ -67,12 +67,7 @@ impl Flash {
             return 0;
         }
         let pages = (block.0 << slot_shift..(block.0 + 1) << slot_shift).map(Ppn);
-        let of_page = |ppn: Ppn| {
-            let parts = self.bytes.spare_areas().page(ppn);
-            let pages = parts.iter().filter_map(|oob| self.bytes.page_at(ppn, oob.span.lpn));
-            pages.map(|page| page.len() as u64).sum::<u64>()
-        };
-        pages.map(of_page).sum()
+        pages.flat_map(|ppn| self.bytes.pages_at(ppn)).map(|page| page.len() as u64).sum()
     }
 
     /// Metadata of the pages.
@@ -111,20 +106,16 @@ impl Flash {
         self.programmed.drain(..).for_each(|page| self.memory.put(page));
     }
 
-    /// Note in which parts of a page newer writes have replaced the bytes, as [`Bytes::drop_superseded`] does it.
-    fn replace(&mut self, old: Ppn, by: Ppn) {
+    /// Note in which parts of a page newer writes have replaced the bytes, as [`Bytes::drop_superseded`] does it. Returns
+    /// whether others stay.
+    fn replace(&mut self, old: Ppn, by: &[Ppn]) -> bool {
         let areas = self.bytes.spare_areas();
-        let (older, newer) = (areas.page(old), areas.page(by));
-        let is_over = |lpn: Lpn| {
-            older.iter().filter(|oob| oob.span.lpn == lpn).all(|oob| {
-                let newer = newer.iter().filter(|n| n.span.lpn == lpn && n.version > oob.version);
-                newer.fold(oob.span.mask, |left, n| left.minus(n.span.mask)).is_empty()
-            })
-        };
-        let is_first = |part: usize| older[..part].iter().all(|oob| oob.span.lpn != older[part].span.lpn);
-        let over: Vec<usize> =
-            (0..older.len()).filter(|part| is_first(*part) && is_over(older[*part].span.lpn)).collect();
+        let parts = areas.page(old);
+        let is_first = |part: &usize| parts[..*part].iter().all(|oob| oob.span.lpn != parts[*part].span.lpn);
+        let is_over = |part: &usize| areas.is_over(old, parts[*part].span.lpn, by);
+        let (over, rest): (Vec<usize>, Vec<usize>) = (0..parts.len()).filter(is_first).partition(is_over);
         self.changed(|changes| over.into_iter().for_each(|part| changes.replace(old, part)));
+        !rest.is_empty()
     }
 
     /// Data to be written for a part of a page: its spare area and, with the first part of a logical page, its bytes.
@@ -169,7 +160,10 @@ impl Media for Flash {
     fn program(&mut self, ppn: Ppn, oob: Oob, page: PageData) -> Result<(), MediaError> {
         let part = self.bytes.spare_areas().page(ppn).len();
         self.changed(|c| c.program(ppn, part));
-        self.in_ram += page.len() as u64;
+        // What several writes have put together comes once for each of them.
+        if !self.bytes.page_at(ppn, oob.span.lpn).is_some_and(|there| there.is_same(&page)) {
+            self.in_ram += page.len() as u64;
+        }
         if let Some(changes) = &mut self.changes {
             if let Some(from) = self.lately.find(&page) {
                 changes.copy(ppn, part, from.clone());
@@ -211,17 +205,16 @@ impl Media for Flash {
     fn version(&self, ppn: Ppn, lpn: Lpn) -> u64 {
         self.bytes.version(ppn, lpn)
     }
-    fn superseded(&mut self, old: Ppn, by: Ppn) {
+    fn superseded(&mut self, old: Ppn, by: &[Ppn]) -> bool {
         // With a folder, bytes are in RAM only until they are written to it. A fork reads it, and changes nothing.
         if self.pages.is_some() {
-            return if self.changes.is_some() {
-                self.replace(old, by)
-            };
+            return self.changes.is_some() && self.replace(old, by);
         }
         for page in self.bytes.drop_superseded(old, by) {
             self.in_ram = self.in_ram.saturating_sub(page.len() as u64);
             self.memory.put(page);
         }
+        self.bytes.pages_at(old).any(|page| !page.is_empty())
     }
     fn erase(&mut self, block: BlockId, slot_shift: u32) -> Result<(), MediaError> {
         self.changed(|c| c.empty(block, slot_shift));

@@ -33,17 +33,18 @@ impl From<rusqlite::Error> for NotFolded {
     }
 }
 
-/// Where the bytes of pages go that leave the log, and how to wait until all is on the disk.
+/// Where the bytes of pages go that leave the log, and how to wait until they and a segment are on the disk.
 pub(crate) trait Filing {
     fn put(&self, bytes: &[u8]) -> io::Result<u64>;
-    fn sync(&self) -> io::Result<()>;
+    fn sync(&self, segment: &Segment) -> io::Result<()>;
 }
 
 impl Filing for Journal {
     fn put(&self, bytes: &[u8]) -> io::Result<u64> {
         self.put(bytes)
     }
-    fn sync(&self) -> io::Result<()> {
+    /// With all other records, so that each later FLUSH fails if this does: the system reports an error once.
+    fn sync(&self, _: &Segment) -> io::Result<()> {
         self.sync_moved()
     }
 }
@@ -61,8 +62,8 @@ impl Filing for Behind<'_> {
         self.pages.write(&mut [(at, bytes)])?;
         Ok(at)
     }
-    fn sync(&self) -> io::Result<()> {
-        self.pages.sync()
+    fn sync(&self, segment: &Segment) -> io::Result<()> {
+        segment.sync().and_then(|()| self.pages.sync())
     }
 }
 
@@ -126,7 +127,7 @@ pub(crate) fn fold(
     let unwritten = |e: io::Error| NotFolded::Machine(format!("the pages of {place} cannot be written: {e}"));
     let moved = merged.file(|bytes| filing.put(bytes)).map_err(unwritten)?;
     // The database never refers to pages, and never has a record, that a crash of the system may undo.
-    segment.file.sync_data().and_then(|()| filing.sync()).map_err(unwritten)?;
+    filing.sync(segment).map_err(unwritten)?;
     let t = database.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let mut sums = Sums::noted(&t)?;
     merged.apply(&t, &mut sums)?;

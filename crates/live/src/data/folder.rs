@@ -399,3 +399,58 @@ impl Drop for Folder {
 fn wear(ftl: &Ftl) -> Result<Vec<u8>, NotWritten> {
     postcard::to_stdvec(&ftl.worn()).map_err(|e| NotWritten::because(e.to_string()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::fold::{NotFolded, fold};
+    use crate::data::segment::FAILS;
+
+    const UNIT: u64 = 16 << 10;
+
+    fn opened(folder: &Path) -> (Connection, Journal) {
+        let Opened { database, bytes, next, .. } = open(folder).unwrap_or_else(|e| panic!("{e}"));
+        let journal = Journal::begin(folder, &folder.join("drive.sqlite"), next, bytes).unwrap();
+        (database, journal)
+    }
+
+    /// A record that must reach the disk.
+    fn append(journal: &Journal, block: u32) {
+        let record = Record { emptied: vec![(block, 2)], ..Record::default() };
+        journal.append(record, &mut vec![], vec![]).unwrap();
+    }
+
+    #[test]
+    fn a_failed_sync_of_a_flush_fails_each_later_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let (_, journal) = opened(folder.path());
+        append(&journal, 0);
+        journal.sync().unwrap();
+        append(&journal, 1);
+        FAILS.set(true);
+        assert_eq!(journal.sync().unwrap_err().raw_os_error(), Some(libc::EIO));
+        for _ in 0..2 {
+            assert_eq!(journal.sync().unwrap_err().to_string(), "an earlier sync has failed");
+            append(&journal, 2);
+        }
+    }
+
+    // A FLUSH has nothing to sync any more, or its own sync succeeds.
+    #[test]
+    fn a_failed_sync_in_the_background_fails_each_later_flush() {
+        let folder = tempfile::tempdir().unwrap();
+        let (mut database, journal) = opened(folder.path());
+        append(&journal, 0);
+        let ended = journal.end_segment().unwrap().unwrap();
+        FAILS.set(true);
+        let Err(NotFolded::Machine(why)) = fold(&mut database, (&ended, Some(0)), UNIT, &journal) else {
+            panic!("it is folded");
+        };
+        assert!(why.contains("os error 5"), "{why}");
+        assert_eq!(noted::<u64>(&database, "folded").unwrap(), None, "the database is as before");
+        assert_eq!(journal.sync().unwrap_err().to_string(), "an earlier sync has failed");
+        append(&journal, 1);
+        assert_eq!(journal.sync().unwrap_err().to_string(), "an earlier sync has failed");
+        assert!(!FAILS.get());
+    }
+}

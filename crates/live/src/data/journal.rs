@@ -238,7 +238,7 @@ impl Journal {
         };
         for segment in &unsynced {
             self.waits.fetch_add(1, Ordering::Relaxed);
-            segment.file.sync_data()?;
+            segment.sync()?;
         }
         let newest = unsynced.iter().map(|segment| segment.first).max().unwrap_or(0);
         if newest > self.named.load(Ordering::Acquire) {

@@ -14,6 +14,12 @@ pub(crate) const SEGMENT: &str = "drive.log.";
 /// they look at for each record that is written into it.
 const CALL: u64 = 16 << 10;
 
+#[cfg(test)]
+thread_local! {
+    /// The disk fails in the next sync of a segment by this thread. Linux says so once, and drops what it could not write.
+    pub(crate) static FAILS: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+}
+
 /// A file of the log.
 #[derive(Debug)]
 pub(crate) struct Segment {
@@ -58,6 +64,15 @@ impl Segment {
         unsafe {
             libc::sync_file_range(self.file.as_raw_fd(), 0, 0, libc::SYNC_FILE_RANGE_WRITE);
         }
+    }
+
+    /// Wait until what was written is on the disk.
+    pub(crate) fn sync(&self) -> io::Result<()> {
+        #[cfg(test)]
+        if FAILS.take() {
+            return Err(io::Error::from_raw_os_error(libc::EIO));
+        }
+        self.file.sync_data()
     }
 
     /// Read the whole segment.

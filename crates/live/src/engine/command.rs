@@ -83,7 +83,7 @@ impl Delivery {
 
     /// Whether the reply waits for a sync of the folder; with `always`, all that guarantee something do.
     pub(crate) fn waits_for_sync(&self, always: bool) -> bool {
-        self.synced || always && self.is_promise()
+        self.is_promise() && (self.synced || always)
     }
 
     /// Whether its client waits for no other reply.
@@ -99,7 +99,8 @@ impl Delivery {
 
     /// Whether the reply guarantees something for later, such as that data are written.
     pub(crate) fn is_promise(&self) -> bool {
-        matches!(self.served.verb, Verb::Write | Verb::WriteZeroes | Verb::Trim | Verb::Flush)
+        let writes = matches!(self.served.verb, Verb::Write | Verb::WriteZeroes | Verb::Trim | Verb::Flush);
+        writes && !self.served.failed
     }
 
     /// Turn the reply into an error, because its guarantee could not be kept.

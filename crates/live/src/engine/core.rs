@@ -45,6 +45,8 @@ pub(crate) struct Engine {
     ends: bool,
     /// Why the server must end for a reason other than its drive: the folder is gone.
     gone: Option<String>,
+    /// Why changes of the drive could not be written to its folder.
+    unwritten: Option<String>,
     /// Until when the pacing thread sleeps, if it has the watch.
     sleeps_until: Option<Instant>,
 }
@@ -59,6 +61,7 @@ impl Engine {
             is_behind: false,
             ends: false,
             gone: None,
+            unwritten: None,
             sleeps_until: None,
         }
     }
@@ -278,7 +281,13 @@ impl Engine {
         if failed.is_gone {
             self.gone = Some(failed.why.clone());
         }
+        self.unwritten.get_or_insert(failed.why.clone());
         self.executor.stop(failed.why);
+    }
+
+    /// Why changes of the drive could not be written.
+    pub(crate) fn unwritten(&self) -> Option<&str> {
+        self.unwritten.as_deref()
     }
 
     /// Commit the changes of the drive to its folder, if it has one. If that fails, nothing since the last commit is
@@ -297,8 +306,8 @@ impl Engine {
     /// The drive is idle: its folder is consistent from here on.
     pub(crate) fn close(&mut self) {
         let Some((executor, folder)) = self.working_folder() else { return };
-        if let Err(NotWritten { why, .. }) = executor.drive_mut().close(folder) {
-            executor.stop(why);
+        if let Err(failed) = executor.drive_mut().close(folder) {
+            self.fail(failed);
         }
     }
 

@@ -369,10 +369,12 @@ impl Executor {
         self.outbox.send(command.into_delivery(served));
     }
 
-    /// Stop the drive: all requests fail from now on.
+    /// Stop the drive: all requests fail from now on. The first reason counts.
     pub(crate) fn stop(&mut self, why: Stopped) {
-        self.outbox.note([format!("the drive has stopped and fails every request: {why}")]);
-        self.stopped = Some(why);
+        if self.stopped.is_none() {
+            self.outbox.note([format!("the drive has stopped and fails every request: {why}")]);
+            self.stopped = Some(why);
+        }
         self.fail_all(NbdError::Io, "the drive has stopped");
     }
 

@@ -1,7 +1,7 @@
 //! The control socket: what is armed is seen and taken back, and the power goes with or without the connections.
 
 use crate::client::{Client, FLUSH, READ, STATUS, TRIM, WRITE};
-use crate::support::{Served, spec};
+use crate::support::{Rng, Served, spec};
 use wordline_live::ServeSpec;
 
 const SECTOR: u64 = 4096;
@@ -142,6 +142,29 @@ fn memory_of_overwritten_data_is_reused_and_counted() {
     assert!(client.read(0, 512 << 10) == vec![64; 512 << 10]);
     served.ctl("cut");
     assert!(Client::new(&served.socket(), true).read(0, 512 << 10) == vec![64; 512 << 10]);
+}
+
+// Under a map of sectors a migration puts the sectors of several writes together: their bytes are counted once, and go when
+// newer writes have replaced all of them, one by one.
+#[test]
+fn memory_of_overwritten_sectors_is_reused() {
+    let served = Served::new(spec("sector", "0"));
+    let mut client = Client::new(&served.socket(), true);
+    let (mut rng, mut newest) = (Rng(1), [0; 512]);
+    // Eighty times as much.
+    for _ in 0..20 {
+        for _ in 0..2048 {
+            let (at, byte) = (rng.below(512), rng.below(255) as u8 + 1);
+            client.write(at * SECTOR, &[byte; SECTOR as usize]);
+            newest[at as usize] = byte;
+        }
+        let used = served.ctl("stats")["drive"]["memory"]["used"].as_u64().unwrap();
+        // A sector is kept as a page up to it, and twice while it moves.
+        assert!((2 << 20..=20 << 20).contains(&used), "{used} bytes for 2 MiB");
+    }
+    for (at, byte) in newest.iter().enumerate() {
+        assert!(client.read(at as u64 * SECTOR, SECTOR as u32) == [*byte; SECTOR as usize], "{at}");
+    }
 }
 
 #[test]

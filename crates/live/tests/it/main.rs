@@ -10,6 +10,7 @@ mod control;
 mod cuts;
 mod damage;
 mod environment;
+mod failing;
 mod folder;
 mod forks;
 mod hostile;

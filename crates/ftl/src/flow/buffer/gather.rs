@@ -8,6 +8,7 @@ use crate::flow::collect::job::job_page_over;
 use crate::flow::complete::settle;
 use crate::flow::emit::{add_op, emit};
 use crate::flow::fail::ask_media;
+use crate::flow::records::superseded::look_later;
 use crate::layer::Layer;
 use crate::media::page::PageData;
 use crate::plan::span::{Dead, Places, Span, Spans};
@@ -128,6 +129,9 @@ fn gathered(layer: &mut Layer, id: OpId) {
         whole = whole.union(there);
     }
     invalidate(layer, &dead);
+    if layer.store.keeps_bytes() {
+        look_later(&mut layer.store, &dead);
+    }
     let op = &mut layer.state.ops[id];
     (op.mask, op.stage, op.from) = (whole, stage, Ppn::NONE);
     (op.owner, op.version) = (Owner::Nobody, versions.iter().map(|v| v.1).max().unwrap_or(0));

@@ -6,6 +6,7 @@ use crate::flow::collect::invalidate::{end_move, invalidate};
 use crate::flow::collect::job::job_page_over;
 use crate::flow::emit::emit;
 use crate::flow::records::protected::protect_moved;
+use crate::flow::records::superseded::look_later;
 use crate::layer::Layer;
 use crate::plan::map_kind::MapKind;
 use crate::plan::region::{MovedIn, Region, RegionId};
@@ -319,6 +320,9 @@ pub(crate) fn enter_program_buffer(layer: &mut Layer, region: RegionId, lead: Op
         (part, parts) = (next, parts + 1);
     }
     invalidate(layer, &dead);
+    if layer.store.keeps_bytes() {
+        look_later(&mut layer.store, &dead);
+    }
     match owner {
         // What has fallen back from a program buffer that is not safe does not count in the window any more.
         Owner::Job(from) => (0..parts).for_each(|i| job_page_over(layer, from, plane, i < in_window)),
