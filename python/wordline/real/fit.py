@@ -257,8 +257,8 @@ class _Cliff:
         for size in (self.size / 2, self.size / 4):
             # A drive with few wordlines is simulated as it is.
             if (gb := self._simulated_gb(text, size)) < fitted.sizes[-1][0]:
-                found = cliff_of(text.toml(), self.drive, self.seed, size)
-                fitted.sizes.append((gb, found))
+                figures = cliff_of(text.toml(), self.drive, self.seed, size)
+                fitted.sizes.append((gb, figures))
         fitted.fill = self._whole[:2]
         second, rate = self.second() if self.late else None, values.get("second_mbps")
         if second is not None:
