@@ -22,7 +22,7 @@ fn a_drive_of_a_few_facts_is_written_shown_and_run() {
     assert!(text(&again.stderr).contains("file exists; --force overwrites it"), "{}", text(&again.stderr));
     let shown = wordline(folder.path(), &["device", "show", "mine.toml"]);
     assert!(
-        shown.status.success() && text(&shown.stdout).contains("page-level table    2 MiB"),
+        shown.status.success() && text(&shown.stdout).contains("page-level table    8 MiB"),
         "{}",
         text(&shown.stdout)
     );
