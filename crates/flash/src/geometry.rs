@@ -154,6 +154,11 @@ struct PlaneRun {
     per_block: u128,
 }
 
+/// Whether 32 bits number all slots of this many blocks, of each as many as a power of two that holds `slots`.
+pub fn has_slot_numbers(blocks: u64, slots: u64) -> bool {
+    blocks.saturating_mul(slots.next_power_of_two()) <= u32::MAX as u64
+}
+
 impl Geometry {
     /// Number the media of a drive whose mapping unit and sector have the given sizes.
     ///
@@ -228,7 +233,7 @@ impl Geometry {
             blocks += planes as u64 * m.blocks_per_plane as u64;
         }
         let slot_shift = most_slots.next_power_of_two().trailing_zeros();
-        if blocks >= 1u64 << (32 - slot_shift) {
+        if !has_slot_numbers(blocks, most_slots) {
             return fail(format!(
                 "{blocks} blocks of up to {most_slots} slots exceed 32-bit slot numbers; choose larger \
                  pages or mapping units"

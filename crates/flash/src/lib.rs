@@ -12,7 +12,7 @@ mod window;
 pub use errors::{
     Beyond, ErrorModel, MOST_RETRIES, ModeErrors, Rber, Refresh, Retries, RetryLaw, Stress, standard_normal,
 };
-pub use geometry::{Geometry, GeometryError, Medium, Topology};
+pub use geometry::{Geometry, GeometryError, Medium, Topology, has_slot_numbers};
 pub use rule::{IllegalProgram, ProgramRule};
 pub use slot::{BlockShape, BlockState, SlotClass};
 pub use timing::{CacheRegister, CommandOverhead, MAX_BITS, MediumEnergy, ModeEnergy, ModeTiming};

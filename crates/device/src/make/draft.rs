@@ -5,6 +5,7 @@ use crate::make::sheet::Sheet;
 use crate::tables::words::spaced;
 use std::str::FromStr;
 use wordline_config::ConfigErrors;
+use wordline_flash::has_slot_numbers;
 use wordline_units::{Bytes, CellMode, Fraction, QuantityError, Rate, SimDuration};
 
 /// Known facts about a drive.
@@ -102,11 +103,10 @@ fn source(asked: bool, why: &str) -> String {
     if asked { "Asked".to_string() } else { format!("ASSUMED: {why}") }
 }
 
-/// The smallest mapping unit, from a sector to a page, with which units of all `blocks` have 32-bit numbers, as many for
-/// each as a power of two.
+/// The smallest mapping unit, from a sector to a page, by which all slots of `blocks` of `block` bytes have numbers.
 fn mapping_unit(sector: Bytes, page: Bytes, blocks: u64, block: u64) -> Bytes {
     let mut unit = sector.0;
-    while unit < page.0 && blocks.saturating_mul((block / unit).next_power_of_two()) > u32::MAX as u64 {
+    while unit < page.0 && !has_slot_numbers(blocks, block / unit) {
         unit *= 2;
     }
     Bytes(unit)
