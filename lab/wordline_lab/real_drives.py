@@ -121,8 +121,7 @@ def states(only: Sequence[str] | None = None, files: Files = builtin) -> list[li
             continue
         values = drives[state.device].values
         cache, fast, slow = (values[k].value for k in ("cache_gb", "cache_mbps", "after_mbps"))
-        size = max(fit.SIZE, fit.CACHE * drives[state.device].capacity / 1e9 / cache)
-        bench = Bench.of(file, size, Run.seed)
+        bench = Bench.of(file, fit.simulated_size(drives[state.device]), Run.seed)
         gb = bench.behind(
             state.initial,
             1.3 * cache,

@@ -112,17 +112,23 @@ def require(drive: Drive) -> None:
     )
 
 
+def simulated_size(drive: Drive) -> float:
+    """Return the bytes of a drive to simulate: its cache has some GB, and its fill many samples."""
+    share = CACHE / 1e9 / drive.values["cache_gb"].value
+    return min(max(SIZE, share * drive.capacity), float(drive.capacity))
+
+
 def cliff_of(text: str, drive: Drive, seed: int, size: float | None = None) -> list[float]:
     """Fill a drive in order; return its cache in GB, and MB/s before and after the cliff.
 
     The drive is filled up to the second measured plateau, but at most to 2.5 times the cache.
-    `size` is the size of the simulated drive in bytes; if not given, its cache holds 2 GB.
+    `size` is the size of the simulated drive in bytes, that of `simulated_size` if not given.
     """
     cache, capacity = drive.values["cache_gb"].value, drive.capacity / 1e9
     share = min(1.0, 2.5 * cache / capacity)
     if "second_gb" in drive.values:
         share = min(share, drive.values["second_gb"].value / capacity)
-    bench = Bench.of(text, size or max(SIZE, CACHE * capacity / cache), seed)
+    bench = Bench.of(text, size or simulated_size(drive), seed)
     gb, _, found = bench.fill(share, most=2)
     if len(found) < 2:
         return [float(gb[-1]), found[0].mb_per_s, found[0].mb_per_s]
@@ -197,7 +203,7 @@ class _Cliff:
         self.slc_us = sheet.USUAL["slc"][1] if self.by_link else at_once / rate
         self.dense_us = bits * at_once / after
         self.name = name
-        self.size = min(max(SIZE, CACHE * self.capacity_gb / self.cache), float(drive.capacity))
+        self.size = simulated_size(drive)
 
     @cached_property
     def _found(self) -> tuple[list[float], Sheet]:
@@ -320,7 +326,7 @@ class _Cliff:
         base = max(self.base, 0 if dynamic > 1 else 2)
         if self.takes_all:
             dynamic = made.blocks - 1
-        wanted = min(base + made.blocks, max(self.all_blocks, made.blocks))
+        wanted = min(base + made.blocks, self.all_blocks)
         sources = {
             "Rows": drive.address or "the measurements given",
             "Fit": "fitted: `wordline device fit` searched for what reproduces Rows",
