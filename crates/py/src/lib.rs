@@ -191,7 +191,7 @@ fn needed(reports: Vec<String>) -> PyResult<(Option<u64>, Vec<Longer>, Vec<Strin
 /// The JSON schema of reports.
 #[pyfunction]
 fn report_schema() -> &'static str {
-    include_str!("../../report/report.schema.json")
+    wordline_report::REPORT_SCHEMA_TEXT
 }
 
 /// The schemes with `all-compatible` replaced by its schemes, and those that do not support the device.

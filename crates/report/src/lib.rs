@@ -60,6 +60,7 @@ pub use words::advice::advice;
 pub use words::command::{class_without_file, quoted, shell_line};
 pub use words::decision::decided;
 pub use words::end::{End, JobEnd, bursts_for, further_bursts, two_digits};
+pub use words::figures::explanations::REPORT_SCHEMA_TEXT;
 #[cfg(feature = "schema")]
 pub use words::figures::explanations::report_schema;
 pub use words::figures::explanations::{Explained, every_explained, explainable, explained, glossary};

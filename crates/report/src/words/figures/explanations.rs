@@ -77,6 +77,9 @@ pub fn explainable() -> Vec<&'static str> {
     names
 }
 
+/// The JSON schema of a report as it is committed, for programs without `schemars`.
+pub const REPORT_SCHEMA_TEXT: &str = include_str!("../../../report.schema.json");
+
 /// The JSON schema of a report: that of its types, and under `figures`, by path, the name, unit and sentence of each
 /// figure.
 #[cfg(feature = "schema")]
