@@ -14,20 +14,20 @@ fn drive(data: &Path) -> ServeSpec {
     ServeSpec { data: Some(data.to_path_buf()), ..spec("conventional", "0") }
 }
 
-/// A folder whose `drive.pages` is no file but a device that takes every write and fails every sync.
-fn failing_folder(data: &Path) {
-    Served::new(drive(data)).stop();
+/// A drive in a folder whose `drive.pages` is no file but a device that takes every write and fails every sync.
+fn on_failing_disk(folder: &Path) -> Served {
+    let data = folder.join("data");
+    Served::new(drive(&data)).stop();
     std::fs::remove_file(data.join("drive.pages")).unwrap();
     std::os::unix::fs::symlink("/dev/null", data.join("drive.pages")).unwrap();
+    Served::new(drive(&data))
 }
 
 // Linux reports an error of the disk once, and drops what it could not write: a second sync succeeds.
 #[test]
 fn no_flush_succeeds_after_a_sync_has_failed() {
     let folder = tempfile::tempdir().unwrap();
-    let data = folder.path().join("data");
-    failing_folder(&data);
-    let served = Served::new(drive(&data));
+    let served = on_failing_disk(folder.path());
     let mut client = Client::new(&served.socket(), true);
     client.flush();
     client.write(0, &[1; MANY]);
@@ -54,9 +54,7 @@ fn no_flush_succeeds_after_a_sync_has_failed() {
 #[test]
 fn every_flush_that_shares_a_failed_sync_fails() {
     let folder = tempfile::tempdir().unwrap();
-    let data = folder.path().join("data");
-    failing_folder(&data);
-    let served = Served::new(drive(&data));
+    let served = on_failing_disk(folder.path());
     let mut clients: Vec<Client> = (0..4).map(|_| Client::new(&served.socket(), false)).collect();
     for (number, client) in clients.iter_mut().enumerate() {
         client.write((number * MANY) as u64, &vec![number as u8; MANY]);
