@@ -35,7 +35,7 @@ BLOCKS, FEWEST, MOST = 12_800, 200, 400
 TRIGGER = 0.5
 #: Minimum and maximum blocks per unit if the unit of collection determines them.
 FEW_UNITS, MANY_UNITS = 20, 1600
-#: Mapping unit, in bytes, and the mapping units of a wordline that a write buffer holds.
+#: Wordlines of each unit that a write buffer holds.
 BUFFERED = 4
 #: Channel rate in MB/s. Its share in the time of a copy cannot be separated from that of the read.
 BUS = 2400

@@ -14,8 +14,8 @@ pub(crate) struct Failed {
 }
 
 impl Failed {
-    /// Store an exception with a note of its place; returns its short description. A hook that is told no time, since it
-    /// is called before or after the run, has none.
+    /// Store an exception with a note of its place; returns its short description. `now` is the time that the hook was
+    /// given, if any.
     pub(crate) fn keep(
         &self,
         py: Python<'_>,
