@@ -387,6 +387,7 @@ class Utilisation(Figures):
 class Waf(Figures):
     paper: float | Any
     parts: Figures
+    per_host_byte: float | Any
     total: float
     without_pad: float
 

@@ -222,7 +222,11 @@ pub struct RegionActivity {
 pub struct Waf {
     /// All causes and kinds: WA_full in the literature on idle GC.
     pub total: f64,
-    /// The same, with a copy in idle time counted only if it was wasted: the host overwrote or trimmed the page before
+    /// All bytes over those that the host wrote, without rounding up to mapping pages, as a drive's own counters have it.
+    /// Absent where nothing was rounded up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub per_host_byte: Option<f64>,
+    /// The same as `total`, with a copy in idle time counted only if it was wasted: the host overwrote or trimmed the page before
     /// on-demand GC would have copied it (WA_paper, as In-place Switch appears to count). Absent without idle copies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paper: Option<f64>,

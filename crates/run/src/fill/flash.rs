@@ -7,7 +7,7 @@ use wordline_device::{DeviceSpec, map_pages};
 use wordline_flash::SlotClass;
 use wordline_ftl::{Counters, LatencyPart, Region, RegionCounters, RegionId};
 use wordline_report::{
-    Energy, Flash, MapOnFlash, Multiplane, PageTypes, ProgramBytes, Programs, ReadErrors, Refreshed,
+    Energy, Flash, Host, MapOnFlash, Multiplane, PageTypes, ProgramBytes, Programs, ReadErrors, Refreshed,
     RegionActivity, Waf, Windows,
 };
 use wordline_units::{CellMode, PageType};
@@ -162,9 +162,13 @@ pub(crate) fn idle(run: &Outcome) -> Option<IdleTime> {
     run.device.ftl.inspect().works_when_idle().then(|| run.device.metrics.idle.figures())
 }
 
-/// Both ways of counting write amplification.
-pub(crate) fn waf(run: &Outcome, c: &Counters, flash: &Flash, host_write_page_bytes: u64) -> Option<Waf> {
+/// All ways of counting write amplification.
+pub(crate) fn waf(run: &Outcome, c: &Counters, flash: &Flash, host: &Host) -> Option<Waf> {
+    let (written, host_write_page_bytes) = (host.moved().write_bytes, host.page_bytes());
     let mut waf = Waf::new(&flash.program_bytes, host_write_page_bytes)?;
+    if written > 0 && written != host_write_page_bytes {
+        waf.per_host_byte = Some(waf.total * (host_write_page_bytes as f64 / written as f64));
+    }
     if c.idle_gc_bytes > 0 {
         let premature = (c.premature_units * run.setup.device.unit.0).min(c.idle_gc_bytes);
         let left_out = (c.idle_gc_bytes - premature) as f64;

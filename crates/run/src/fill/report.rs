@@ -47,7 +47,7 @@ pub(crate) fn report(run: &Outcome) -> Report {
         latency_us: latencies(metrics),
         latency_parts_us: LatencyParts { read: latency_parts(metrics, 0), write: latency_parts(metrics, 1) },
         throughput: throughput(metrics, &host, simulated_s),
-        waf: waf(run, counters, &flash, host.page_bytes()),
+        waf: waf(run, counters, &flash, &host),
         begun_steady: run.start.as_ref().map(|start| begun_steady(run, start)),
         idle: idle(run),
         steady_state: Some(steady_state(run)),

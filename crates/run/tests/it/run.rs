@@ -318,6 +318,19 @@ fn every_request_and_every_byte_is_in_the_report() {
     assert_eq!(r.capacity.regions.len(), 2);
 }
 
+// 4 KiB in a mapping page of 16 KiB; no write is overwritten while it is buffered, since one is in flight at a time.
+#[test]
+fn waf_counts_bytes_as_written_and_rounded_up() {
+    let waf = |size: &str| {
+        let workload = format!("sequential:bs={size},align=16KiB,read=0%,qd=1,requests=512");
+        let spec = RunSpec { initial: "fresh".into(), ..RunSpec::new("demo-8gb", "conventional", &workload) };
+        report(&spec).waf.unwrap()
+    };
+    let (part, whole) = (waf("4KiB"), waf("16KiB"));
+    assert!((part.per_host_byte.unwrap() / part.total - 4.0).abs() < 1e-12, "{part:?}");
+    assert_eq!(whole.per_host_byte, None, "nothing was rounded up");
+}
+
 #[test]
 fn a_preloaded_drive_finds_every_page_that_is_read() {
     let mut spec = demo("conventional", 4000);

@@ -68,12 +68,13 @@ fn distinct<'a>(names: impl Iterator<Item = &'a String>, most: usize) -> Vec<Str
 }
 
 /// Figures that differ from the value at their path, or are 0 if nothing is there.
-const COMPUTED: [(&str, Value); 22] = [
+const COMPUTED: [(&str, Value); 23] = [
     ("queues.*.read.requests", |r, name| queue(r, name).map(|q| q.requests() as f64 / q.span_s())),
     ("queues.*.read.mean_ns", |r, name| mean(queue(r, name)?.read.as_ref())),
     ("queues.*.read.percentiles_ns", |r, name| p99(queue(r, name)?.read.as_ref())),
     ("queues.*.write.mean_ns", |r, name| mean(queue(r, name)?.write.as_ref())),
     ("queues.*.write.percentiles_ns", |r, name| p99(queue(r, name)?.write.as_ref())),
+    ("waf.per_host_byte", |r, _| r.waf.as_ref().map(|w| w.per_host_byte.unwrap_or(w.total))),
     ("waf.paper", |r, _| r.waf.as_ref().map(|w| w.paper.unwrap_or(w.total))),
     ("waf.parts.*", |r, cause| Some(r.waf.as_ref()?.cause(cause))),
     ("waf.parts.*.reprogram", |r, _| Some(r.waf.as_ref()?.kind(REPROGRAM))),

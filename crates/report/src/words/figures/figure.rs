@@ -88,6 +88,10 @@ impl Figure {
                 "part" => figure.is_part = true,
                 "decides" => figure.decides = true,
                 "if any" => figure.shown = Shown::IfAny,
+                "if rounded up" => {
+                    figure.shown =
+                        Shown::WhereAny(|r| r.waf.as_ref().is_some_and(|waf| waf.per_host_byte.is_some()));
+                }
                 "if early copies" => {
                     figure.shown = Shown::WhereAny(|r| r.waf.as_ref().is_some_and(|waf| waf.paper.is_some()));
                 }
