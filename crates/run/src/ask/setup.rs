@@ -38,6 +38,8 @@ pub struct Setup {
     pub state: Initial,
     /// The state with which the drive starts, instead of the initial one.
     pub(crate) from_state: Option<FromState>,
+    /// Which pass of a repeated workload comes next, from 0.
+    pub(crate) pass: u64,
     /// Whether a run ends when the drive has worn out.
     pub(crate) to_wear_out: bool,
     scheme_set: Vec<(String, String)>,
@@ -241,6 +243,7 @@ impl Setup {
             state: Initial::fresh(),
             initial,
             from_state: spec.from_state.as_deref().map(FromState::open).transpose()?,
+            pass: 0,
             to_wear_out: false,
             scheme_set,
         };

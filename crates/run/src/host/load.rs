@@ -70,7 +70,7 @@ pub(crate) fn drive_workload<P: Probe>(
         }
         (pacing, _) => {
             let requests = match bounds {
-                Bounds::Workload => setup.workload.open(setup.shape, seed),
+                Bounds::Workload => setup.workload.pass(setup.shape, seed, setup.pass),
                 Bounds::Caller => setup.workload.unbounded(setup.shape, seed),
             };
             let requests = requests.map_err(failed)?.map(|r| {

@@ -1,6 +1,7 @@
 //! Lifetime runs: a workload repeated on a drive until the drive wears out. A lifetime run is a sequence of
 //! phases: one pass of the workload, with each erase counted by the acceleration, and then power-off time in which
-//! the data age. So a pass represents as many passes, followed by one power-off time.
+//! the data age. So a pass represents as many passes, followed by one power-off time. Generated requests are drawn
+//! anew for each pass.
 
 use crate::ask::setup::Setup;
 use crate::ask::spec::{Executor, Job, JobProgress, LifetimeSpec, VERSION};
@@ -320,7 +321,7 @@ fn live(
     replica: u32,
     told: &dyn Fn(LifeProgress) -> bool,
 ) -> Result<Life, RunError> {
-    let setup = setup.replica(replica)?;
+    let mut setup = setup.replica(replica)?;
     let spelling = setup.scheme(&spec.schemes[scheme])?;
     let each = setup.device.wear.acceleration as f64;
     let logical = setup.device.logical_bytes();
@@ -335,7 +336,8 @@ fn live(
         return Err((Opt::End.of(spec.end) + what + Opt::End.of("out-of-space")).into());
     }
     let (mut sums, mut phases) = (Sums::default(), Phases::default());
-    let fault = |what| RunError::Fault { what, replay: setup.spec.with_scheme(&spelling).shell_command() };
+    let replay = setup.spec.with_scheme(&spelling).shell_command();
+    let fault = |what| RunError::Fault { what, replay: replay.clone() };
     let mut lived: Option<Report> = None;
     let mut life_used = 0.0;
     let ended = loop {
@@ -386,6 +388,7 @@ fn live(
             let wear = passed + Opt::Workload.of(&setup.spec.workload) + used + Opt::Acceleration.name();
             return Err((wear + ", or a longer workload").into());
         }
+        setup.pass = phases.passed;
         device.start_anew().map_err(|e| fault(e.to_string()))?;
         device.ftl_mut().setup().age_by(spec.shelf);
     };

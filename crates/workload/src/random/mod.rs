@@ -1,5 +1,6 @@
-//! Random draws from a stream of numbers: permutations, alias tables, Zipf's law.
+//! Random draws: the streams of a pass, permutations, alias tables, Zipf's law.
 
 pub(crate) mod alias;
+pub(crate) mod draws;
 pub(crate) mod permutation;
 pub(crate) mod zipf_law;

@@ -8,6 +8,7 @@ use crate::generators::synthetic::catalogue::{SYNTHETICS, SyntheticWorkload, syn
 use crate::generators::twin::by_name::{Named, is_twin};
 use crate::generators::twin::read::read;
 use crate::generators::twin::twin::Twin;
+use crate::random::draws::Draws;
 use crate::updates::{UpdateLaw, UpdateStream, Updates};
 use crate::workload::originals::original_of;
 use crate::workload::spelling::{parts, with_options};
@@ -202,11 +203,22 @@ impl Workload {
     ///
     /// Requests beyond the drive, with the numbers and the ways to make them fit.
     pub fn open(&self, drive: DriveShape, seed: u64) -> Result<RequestStream, WorkloadError> {
+        self.pass(drive, seed, 0)
+    }
+
+    /// The requests of a pass of a repeated workload, from 0. Generated requests differ from pass to pass, with the same hot
+    /// pages and files; traces and job files repeat theirs.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Workload::open`].
+    pub fn pass(&self, drive: DriveShape, seed: u64, pass: u64) -> Result<RequestStream, WorkloadError> {
+        let draws = Draws { seed, pass };
         match &self.kind {
             Kind::Trace(t) | Kind::Original(_, t) => t.open(drive),
-            Kind::Synthetic(s) => s.open(drive, seed),
+            Kind::Synthetic(s) => s.open(drive, draws),
             Kind::Jobs(j) => j.open(drive, seed),
-            Kind::Twin(t) => t.open(drive, seed),
+            Kind::Twin(t) => t.open(drive, draws),
         }
     }
 
@@ -217,8 +229,8 @@ impl Workload {
     /// Those of [`Workload::open`].
     pub fn unbounded(&self, drive: DriveShape, seed: u64) -> Result<RequestStream, WorkloadError> {
         match &self.kind {
-            Kind::Synthetic(s) => s.unbounded(drive, seed),
-            Kind::Twin(t) => t.unbounded(drive, seed),
+            Kind::Synthetic(s) => s.unbounded(drive, Draws::first(seed)),
+            Kind::Twin(t) => t.unbounded(drive, Draws::first(seed)),
             Kind::Trace(_) | Kind::Original(..) | Kind::Jobs(_) => self.open(drive, seed),
         }
     }

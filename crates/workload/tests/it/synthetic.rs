@@ -30,6 +30,35 @@ fn same_seed_repeats_requests_and_another_does_not() {
     }
 }
 
+/// The 50 places that most requests of a pass name.
+fn hottest(workload: &Workload, pass: u64) -> Vec<u64> {
+    let mut named: HashMap<u64, u32> = HashMap::new();
+    for request in workload.pass(DRIVE, 7, pass).unwrap() {
+        *named.entry(request.unwrap().lba.0).or_default() += 1;
+    }
+    let mut places: Vec<(u64, u32)> = named.into_iter().collect();
+    places.sort_by_key(|&(place, n)| (std::cmp::Reverse(n), place));
+    places.truncate(50);
+    places.into_iter().map(|(place, _)| place).collect()
+}
+
+#[test]
+fn passes_draw_anew_among_the_same_hot_places() {
+    let names = SYNTHETICS.iter().map(|s| s.name).filter(|name| *name != "sequential");
+    for name in names.chain(["twin:web_0"]) {
+        let workload = parse(&format!("{name}:requests=5k"));
+        let of = |pass| workload.pass(DRIVE, 7, pass).unwrap().map(Result::unwrap).collect::<Vec<_>>();
+        assert!(of(0) == requests(&format!("{name}:requests=5k"), 7), "{name}");
+        assert!(of(1) == of(1) && of(1) != of(0) && of(2) != of(1), "{name}");
+    }
+    for text in ["zipf:requests=100k,theta=1.2,read=0%", "bursty:requests=100k,sequential=0%"] {
+        let workload = parse(text);
+        let (first, third) = (hottest(&workload, 0), hottest(&workload, 2));
+        let both = first.iter().filter(|place| third.contains(place)).count();
+        assert!(both >= 40, "{text}: {both} of 50");
+    }
+}
+
 #[test]
 fn the_requests_of_a_seed_never_change() {
     // A change here changes every result that was ever published with these workloads.

@@ -3,6 +3,7 @@
 use crate::generators::synthetic::generator::{Bounds, Place};
 use crate::generators::synthetic::patterns::{Extent, Space};
 use crate::generators::synthetic::sizes::Sizes;
+use crate::random::draws::Draws;
 use crate::random::permutation::Permutation;
 use crate::random::zipf_law::ZipfLaw;
 use serde_json::{Value, json};
@@ -29,6 +30,8 @@ pub(crate) struct Bursts {
     bounds: Bounds,
 }
 
+/// The numbers from which the order of hot places is drawn, then the places of requests.
+const ADDRESS: &str = "workload/bursty/address";
 /// Addresses are multiples of 4 KiB, or of the smallest size if that is smaller.
 const ALIGN: u64 = 4096 / LBA_BYTES;
 
@@ -78,7 +81,7 @@ impl Bursts {
         self.bounds.limit(drive)
     }
 
-    pub fn open(&self, drive: DriveShape, seed: u64) -> Result<BurstStream, WorkloadError> {
+    pub fn open(&self, drive: DriveShape, draws: Draws) -> Result<BurstStream, WorkloadError> {
         let all = [&self.stream_sizes, &self.sizes, &self.read_sizes];
         let largest = all.iter().map(|s| s.largest()).max().unwrap_or(0) as u64;
         let smallest = all.iter().flat_map(|s| s.blocks()).min().unwrap_or(1);
@@ -97,8 +100,8 @@ impl Bursts {
             .into());
         }
         let bytes_of = |e: Extent| e.blocks_of(drive.blocks()) * LBA_BYTES;
-        let stream = |part: &str| RandomStream::new(seed, &format!("workload/bursty/{part}"));
-        let mut address = stream("address");
+        let stream = |part: &str| draws.drawn(&format!("workload/bursty/{part}"));
+        let mut address = draws.fixed(ADDRESS);
         let slots = hot.blocks / align;
         let limit = self.limit(drive);
         let burst_bytes = bytes_of(self.burst);
@@ -132,7 +135,7 @@ impl Bursts {
             bytes_left: limit.bytes.unwrap_or(u64::MAX),
             kind: stream("kind"),
             size: stream("size"),
-            address,
+            address: draws.after(ADDRESS, address),
         })
     }
 

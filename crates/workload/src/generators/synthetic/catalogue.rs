@@ -4,6 +4,7 @@ use crate::generators::synthetic::bursts::Bursts;
 use crate::generators::synthetic::generator::Generator;
 use crate::generators::synthetic::registry::{Plan, Synthetic};
 use crate::generators::synthetic::{bursty, hot_cold, mix, sequential, uniform, zipf};
+use crate::random::draws::Draws;
 use crate::updates::UpdateLaw;
 use serde_json::{Value, json};
 use wordline_trace::options::Options;
@@ -80,18 +81,18 @@ impl SyntheticWorkload {
         }
     }
 
-    pub fn open(&self, drive: DriveShape, seed: u64) -> Result<RequestStream, WorkloadError> {
+    pub fn open(&self, drive: DriveShape, draws: Draws) -> Result<RequestStream, WorkloadError> {
         Ok(match &self.script {
-            Script::Generator(g) => Box::new(g.open(drive, seed)?),
-            Script::Bursts(b) => Box::new(b.open(drive, seed)?),
+            Script::Generator(g) => Box::new(g.open(drive, draws)?),
+            Script::Bursts(b) => Box::new(b.open(drive, draws)?),
         })
     }
 
     /// The requests without limits, unless they end by themselves.
-    pub fn unbounded(&self, drive: DriveShape, seed: u64) -> Result<RequestStream, WorkloadError> {
+    pub fn unbounded(&self, drive: DriveShape, draws: Draws) -> Result<RequestStream, WorkloadError> {
         Ok(match &self.script {
-            Script::Generator(g) => Box::new(g.bounded_by(Limit::default(), drive, seed)?),
-            Script::Bursts(b) => Box::new(b.open(drive, seed)?),
+            Script::Generator(g) => Box::new(g.bounded_by(Limit::default(), drive, draws)?),
+            Script::Bursts(b) => Box::new(b.open(drive, draws)?),
         })
     }
 

@@ -3,6 +3,7 @@
 
 use crate::generators::synthetic::patterns::{Extent, Pattern, PatternSpec, Space, Wanted};
 use crate::generators::synthetic::sizes::Sizes;
+use crate::random::draws::Draws;
 use crate::updates::{Classes, UpdateLaw};
 use serde_json::{Value, json};
 use wordline_trace::options::{Options, share, value};
@@ -14,6 +15,8 @@ use wordline_units::{Bytes, Count, Fraction, HostOp, HostRequest, LBA_BYTES, Lba
 
 /// Default number of requests of a workload without limits.
 const DEFAULT_REQUESTS: u64 = 1_000_000;
+/// The numbers from which the order of places is drawn, then the places of requests.
+const ADDRESS: &str = "workload/address";
 
 /// Where on the drive: two parameters of every synthetic workload.
 pub(crate) const PLACE: [Parameter; 2] = [
@@ -230,8 +233,8 @@ impl Generator {
         self.read_sizes.largest().max(self.write_sizes.largest()) as u64
     }
 
-    pub fn open(&self, drive: DriveShape, seed: u64) -> Result<GeneratorStream, WorkloadError> {
-        self.bounded_by(self.limit(drive), drive, seed)
+    pub fn open(&self, drive: DriveShape, draws: Draws) -> Result<GeneratorStream, WorkloadError> {
+        self.bounded_by(self.limit(drive), drive, draws)
     }
 
     /// The requests up to another limit.
@@ -239,12 +242,12 @@ impl Generator {
         &self,
         limit: Limit,
         drive: DriveShape,
-        seed: u64,
+        draws: Draws,
     ) -> Result<GeneratorStream, WorkloadError> {
         let (offset, blocks) = self.span(drive)?;
         let space = Space { blocks, align: self.align, largest: self.largest() };
-        let stream = |part: &str| RandomStream::new(seed, &format!("workload/{part}"));
-        let mut address = stream("address");
+        let stream = |part: &str| draws.drawn(&format!("workload/{part}"));
+        let mut address = draws.fixed(ADDRESS);
         let pattern = self.pattern.begin(space, &mut address)?;
         let writes = self.read.0 + self.trim.0 < Fraction::ONE.0;
         Ok(GeneratorStream {
@@ -261,7 +264,7 @@ impl Generator {
             bounding: if writes { HostOp::Write } else { HostOp::Read },
             kind: stream("kind"),
             size: stream("size"),
-            address,
+            address: draws.after(ADDRESS, address),
         })
     }
 
@@ -278,7 +281,7 @@ impl Generator {
         let fits = first.is_multiple_of(unit) && sizes().all(|(n, _)| within(n as u64) || whole(n as u64));
         let space = Space { blocks, align: self.align, largest: self.largest() };
         let mut classes = Classes::new(drive, first);
-        let mut address = RandomStream::new(seed, "workload/address");
+        let mut address = RandomStream::new(seed, ADDRESS);
         let shares = if fits { self.pattern.classes(space, &mut address, &mut classes) } else { None };
         let (Some(shares), Some(class_of)) = (shares, classes.of_pages()) else { return Ok(None) };
         Ok(Some(UpdateLaw {

@@ -7,6 +7,7 @@ use crate::generators::twin::bursts::Recent;
 use crate::generators::twin::description::{Description, Side};
 use crate::generators::twin::files::{Files, beside_files, most_of_files};
 use crate::generators::twin::sizes::{Modulated, SizeLaw};
+use crate::random::draws::Draws;
 use wordline_trace::{ErrorKind, Problem, RandomStream, Ratio, WorkloadError};
 use wordline_units::{HostOp, HostRequest, SimTime};
 
@@ -32,15 +33,21 @@ struct Flow {
 
 impl Flow {
     /// A kind of request in a run: its side, the share in files, the number of requests, and the mean gap.
-    fn new(side: &Side, play: Play, run: InRun, seed: u64, name: &str) -> Result<Flow, String> {
-        let stream = |part: &str| RandomStream::new(seed, &format!("workload/twin/{name}/{part}"));
+    fn new(side: &Side, play: Play, run: InRun, draws: Draws, name: &str) -> Result<Flow, String> {
+        let named = |part: &str| format!("workload/twin/{name}/{part}");
         let beside = beside_files(side, run.of_files)?;
         let law = SizeLaw::new(&beside)?;
         let requests = (run.requests as f64 * (1.0 - run.of_files)) as u64;
-        let shares = Modulated::new(&beside, law.share, requests, &mut stream("modulation"));
-        let addresses = Addresses::new(&beside, &law, play.scale, requests, &mut stream("scatter"));
-        let files =
-            Files::new(side, &SizeLaw::new(side)?, &addresses, (run.mean_gap, run.part), stream("files"));
+        let shares = Modulated::new(&beside, law.share, requests, &mut draws.drawn(&named("modulation")));
+        let scatter = &mut draws.fixed(&named("scatter"));
+        let addresses = Addresses::new(&beside, &law, play.scale, requests, scatter);
+        let files = Files::new(
+            side,
+            &SizeLaw::new(side)?,
+            &addresses,
+            (run.mean_gap, run.part),
+            draws.drawn(&named("files")),
+        );
         let longest = law.longest().max(files.as_ref().map_or(0, Files::longest));
         Ok(Flow { law, shares, addresses, files, longest })
     }
@@ -181,8 +188,8 @@ impl TwinStream {
     ///
     /// # Errors
     /// If no sizes of the requests outside files give the overall mean.
-    pub fn new(d: &Description, play: Play, seed: u64) -> Result<TwinStream, String> {
-        let stream = |part: &str| RandomStream::new(seed, &format!("workload/twin/{part}"));
+    pub fn new(d: &Description, play: Play, draws: Draws) -> Result<TwinStream, String> {
+        let stream = |part: &str| draws.drawn(&format!("workload/twin/{part}"));
         let write = d.write.as_f64();
         let (to_write, to_read) = changes(write, d.run);
         let mut kind = stream("kind");
@@ -201,8 +208,8 @@ impl TwinStream {
         Ok(TwinStream {
             order,
             overlap: d.reads.overlap.as_f64(),
-            reads: Flow::new(&d.reads, play, reads, seed, "read")?,
-            writes: Flow::new(&d.writes, play, writes, seed, "write")?,
+            reads: Flow::new(&d.reads, play, reads, draws, "read")?,
+            writes: Flow::new(&d.writes, play, writes, draws, "write")?,
             size: stream("size"),
             address: stream("address"),
             open: play.open,
@@ -286,8 +293,8 @@ pub(crate) fn requests_of(
         speedup: Ratio::ONE,
         open: true,
     };
-    let stream =
-        TwinStream::new(d, play, seed).map_err(|what| Problem::new(ErrorKind::Option, &*d.title, what))?;
+    let stream = TwinStream::new(d, play, Draws::first(seed))
+        .map_err(|what| Problem::new(ErrorKind::Option, &*d.title, what))?;
     Ok(stream.filter_map(Result::ok))
 }
 

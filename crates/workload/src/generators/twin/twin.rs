@@ -6,6 +6,7 @@ use crate::generators::twin::catalogue::Spelled;
 use crate::generators::twin::description::{Description, STRADDLE, Straddle};
 use crate::generators::twin::stream::{Play, TwinStream};
 use crate::generators::twin::{description, locality, sizes};
+use crate::random::draws::Draws;
 use crate::updates::UpdateLaw;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -277,33 +278,33 @@ impl Twin {
         }
     }
 
-    pub fn open(&self, drive: DriveShape, seed: u64) -> Result<RequestStream, WorkloadError> {
+    pub fn open(&self, drive: DriveShape, draws: Draws) -> Result<RequestStream, WorkloadError> {
         match &self.script {
             Script::Twin { play, bytes, .. } => {
                 let bytes = bytes.map(|b| b.of(drive.logical_bytes));
-                self.stream(Play { bytes, ..*play }, drive, seed)
+                self.stream(Play { bytes, ..*play }, drive, draws)
             }
-            Script::Synthetic(s) => s.open(drive, seed),
+            Script::Synthetic(s) => s.open(drive, draws),
         }
     }
 
     /// The requests without limits.
-    pub fn unbounded(&self, drive: DriveShape, seed: u64) -> Result<RequestStream, WorkloadError> {
+    pub fn unbounded(&self, drive: DriveShape, draws: Draws) -> Result<RequestStream, WorkloadError> {
         match &self.script {
             Script::Twin { play, .. } => {
                 let endless = Play { requests: Some(u64::MAX), until_ns: None, bytes: None, ..*play };
-                self.stream(endless, drive, seed)
+                self.stream(endless, drive, draws)
             }
-            Script::Synthetic(s) => s.unbounded(drive, seed),
+            Script::Synthetic(s) => s.unbounded(drive, draws),
         }
     }
 
     /// The requests of a twin, on a drive that is large enough, or with addresses modulo the drive.
-    fn stream(&self, play: Play, drive: DriveShape, seed: u64) -> Result<RequestStream, WorkloadError> {
+    fn stream(&self, play: Play, drive: DriveShape, draws: Draws) -> Result<RequestStream, WorkloadError> {
         let Script::Twin { description, fit, .. } = &self.script else {
             return Ok(Box::new(std::iter::empty()));
         };
-        let stream = TwinStream::new(description, play, seed)
+        let stream = TwinStream::new(description, play, draws)
             .map_err(|what| Problem::new(ErrorKind::Option, &*self.name, what))?;
         if stream.end() <= drive.blocks() || *fit != Fit::Wrap || stream.longest() as u64 > drive.blocks() {
             self.fits(&stream, drive, play.scale)?;
@@ -355,7 +356,7 @@ impl Twin {
                 if limit.requests.is_some() || limit.bytes.is_some() || *pacing == Pacing::Open {
                     return Ok(None);
                 }
-                let stream = TwinStream::new(description, *play, 0)
+                let stream = TwinStream::new(description, *play, Draws::first(0))
                     .map_err(|what| Problem::new(ErrorKind::Option, &*self.name, what))?;
                 if *fit != Fit::Wrap {
                     self.fits(&stream, drive, play.scale)?;
