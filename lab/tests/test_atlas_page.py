@@ -4,6 +4,7 @@ import re
 from copy import deepcopy
 from itertools import pairwise
 from math import log2
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,6 +15,8 @@ from wordline.atlas import design as designs
 from wordline.atlas import judge
 from wordline.atlas import page as pages
 from wordline.atlas.cells import KEYS, MEASURES, Atlas, DriveCells
+
+RESULTS = Path(__file__).parents[1] / "results"
 
 
 @pytest.fixture(scope="module")
@@ -284,3 +287,22 @@ def means(report: dict) -> list[dict]:
 def test_both_pages_can_be_read(tab, atlas_folder, tmp_path):
     for page in (atlas_folder / "index.html", small_atlas.page_of_traces(tmp_path)):
         browsers.is_readable(tab.context.browser, page)
+
+
+def test_scale_labels_of_the_published_page_do_not_overlap(tab):
+    other = tab.context.browser.new_page()
+    other.goto((RESULTS / "atlas" / "index.html").as_uri())
+    drawn = 0
+    for drive in ("TLC", "QLC", "pair"):
+        other.locator("#atlas-drive").select_option(drive)
+        for measure in ("write_mean", "write_p99", "read_mean"):
+            other.locator("#atlas-measure").select_option(measure)
+            boxes = other.locator("#atlas-frontier text.tick").evaluate_all(
+                "(all) => all.map((t) => t.getBoundingClientRect()).map((b) => [b.left, b.top, b.right, b.bottom])"
+            )
+            drawn += len(boxes)
+            for n, (left, top, right, bottom) in enumerate(boxes):
+                for a, b, c, d in boxes[n + 1 :]:
+                    assert left >= c or right <= a or top >= d or bottom <= b, (drive, measure)
+    other.close()
+    assert drawn > 20

@@ -336,7 +336,8 @@
       for (let e = Math.floor(from / Math.log2(10)); e <= Math.ceil(to / Math.log2(10)); e++) for (const f of factors) { const l = Math.log2(f * 10 ** e); if (l >= from && l <= to) all.push(l); }
       return all;
     };
-    const found = [[1], [1, 3], [1, 2, 5], [1, 1.5, 2, 3, 5, 7], Array.from({ length: 90 }, (_, i) => 1 + i / 10)].map(round);
+    const steps = (n) => Array.from({ length: 9 * n }, (_, i) => 1 + i / n);
+    const found = [[1], [1, 3], [1, 2, 5], [1, 1.5, 2, 3, 5, 7], steps(1), steps(2), steps(5), steps(10)].map(round);
     return found.find((all) => all.length > 3) || found.at(-1);
   };
   const frontier = (ps) => {
@@ -368,7 +369,13 @@
       right = X(t) + half;
       el("text", { class: "tick", x: X(t), y: H - B + 16, "text-anchor": "middle" }, svg, digits(2 ** t));
     }
-    for (const t of ticks(y0, y1)) { el("line", { class: "grid", x1: L, x2: W - R, y1: Y(t), y2: Y(t) }, svg); el("text", { class: "tick", x: L - 6, y: Y(t) + 4, "text-anchor": "end" }, svg, digits(2 ** t)); }
+    let above = Infinity;
+    for (const t of ticks(y0, y1)) {
+      el("line", { class: "grid", x1: L, x2: W - R, y1: Y(t), y2: Y(t) }, svg);
+      if (Y(t) > above - 14) continue;
+      above = Y(t);
+      el("text", { class: "tick", x: L - 6, y: Y(t) + 4, "text-anchor": "end" }, svg, digits(2 ** t));
+    }
     const front = found.filter((p) => p.best).sort((a, b) => a.x.log - b.x.log);
     el("polyline", { points: front.map((p) => `${X(p.x.log)},${Y(p.y.log)}`).join(" "), fill: "none", stroke: "var(--s1)", "stroke-width": 1.5, opacity: 0.6 }, svg);
     for (const p of moved) {
