@@ -298,7 +298,8 @@ def test_scale_labels_of_the_published_page_do_not_overlap(tab):
         for measure in ("write_mean", "write_p99", "read_mean"):
             other.locator("#atlas-measure").select_option(measure)
             boxes = other.locator("#atlas-frontier text.tick").evaluate_all(
-                "(all) => all.map((t) => t.getBoundingClientRect()).map((b) => [b.left, b.top, b.right, b.bottom])"
+                """(all) => all.map((t) => t.getBoundingClientRect())
+                   .map((b) => [b.left, b.top, b.right, b.bottom])"""
             )
             drawn += len(boxes)
             for n, (left, top, right, bottom) in enumerate(boxes):

@@ -134,7 +134,8 @@ def _life_title(found: dict[str, Any]) -> str:
     else:
         texts = [with_interval(*end).partition(" ± ")[0] for end in sorted(ends.values())]
         lasts = f"{texts[0]} to {texts[-1]} GB of host writes"
-    return f"The drive lasts for {lasts}, and after a quarter gets up to {number(rises, 2)} times as slow"
+    slower = f"after a quarter gets up to {number(rises, 2)} times as slow"
+    return f"The drive lasts for {lasts}, and {slower}"
 
 
 def _life_below(found: dict[str, Any]) -> str:
