@@ -4,10 +4,16 @@ use serde_json::Value;
 use std::fmt::Write;
 
 /// Each metric: its name, whether it is a counter, a help text, and its path in the statistics.
-const GAUGES: [(&str, &str, &str, &str); 12] = [
+const GAUGES: [(&str, &str, &str, &str); 13] = [
     ("wordline_time_seconds", "counter", "Simulated time.", "/drive/time_ns"),
     ("wordline_connections", "gauge", "Connected clients.", "/connections"),
-    ("wordline_host_bytes_total", "counter", "Host writes in pages.", "/drive/host_bytes"),
+    ("wordline_host_bytes_total", "counter", "Bytes that the host wrote.", "/drive/host_bytes"),
+    (
+        "wordline_host_page_bytes_total",
+        "counter",
+        "The same, rounded up to whole mapping pages.",
+        "/drive/host_page_bytes",
+    ),
     ("wordline_outstanding_commands", "gauge", "Requests without a reply.", "/drive/commands_under_way"),
     ("wordline_power_cuts_total", "counter", "Power cuts.", "/drive/cuts"),
     ("wordline_mapped_units", "gauge", "Mapping units that hold data.", "/drive/mapped_units"),

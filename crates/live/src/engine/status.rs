@@ -7,7 +7,7 @@ use crate::faults::{Armed, Due, Fault};
 use serde_json::{Value, json};
 use wordline_counters::{Cause, by_cause};
 use wordline_ftl::RegionId;
-use wordline_units::{BlockId, PlaneId};
+use wordline_units::{BlockId, HostOp, PlaneId};
 
 /// The drive and the commands applied to it, as JSON. Times are the drive's, in nanoseconds.
 pub(crate) fn to_json(engine: &Engine) -> Value {
@@ -31,7 +31,8 @@ pub(crate) fn to_json(engine: &Engine) -> Value {
         "causes": causes_to_json(drive),
         "memory": { "used": drive.bytes_in_ram() + drive.page_memory().bytes(), "limit": engine.memory() },
         "programmed_bytes": counters.programmed_bytes(),
-        "host_bytes": counters.host.write_page_bytes,
+        "host_bytes": counters.host_bytes[HostOp::Write as usize],
+        "host_page_bytes": counters.host.write_page_bytes,
         "stopped": executor.stopped(),
         "folder": folder_to_json(engine),
         "write_cache": {

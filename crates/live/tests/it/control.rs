@@ -170,9 +170,16 @@ fn memory_of_overwritten_sectors_is_reused() {
 #[test]
 fn metrics_are_text_that_prometheus_reads() {
     let served = Served::new(spec("slc-cache", "0"));
-    Client::new(&served.socket(), true).write(0, &[1; 65_536]);
+    let mut client = Client::new(&served.socket(), true);
+    client.write(0, &[1; 65_536]);
+    client.write(1 << 20, &[1; 4096]);
     let text = wordline_live::ask(&served.folder.path().join("d.ctl"), "metrics").unwrap();
-    for line in ["wordline_requests_total{type=\"write\"} 1", "# TYPE wordline_free_blocks gauge"] {
+    for line in [
+        "wordline_requests_total{type=\"write\"} 2",
+        "wordline_host_bytes_total 69632",
+        "wordline_host_page_bytes_total 81920",
+        "# TYPE wordline_free_blocks gauge",
+    ] {
         assert!(text.lines().any(|found| found == line), "{line}\n{text}");
     }
     assert!(text.contains("wordline_programmed_bytes_total{cause=\"host\"}"), "{text}");
