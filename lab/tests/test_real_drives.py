@@ -37,6 +37,21 @@ def test_page_has_the_caches_of_drives_with_data(monkeypatch: pytest.MonkeyPatch
         assert f"| {' | '.join(cells)} |" in page
 
 
+def test_page_has_the_random_iops_of_rated_drives(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fit, "SIZE", SIZES[0])
+    monkeypatch.setattr(fit, "CACHE", SIZES[1])
+    table, known = judged._table("cliffs.csv", judged.folder(DEVICES))
+    lines, far = PAGE.read_text(encoding="utf-8").splitlines(), []
+    for row in table.rows:
+        cells = judged.random(known[row["model"]], (DEVICES / f"{row['device']}.toml").read_text())
+        (line,) = (line for line in lines if line.startswith(f"| {row['device']} | *"))
+        assert line.endswith(f" | {' | '.join(cells)} |")
+        errors = [float(c.partition("(")[2].partition(" %")[0]) for c in cells if c]
+        far += [row["device"] for error in errors if abs(error) > 5]
+    # Its review wrote less with one thread than its maker rates.
+    assert far == ["crucial-t500-2tb"]
+
+
 def test_judged_table_has_rows_of_drive() -> None:
     files = judged.folder(DEVICES)
     (drive,) = judged.steady(["mp0"], files)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from wordline import Run, UserError, page, toml
-from wordline.real import fit, measurements, steady_fit, steady_rows
+from wordline.real import controller_time, fit, measurements, steady_fit, steady_rows
 from wordline.real.bench import Bench
 from wordline.real.measurements import Drive, Value
 from wordline.real.result import overhead_in
@@ -20,6 +20,7 @@ from wordline.real.steady_model import SteadyModel
 from wordline.real.steady_rows import LATENCY, UNIFORM, ZONES, SteadyRow, take_unit
 
 CLIFF_HEADS = ["device", "SLC cache, GB", "in it, MB/s", "past it, MB/s", "whole fill, MB/s"]
+CLIFF_HEADS += ["random reads, kIOPS", "random writes, kIOPS"]
 CACHE_HEADS = ["device", "state", "SLC cache, GB"]
 WRITE_HEADS = [
     "device",
@@ -74,8 +75,19 @@ def cliffs(only: Sequence[str] | None = None, files: Files = builtin) -> list[li
         whole = float(line["whole_fill_average_MBps"]) if line["whole_fill_average_MBps"] else None
         stated = [drive.values[k].value for k in ("cache_gb", "cache_mbps", "after_mbps")]
         cells = [cell(f, s, True) for f, s in zip(figures, stated, strict=True)]
-        found.append([line["device"], *cells, cell(float(gb[-1] * 1e3 / seconds[-1]), whole)])
+        cells.append(cell(float(gb[-1] * 1e3 / seconds[-1]), whole))
+        found.append([line["device"], *cells, *random(drive, file)])
     return found
+
+
+def random(drive: Drive, file: str) -> list[str]:
+    """Simulate what a maker states of random reads and writes; return both cells."""
+    bench = Bench.of(file, fit.simulated_size(drive), Run.seed)
+    cache, cells = drive.values["cache_gb"].value, dict.fromkeys(controller_time.WAYS, "")
+    for one in controller_time.rated(drive):
+        found = controller_time.modelled(one, bench, cache)
+        cells[one.way] = cell(found, one.kiops.value, True)
+    return list(cells.values())
 
 
 def _table(name: str, files: Files) -> tuple[measurements.Table, dict[str, Drive]]:

@@ -6,18 +6,31 @@ Run by ``make recovery``, with DRIVES=20 drives of random values; `test_real` do
 from __future__ import annotations
 
 import argparse
+import csv
+import io
 import random
 import re
 import sys
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from wordline import toml
 from wordline.implausible import quiet
 from wordline.quantity import in_bytes, in_us
-from wordline.real import fit, jobs, probe, probe_page, probed, sheet
+from wordline.real import (
+    controller_time,
+    fit,
+    jobs,
+    measurements,
+    probe,
+    probe_page,
+    probed,
+    sheet,
+    steady_rows,
+)
+from wordline.real.bench import Bench
 from wordline.real.map_cache import ENTRY, map_bytes
 from wordline.real.result import FitResult
 
@@ -225,6 +238,41 @@ def recovered_cache(seed: int, folder: Path) -> dict[str, tuple[float, float]]:
     }
 
 
+#: The files that hidden drives have with other times of the controller: PCIe 3, PCIe 4 and SATA.
+RATED = ("kingston-a2000-1tb", "wd-sn580-1tb", "samsung-840-evo-1tb")
+
+
+def recovered_controller(seed: int) -> dict[str, tuple[float, float]]:
+    """Measure the random IOPS of a hidden drive and fit it to these and to its review.
+
+    Return the time that its controller takes for each read and each write, and that of the fit.
+    """
+    draw, device = random.Random(seed), RATED[seed % len(RATED)]
+    text = toml.builtin(f"devices/{device}.toml") or ""
+    table = toml.builtin("devices/measured/cliffs.csv") or ""
+    (row,) = (r for r in csv.DictReader(io.StringIO(table)) if r["device"] == device)
+    drive = steady_rows.drives([measurements.Table("cliffs.csv", table)])[row["model"]]
+    depth = 32 if row["interface"] == "SATA" else draw.choice((64, 128, 512))
+    bench = Bench.of(text, fit.simulated_size(drive), seed)
+    hidden = {way: draw.uniform(1.2, 6.0) for way in controller_time.WAYS}
+    times = {f"host.{way}_overhead": f"{us:.3f}us" for way, us in hidden.items()}
+    bench, cache = replace(bench, set={**bench.set, **times}), drive.values["cache_gb"].value
+    row[measurements.OUTSTANDING] = str(depth)
+    for way, column in zip(
+        controller_time.WAYS, (measurements.READS, measurements.WRITES), strict=True
+    ):
+        row[column] = f"{bench.random_kiops(way == 'read', depth, cache / 2):.5g}"
+    given = io.StringIO()
+    writer = csv.DictWriter(given, list(row))
+    writer.writeheader()
+    writer.writerow(row)
+    stated = steady_rows.drives([measurements.Table("mine.csv", given.getvalue())])
+    result = fit.fit(stated[row["model"]], "mine", tell=lambda _: None)
+    host = toml.parse(result.sheet.toml())["host"]
+    found = {way: in_us(host[f"{way}_overhead"]) for way in controller_time.WAYS}
+    return {f"controller per {way}, us": (hidden[way], found[way]) for way in controller_time.WAYS}
+
+
 def static_gb(flash: dict[str, Any], wordlines: float, blocks: int) -> float:
     """Return the bytes of blocks of every plane as SLC, in GB."""
     planes = flash["channels"] * flash["dies_per_chip"] * flash["planes_per_die"]
@@ -261,6 +309,7 @@ def main() -> int:
             found = recovered(seed, Path(folder) / "steady")
             found |= recovered_table(seed, Path(folder) / "table")
             found |= recovered_cache(seed, Path(folder) / "cache")
+            found |= recovered_controller(seed)
         errors = {key: after / before - 1 for key, (before, after) in found.items()}
         shown = ", ".join(f"{key} {found[key][0]:.4g} {e:+.1%}" for key, e in errors.items())
         print(f"{seed}: {shown}", flush=True)

@@ -16,9 +16,10 @@ import pytest
 import recovery
 import wordline as wl
 from wordline import commands, toml
-from wordline.quantity import gigabytes, in_bytes, significant
+from wordline.quantity import gigabytes, in_bytes, in_us, significant
 from wordline.real import (
     closed_network,
+    controller_time,
     fit,
     jobs,
     measurements,
@@ -100,6 +101,88 @@ def test_a_wrong_cell_is_refused_with_row_and_column(row: str, says: str) -> Non
     with pytest.raises(wl.UserError, match="allowed: ") as told:
         table(f"{HEAD}\n{row}\n")
     assert str(told.value).startswith(says)
+
+
+RANDOM = "random_read_kIOPS,random_write_kIOPS,random_queue_depth,random_read_qd1_kIOPS"
+
+
+@pytest.mark.parametrize("column", range(4))
+def test_wrong_random_iops_are_refused(column: int) -> None:
+    cells = ["98", "90", "32", "10"]
+    for wrong in ("fast", "0"):
+        given = ",".join([*cells[:column], wrong, *cells[column + 1 :]])
+        with pytest.raises(wl.UserError, match=f"{wrong!r} cannot be used\n  allowed: a number ab"):
+            table(f"{HEAD},{RANDOM}\nD,1000,TLC,SATA,10,500,100,{given}\n")
+
+
+def test_depth_of_random_iops_follows_from_the_link() -> None:
+    rows = "A,1000,TLC,SATA,10,500,100,98,,,\nB,1000,TLC,PCIe4,10,500,100,98,90,,\n"
+    rows += "C,1000,TLC,SATA,10,500,100,,90,8,10\n"
+    found = {
+        name: controller_time.rated(d) for name, d in table(f"{HEAD},{RANDOM}\n{rows}").items()
+    }
+    shown = {name: [(r.way, r.depth, r.kiops.value) for r in all_] for name, all_ in found.items()}
+    assert shown == {
+        "A": [("read", 32, 98)],
+        "B": [("read", 256, 98), ("write", 256, 90)],
+        "C": [("write", 8, 90)],
+    }
+    # 10.2 us at 98,000 per second, of which 4 KiB pass 500 MB/s in 8.2 us.
+    us = found["A"][0].us(500)
+    assert (us.value, us.low, us.high) == pytest.approx((2.012, 1.960, 2.064), abs=1e-3)
+    # A link that lets no more pass leaves the controller nothing.
+    assert found["A"][0].us(400).value == 0
+
+
+@pytest.mark.usefixtures("small")
+def test_rated_random_iops_are_fitted(tmp_path: Path) -> None:
+    row = "D,1000,TLC,PCIe4,200,3000,300,400,900,,20,https://a.example https://b.example"
+    drive = table(f"{HEAD},{RANDOM},random_source\n{row}\n")["D"]
+    found = fit.fit(drive, "d", tell=lambda _: None)
+    errors = {r.what: r.error for r in found.rows}
+    assert abs(errors["random reads at QD256"]) < 0.01
+    assert abs(errors["random reads at QD1, drive full"]) < 0.01
+    # 3,000 MB/s are 732,000 writes per second, whatever the controller takes.
+    assert -0.2 < errors["random writes at QD256"] < -0.15
+    (why,) = (line for line in found.unknown if "per write" in line)
+    assert "kIOPS, below the rated 900" in why
+    assert not any("per read" in line or "read times" in line for line in found.unknown)
+    text = found.sheet.toml()
+    assert "maker's statement of at most, and single reads: https://a.example https://b" in text
+    spelled, why = found.sheet.values["host.read_overhead"]
+    assert (spelled, why[:39]) == ("1915ns", "Rated, 400 kIOPS at QD256: 1.915 (1.884")
+    assert "# Rated, reads of 4 KiB take 50 (" in text
+    assert "random reads at QD256" in found.write(tmp_path, "wordline device fit").read_text()
+
+
+def test_a_drive_with_sata_has_the_usual_times() -> None:
+    def times(interface: str, *, reads: bool = False) -> list[str]:
+        drive = table(f"{HEAD}\nD,1000,TLC,{interface},10,500,100\n")["D"]
+        if reads:
+            drive.values["read_mbps"] = measurements.Value.around(540, 5, "02-read.json")
+        text = sheet.base(sheet.shape("tlc", 560, 1e12, 8, 1), "tlc", 10**12, ("d", "d"), [])
+        controller_time.put(text, drive, 560)
+        return [str(text.get(f"host.{way}_overhead")) for way in controller_time.WAYS]
+
+    assert times("SATA") == ["2us", "3us"]
+    assert times("SATA", reads=True) == times("PCIe4") == ["500ns", "500ns"]
+
+
+def test_a_fill_counts_the_controller_once_per_large_request() -> None:
+    # Requests of 16 KiB stand for an eighth of one of 128 KiB each.
+    text = toml.builtin("devices/samsung-840-evo-1tb.toml") or ""
+    bench = Bench.of(text, 1e9, 1)
+    us = toml.parse(text)["host"]["write_overhead"]
+    assert in_us(str(bench.in_parts.set["host.write_overhead"])) == pytest.approx(
+        in_us(us) / 8, abs=1e-3
+    )
+
+
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize("seed", range(len(recovery.RATED)))
+def test_hidden_times_of_a_controller_come_back(seed: int) -> None:
+    for key, (hidden, found) in recovery.recovered_controller(seed).items():
+        assert found == pytest.approx(hidden, rel=0.05), key
 
 
 def test_what_cannot_be_fitted_is_refused(tmp_path: Path) -> None:
@@ -578,7 +661,7 @@ def test_fitted_devices_state_their_kind_and_rows() -> None:
 
 
 def test_pick_ranks_drives_and_says_what_is_not_known(wordline: Any, tmp_path: Path) -> None:
-    drives = ["samsung-980-pro-1tb", "kingston-fury-rgb-480gb"]
+    drives = ["wd-sn580-1tb", "kingston-fury-rgb-480gb"]
     words = ["--workload", "uniform:read=50%,bs=64KiB,qd=4", "--requests", "2000", "--json"]
     done = wordline("pick", *words, "--drives", ",".join(drives))
     assert done.code == 0, done.err
@@ -588,7 +671,7 @@ def test_pick_ranks_drives_and_says_what_is_not_known(wordline: Any, tmp_path: P
     assert found[0]["years"] > 0
     assert found[1]["years"] is None
     assert all(c["waf"] is None and c["share"] < 1 for c in found)
-    # Both keep up, and nobody measured their reads; the second one is drowned in writes.
+    # Nobody measured their single reads; the second one is drowned in writes.
     assert [c["p99_is_assumed"] for c in found] == [True, False]
     assert all(c["dwpd"] > 0 for c in found)
 

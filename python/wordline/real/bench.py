@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -15,10 +15,10 @@ import numpy as np
 import wordline as wl
 from wordline import toml
 from wordline.implausible import quiet
-from wordline.quantity import in_bytes
-from wordline.real import measurements
+from wordline.quantity import in_bytes, in_us
+from wordline.real import measurements, sheet
 from wordline.real.curve import Plateau, plateaus
-from wordline.real.jobs import Writes
+from wordline.real.jobs import BLOCK, Writes
 from wordline.real.sheet import scaled, scheme_of
 
 #: Writes before a full write buffer shows the rate of the flash, in multiples of the buffer.
@@ -27,6 +27,11 @@ BURST = 8
 STEPS = 200
 #: Number of lines in the log of a simulated drive above which their interval doubles.
 LINES = 1000
+#: Requests that measure random IOPS, the share of them that is not counted at the start, and reads
+#: that measure those of queue depth 1.
+RANDOM, EARLY, SINGLE = 100_000, 0.2, 2000
+#: Bytes of the requests that fill a drive, each of which stands for a part of one of `BLOCK`.
+PART = 16 << 10
 #: Logical bytes of the drive whose sequential reads are measured, and how many times it is read.
 READ_SIZE, READ_TIMES = 2e9, 0.5
 
@@ -71,6 +76,12 @@ class Bench:
         """The parsed device file."""
         return toml.parse(self.text)
 
+    @cached_property
+    def in_parts(self) -> Bench:
+        """The drive for requests of `PART` bytes, each of which stands for a part of `BLOCK`."""
+        us = in_us(self.file.get("host", {}).get("write_overhead", "0ns")) * PART / BLOCK
+        return replace(self, set={**self.set, "host.write_overhead": sheet.time(us)})
+
     def run(self, workload: str, initial: str = "fresh") -> Any:
         """Return the report of a run."""
         how: dict[str, Any] = {"scheme": self.scheme, "set": dict(self.set), "seed": self.seed}
@@ -100,8 +111,8 @@ class Bench:
         and times are those of the whole drive.
         """
         capacity = in_bytes(self.file["capacity"]["logical"]) / 1e9
-        words = "sequential:read=0%,bs=16KiB,qd=256,bytes="
-        with self._drive(state) as drive:
+        words = f"sequential:read=0%,bs={PART}B,qd=256,bytes="
+        with self.in_parts._drive(state) as drive:
             if before_gb:
                 feed = drive.feed(f"{words}{before_gb / capacity:.6f}x", seed=self.seed)
                 for _ in measured(drive, feed):
@@ -119,6 +130,34 @@ class Bench:
                 written += part.write_bytes
         return written * self.by / 1e9
 
+    def random_kiops(self, is_read: bool, depth: int, gb: float) -> float:
+        """Return thousands of random reads or writes of 4 KiB per second on an erased drive.
+
+        They are within so many GB of the whole drive, to which reads find data written in order.
+        """
+        capacity = in_bytes(self.file["capacity"]["logical"]) / 1e9
+        span = f"span={100 * gb / capacity:.4f}%"
+        way = f"uniform:read={100 * is_read}%,bs=4KiB,qd={depth},{span},requests={RANDOM}"
+        ends: list[int] = []
+        with self._drive("fresh") as drive:
+            if is_read:
+                words = f"sequential:read=0%,bs={PART}B,qd=256,bytes={gb / capacity:.6f}x"
+                for _ in measured(drive, drive.feed(words, seed=self.seed)):
+                    pass
+            feed = drive.feed(way, seed=self.seed)
+            while not feed.is_over:
+                ends += [c.end_ns for c in feed.step(RANDOM // 10)]
+            ends += [c.end_ns for c in drive.run()]
+        ends.sort()
+        first = round(EARLY * len(ends))
+        return (len(ends) - 1 - first) / (ends[-1] - ends[first]) * 1e6
+
+    def single_kiops(self) -> float:
+        """Return thousands of single random reads of 4 KiB per second, the drive full."""
+        words = f"uniform:read=100%,bs=4KiB,qd=1,requests={SINGLE}"
+        found = self.run(words, initial="fill:100%").to_dict()["latency_us"]
+        return 1e3 / float(found["read"]["mean"])
+
     def burst(self, wanted: Writes) -> tuple[Any, Any]:
         """Write to an empty drive; return GB and seconds, shape ``(n,)``, of the scaled drive."""
         with self._drive("fresh") as drive, tempfile.TemporaryDirectory() as folder:
@@ -134,7 +173,7 @@ class Bench:
         the size of a cache follows the fill level in steps of 1024 writes, which matter on a small
         drive.
         """
-        report = self.run(f"sequential:read=0%,bs=16KiB,qd=256,bytes={share:.4f}x")
+        report = self.in_parts.run(f"sequential:read=0%,bs={PART}B,qd=256,bytes={share:.4f}x")
         line = report.timeline.to_dict()
         rates = np.array(line["write_mb_per_s"], dtype=float)
         seconds = np.arange(len(rates) + 1) * line["bin_s"]

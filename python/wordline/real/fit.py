@@ -11,7 +11,9 @@ from typing import Any
 
 from wordline import UserError, _wordline
 from wordline.commands import SWEEP, command, need_folder, tell
+from wordline.quantity import in_us
 from wordline.real import (
+    controller_time,
     jobs,
     map_cache,
     measurements,
@@ -259,6 +261,7 @@ class _Cliff:
         if "read_mbps" in values:
             found = read_mbps(text.toml(), self.seed)
             fitted.rows.append(Row("sequential read", "MB/s", values["read_mbps"], found))
+        self._rate(fitted)
         fitted.sizes = [(self._simulated_gb(text, self.size), rows)]
         for size in (self.size / 2, self.size / 4):
             # A drive with few wordlines is simulated as it is.
@@ -275,6 +278,18 @@ class _Cliff:
         elif rate is not None:
             fitted.unknown.append(f"not modelled: the {self._second()}")
         return fitted
+
+    def _rate(self, fitted: FitResult) -> None:
+        """Add what a maker states of random requests, and what the model has of it."""
+        bench = Bench.of(fitted.sheet.toml(), self.size, self.seed)
+        for one in controller_time.rated(self.drive):
+            found = controller_time.modelled(one, bench, self.cache)
+            fitted.rows.append(Row(one.what, "kIOPS", one.kiops, found))
+            if why := controller_time.unknown(one, found):
+                fitted.unknown.append(why)
+        if (rate := controller_time.single(self.drive)) is not None:
+            found = bench.single_kiops()
+            fitted.rows.append(Row("random reads at QD1, drive full", "kIOPS", rate, found))
 
     def _simulated_gb(self, text: Sheet, size: float) -> float:
         """Return the size of the drive that is simulated when `size` bytes are asked for, in GB."""
@@ -333,8 +348,12 @@ class _Cliff:
             "Cap": f"the capacity in Rows, {self.capacity_gb:g} GB",
             "Link": f"the interface in Rows, {drive.interface}",
         }
+        if drive.rated_at is not None:
+            single = ", and single reads" if "read_us" in values else ""
+            what = f"random IOPS, a maker's statement of at most{single}"
+            sources["Rated"] = f"{what}: {drive.rated_at}"
         flash = "medium.flash."
-        head_lines = [*head(drive, sources), "", *NOT_MODELLED]
+        head_lines = [*head(drive, sources), "", *_not_modelled(drive)]
         if "second_mbps" in values and not self.late:
             head_lines[-1] += f" The {self._second()}."
         about = f"{drive.name}, {self.capacity_gb:g} GB of {drive.cell.upper()}: SLC cache of "
@@ -355,10 +374,13 @@ class _Cliff:
         text.put(dense, sheet.time(self.dense_us), f"Fit: {rates[1]} MB/s past the cache")
         if "read_mbps" in values and not self.by_link:
             text.put("host.rate", f"{self.link:.0f}MB/s", "Rows, sequential reads")
+        controller_time.put(text, drive, self.link)
         if "read_us" in values:
-            moved = 4096 / (1200 if made.link <= 7000 else 2400) + 4096 / self.link + 0.5
+            moved = 4096 / (1200 if made.link <= 7000 else 2400) + 4096 / self.link
+            moved += in_us(text.get("host.read_overhead"))
             read = max(1.0, values["read_us"].value - moved)
-            why = f"Rows, reads of 4 KiB take {values['read_us']} us; less transfers"
+            source = "Rows" if drive.rated_at is None else "Rated"
+            why = f"{source}, reads of 4 KiB take {values['read_us']} us; less transfers"
             text.put(f"{flash}{drive.cell}.read", sheet.time(read), why)
         static = values.get("static_gb")
         why = f"Rows, static part {static} GB" if static else "ASSUMED: no static part is named"
@@ -388,16 +410,24 @@ class _Cliff:
         return text
 
 
-NOT_MODELLED = (
-    "Not modelled: a change of rate within a plateau, recovery as this drive does it, temperature,",
-    "power states. Reads, random writes and GC were not measured: their values are assumed.",
-)
+def _not_modelled(drive: Drive) -> list[str]:
+    what = "Reads, random writes and GC"
+    if drive.rated_at is not None:
+        what = "GC and write latencies" if "read_us" in drive.values else "GC and latencies"
+    return [
+        "Not modelled: a change of rate within a plateau, recovery as this drive does it, "
+        "temperature,",
+        f"power states. {what} were not measured: their values are assumed.",
+    ]
+
 
 #: What three columns of a table do not determine, and the value by which it is known anyway.
 UNKNOWN = {
     "channels, dies, planes, page size and program time: only their combined rate shows": None,
     "spare blocks, write overhead and WAF: no random writes in steady state": None,
     "read times: no reads": "read_us",
+    "time of the controller per read: no rated random reads": "random_read_kiops",
+    "time of the controller per write: no rated random writes": "random_write_kiops",
     "L2P cache: no reads over growing spans that show misses": "map_share",
     "write buffer: no burst that shows it": "buffer_bytes",
     "delay and rate of recovery: no rests that show them": "idle_s",

@@ -19,6 +19,12 @@ from wordline.real.curve import Plateau
 #: A table without these columns states no SLC cache.
 CLIFF = ("model", "capacity_GB", "slc_cache_GB", "speed_in_cache_MBps", "speed_after_cache_MBps")
 
+#: Columns that a drive with an SLC cache may have: thousands of random reads and writes of 4 KiB
+#: per second, outstanding requests then, reads per second at queue depth 1 in thousands, and where
+#: all that is stated.
+READS, WRITES, OUTSTANDING = "random_read_kIOPS", "random_write_kIOPS", "random_queue_depth"
+SINGLE, STATED_IN = "random_read_qd1_kIOPS", "random_source"
+
 #: A line of a log that is later than usual by this factor comes after an idle time.
 REST = 2.5
 #: Below this share of the capacity, a first plateau counts as a cache only if the rate falls by
@@ -45,6 +51,10 @@ class Value:
         """Return a figure that may be off by this share of it either way."""
         return cls(value, (1 - share) * value, (1 + share) * value, source)
 
+    def mapped(self, falling: Callable[[float], float]) -> Value:
+        """Return a falling function of the figure, as a time is of a rate."""
+        return Value(falling(self.value), falling(self.high), falling(self.low), self.source)
+
     def __str__(self) -> str:
         """As ``140 (139 to 141)``."""
         return f"{self.value:.4g} ({self.low:.4g} to {self.high:.4g})"
@@ -65,7 +75,8 @@ class Drive:
     #: ``static_gb``, ``half_gb``, ``idle_s``, ``idle_mbps``, ``fill_mbps``, ``read_mbps``,
     #: ``read_us``, ``map_share`` (the share of the drive that the L2P cache covers),
     #: ``buffer_bytes``, ``link_mbps`` (at which the buffer takes writes), ``unit_share`` (of
-    #: the drive, that GC collects together).
+    #: the drive, that GC collects together), ``random_read_kiops``, ``random_write_kiops`` and
+    #: ``random_depth`` (as their maker states them).
     values: dict[str, Value] = field(default_factory=dict)
     #: Why a value that was looked for is not identifiable, by its name.
     unknown: dict[str, str] = field(default_factory=dict)
@@ -73,6 +84,8 @@ class Drive:
     fill: tuple[Any, Any] | None = None
     #: Source of public figures; None for a drive of the user's own.
     address: str | None = None
+    #: Source of random IOPS, and of the latency of single reads if they state it.
+    rated_at: str | None = None
     #: Rows of steady state, and the drive that has the same flash; by default the drive itself.
     rows: list[Any] = field(default_factory=list)
     flash: Drive | None = None
@@ -107,6 +120,12 @@ _STATED = (
     ("cache_gb", "slc_cache_GB", size_in),
     ("cache_mbps", "speed_in_cache_MBps", rate_in),
     ("after_mbps", "speed_after_cache_MBps", rate_in),
+)
+#: Values of columns that may be absent, whose cells have a number or are empty, too.
+_RATED = (
+    ("random_read_kiops", READS, _plain),
+    ("random_write_kiops", WRITES, _plain),
+    ("random_depth", OUTSTANDING, _plain),
 )
 #: Values that cells may have besides; the first of each counts. A static part may be as in
 #: ``78 (6 static + 72 dynamic)``.
@@ -144,6 +163,8 @@ class Table:
             return None
         value = of(text)
         if value is None:
+            if column in (READS, WRITES, OUTSTANDING, SINGLE):
+                self.refuse(at, column, text, "a number above 0")
             if column in CLIFF:
                 allowed = "a number, with words around it if need be, or nothing"
                 self.refuse(at, column, text, allowed)
@@ -200,9 +221,13 @@ def cliffs(table: Table, found: dict[str, Drive]) -> None:
         cell = cell_in(nand) or table.refuse(at, "nand", nand, "a text that names TLC or QLC")
         drive = Drive(name, round(capacity.value * 1e9), cell, nand.strip())
         drive.interface, drive.address = stated(row, "interface"), stated(row, "address", "source")
-        for key, column, of in _STATED:
+        for key, column, of in (*_STATED, *_RATED):
             if value := table.read(at, column, of):
                 drive.values[key] = value
+        if single := table.read(at, SINGLE, _plain):
+            drive.values["read_us"] = single.mapped(lambda kiops: 1e3 / kiops)
+        if {"random_read_kiops", "random_write_kiops", "read_us"} & drive.values.keys():
+            drive.rated_at = stated(row, STATED_IN) or drive.address
         for key, column, of in _BESIDES:
             if of(row.get(column) or "") is not None and (value := table.read(at, column, of)):
                 drive.values.setdefault(key, value)

@@ -20,8 +20,8 @@ pub(crate) enum DeviceCommand {
     /// Fit a device file to measurements of a drive: tables, and output of fio
     ///
     /// Takes the size of the SLC cache and the write rates before and after the cliff from the measurements, and
-    /// searches for the other values on a scaled-down drive until it reproduces them. The file notes the
-    /// source of each value. Needs Python: pip install '.[fit]' in a clone.
+    /// searches for the other values on a scaled-down drive until it reproduces them. Rated random IOPS give the
+    /// time of the controller. The file notes the source of each value. Needs Python: pip install '.[fit]' in a clone.
     Fit(DeviceFitArgs),
     /// Write fio job files that identify a drive, and run them on it or on a simulated one
     ///
