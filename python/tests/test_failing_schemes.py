@@ -142,3 +142,34 @@ def test_axis_without_effect_is_named(wordline):
     done = wordline("sweep", *typed, "--set", "host.write_overhead=0ns,50us", "--out", "swept")
     assert "gc.victim changes no figure of the table." in " ".join(done.out.split())
     assert "host.write_overhead change" not in " ".join(done.out.split())
+
+
+def test_wrong_arguments_of_pools_and_moves_are_shown():
+    class Medium(wl.Scheme):
+        def layout(self, drive):
+            pools = [wl.Pool(0, drive.blocks_per_plane[0])]
+            return wl.Layout(pools=pools, regions=[wl.Region("all", "tlc")], home="all")
+
+        def place(self, p, view):
+            return wl.to("all")
+
+    class Swapped(wl.Scheme):
+        def layout(self, drive):
+            return wl.Layout.slc_cache(drive)
+
+        def place(self, p, view):
+            return wl.to("slc", "dense")
+
+        def read(self, seen, view):
+            return wl.Move(seen.lpn, wl.to("slc"), seen.ppn)
+
+    with pytest.raises(wl.UserError, match=r"on medium 112; .* its blocks, then its medium\n  allowed: 0 to 0"):
+        wl.run(scheme=Medium, **HOW)
+    reads = {**HOW, "workload": "uniform:read=100%"}
+    with pytest.raises(wl.UserError, match=r"allowed: a wordline.Move\(lpn, seen, to\), or None"):
+        wl.run(scheme=Swapped, initial="fill:50%", **reads)
+
+
+def test_twin_of_ones_own_is_named_without_a_prefix():
+    with pytest.raises(wl.UserError, match=r"is the workload own\.toml, without twin:"):
+        wl.run(**{**HOW, "workload": "twin:own.toml"}, scheme="conventional")

@@ -106,7 +106,7 @@ impl AskedRegion {
         };
         let medium = spec.media.get(pool.medium).ok_or_else(|| {
             UserError::new_err(format!(
-                "a pool is on medium {}\n  allowed: 0 to {}, as in wordline.Pool(blocks, medium=0)",
+                "a pool is on medium {}; wordline.Pool takes its blocks, then its medium\n  allowed: 0 to {}",
                 pool.medium,
                 spec.media.len().saturating_sub(1)
             ))
