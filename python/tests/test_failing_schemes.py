@@ -163,7 +163,9 @@ def test_wrong_arguments_of_pools_and_moves_are_shown():
         def read(self, seen, view):
             return wl.Move(seen.lpn, wl.to("slc"), seen.ppn)
 
-    with pytest.raises(wl.UserError, match=r"on medium 112; .* its blocks, then its medium\n  allowed: 0 to 0"):
+    with pytest.raises(
+        wl.UserError, match=r"on medium 112; .* its blocks, then its medium\n  allowed: 0 to 0"
+    ):
         wl.run(scheme=Medium, **HOW)
     reads = {**HOW, "workload": "uniform:read=100%"}
     with pytest.raises(wl.UserError, match=r"allowed: a wordline.Move\(lpn, seen, to\), or None"):
