@@ -412,6 +412,8 @@ def test_new_scheme_and_its_test_run_unchanged(wordline, tmp_path, name):
 
 
 def test_new_rust_scheme_is_renamed_sample(wordline, tmp_path):
+    assert wordline("scheme", "new", "deep-idea", "--rust", "--out", "new/folder").code == 0
+    assert (tmp_path / "new/folder/deep_idea.rs").is_file()
     assert wordline("scheme", "new", "deep-idea", "--rust", "--out", ".").code == 0
     text = (tmp_path / "deep_idea.rs").read_text()
     sample = (ROOT / "crates/schemes/tests/sample/my_scheme.rs").read_text()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Callable, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -197,6 +198,8 @@ def compare(
     named, classes = spelling.all_resolved(schemes)
     wanted = {**asked(run, replicas), "classes": classes}
     warn_of([(run.device, run.set)])
+    if _wordline.ALL_COMPATIBLE not in named:
+        _warn_of_lacking(map(spelling.text, schemes), [key for key, _ in run.set])
     refused: list[tuple[str, str]] = []
     if _wordline.ALL_COMPATIBLE in named:
         named, refused = _wordline.admitted(wanted, named)
@@ -290,6 +293,7 @@ def sweep(
         check=check,
     )
     ended = itertools.count(1)
+    _warn_of_lacking(wanted.schemes, _mapping(set))
 
     with ExitStack() as stack:
         see = stack.enter_context(_bar.of_items(progress, len(wanted.runs), "runs"))
@@ -412,6 +416,12 @@ def identity(
     files = (from_state, traces)
     run = _described(scheme, device, workload, seed, requests, set, initial, files, fit, check)
     return run.identity()
+
+
+def _warn_of_lacking(schemes: Iterable[str], keys: Iterable[str]) -> None:
+    """Warn at the caller of a function of each parameter that only some of its schemes have."""
+    for line in spelling.lines_without_parameter(schemes, keys):
+        warnings.warn(line, stacklevel=3)
 
 
 def _no_text(schemes: Sequence[AnyScheme]) -> None:

@@ -345,7 +345,7 @@ class Scheme(ABC):
         own = {
             "routes": "It decides beforehand, by origin, size or page (routes).",
             "seed": "It draws random numbers (seed).",
-            "metrics": "It follows something, for the report (metrics).",
+            "metrics": "It reports metrics of its own (metrics).",
         }
         more = [line for hook, line in own.items() if hasattr(cls, hook)]
         if learns := ", ".join(cls._states):

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from wordline import scheme, scheme_files
+from wordline import _wordline, scheme, scheme_files
 from wordline._wordline import UserError
 from wordline.scheme import Scheme
 
@@ -168,6 +168,39 @@ def all_resolved(schemes: Iterable[Any]) -> tuple[list[str], list[type[Scheme]]]
     found = [resolved(text(scheme)) for scheme in schemes]
     classes = dict.fromkeys(c for _, of in found for c in of)
     return [name for name, _ in found], list(classes)
+
+
+def without_parameter(schemes: Iterable[str], keys: Iterable[str]) -> dict[str, list[str]]:
+    """Return by key ``scheme.KEY`` the schemes without that parameter, if another has it.
+
+    They run without it. A key that no scheme has is left to the engine, which refuses it.
+    """
+    schemes, found = list(schemes), {}
+    for key in keys:
+        section, _, parameter = key.partition(".")
+        if section != "scheme":
+            continue
+        lacking = [scheme for scheme in schemes if parameter not in _parameters(scheme)]
+        if 0 < len(lacking) < len(schemes):
+            found[key] = lacking
+    return found
+
+
+def lines_without_parameter(schemes: Iterable[str], keys: Iterable[str]) -> list[str]:
+    """Return `without_parameter` in words, a line for each key."""
+    lines = []
+    for key, names in without_parameter(schemes, keys).items():
+        has, runs = ("has", "runs") if len(names) == 1 else ("have", "run")
+        lines.append(f"{key}: {', '.join(names)} {has} no such parameter and {runs} without it")
+    return lines
+
+
+def _parameters(scheme: str) -> list[str]:
+    """Return the parameters of a scheme; none of one that its run will refuse."""
+    try:
+        return _wordline.parameters(*resolved(scheme))
+    except UserError:
+        return []
 
 
 def files(spelling: str) -> list[str]:

@@ -105,8 +105,11 @@ def show(error: BaseException) -> None:
     if isinstance(error, KeyboardInterrupt):
         return  # A signal has interrupted the scheme, as the command line says.
     shown.append(error)
-    told = getattr(error, "traceback_there", None)
-    print(told or "".join(traceback.format_exception(error)).rstrip(), file=sys.stderr)
+    told = getattr(error, "traceback_there", None) or traceback_of(error)
+    if "\n  File " not in told:  # the error line has said the rest
+        told = "\n".join(getattr(error, "__notes__", []))
+    if told:
+        print(told, file=sys.stderr)
 
 
 def environment() -> dict[str, str]:
@@ -185,7 +188,7 @@ def sendable(error: BaseException) -> BaseException:
         told.traceback_there, told.ended_by = there, of_scheme
         if name := getattr(error, "of_scheme", None):
             told.of_scheme = name
-        if hasattr(told, "add_note"):
+        if hasattr(told, "add_note") and "\n  File " in there:
             told.add_note(there)
     return told
 

@@ -5,7 +5,7 @@ use crate::spec::drive::DeviceSpec;
 use crate::spec::parallel::ParallelUnit;
 use crate::tables::dram::{MAP_ENTRY, map_pages};
 use std::fmt::Write;
-use wordline_units::{CellMode, PageType, SimDuration};
+use wordline_units::{CellMode, PageType, SimDuration, grouped};
 
 /// A drawing of the geometry, and properties derived from the device file: upper bounds of rates, and table
 /// sizes.
@@ -73,7 +73,14 @@ fn draw_all(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
     let mb = |bytes: f64, time: SimDuration| {
         if time.0 == 0 { "no limit".into() } else { format!("{:.0} MB/s", bytes / time.0 as f64 * 1e3) }
     };
-    writeln!(out, "  host link        {}", rate(spec.host.rate))?;
+    let requests = [(spec.host.read_overhead, "reads"), (spec.host.write_overhead, "writes")];
+    let each = |(overhead, what): &(SimDuration, &str)| {
+        let most = 1_000_000_000u64.checked_div(overhead.0);
+        most.map_or(String::new(), |most| format!(", {} {what} per second", grouped(most)))
+    };
+    let requests: String = requests.iter().map(each).collect();
+    let of = if spec.host.link.are_shared() || requests.is_empty() { "" } else { " of each queue" };
+    writeln!(out, "  host link        {}{requests}{of}", rate(spec.host.rate))?;
     for m in &spec.media {
         let buses = m.bus.mb_per_s() * m.topology.channels as f64;
         let buses = if m.bus.is_off() { "not modelled".to_string() } else { format!("{buses:.0} MB/s") };

@@ -74,6 +74,7 @@ impl Layer {
             scheme: scheme.name().to_string(),
             device: drive.spec.name.clone(),
             reason,
+            has_failed: false,
         };
         let splits_writes = layout.merges.is_some() || layout.enabled_hooks.contains(Hooks::SPLIT_WRITE);
         if drive.spec.flush.is_some() && (layout.map != MapKind::Page || splits_writes) {

@@ -5,6 +5,7 @@ use std::net::{SocketAddr, ToSocketAddrs};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::str::FromStr;
+use wordline_units::io_reason;
 
 /// Address of a served drive.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -22,12 +23,21 @@ impl Address {
     /// When it is neither, or the host is unknown.
     pub fn tcp(text: &str) -> Result<Address, String> {
         let wrong = |why: &str| {
-            format!("{text:?}: {why}\n  allowed: PORT on the loopback, or HOST:PORT, as in 127.0.0.1:10809")
+            format!(
+                "{text:?}: {why}\n  allowed: PORT on the loopback or HOST:PORT, as in 127.0.0.1:10809; a port \
+                 is a number from 1 to 65535, and 0 stands for any free one"
+            )
         };
-        if let Ok(port) = text.parse::<u16>() {
-            return Ok(Address::Tcp(SocketAddr::from(([127, 0, 0, 1], port))));
+        let (host, port) = text.rsplit_once(':').unwrap_or(("127.0.0.1", text));
+        if port.parse::<u16>().is_err() {
+            return Err(wrong(&format!("{port:?} is not a port")));
         }
-        let mut found = text.to_socket_addrs().map_err(|e| wrong(&e.to_string()))?;
+        if host.is_empty() {
+            return Err(wrong("the host is missing"));
+        }
+        let mut found = format!("{host}:{port}")
+            .to_socket_addrs()
+            .map_err(|e| wrong(&format!("the host {host:?} is unknown ({})", io_reason(&e))))?;
         found.next().map(Address::Tcp).ok_or_else(|| wrong("unknown host"))
     }
 }
@@ -100,6 +110,15 @@ mod tests {
         for bad in ["", "unix:", "/tmp/d", "tcp:10809"] {
             assert!(bad.parse::<Address>().unwrap_err().contains("allowed: unix:PATH"), "{bad}");
         }
-        assert!(Address::tcp("70000").unwrap_err().contains("HOST:PORT"));
+        for (bad, why) in [
+            ("99999", "\"99999\" is not a port"),
+            ("10.0.0.1:99999", "\"99999\" is not a port"),
+            ("localhost", "\"localhost\" is not a port"),
+            (":10809", "the host is missing"),
+            ("no host:1", "the host \"no host\" is unknown"),
+        ] {
+            let said = Address::tcp(bad).unwrap_err();
+            assert!(said.contains(why) && said.contains("from 1 to 65535"), "{said}");
+        }
     }
 }

@@ -365,7 +365,7 @@ impl Shared {
                 ..self.spec.clone()
             };
             let at = drive.now().0;
-            (self.serve)(drive, &spec, Arc::clone(&self.log)).map(|forked| (forked, at))
+            (self.serve)(drive, &spec, self.log_of(&asked.at)).map(|forked| (forked, at))
         });
         match served {
             Ok(((uri, server), at)) => {
@@ -375,6 +375,12 @@ impl Shared {
             }
             Err(e) => json!({ "error": e.to_string() }),
         }
+    }
+
+    /// The log, whose lines begin with the address of a fork.
+    fn log_of(&self, fork: &Address) -> Log {
+        let (log, name) = (Arc::clone(&self.log), fork.spelled());
+        Arc::new(move |line| log(&format!("fork {name}: {line}")))
     }
 
     /// The served forks, as JSON.

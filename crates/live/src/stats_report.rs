@@ -3,6 +3,7 @@
 use crate::statistics::{SHARES, VERBS};
 use serde_json::Value;
 use std::fmt::Write;
+use wordline_units::SimTime;
 
 /// The statistics of clients, and the result hash.
 #[derive(Clone, PartialEq, Debug)]
@@ -46,14 +47,14 @@ impl StatsReport {
             text += &table(&quiet["served"]);
         }
         for cut in self.0["drive"]["cuts"].as_array().into_iter().flatten() {
-            let ms = |key: &str| cut[key].as_f64().unwrap_or(0.0) / 1e6;
+            let time = |key: &str| SimTime(cut[key].as_u64().unwrap_or(0));
             let _ = writeln!(
                 text,
-                "power cut at {:.3} ms: {} requests lost, {} pages torn, recovered in {:.3} ms",
-                ms("at_ns"),
+                "power cut at {}: {} requests lost, {} pages torn, recovered in {}",
+                time("at_ns"),
                 cut["lost_requests"],
                 cut["torn_pages"],
-                ms("recovery_ns")
+                time("recovery_ns")
             );
         }
         let time = self.0["drive"]["time_ns"].as_f64().unwrap_or(0.0) / 1e9;

@@ -319,6 +319,14 @@ fn schemes() -> Vec<(String, String)> {
     Registry::standard().all().iter().map(|s| (s.name.to_string(), s.title.to_string())).collect()
 }
 
+/// The parameters of a scheme, by its spelling and the Python classes in it.
+#[pyfunction]
+fn parameters(py: Python<'_>, scheme: &str, classes: Vec<Py<PyAny>>) -> PyResult<Vec<String>> {
+    let (registry, _) = scheme::with_classes(py, &classes)?;
+    let layers = registry.layers(scheme).map_err(|e| raised(&e.into()))?;
+    Ok(layers.iter().flat_map(|(entry, _)| &entry.parameters).map(|p| p.key.to_string()).collect())
+}
+
 /// Built-in workloads and twins as (name, title).
 #[pyfunction]
 fn workloads() -> Vec<(String, String)> {
@@ -371,8 +379,8 @@ fn main(py: Python<'_>, args: Vec<OsString>) -> PyResult<i32> {
     let (registry, failed) = scheme::with_classes(py, &classes)?;
     let executor = executor::executor(py, &classes, &failed)?;
     let code = py.detach(|| command(args, Some(typed), registry, executor));
-    // The traceback of a hook, below the command's error line.
-    if let Some(e) = failed.take() {
+    // Tracebacks of hooks, below the command's error lines.
+    for e in failed.take_all() {
         py.import("wordline.subprocess_runner")?.call_method1("show", (e.into_value(py),))?;
     }
     Ok(code)
@@ -468,6 +476,7 @@ fn _wordline(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(builtin_file, m)?)?;
     m.add_function(wrap_pyfunction!(schemes, m)?)?;
     m.add_function(wrap_pyfunction!(workloads, m)?)?;
+    m.add_function(wrap_pyfunction!(parameters, m)?)?;
     m.add_function(wrap_pyfunction!(formats, m)?)?;
     m.add_function(wrap_pyfunction!(main, m)?)?;
     m.add_function(wrap_pyfunction!(scheme::answers::to, m)?)?;

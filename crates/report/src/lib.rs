@@ -30,7 +30,7 @@ pub use schema::activity::{
     RegionActivity, RegionCapacity, Waf, Wear, Windows, WornOut,
 };
 pub use schema::blocks::{BlockFrame, BlockKind, BlockMap, BlockRow, Conditions, Utilisation, WearHistogram};
-pub use schema::comparison::{COMPARISON_SCHEMA, Comparison, RefusedScheme};
+pub use schema::comparison::{COMPARISON_SCHEMA, Comparison, FailedScheme, RefusedScheme};
 pub use schema::decision::{Decision, Measure, Tradeoff};
 pub use schema::estimate::Estimate;
 pub use schema::jobs::{JobActivity, JobRequests, LATENCY_BOUNDS_NS, PERCENTILES, QueueActivity};

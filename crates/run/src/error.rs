@@ -87,8 +87,8 @@ impl RunError {
             | RunError::Scheme(_)
             | RunError::Input(_)
             | RunError::Option(_) => Blame::User,
-            RunError::Refused(_) => Blame::Refused,
-            RunError::Fault { .. } => Blame::Fault,
+            RunError::Refused(refusal) if !refusal.has_failed => Blame::Refused,
+            RunError::Refused(_) | RunError::Fault { .. } => Blame::Fault,
             RunError::Output(_) => Blame::Machine,
             RunError::Executor { blame, .. } => *blame,
             RunError::Interrupted => Blame::Interrupted,

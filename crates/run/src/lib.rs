@@ -37,7 +37,7 @@ pub use feed::Feed;
 pub use record::recorder::{Files, Recording};
 pub use record::timeline::Window;
 pub use stepping::{Blocks, SteppedDrive};
-pub use study::compare::{ALL_COMPATIBLE, admitted, compare, run};
+pub use study::compare::{ALL_COMPATIBLE, admitted, compare, compare_finished, ignored_scheme_keys, run};
 pub use study::division::divided;
 pub use study::lifetime::{LifeProgress, Lives, WhichLife, lifetime};
 pub use study::model::model;

@@ -52,7 +52,8 @@ impl Stacked {
     }
 
     fn refuse(&self, drive: &DriveInfo, reason: impl Display) -> Refusal {
-        Refusal { scheme: self.name.clone(), device: drive.spec.name.clone(), reason: reason.to_string() }
+        let (scheme, device) = (self.name.clone(), drive.spec.name.clone());
+        Refusal { scheme, device, reason: reason.to_string(), has_failed: false }
     }
 
     /// What the dense scheme makes of the blocks of the front's home.

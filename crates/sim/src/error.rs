@@ -11,7 +11,7 @@ pub enum DeviceError {
     #[error(transparent)]
     Request(#[from] RequestError),
     /// A request submitted for a time that has passed.
-    #[error("request {number} is submitted at t = {} ns, but the device is already at {} ns", at.0, now.0)]
+    #[error("request {number} is submitted at t = {at}, but the device is already at {now}")]
     Late {
         /// Its number.
         number: u64,
@@ -25,8 +25,10 @@ pub enum DeviceError {
     #[error(transparent)]
     Fault(Fault),
     /// Requests are outstanding and nothing can happen any more.
-    #[error("{outstanding} requests can never complete: no event is pending at t = {} ns; left: {left}; \
-             please report this", now.0)]
+    #[error(
+        "{outstanding} requests can never complete: no event is pending at t = {now}; left: {left}; \
+             please report this"
+    )]
     Stuck {
         /// How many.
         outstanding: u32,
@@ -53,8 +55,10 @@ pub enum RestoreError {
 
 /// A device that cannot begin at time 0, because it is busy.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
-#[error("{outstanding} requests are outstanding at t = {} ns, other work is pending, or completions were \
-         not taken; drain the device and take its completions first", now.0)]
+#[error(
+    "{outstanding} requests are outstanding at t = {now}, other work is pending, or completions were \
+         not taken; drain the device and take its completions first"
+)]
 pub struct Busy {
     /// Requests not yet complete.
     pub outstanding: u32,

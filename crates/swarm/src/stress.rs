@@ -41,7 +41,8 @@ fn entries() -> [Entry; 5] {
 }
 
 fn refusal(scheme: &str, drive: &DriveInfo, reason: &'static str) -> Refusal {
-    Refusal { scheme: scheme.into(), device: drive.spec.name.clone(), reason: reason.into() }
+    let (scheme, device) = (scheme.into(), drive.spec.name.clone());
+    Refusal { scheme, device, reason: reason.into(), has_failed: false }
 }
 
 /// The only medium of a drive.

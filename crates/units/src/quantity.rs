@@ -319,6 +319,7 @@ text_serde!(Count);
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::time::SimTime;
 
     #[test]
     fn a_decimal_time_is_exact() {
@@ -397,6 +398,14 @@ mod tests {
         for bad in ["1e-3", "1.5e0", "e3", "1e", "1ke3", "1e99"] {
             assert!(bad.parse::<Count>().is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn instant_is_printed_in_its_unit_to_three_digits() {
+        let said = [0, 999, 1_000, 999_999, 113_766_400, 4_711_301_999, 86_400_000_000_000];
+        let said = said.map(|ns| SimTime(ns).to_string());
+        let is = ["0 ns", "999 ns", "1.000 us", "999.999 us", "113.766 ms", "4.711 s", "86400.000 s"];
+        assert_eq!(said, is);
     }
 
     #[test]

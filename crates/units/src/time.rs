@@ -22,6 +22,18 @@ impl SimTime {
     }
 }
 
+impl fmt::Display for SimTime {
+    /// As people read it: `7 ns`, `12.345 us`, `113.766 ms`, `4.711 s`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let is_reached = |(_, size): &&(&str, u64)| self.0 >= *size;
+        match TIME_UNITS[1..4].iter().rev().find(is_reached) {
+            // Cut, not rounded: 999.9996 us are not a millisecond.
+            Some((unit, size)) => write!(f, "{}.{:03} {unit}", self.0 / size, self.0 % size / (size / 1000)),
+            None => write!(f, "{} ns", self.0),
+        }
+    }
+}
+
 impl Add<SimDuration> for SimTime {
     type Output = SimTime;
     #[inline(always)]

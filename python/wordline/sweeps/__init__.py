@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from wordline import Run, UserError
+from wordline import Run, UserError, spelling
 from wordline.commands import SWEEP, command, tell
 
 
@@ -44,6 +44,8 @@ def main(
     axes = tuple(frontier.split(",")) if frontier else ()
     wanted = [axis.path for axis in pareto.axes(axes)] if axes else []
     asked = grid.grid(set=settings, replicas=replicas, **of_runs)
+    for line in spelling.lines_without_parameter(asked.schemes, settings):
+        tell(line)
     paths = list(figures) or list(FIGURES)
     paths += [path for path in wanted if path not in paths]
     check_paths(paths)

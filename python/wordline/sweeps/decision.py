@@ -74,6 +74,9 @@ def block(table: Table, scatter: str, rests: Steady) -> str:
 def certainty(table: Table, rests: Steady) -> str:
     """Return how certain the decision is."""
     text = f"{rests}."
+    if nothing := heat.without_effect(table):
+        axes, change = " and ".join(nothing), "change" if len(nothing) > 1 else "changes"
+        text += f" {axes} {change} no figure of the table."
     if without := len(table.rows) - len(table.measured):
         text += f" {without} of {len(table.rows)} combinations have no figures."
     if not rests.is_enough and rests.longer:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from wordline import Run, UserError, _wordline
+from wordline import Run, UserError, _wordline, spelling
 
 
 def values(text: str) -> tuple[str, list[str]]:
@@ -60,9 +60,14 @@ class Grid:
     points: list[Point]  #: The combinations; the last axis varies fastest.
 
     @property
+    def schemes(self) -> list[str]:
+        """Every scheme, once."""
+        return list(dict.fromkeys(point.at["scheme"] for point in self.points))
+
+    @property
     def runs(self) -> list[Run]:
-        """Every run of every point."""
-        return [run for point in self.points for run in point.runs]
+        """Every run of every point, once."""
+        return list(dict.fromkeys(run for point in self.points for run in point.runs))
 
 
 def grid(
@@ -104,10 +109,12 @@ def grid(
             raise UserError(f"{name} has no values; give at least one")
     if not 1 <= replicas <= _wordline.REPLICAS_MAX:
         raise UserError(f"replicas={replicas} is not between 1 and {_wordline.REPLICAS_MAX}")
+    lacking = spelling.without_parameter(axes["scheme"], sets)
     points = []
     for combination in itertools.product(*axes.values()):
         at = dict(zip(axes, combination, strict=True))
-        changed = tuple((key, at[key]) for key in sets)
+        has = (key for key in sets if at["scheme"] not in lacking.get(key, ()))
+        changed = tuple((key, at[key]) for key in has)
         own: dict[str, Any] = {key: at[key] for key in ("device", "workload", "scheme", "initial")}
         seeds = ((seed + number) % 2**64 for number in range(replicas))
         runs = tuple(Run(**own, set=changed, seed=number, **of_runs) for number in seeds)

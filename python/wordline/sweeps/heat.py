@@ -111,6 +111,12 @@ def effective(table: Table) -> Table:
 
 def idle(table: Table) -> list[str]:
     """Return the axes without effect on any figure, if another axis has one."""
+    found = without_effect(table)
+    return [] if len(found) == len(table.axes) else found
+
+
+def without_effect(table: Table) -> list[str]:
+    """Return the axes without effect on any figure; none if there are no figures."""
 
     def is_idle(axis: str) -> bool:
         of: dict[tuple[str, ...], set[tuple[object, ...]]] = {}
@@ -119,8 +125,7 @@ def idle(table: Table) -> list[str]:
             of.setdefault(rest, set()).add(tuple(row.figures[path] for path in table.paths))
         return len(of) < len(table.rows) and all(len(figures) == 1 for figures in of.values())
 
-    found = [axis for axis in table.axes if is_idle(axis)]
-    return [] if len(found) == len(table.axes) else found
+    return [axis for axis in table.axes if table.measured and is_idle(axis)]
 
 
 def _without(table: Table, axes: Sequence[str]) -> tuple[Table, list[int]]:

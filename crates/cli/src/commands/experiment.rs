@@ -146,8 +146,19 @@ pub(crate) fn compare(args: &CompareArgs, console: &Console) -> Result<(), Failu
     }
     let setup = Setup::resolve(&spec)?;
     console.warn_of(&setup.device);
-    let comparison = together(&setup, &spec, &schemes, &args.what, console)?;
-    side_by_side(Comparison { refused, ..comparison }, &rows, outputs, console)
+    wordline_run::ignored_scheme_keys(&setup, &schemes)?.iter().for_each(|line| console.note(line));
+    let (comparison, failed) = {
+        let mut bar = console.bar(&setup, schemes.len() * spec.replicas as usize);
+        wordline_run::compare_finished(&setup, &schemes, threads(args.what.threads), &mut |p| bar.update(p))?
+    };
+    schemes.retain(|scheme| comparison.failed.iter().all(|f| f.scheme != *scheme));
+    let comparison = shifted(comparison, &spec, &schemes, &args.what, console)?;
+    side_by_side(Comparison { refused, ..comparison }, &rows, outputs, console)?;
+    // The results of the others are there; the errors follow them, and the last ends the command.
+    let mut failed: Vec<Failure> = failed.into_iter().map(Failure::from).collect();
+    let last = failed.pop();
+    failed.iter().for_each(|e| console.error(e));
+    last.map_or(Ok(()), Err)
 }
 
 /// Bursts that fit into the SLC cache, with rests in which it empties; six drive writes, so that blocks are
@@ -181,11 +192,22 @@ fn together(
     what: &What,
     console: &Console,
 ) -> Result<Comparison, Failure> {
-    let threads = threads(what.threads);
-    let mut comparison = compared(setup, schemes, threads, console)?;
+    let comparison = compared(setup, schemes, threads(what.threads), console)?;
+    shifted(comparison, spec, schemes, what, console)
+}
+
+/// A comparison with the runs on the shifted twin, if requested.
+fn shifted(
+    mut comparison: Comparison,
+    spec: &RunSpec,
+    schemes: &[String],
+    what: &What,
+    console: &Console,
+) -> Result<Comparison, Failure> {
     if what.twin_sensitivity {
-        let mut bar = console.bar(setup, schemes.len() * spec.replicas as usize);
-        wordline_run::sensitivity(spec, schemes, threads, &mut comparison, &mut |p| bar.update(p))?;
+        let mut bar = console.bar(&Setup::resolve(spec)?, schemes.len() * spec.replicas as usize);
+        let update = &mut |p| bar.update(p);
+        wordline_run::sensitivity(spec, schemes, threads(what.threads), &mut comparison, update)?;
     }
     Ok(comparison)
 }

@@ -47,6 +47,9 @@ pub(crate) fn new(args: &SchemeNewArgs, console: &Console) -> Result<(), Failure
         true => file,
         false => args.out.join(file).display().to_string(),
     };
+    std::fs::create_dir_all(&args.out).map_err(|e| {
+        Failure::Input(format!("--out {}: {}", args.out.display(), wordline_units::io_reason(&e)))
+    })?;
     let mut open = vec![];
     for (file, text) in files {
         open.push((Sink::open_new(&at(file), args.force)?, text));

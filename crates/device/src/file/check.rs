@@ -2,6 +2,7 @@
 
 use crate::file::medium::Read;
 use crate::spec::drive::DeviceSpec;
+use crate::spec::gc::SlcCache;
 use wordline_config::{Place, Problems, Section};
 use wordline_flash::Medium;
 use wordline_units::Bytes;
@@ -89,8 +90,13 @@ pub(crate) fn check_whole(spec: &DeviceSpec, media: &[&Read], capacity_place: &P
         problems.add(capacity_place, "capacity: less than one mapping unit is left for the host");
     } else if logical > holds {
         let cache = spec.slc_cache.map_or(0, |c| c.static_blocks);
+        let cached = || media.iter().filter(|r| r.medium.has_slc_cache());
+        if cached().any(|r| cache > r.medium.blocks_per_plane) {
+            return; // That is the problem, which is told of the cache.
+        }
         let less = if cache > 0 {
-            format!(" ({cache} blocks per plane are a static SLC cache and add no capacity)")
+            let most = most_static_blocks(spec, cache).map_or(String::new(), |n| format!("; {n} leave room"));
+            format!(" ({cache} blocks per plane are a static SLC cache and add no capacity{most})")
         } else if spec.parity_bytes() > 0 {
             " without parity".into()
         } else {
@@ -105,6 +111,16 @@ pub(crate) fn check_whole(spec: &DeviceSpec, media: &[&Read], capacity_place: &P
             ),
         );
     }
+}
+
+/// The most blocks per plane of a static SLC cache, fewer than these, with which the flash has the capacity.
+fn most_static_blocks(spec: &DeviceSpec, too_many: u32) -> Option<u32> {
+    let mut spec = spec.clone();
+    let mut fits = |blocks| {
+        spec.slc_cache = spec.slc_cache.map(|cache| SlcCache { static_blocks: blocks, ..cache });
+        spec.data_bytes() >= spec.logical_bytes()
+    };
+    (1..too_many).rev().find(|blocks| fits(*blocks))
 }
 
 /// A size in its largest unit, with at most two decimals: `411.75GiB`.

@@ -234,9 +234,12 @@ pub(crate) fn slc_cache(mut section: Section<'_>, media: &[&Read]) -> Option<Slc
         if wanted == 0 {
             section.refuse("static_blocks", "a cache needs at least one static or dynamic block");
         }
+        let typed = ["dynamic_blocks", "static_blocks"].into_iter().find(|key| section.overrides(key));
+        let of_file = if section.has("dynamic_blocks") { "dynamic_blocks" } else { "static_blocks" };
+        let key = typed.unwrap_or(of_file);
         for m in cached.iter().filter(|m| wanted > m.blocks_per_plane as u64) {
             section.refuse(
-                if section.has("dynamic_blocks") { "dynamic_blocks" } else { "static_blocks" },
+                key,
                 format!(
                     "{static_blocks} static and {dynamic_blocks} dynamic blocks exceed the {} blocks per \
                      plane of medium {:?}",

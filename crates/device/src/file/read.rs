@@ -13,7 +13,7 @@ use crate::spec::parallel::{
     Allocation, Multiplane, MultiplanePages, Packing, ParallelUnit, Parity, PartialPages, Superblock,
 };
 use crate::tables::wear::WearSpec;
-use wordline_config::{ConfigErrors, Problems, Section};
+use wordline_config::{ConfigErrors, Place, Problem, Problems, Section};
 use wordline_units::Bytes;
 
 /// Read a device file. `origin` is its name in messages; `overrides` are the dotted paths and
@@ -28,10 +28,48 @@ pub fn from_toml(
     origin: &str,
     overrides: &[(String, String)],
 ) -> Result<DeviceSpec, ConfigErrors> {
+    with_overrides(text, origin, overrides).map_err(|errors| match overrides {
+        [] => errors,
+        _ => blamed(errors, text, origin, overrides),
+    })
+}
+
+fn with_overrides(
+    text: &str,
+    origin: &str,
+    overrides: &[(String, String)],
+) -> Result<DeviceSpec, ConfigErrors> {
     let problems = Problems::default();
     let spec = Section::from_toml(text, origin, overrides, "medium", &problems)
         .and_then(|root| read(root, origin, &problems));
     problems.finish(spec)
+}
+
+/// The problems, where those of lines of the file name the override without which they are not there: nobody wrote that
+/// line wrongly.
+fn blamed(
+    mut errors: ConfigErrors,
+    text: &str,
+    origin: &str,
+    overrides: &[(String, String)],
+) -> ConfigErrors {
+    let without = |at: usize| {
+        let others: Vec<_> = [&overrides[..at], &overrides[at + 1..]].concat();
+        with_overrides(text, origin, &others).err().map_or(vec![], |e| e.problems)
+    };
+    let left: Vec<Vec<Problem>> = (0..overrides.len()).map(without).collect();
+    // Their values may differ, their keys do not.
+    let key = |problem: &Problem| problem.text.split(':').next().map(str::to_string);
+    let is_same = |a: &Problem, b: &Problem| a.place == b.place && key(a) == key(b);
+    for problem in errors.problems.iter_mut().filter(|problem| !problem.place.is_argument()) {
+        let cause = left.iter().position(|others| !others.iter().any(|other| is_same(other, problem)));
+        if let Some((path, value)) = cause.map(|at| &overrides[at]) {
+            problem.text = format!("{} ({})", problem.text, problem.place);
+            problem.place = Place::Setting(format!("{path}={value}").into());
+        }
+    }
+    errors.problems.sort_by(|a, b| a.place.cmp(&b.place));
+    errors
 }
 
 /// Check a description that did not come from a device file (but from a report, or made by hand) like a

@@ -154,7 +154,11 @@ impl Draft {
         sheet.put(
             "dies_per_chip",
             dies,
-            format!("ASSUMED: dies of {}, usual for {}", Bytes(usual.die), self.cell),
+            format!(
+                "ASSUMED: as few as hold it with up to {} each, usual for {}",
+                Bytes(usual.die),
+                self.cell
+            ),
         );
         sheet.put("planes_per_die", PLANES, "ASSUMED: typical of dies of this size");
         let left = format!(
@@ -204,8 +208,11 @@ impl Draft {
         sheet.put_text("logical", self.capacity, "Asked");
         sheet.table("host");
         sheet.put_text("rate", self.interface.rate, format!("Asked: {}", self.interface.word));
-        sheet.put_text("read_overhead", "5us", "ASSUMED: firmware and link");
-        sheet.put_text("write_overhead", "5us", "ASSUMED: firmware and link");
+        // A request occupies the link for this long, so that it bounds the requests a second: 2 M of them.
+        sheet.put_text("read_overhead", "500ns", "ASSUMED: command and completion on the link");
+        sheet.put_text("write_overhead", "500ns", "ASSUMED: command and completion on the link");
+        sheet.put_text("read_latency", "4.5us", "ASSUMED: firmware, which works on many requests");
+        sheet.put_text("write_latency", "4.5us", "ASSUMED: firmware, which works on many requests");
         sheet.table("parallel");
         sheet.put_text(
             "unit",

@@ -240,6 +240,24 @@ fn data_sheet_values_are_asked_for_or_assumed() {
     }
 }
 
+/// A request occupies the link for its overhead: 5 us of it once bounded every new drive to 200,000 requests a second,
+/// which nothing said.
+#[test]
+fn firmware_of_a_new_drive_does_not_occupy_its_link() {
+    let (text, s) = drafted(&draft());
+    let (link, all) = (s.host.read_overhead, s.host.read_overhead + s.host.read_latency);
+    assert_eq!((link, all), (SimDuration(500), SimDuration(5_000)), "{text}");
+    let said = wordline_device::drawing(&s);
+    let bound = "host link        7000 MB/s, 2,000,000 reads per second, 2,000,000 writes per second\n";
+    assert!(said.contains(bound), "{said}");
+    let (_, s) = drafted(&Draft { cell: CellMode::Slc, ..draft() });
+    let s = wordline_device::DeviceSpec {
+        host: HostLink { read_overhead: SimDuration(0), write_overhead: SimDuration(0), ..s.host },
+        ..s
+    };
+    assert!(wordline_device::drawing(&s).contains("host link        7000 MB/s\n"));
+}
+
 #[test]
 fn data_sheet_answers_are_kept_and_write_rate_is_met() {
     let rate: Rate = "2000MB/s".parse().unwrap();

@@ -325,6 +325,23 @@ fn over_committed_capacity_is_refused_with_figures() {
         "devices/x.toml:22: capacity.logical: 1GiB exceeds the capacity of the flash in its densest mode, 168MiB \
          (8 blocks per plane are a static SLC cache and add no capacity)"
     );
+    // Nobody wrote line 22 wrongly: the setting leads to it, and to the only problem.
+    assert_eq!(
+        read(&toml.replace("1GiB", "128MiB"), &[("slc_cache.static_blocks", "60"), ("gc.victim", "fifo")])
+            .expect_err("too much"),
+        "--set slc_cache.static_blocks=60: capacity.logical: 128MiB exceeds the capacity of the flash in its densest \
+         mode, 12MiB (60 blocks per plane are a static SLC cache and add no capacity; 21 leave room) \
+         (devices/x.toml:22)"
+    );
+    let dynamic =
+        toml.replace("1GiB", "128MiB").replace("static_blocks = 8", "static_blocks = 8\ndynamic_blocks = 0");
+    assert_eq!(
+        read(&dynamic, &[("slc_cache.static_blocks", "99999")]).expect_err("too many"),
+        "--set slc_cache.static_blocks=99999: slc_cache.static_blocks: 99999 static and 0 dynamic blocks exceed the \
+         64 blocks per plane of medium \"flash\""
+    );
+    // What is wrong in the file is the file's, whatever is set.
+    assert!(read(&toml, &[("gc.victim", "fifo")]).expect_err("too much").starts_with("devices/x.toml:22: "));
     assert!(
         broken("static_blocks = 8", "static_blocks = 8\ndynamic_blocks = 57")
             .contains("8 static and 57 dynamic blocks exceed the 64 blocks per plane of medium \"flash\"")

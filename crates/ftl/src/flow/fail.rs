@@ -64,7 +64,7 @@ fn stop_for(now: SimTime, out: &mut Outbox, error: MediaError) {
 pub(crate) fn no_place(state: &mut State, out: &mut Outbox) -> Outcome {
     if state.wear.lost.retired == 0 {
         if out.first_full().is_none() {
-            let how_full = format!("at {} ns: {}", state.now.0, describe_room(state));
+            let how_full = format!("at {}: {}", state.now, describe_room(state));
             out.note_full(how_full);
         }
         return Outcome::OutOfSpace;

@@ -246,9 +246,13 @@ pub struct DriveInfo<'a> {
     pub logical_pages: u32,
 }
 
-/// A scheme that does not support a device, with the reason.
+/// A scheme that does not support a device, with the reason; or one of which `layout` itself has failed.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
-#[error("scheme {scheme} does not support device {device}: {reason}")]
+#[error("{}", if *.has_failed {
+    format!("scheme {scheme}: layout() failed on device {device}: {reason}")
+} else {
+    format!("scheme {scheme} does not support device {device}: {reason}")
+})]
 pub struct Refusal {
     /// The scheme.
     pub scheme: String,
@@ -256,4 +260,6 @@ pub struct Refusal {
     pub device: String,
     /// The reason, and a remedy.
     pub reason: String,
+    /// Whether the device is not to blame: no other would do either.
+    pub has_failed: bool,
 }

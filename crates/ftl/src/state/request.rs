@@ -106,7 +106,7 @@ pub enum RequestError {
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum Fault {
     /// A scheme decided something illegal.
-    #[error("scheme {scheme}: illegal decision at t = {} ns: {decision} ({state})", time.0)]
+    #[error("scheme {scheme}: illegal decision at t = {time}: {decision} ({state})")]
     IllegalDecision {
         /// The scheme.
         scheme: String,
@@ -118,7 +118,7 @@ pub enum Fault {
         state: String,
     },
     /// A hook of a scheme failed.
-    #[error("scheme {scheme}: {hook}() failed at t = {} ns: {reason}", time.0)]
+    #[error("scheme {scheme}: {hook}() failed at t = {time}: {reason}")]
     Undecided {
         /// The scheme.
         scheme: String,
@@ -130,7 +130,7 @@ pub enum Fault {
         reason: String,
     },
     /// The storage of the data has failed.
-    #[error("media error at t = {} ns: {error}; the drive has stopped", time.0)]
+    #[error("media error at t = {time}: {error}; the drive has stopped")]
     Media {
         /// The place, the problem, and the remedy.
         error: MediaError,
@@ -139,9 +139,8 @@ pub enum Fault {
     },
     /// Livelock: the drive works without progress.
     #[error(
-        "livelock at t = {} ns: {erases} blocks erased since the last host progress; pending: {left}; if \
-         this is your scheme, make sure that its idle work ends; otherwise please report the command",
-        time.0
+        "livelock at t = {time}: {erases} blocks erased since the last host progress; pending: {left}; if \
+         this is your scheme, make sure that its idle work ends; otherwise please report the command"
     )]
     NoProgress {
         /// Blocks erased since.
@@ -152,7 +151,7 @@ pub enum Fault {
         left: String,
     },
     /// Wordline itself is at fault.
-    #[error("internal error at t = {} ns: {what}; please report the command", time.0)]
+    #[error("internal error at t = {time}: {what}; please report the command")]
     Internal {
         /// What went wrong.
         what: String,

@@ -482,8 +482,8 @@ fn told(number: u64, cut: Cut, lost: Option<&Value>, takes: Duration) -> String 
         String::new()
     };
     format!(
-        "power cut {number} at {:.3} s: {} requests lost, {} pages torn{left}; ready again after {:.1} ms{hint}",
-        cut.at.0 as f64 / 1e9,
+        "power cut {number} at {}: {} requests lost, {} pages torn{left}; ready again after {:.1} ms{hint}",
+        cut.at,
         cut.lost,
         cut.torn_pages,
         cut.ready.since(cut.at).0 as f64 / 1e6

@@ -78,6 +78,9 @@ fn the_power_of_a_fork_is_cut_by_itself() {
     assert!(answer.contains("recovery_ns"), "{answer}");
     assert!(Client::new(&socket, true).read(0, 64 * SECTOR as u32) == filled(7, 64));
     assert_eq!(served.ctl("stats")["drive"]["cuts"].as_array().map(Vec::len), Some(0));
+    // One log has the lines of all drives; whose power was cut it says.
+    let of = format!("fork unix:{}: power cut 1 at ", socket.display());
+    assert!(served.log().iter().any(|line| line.starts_with(&of)), "{:?}", served.log());
     assert!(client.read(0, 64 * SECTOR as u32) == filled(7, 64));
 }
 

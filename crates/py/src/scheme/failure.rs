@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use wordline_units::SimTime;
 
-/// The first exception of a hook, since later ones may be its consequences.
+/// The first exception of a hook of each scheme, since later ones may be its consequences.
 #[derive(Default)]
 pub(crate) struct Failed {
-    first: Mutex<Option<PyErr>>,
+    first: Mutex<Vec<(String, PyErr)>>,
     /// Number of calls of each hook, if counted.
     asked: OnceLock<Mutex<BTreeMap<&'static str, u64>>>,
 }
@@ -24,29 +24,38 @@ impl Failed {
         now: Option<SimTime>,
     ) -> String {
         let said = e.to_string();
-        let at = now.map_or(String::new(), |now| format!(" at {} ns of simulated time", now.0));
+        let at = now.map_or(String::new(), |now| format!(" at {now} of simulated time"));
         let note = format!("raised in {hook} of the scheme {scheme}{at}");
         // Python 3.10 has no notes; there the message of the run says it.
         let _ = e.value(py).call_method1("add_note", (note,));
         // An exception of a class with slots only keeps no name.
         let _ = e.value(py).setattr("of_scheme", scheme);
-        self.first().get_or_insert(e);
+        self.insert(scheme.to_string(), e);
         said
     }
 
-    /// Why a layout was refused: by the scheme itself, or by an exception, which is stored.
-    pub(crate) fn refusal(&self, py: Python<'_>, e: PyErr) -> String {
+    /// Why there is no layout: the scheme refuses the device, or an exception, which is stored; and whether it is that.
+    pub(crate) fn refusal(&self, py: Python<'_>, e: PyErr, scheme: &str) -> (String, bool) {
+        let is_ours = e.is_instance_of::<crate::error::UserError>(py);
+        let told = e.value(py).to_string();
         if e.is_instance_of::<crate::error::Refused>(py) {
-            return e.value(py).to_string();
+            return (told, false);
         }
-        let said = e.to_string();
-        self.first().get_or_insert(e);
-        said
+        let said = self.keep(py, e, [scheme, "layout"], None);
+        (if is_ours { told } else { said }, true)
     }
 
     /// Keep what was raised elsewhere.
-    pub(crate) fn first_of(&self, e: PyErr) {
-        self.first().get_or_insert(e);
+    pub(crate) fn first_of(&self, py: Python<'_>, e: PyErr) {
+        let of = e.value(py).getattr("of_scheme").and_then(|of| of.extract::<String>());
+        self.insert(of.unwrap_or_default(), e);
+    }
+
+    fn insert(&self, scheme: String, e: PyErr) {
+        let mut all = self.all();
+        if !all.iter().any(|(of, _)| *of == scheme) {
+            all.push((scheme, e));
+        }
     }
 
     /// Start to count the calls of each hook.
@@ -69,12 +78,17 @@ impl Failed {
         asked.unwrap_or_default()
     }
 
-    /// What was raised.
+    /// What was raised first.
     pub(crate) fn take(&self) -> Option<PyErr> {
-        self.first().take()
+        self.take_all().into_iter().next()
     }
 
-    fn first(&self) -> MutexGuard<'_, Option<PyErr>> {
+    /// What was raised, by scheme.
+    pub(crate) fn take_all(&self) -> Vec<PyErr> {
+        std::mem::take(&mut *self.all()).into_iter().map(|(_, e)| e).collect()
+    }
+
+    fn all(&self) -> MutexGuard<'_, Vec<(String, PyErr)>> {
         self.first.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -106,9 +106,9 @@ impl AskedRegion {
         };
         let medium = spec.media.get(pool.medium).ok_or_else(|| {
             UserError::new_err(format!(
-                "a pool is on medium {}; the drive has {}",
+                "a pool is on medium {}; wordline.Pool takes its blocks, then its medium\n  allowed: 0 to {}",
                 pool.medium,
-                spec.media.len()
+                spec.media.len().saturating_sub(1)
             ))
         })?;
         let one_shot = medium.mode(mode).is_some_and(|t| t.pages_per_program > 1);

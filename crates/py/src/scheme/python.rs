@@ -253,8 +253,8 @@ impl Scheme for PyScheme {
             Ok(layout)
         });
         laid_out.map_err(|e: PyErr| {
-            let reason = attached(|py| self.failed.refusal(py, e));
-            Refusal { scheme: self.name.clone(), device: drive.spec.name.clone(), reason }
+            let (reason, has_failed) = attached(|py| self.failed.refusal(py, e, &self.name));
+            Refusal { scheme: self.name.clone(), device: drive.spec.name.clone(), reason, has_failed }
         })
     }
 
@@ -305,7 +305,8 @@ impl Scheme for PyScheme {
             let facts = (seen.lpn.0, seen.ppn.0, PyString::intern(py, seen.mode.key()), seen.retries);
             let asked = named_tuple(READ_SEEN.import(py, FACE, "ReadSeen")?, facts)?;
             let answer = self.object.bind(py).call_method1(intern!(py, "read"), (asked, handle))?;
-            let moved: Option<AskedMove> = answered("read", "a wordline.Move, or None", &answer)?;
+            let moved: Option<AskedMove> =
+                answered("read", "a wordline.Move(lpn, seen, to), or None", &answer)?;
             moved.map(|m| m.read(&self.named)).transpose()
         })
     }

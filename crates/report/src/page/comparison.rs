@@ -104,14 +104,18 @@ fn header(page: &mut Page, comparison: &Comparison, cast: &Cast) {
 
 /// The schemes of the runs, and which of them the device does not admit.
 fn schemes(page: &mut Page, comparison: &Comparison, cast: &Cast) {
-    if cast.labels.len() < 2 && comparison.refused.is_empty() {
+    if cast.labels.len() < 2 && comparison.refused.is_empty() && comparison.failed.is_empty() {
         return;
     }
     let refused = match comparison.refused.len() {
         0 => String::new(),
         n => format!(", {n} not on this device"),
     };
-    page.section("Schemes", "schemes", &format!("{} compared{refused}.", cast.labels.len()));
+    let failed = match comparison.failed.len() {
+        0 => String::new(),
+        n => format!(", {n} failed"),
+    };
+    page.section("Schemes", "schemes", &format!("{} compared{refused}{failed}.", cast.labels.len()));
     page.html().push_str("<ul class=\"cast\">\n");
     for i in 0..cast.labels.len() {
         let role = if i == comparison.baseline_index() { "<small>baseline</small>" } else { "" };
@@ -122,7 +126,7 @@ fn schemes(page: &mut Page, comparison: &Comparison, cast: &Cast) {
         ));
     }
     page.html().push_str("</ul>\n");
-    measures::refused(page.html(), comparison);
+    measures::without_report(page.html(), comparison);
     page.end_section();
 }
 

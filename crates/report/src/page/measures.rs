@@ -83,15 +83,21 @@ fn telling(mut groups: Vec<Group>) -> (Vec<Group>, Vec<String>) {
     (groups, said)
 }
 
-/// Which schemes the device does not admit, and why.
-pub(crate) fn refused(out: &mut String, comparison: &Comparison) {
-    if comparison.refused.is_empty() {
+/// Which schemes the device does not admit, and which have failed, and why.
+pub(crate) fn without_report(out: &mut String, comparison: &Comparison) {
+    let refused = comparison.refused.iter().map(|r| (&r.scheme, &r.reason));
+    reasons(out, "Not supported on this device:", refused.collect());
+    let failed = comparison.failed.iter().map(|f| (&f.scheme, &f.reason));
+    reasons(out, "Failed, and not compared:", failed.collect());
+}
+
+fn reasons(out: &mut String, title: &str, found: Vec<(&String, &String)>) {
+    if found.is_empty() {
         return;
     }
-    out.push_str("<p class=\"caption\">Not supported on this device:</p>\n<dl class=\"refused\">\n");
-    for refused in &comparison.refused {
-        let (scheme, reason) = (soft(&refused.scheme), escape(&refused.reason));
-        let _ = writeln!(out, "<dt>{scheme}</dt><dd>{reason}</dd>");
+    let _ = writeln!(out, "<p class=\"caption\">{title}</p>\n<dl class=\"refused\">");
+    for (scheme, reason) in found {
+        let _ = writeln!(out, "<dt>{}</dt><dd>{}</dd>", soft(scheme), escape(reason));
     }
     out.push_str("</dl>\n");
 }

@@ -32,6 +32,9 @@ pub struct Comparison {
     /// Schemes that do not support the device, if all compatible ones were requested.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub refused: Vec<RefusedScheme>,
+    /// Schemes whose runs failed; those of the reports are compared nevertheless.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failed: Vec<FailedScheme>,
     /// Verdict and measures that decide; absent in files of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decision: Option<Decision>,
@@ -44,6 +47,16 @@ pub struct RefusedScheme {
     /// Its name.
     pub scheme: String,
     /// The reason, in a sentence.
+    pub reason: String,
+}
+
+/// A scheme whose run ended with an error.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct FailedScheme {
+    /// Its spelling.
+    pub scheme: String,
+    /// The error, in a line.
     pub reason: String,
 }
 
@@ -61,6 +74,7 @@ impl Comparison {
             reports,
             differences_percent,
             refused: vec![],
+            failed: vec![],
             decision: None,
         }
     }
@@ -92,7 +106,7 @@ impl Comparison {
         };
         let reports: Vec<Report> = self.reports.iter().map(carried).collect();
         match reports.as_slice() {
-            [only] if self.refused.is_empty() => serde_json::to_string(only),
+            [only] if self.refused.is_empty() && self.failed.is_empty() => serde_json::to_string(only),
             _ => serde_json::to_string(&Comparison { reports, decision: None, ..self.clone() }),
         }
     }

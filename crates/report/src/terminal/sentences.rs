@@ -1,6 +1,6 @@
 //! Text above and below a table: what was run, whether it is steady, advice, and the command that reproduces it.
 
-use crate::schema::comparison::RefusedScheme;
+use crate::schema::comparison::Comparison;
 use crate::schema::report::Report;
 use crate::terminal::text::{Look, Page};
 use crate::words::command::{class_without_file, shell_lines};
@@ -20,15 +20,25 @@ pub(crate) fn again(page: &mut Page, command: Option<Vec<String>>) {
     }
 }
 
-/// Which schemes do not support the device, and why.
-pub(crate) fn refusals(page: &mut Page, refused: &[RefusedScheme]) {
-    if !refused.is_empty() {
-        page.blank();
-        page.wrap("", "Not supported on this device:", Look::Dim);
-    }
-    let width = refused.iter().map(|r| r.scheme.width() + 2).max().unwrap_or(0);
-    for RefusedScheme { scheme, reason } in refused {
-        page.wrap(&format!("{scheme:<width$}"), reason, Look::Dim);
+/// Which schemes do not support the device, and which have failed, and why.
+pub(crate) fn without_report(page: &mut Page, comparison: &Comparison) {
+    let refused = comparison.refused.iter().map(|r| (&r.scheme, &r.reason));
+    reasons(page, "Not supported on this device:", Look::Dim, refused);
+    let failed = comparison.failed.iter().map(|f| (&f.scheme, &f.reason));
+    reasons(page, "Failed, and not compared:", Look::Plain, failed);
+}
+
+fn reasons<'a>(
+    page: &mut Page,
+    title: &str,
+    look: Look,
+    found: impl Iterator<Item = (&'a String, &'a String)> + Clone,
+) {
+    let Some(width) = found.clone().map(|(scheme, _)| scheme.width() + 2).max() else { return };
+    page.blank();
+    page.wrap("", title, look);
+    for (scheme, reason) in found {
+        page.wrap(&format!("{scheme:<width$}"), reason, look);
     }
 }
 

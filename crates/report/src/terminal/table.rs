@@ -4,7 +4,7 @@ use crate::schema::comparison::Comparison;
 use crate::schema::report::Report;
 use crate::terminal::by_scheme::transposed;
 use crate::terminal::columns::{Columns, Ratios};
-use crate::terminal::sentences::{advice, again, heading, refusals, steadiness};
+use crate::terminal::sentences::{advice, again, heading, steadiness, without_report};
 use crate::terminal::text::{Look, Page, TerminalStyle};
 use crate::words::conditions::{conditions, sentence};
 use crate::words::figures::figure::Section;
@@ -118,7 +118,7 @@ pub fn table(comparison: &Comparison, shown: &Rows, style: TerminalStyle) -> Str
     }
     steadiness(&mut page, reports, &labels);
     advice(&mut page, reports);
-    refusals(&mut page, &comparison.refused);
+    without_report(&mut page, comparison);
     again(&mut page, command_of(comparison));
     page.finish()
 }

@@ -25,7 +25,8 @@ pub fn significant(x: f64) -> String {
     // The exponent after rounding, so that 9.996 becomes 10.0 and not 10.00.
     let rounded = format!("{x:.2e}");
     let exponent: i32 = rounded.split_once('e').and_then(|(_, e)| e.parse().ok()).unwrap_or(0);
-    if exponent < -4 {
+    // 0.0000123 beside 0.000123; what is smaller yet is next to nothing, and no table could hold it.
+    if exponent < -6 {
         return rounded;
     }
     let value: f64 = rounded.parse().unwrap_or(x);
@@ -295,7 +296,8 @@ mod tests {
         for (x, text) in [
             (0.0, "0"),
             (0.000_123_4, "0.000123"),
-            (0.000_012_34, "1.23e-5"),
+            (0.000_012_34, "0.0000123"),
+            (0.000_000_123_4, "1.23e-7"),
             (0.412_3, "0.412"),
             (1.0, "1.00"),
             (9.996, "10.0"),

@@ -107,9 +107,10 @@ pub(crate) fn short_advice(reports: &[Report]) -> Option<String> {
     Some(match longer(reports).and(options(reports)) {
         Some(options) => {
             let words: Vec<String> = options.iter().map(|(name, value)| format!("{name} {value}")).collect();
-            // A first estimate: what a longer run needs only it can tell.
+            // What a longer run needs only it can tell.
             format!(
-                "to reach a steady state {all}use the command below with {} or more.",
+                "to reach a steady state {all}use the command below with {} or more; that is a lower bound, \
+                 since only a longer run shows when its warm-up ends.",
                 words.join(" and ")
             )
         }
@@ -403,7 +404,7 @@ mod tests {
         assert_eq!(
             short_advice(&mixed).unwrap(),
             "to reach a steady state in the runs without overload, use the command below with --set \
-             workload.loops=20 or more."
+             workload.loops=20 or more; that is a lower bound, since only a longer run shows when its warm-up ends."
         );
     }
 
@@ -437,7 +438,8 @@ mod tests {
         assert_eq!(words[words.len() - 4..], ["--set", "gc.victim=fifo", "--set", "workload.loops=20"]);
         assert_eq!(
             short_advice(&[twice]).unwrap(),
-            "to reach a steady state use the command below with --set workload.loops=20 or more."
+            "to reach a steady state use the command below with --set workload.loops=20 or more; that is a lower \
+             bound, since only a longer run shows when its warm-up ends."
         );
         // Each pass of a trace that is cut has this many requests.
         let cut = run(Reached::No, json!({ "kind": "trace", "requests": 617, "loops": 2 }));

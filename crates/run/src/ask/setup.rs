@@ -316,6 +316,11 @@ impl Setup {
         self.scheme(scheme)
     }
 
+    /// The settings `scheme.KEY`.
+    pub(crate) fn scheme_set(&self) -> &[(String, String)] {
+        &self.scheme_set
+    }
+
     /// Refuse a `scheme.KEY` that no scheme has.
     pub(crate) fn check_scheme_keys(&self, spellings: &[String]) -> Result<(), RunError> {
         for (key, value) in &self.scheme_set {

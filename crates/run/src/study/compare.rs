@@ -4,13 +4,13 @@
 
 use crate::ask::setup::Setup;
 use crate::ask::spec::{Executor, Job, JobProgress, RunSpec};
-use crate::error::RunError;
+use crate::error::{Blame, RunError};
 use crate::execute::{Progress, run_on};
 use crate::study::threads::join;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
-use wordline_report::{Comparison, RefusedScheme, Report, replicas};
+use wordline_report::{Comparison, FailedScheme, RefusedScheme, Report, replicas};
 use wordline_sim::{Device, NoProbe};
 use wordline_units::{Message, Opt};
 
@@ -36,6 +36,7 @@ pub fn admitted(setup: &Setup, named: &[String]) -> Result<(Vec<String>, Vec<Ref
         let built = setup.spec.registry.build(&setup.scheme(&entry.name)?)?;
         match Device::<NoProbe>::new(&setup.device, &setup.geometry, built, NoProbe) {
             Ok(_) => all.push(entry.name.to_string()),
+            Err(e) if e.has_failed => return Err(e.into()),
             Err(e) => refused.push(RefusedScheme { scheme: entry.name.to_string(), reason: e.reason }),
         }
     }
@@ -45,6 +46,30 @@ pub fn admitted(setup: &Setup, named: &[String]) -> Result<(Vec<String>, Vec<Ref
         return Err(RunError::Input(format!("no scheme supports the device\n  {}", why.join("\n  "))));
     }
     Ok((schemes, refused))
+}
+
+/// A line for each `scheme.KEY` that some of these schemes have, and others lack and run without.
+///
+/// # Errors
+/// If none has it, or there is no such scheme.
+pub fn ignored_scheme_keys(setup: &Setup, schemes: &[String]) -> Result<Vec<String>, RunError> {
+    setup.check_scheme_keys(schemes)?;
+    let mut lines = vec![];
+    for (key, value) in setup.scheme_set() {
+        let mut lacking = vec![];
+        for scheme in schemes {
+            let layers = setup.spec.registry.layers(scheme)?;
+            if !layers.iter().any(|(entry, _)| entry.parameters.iter().any(|p| p.key == key.as_str())) {
+                lacking.push(scheme.as_str());
+            }
+        }
+        if !lacking.is_empty() {
+            let (has, runs) = if lacking.len() == 1 { ("has", "runs") } else { ("have", "run") };
+            let who = lacking.join(", ");
+            lines.push(format!("scheme.{key}={value}: {who} {has} no such parameter and {runs} without it"));
+        }
+    }
+    Ok(lines)
 }
 
 /// Run each replica of each scheme on a resolved setup, on up to this many threads. The first scheme is the
@@ -58,6 +83,46 @@ pub fn compare(
     threads: usize,
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Comparison, RunError> {
+    let (comparison, mut failed) = run_all(setup, schemes, (threads, IfFailed::Stop), progress)?;
+    if failed.is_empty() { Ok(comparison) } else { Err(failed.swap_remove(0)) }
+}
+
+/// The same, where a scheme that fails or refuses the device costs the others nothing: the comparison is of those that
+/// have a report, and names the others. Their errors are in the same order.
+///
+/// # Errors
+/// The first error, if no scheme has a report; any that concerns all schemes.
+pub fn compare_finished(
+    setup: &Setup,
+    schemes: &[String],
+    threads: usize,
+    progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+) -> Result<(Comparison, Vec<RunError>), RunError> {
+    let (comparison, mut failed) = run_all(setup, schemes, (threads, IfFailed::GoOn), progress)?;
+    if comparison.reports.is_empty() && !failed.is_empty() {
+        return Err(failed.swap_remove(0));
+    }
+    Ok((comparison, failed))
+}
+
+/// What becomes of the other schemes if one fails.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum IfFailed {
+    Stop,
+    GoOn,
+}
+
+/// Whether an error is that of a scheme, and others may have none.
+fn is_of_scheme(e: &RunError) -> bool {
+    matches!(e.blame(), Blame::Fault | Blame::Refused)
+}
+
+fn run_all(
+    setup: &Setup,
+    schemes: &[String],
+    (threads, if_failed): (usize, IfFailed),
+    progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+) -> Result<(Comparison, Vec<RunError>), RunError> {
     // Every scheme is built once before any runs, so that a mistake in the last costs no time.
     setup.check_scheme_keys(schemes)?;
     if let Some(file) = &setup.spec.save_state {
@@ -75,6 +140,8 @@ pub fn compare(
         setup.spec.registry.build(&setup.scheme(scheme)?)?;
     }
     let stop = AtomicBool::new(false);
+    // Further replicas of a scheme that has failed are not begun.
+    let given_up: Vec<AtomicBool> = schemes.iter().map(|_| AtomicBool::new(false)).collect();
     let next = AtomicUsize::new(0);
     let replicas = setup.spec.replicas as usize;
     let runs = schemes.len() * replicas;
@@ -89,7 +156,7 @@ pub fn compare(
         let (say, hear) = mpsc::channel();
         let mut at_work = vec![];
         for _ in 0..threads.clamp(1, runs.max(1)) {
-            let (say, stop, next) = (say.clone(), &stop, &next);
+            let (say, stop, next, given_up) = (say.clone(), &stop, &next, &given_up);
             at_work.push(scope.spawn(move || {
                 loop {
                     let number = next.fetch_add(1, Ordering::Relaxed);
@@ -97,6 +164,9 @@ pub fn compare(
                         return;
                     }
                     let (scheme, replica) = (&schemes[number / replicas], (number % replicas) as u32);
+                    if given_up[number / replicas].load(Ordering::Relaxed) {
+                        continue;
+                    }
                     let mut said = |p| {
                         // A listener that has gone away is not a reason to stop.
                         let _ = say.send(Word::Progress(p));
@@ -111,8 +181,12 @@ pub fn compare(
                     let result = away.unwrap_or_else(here);
                     // The first is the report of its scheme, and kept whole.
                     let result = if replica == 0 { result } else { result.map(|r| r.in_brief()) };
-                    if result.is_err() {
-                        stop.store(true, Ordering::Relaxed);
+                    match &result {
+                        Err(e) if if_failed == IfFailed::GoOn && is_of_scheme(e) => {
+                            given_up[number / replicas].store(true, Ordering::Relaxed);
+                        }
+                        Err(_) => stop.store(true, Ordering::Relaxed),
+                        Ok(_) => {}
                     }
                     let _ = say.send(Word::Done(number, Box::new(result)));
                 }
@@ -131,20 +205,33 @@ pub fn compare(
         }
         join(at_work);
     });
-    // A run that another's error interrupted is not to blame.
-    let is_cause = |r: &Option<Result<Report, RunError>>| matches!(r, Some(Err(e)) if !matches!(e, RunError::Interrupted));
-    if let Some(at) = results.iter().position(is_cause)
-        && let Some(Err(e)) = results.swap_remove(at)
-    {
-        return Err(e);
+    let (mut of_schemes, mut failed, mut errors) = (vec![], vec![], vec![]);
+    for (scheme, own) in schemes.iter().zip(results.chunks_mut(replicas)) {
+        // A run that another's error interrupted is not to blame.
+        let is_cause = |r: &Option<Result<Report, RunError>>| matches!(r, Some(Err(e)) if !matches!(e, RunError::Interrupted));
+        if let Some(Err(e)) = own.iter().position(is_cause).and_then(|at| own[at].take()) {
+            if if_failed == IfFailed::Stop || !is_of_scheme(&e) {
+                return Err(e);
+            }
+            failed.push(FailedScheme { scheme: scheme.clone(), reason: first_line(&e) });
+            errors.push(e);
+            continue;
+        }
+        let reports: Option<Result<Vec<Report>, RunError>> = own.iter_mut().map(Option::take).collect();
+        of_schemes.push(reports.unwrap_or(Err(RunError::Interrupted)));
     }
-    let reports: Option<Result<Vec<Report>, RunError>> = results.into_iter().collect();
-    let mut reports = reports.unwrap_or(Err(RunError::Interrupted))?.into_iter();
-    let mut of_schemes = Vec::with_capacity(schemes.len());
-    while let Some(first) = reports.next() {
-        of_schemes.push(replicated(&setup.spec, first, reports.by_ref().take(replicas - 1)));
-    }
-    Ok(Comparison::new(of_schemes))
+    let finished = of_schemes.into_iter().map(|reports| {
+        let mut reports = reports?.into_iter();
+        let first = reports.next().ok_or(RunError::Interrupted)?;
+        Ok(replicated(&setup.spec, first, reports))
+    });
+    let finished: Vec<Report> = finished.collect::<Result<_, RunError>>()?;
+    Ok((Comparison { failed, ..Comparison::new(finished) }, errors))
+}
+
+/// What an error says, without the command that leads to it and without advice.
+fn first_line(e: &RunError) -> String {
+    e.to_string().lines().next().unwrap_or_default().to_string()
 }
 
 /// A replica of a scheme in another process, if it executes there.

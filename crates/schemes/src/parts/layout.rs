@@ -93,7 +93,7 @@ pub(crate) fn cache_size(medium: &Medium) -> String {
 /// How a scheme refuses a drive: with a reason.
 pub(crate) fn refuser(scheme: &str, drive: &DriveInfo) -> impl Fn(String) -> Refusal + use<> {
     let (scheme, device) = (scheme.to_string(), drive.spec.name.clone());
-    move |reason| Refusal { scheme: scheme.clone(), device: device.clone(), reason }
+    move |reason| Refusal { scheme: scheme.clone(), device: device.clone(), reason, has_failed: false }
 }
 
 /// The medium of a drive.

@@ -149,7 +149,7 @@ fn fails_and_comes_back(call: Call, after: u32) -> u64 {
     };
     assert_eq!((why.what(), why.mend(), *time), ("no space is left", "make room", d.now()));
     assert!(why.place().starts_with(if call == Call::Erase { "block" } else { "page" }));
-    assert_eq!(error.to_string(), format!("media error at t = {} ns: {why}; the drive has stopped", time.0));
+    assert_eq!(error.to_string(), format!("media error at t = {time}: {why}; the drive has stopped"));
     let now = d.now();
     assert_eq!(d.advance_to(SimTime(now.0 + 1)).unwrap_err(), error);
     assert_eq!(d.submit(HostRequest::new(HostOp::Read, 0, 4).at(now), now).unwrap_err(), error);

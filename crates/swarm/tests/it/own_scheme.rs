@@ -30,7 +30,8 @@ impl Scheme for Cached {
     fn layout(&mut self, drive: &DriveInfo) -> Result<Layout, Refusal> {
         let [medium] = &drive.geometry.media[..] else {
             let reason = "it knows one medium".into();
-            return Err(Refusal { scheme: self.name.into(), device: drive.spec.name.clone(), reason });
+            let (scheme, device) = (self.name.into(), drive.spec.name.clone());
+            return Err(Refusal { scheme, device, reason, has_failed: false });
         };
         let region = |name, mode| Region::new(name, PoolId(0), mode, ProgramRule::Sequential);
         let cache = Region { quota: 2, ..region("cache", CellMode::Slc) };
@@ -124,7 +125,7 @@ impl Scheme for Choosy {
 
     fn layout(&mut self, drive: &DriveInfo) -> Result<Layout, Refusal> {
         let (scheme, device) = ("choosy".into(), drive.spec.name.clone());
-        Err(Refusal { scheme, device, reason: "it wants nine media".into() })
+        Err(Refusal { scheme, device, reason: "it wants nine media".into(), has_failed: false })
     }
 
     fn place(&mut self, _: &Parcel, _: &View) -> Place {

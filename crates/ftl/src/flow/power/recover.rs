@@ -58,7 +58,7 @@ pub(crate) fn recover(
     let mut layer = Layer::new(drive, scheme, media)?;
     let refuse = |layer: &Layer, reason| {
         let (scheme, device) = (layer.seat.scheme.name().to_string(), drive.spec.name.clone());
-        Refusal { scheme, device, reason }
+        Refusal { scheme, device, reason, has_failed: false }
     };
     let metadata = metadata.ok_or_else(|| refuse(&layer, LOST.to_string()))?;
     layer.store.recover(base);

@@ -47,6 +47,11 @@ pub(crate) fn named(head: &str) -> Result<Named, WorkloadError> {
 
 pub(crate) fn unknown(head: &str, name: &str) -> WorkloadError {
     let names = || TWINS.iter().map(|t| t.name);
+    if name.ends_with(".toml") {
+        return Problem::new(ErrorKind::Option, head, "unknown twin")
+            .hint(format!("a twin of your own is the workload {name}, without twin:"))
+            .into();
+    }
     Problem::new(ErrorKind::Option, head, "unknown twin")
         .allowed(names().collect::<Vec<_>>().join(", "))
         .hint(did_you_mean(name, names()))
