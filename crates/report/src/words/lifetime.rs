@@ -182,26 +182,7 @@ pub(crate) fn checks(lifetimes: &Lifetimes) -> Vec<Said> {
     let said = phrases::once(said, &names, TOGETHER);
     // Of a few schemes each is named, also where it is all of them.
     let named = |said: Said| if said.who.is_empty() { Said { who: names.clone(), ..said } } else { said };
-    let said = if names.len() < TOGETHER { said.into_iter().map(named).collect() } else { said };
-    said.into_iter().chain(leaves_out(lifetimes).map(|text| Said { who: vec![], text })).collect()
-}
-
-/// Drive writes from which on a pass of a synthetic workload touches all that it ever would, but for a twentieth.
-const TOUCHES_ALL: f64 = 3.0;
-
-/// Says that each pass repeats its requests, where a longer one would write to further pages of a new drive.
-fn leaves_out(lifetimes: &Lifetimes) -> Option<String> {
-    let is_drawn = lifetimes.workload.details.get("kind").is_some_and(|kind| kind == "synthetic");
-    let is_new = lifetimes.config["initial"]["spelling"] == "fresh";
-    let life = lifetimes.schemes.first()?.lives.first()?;
-    let each = life.phases.first()?.drive_writes / f64::from(life.acceleration.max(1));
-    (is_drawn && is_new && each < TOUCHES_ALL).then(|| {
-        format!(
-            "a pass is {} drive writes, and every pass repeats the same requests: pages that it leaves out stay \
-             empty, so WAF may be lower and the life longer than under endless requests; raise --requests",
-            number::significant(each)
-        )
-    })
+    if names.len() < TOGETHER { said.into_iter().map(named).collect() } else { said }
 }
 
 /// The verdict in a sentence, with its basis.
@@ -276,7 +257,6 @@ fn lasts_longer(best: &SchemeLife, base: &SchemeLife) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schema::lifetime::LifePhase;
     use crate::schema::report::SchemeInfo;
 
     fn life(drive_writes: f64, years: f64) -> Life {
@@ -315,27 +295,6 @@ mod tests {
         assert!((at_pace / (figure("DWPD over 5 years") * 5.0) - 1.0).abs() < 1e-12, "{at_pace}");
         assert!((figure("DWPD over 5 years") - 0.6).abs() < 1e-3);
         assert_eq!(drive_writes_per_day_at_pace(&Life::default()), None);
-    }
-
-    /// Uniform writes of 1.5 drives, repeated, leave a fifth of the drive empty for ever.
-    #[test]
-    fn short_pass_of_drawn_requests_is_told_of() {
-        let of = |kind: &str, initial: &str, drive_writes: f64| {
-            let phase = LifePhase { drive_writes, ..LifePhase::default() };
-            let mut all =
-                lifetimes(vec![under("a", vec![Life { phases: vec![phase], ..life(100.0, 1.0) }], None)]);
-            all.workload.details = [("kind".to_string(), kind.into())].into();
-            all.config = serde_json::json!({ "initial": { "spelling": initial } });
-            checks(&all).last().map_or(String::new(), |said| said.text.clone())
-        };
-        assert!(
-            of("synthetic", "fresh", 20.0 * 1.526).starts_with("a pass is 1.53 drive writes, and every pass")
-        );
-        for (kind, initial, drive_writes) in
-            [("trace", "fresh", 20.0), ("synthetic", "fill:100%", 20.0), ("synthetic", "fresh", 60.0)]
-        {
-            assert_eq!(of(kind, initial, drive_writes), "", "{kind} {initial} {drive_writes}");
-        }
     }
 
     #[test]
