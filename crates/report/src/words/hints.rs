@@ -29,21 +29,6 @@ fn few(count: u64, kind: &str) -> Option<String> {
     ))
 }
 
-/// Ratio of page bytes to host bytes from which on it matters which of them WAF divides by.
-const PARTIAL: f64 = 1.1;
-
-/// Says that WAF counts host writes in whole mapping pages, where that hides part of it.
-fn in_pages(r: &Report) -> Option<String> {
-    let moved = r.host.moved();
-    let times = r.host.page_bytes() as f64 / moved.write_bytes as f64;
-    (r.waf.is_some() && moved.write_bytes > 0 && times >= PARTIAL).then(|| {
-        format!(
-            "host writes fill parts of mapping pages, and WAF counts whole pages: per byte that the host sent, \
-             it is {times:.2} times as large."
-        )
-    })
-}
-
 /// Whether any run has so few requests of a kind that its p99.9 is their maximum.
 pub(crate) fn are_few(reports: &[Report]) -> bool {
     let kinds = |r: &Report| [r.latency_us.write, r.latency_us.read];
@@ -69,9 +54,6 @@ pub(crate) fn hints(reports: &[Report]) -> Vec<Said> {
                 number::count(r.host.requests),
                 outcomes.join(", ")
             );
-            add(text, run);
-        }
-        if let Some(text) = in_pages(r) {
             add(text, run);
         }
         if r.host.unplaced_bytes > 0 {
@@ -109,27 +91,6 @@ pub(crate) fn hints(reports: &[Report]) -> Vec<Said> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// WAF of 4 KiB writes on pages of 16 KiB looks four times better than per byte sent.
-    #[test]
-    fn writes_of_parts_of_pages_are_told_of_beside_waf() {
-        let report = |write_bytes, write_page_bytes| {
-            let mut r = Report { waf: Some(Default::default()), ..Report::default() };
-            r.host.counts.bytes.write_bytes = write_bytes;
-            r.host.pages.write_page_bytes = write_page_bytes;
-            r
-        };
-        let said = hints(&[report(4096, 16_384)]);
-        assert!(
-            said[0].text.ends_with("per byte that the host sent, it is 4.00 times as large."),
-            "{}",
-            said[0].text
-        );
-        for (bytes, pages) in [(16_384, 16_384), (16_000, 16_384), (0, 0)] {
-            assert!(in_pages(&report(bytes, pages)).is_none(), "{bytes}");
-        }
-        assert!(in_pages(&Report { waf: None, ..report(4096, 16_384) }).is_none());
-    }
 
     /// With fewer than 1,000 requests the rank of p99.9 is the last one; with fewer than 100, that of p99 too.
     #[test]
