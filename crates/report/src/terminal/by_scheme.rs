@@ -7,13 +7,20 @@ use crate::words::number;
 use crate::words::row::{Group, Row};
 use unicode_width::UnicodeWidthStr;
 
+/// The label of write amplification itself; other figures under its heading are kinds of it.
+const WAF: &str = "WAF";
+
 /// The head of a column: `w p99` for a write latency, else the label, under the heading if that is clearer.
 fn head(row: &Row, heading: &str) -> Vec<String> {
     if heading.ends_with(" latency") {
         return vec![row.name(heading).replacen("write ", "w ", 1).replacen("read ", "r ", 1)];
     }
-    let alone = ["Throughput", "Write amplification", "Requests", metrics::TITLE].contains(&heading);
-    let mut lines = if alone { vec![] } else { broken(heading, NAME_WIDTH) };
+    let mut lines = match heading {
+        "Throughput" | "Requests" | metrics::TITLE => vec![],
+        "Write amplification" if row.label == WAF => vec![],
+        "Write amplification" => vec![WAF.to_string()],
+        heading => broken(heading, NAME_WIDTH),
+    };
     lines.extend(broken(&row.label, NAME_WIDTH));
     lines
 }

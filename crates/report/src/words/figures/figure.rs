@@ -23,6 +23,9 @@ pub(crate) enum Shown {
     WhereAny(fn(&Report) -> bool),
 }
 
+/// Ratio of the two ways of counting WAF from which on both have a row.
+const ROUNDED_UP: f64 = 1.1;
+
 /// One figure of a report.
 #[derive(Clone, Copy, Debug)]
 pub struct Figure {
@@ -89,8 +92,9 @@ impl Figure {
                 "decides" => figure.decides = true,
                 "if any" => figure.shown = Shown::IfAny,
                 "if rounded up" => {
-                    figure.shown =
-                        Shown::WhereAny(|r| r.waf.as_ref().is_some_and(|waf| waf.per_host_byte.is_some()));
+                    figure.shown = Shown::WhereAny(|r| {
+                        r.waf.as_ref().is_some_and(|waf| waf.per_host_byte > Some(ROUNDED_UP * waf.total))
+                    });
                 }
                 "if early copies" => {
                     figure.shown = Shown::WhereAny(|r| r.waf.as_ref().is_some_and(|waf| waf.paper.is_some()));
