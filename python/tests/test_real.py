@@ -146,6 +146,7 @@ def test_rated_random_iops_are_fitted(tmp_path: Path) -> None:
     assert -0.2 < errors["random writes at QD256"] < -0.15
     (why,) = (line for line in found.unknown if "per write" in line)
     assert "kIOPS, below the rated 900" in why
+    assert found.sheet.values["host.write_overhead"][1].endswith("; not identifiable, at most")
     assert not any("per read" in line or "read times" in line for line in found.unknown)
     text = found.sheet.toml()
     assert "maker's statement of at most, and single reads: https://a.example https://b" in text

@@ -91,3 +91,10 @@ def unknown(one: Rated, found: float) -> str | None:
         f"time of the controller per {one.way}: flash or link limit the model to {found:,.0f} "
         f"kIOPS, below the rated {one.kiops.value:g}"
     )
+
+
+def doubt(text: Sheet, one: Rated) -> None:
+    """Mark the time of a direction as a bound, since another limit is reached before it."""
+    path = f"host.{one.way}_overhead"
+    value, source = text.values[path]
+    text.put(path, value, f"{source}; not identifiable, at most")

@@ -287,6 +287,7 @@ class _Cliff:
             fitted.rows.append(Row(one.what, "kIOPS", one.kiops, found))
             if why := controller_time.unknown(one, found):
                 fitted.unknown.append(why)
+                controller_time.doubt(fitted.sheet, one)
         if (rate := controller_time.single(self.drive)) is not None:
             found = bench.single_kiops()
             fitted.rows.append(Row("random reads at QD1, drive full", "kIOPS", rate, found))
