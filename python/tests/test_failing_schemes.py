@@ -86,9 +86,7 @@ def test_failed_scheme_leaves_the_others_results(wordline, file, tmp_path):
     assert done.code == 1
     table = done.out
     assert table.startswith("slc-cache · conventional\n")
-    assert "Failed, and not compared:\nlate    place() failed at t = " in table.replace(
-        "scheme late: ", ""
-    )
+    assert "Failed, and not compared:\nlate    place() failed at t = " in table
     # Each traceback says whose it is, and each has its error.
     for name, hook in (("late", "place"), ("raises", "layout")):
         assert f"error: scheme {name}: {hook}() failed" in done.err

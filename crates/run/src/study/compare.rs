@@ -213,7 +213,7 @@ fn run_all(
             if if_failed == IfFailed::Stop || !is_of_scheme(&e) {
                 return Err(e);
             }
-            failed.push(FailedScheme { scheme: scheme.clone(), reason: first_line(&e) });
+            failed.push(FailedScheme { scheme: scheme.clone(), reason: first_line(&e, scheme) });
             errors.push(e);
             continue;
         }
@@ -229,9 +229,11 @@ fn run_all(
     Ok((Comparison { failed, ..Comparison::new(finished) }, errors))
 }
 
-/// What an error says, without the command that leads to it and without advice.
-fn first_line(e: &RunError) -> String {
-    e.to_string().lines().next().unwrap_or_default().to_string()
+/// What an error of a scheme says, without its name, the command that leads to it, and advice.
+fn first_line(e: &RunError, scheme: &str) -> String {
+    let text = e.to_string();
+    let line = text.lines().next().unwrap_or_default();
+    line.strip_prefix(&format!("scheme {scheme}: ")).unwrap_or(line).to_string()
 }
 
 /// A replica of a scheme in another process, if it executes there.
