@@ -159,6 +159,7 @@ fn try_job(
             paces: layer.requests.pace_mut().begin(&layer.state, region, block, why),
         });
         set_phase(&mut layer.state.blocks, block, Phase::Collecting);
+        layer.state.map.begin_emptying(block);
         layer.state.counters.collections += u64::from(why != GcReason::Due);
     }
     members.for_each(|(plane, _)| step_job(layer, region, plane));
