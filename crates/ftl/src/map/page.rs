@@ -415,3 +415,41 @@ impl PageMap {
         self.opened_blocks as u64 * self.slots_per_block as u64
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::image::base::{Mapped, PlaneBase, Ranks};
+    use crate::image::permutation::Permutation;
+    use crate::image::stripe::Stripe;
+    use wordline_device::Level;
+
+    #[test]
+    fn emptied_block_keeps_the_pages_of_its_image() {
+        let spec = wordline_device::find("demo-8gb").unwrap().spec(&[]).unwrap();
+        let geometry = Arc::new(spec.geometry().unwrap());
+        let levels = [Level::Channel, Level::Chip, Level::Die, Level::Plane];
+        let stripe = Stripe::new(geometry.media[0].topology, 0, geometry.units_per_page(0), levels);
+        let (pages, slots) = (20_000, geometry.most_slots);
+        let first_block = |plane| geometry.blocks_of(plane).start;
+        let image =
+            BaseImage::new(&geometry, stripe, &Mapped::First(pages), &(0..0), first_block, |_, of| {
+                let ranks = Ranks::Keyed(Permutation::keyed(of.count, 7));
+                (PlaneBase::packed(of.count, slots / 2, slots, 1), ranks)
+            });
+        let mut map = PageMap::new(&geometry, pages).unwrap();
+        map.adopt(image);
+        let gone = map.lookup(Lpn(5));
+        map.unmap(Lpn(5), &mut Dead::new());
+        let block = geometry.block_of(gone);
+        let owners = |map: &mut PageMap| -> Vec<Option<Lpn>> {
+            (0..slots).map(|slot| map.live_at(geometry.ppn(block, slot))).collect()
+        };
+        let before = owners(&mut map);
+        map.begin_emptying(block);
+        assert_eq!(owners(&mut map), before);
+        assert_eq!(before[geometry.slot_of(gone) as usize], None);
+        let live: Vec<(u32, Lpn)> = (0..).zip(before).filter_map(|(slot, lpn)| Some((slot, lpn?))).collect();
+        assert!(!live.is_empty() && live.iter().all(|(s, lpn)| map.lookup(*lpn) == geometry.ppn(block, *s)));
+    }
+}
