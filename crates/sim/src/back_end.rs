@@ -123,8 +123,8 @@ impl BackEnd {
 
     /// An operation leaves its plane at its end, as [`Planes::end`] has it.
     #[inline(always)]
-    pub fn end(&mut self, user: User, ftl: &mut Ftl, now: SimTime) -> (Place, bool) {
-        self.planes.end(user, self.scheduler.arrays().suspends(), ftl, now)
+    pub fn end(&mut self, entry: QueueEntry, ftl: &mut Ftl, now: SimTime) -> (Place, bool) {
+        self.planes.end(entry, self.scheduler.arrays().suspends(), ftl, now)
     }
 
     /// An operation arrives at its plane. With nothing else to do there, and its array or bus free, it begins, as it

@@ -301,7 +301,7 @@ impl<P: Probe> Dispatcher<P> {
     fn array_is_through(&mut self, user: User) {
         let entry = self.back.planes().registers(user.plane as usize).current().held;
         if !entry.is_read() {
-            return self.end(user);
+            return self.end(entry);
         }
         if let Some(place) = self.back.sensed(entry, &self.ftl, self.clock.now()) {
             return self.begin_on_bus(place, entry, 0);
@@ -316,7 +316,7 @@ impl<P: Probe> Dispatcher<P> {
         let registers = self.back.planes_mut().registers_mut(plane);
         let entry = registers.register(user.op).held;
         if entry.is_read() && !self.ftl.repeat(user.op) {
-            self.end(user);
+            self.end(entry);
         } else if registers.has_cached(user.op) {
             if self.back.arrays().is_multiplane() {
                 self.serve_first(Ask::Bus(channel as u32)); // Before the array looks at what has been moved.
@@ -337,16 +337,15 @@ impl<P: Probe> Dispatcher<P> {
 
     /// An operation is over, and its plane free. All goes on that follows.
     #[inline]
-    fn end(&mut self, user: User) {
-        let (id, plane, now) = (user.op, user.plane as usize, self.clock.now());
+    fn end(&mut self, entry: QueueEntry) {
+        let (id, plane, now) = (entry.op, entry.plane.index(), self.clock.now());
         self.observer.ready(&self.ftl, id, now);
-        let entry = self.back.planes().registers(plane).register(id).held;
-        debug_assert!(entry.op == id && entry.serves_host() == self.ftl.serves_host(id));
+        debug_assert_eq!(entry.serves_host(), self.ftl.serves_host(id));
         if entry.is_idle_work() && !entry.serves_host() {
             self.observer.count_idle_operation(&self.ftl, id);
-            self.back.charge_idle_work(user, &self.ftl, &mut self.observer, now);
+            self.back.charge_idle_work(user(&entry), &self.ftl, &mut self.observer, now);
         }
-        let (Place { die, array, .. }, is_one) = self.back.end(user, &mut self.ftl, now);
+        let (Place { die, array, .. }, is_one) = self.back.end(entry, &mut self.ftl, now);
         let watched = P::WATCHES.then(|| (self.ftl.op(id).number(), self.ftl.completed().len()));
         let next = drive::end(self, id, die);
         if let Some((number, before)) = watched {
@@ -377,7 +376,7 @@ impl<P: Probe> Dispatcher<P> {
         let now = self.clock.now();
         self.observer.measure(id, &mut self.ftl, self.back.scheduler(), now);
         self.front.hand_over(id, &mut self.ftl, &mut self.observer, now);
-        if self.ftl.inspect().works_when_idle() && self.outstanding() == 0 {
+        if self.outstanding() == 0 && self.ftl.inspect().works_when_idle() {
             self.front.rest(&mut self.clock);
         }
     }

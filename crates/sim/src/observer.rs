@@ -238,9 +238,9 @@ impl<P: Probe> Observer<P> {
 
     /// Sample the representative blocks of the map.
     pub fn sample_block_map(&mut self, ftl: &Ftl, now: SimTime) {
-        let mut cells = vec![];
+        let (mut cells, drive) = (vec![], ftl.inspect());
         for row in map_rows(ftl.view().geometry()) {
-            cells.extend(row.blocks().map(|block| ftl.inspect().block_status(block)));
+            cells.extend(row.blocks().map(|block| drive.block_status(block)));
         }
         self.metrics.add_frame(Frame { at: now, cells });
     }

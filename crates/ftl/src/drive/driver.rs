@@ -166,9 +166,9 @@ fn carry_out<D: Driver>(driver: &mut D) {
         }
         driver.layer_mut().parts_mut().out.drop_effects(asked);
         driver.end_round();
-        let ended = driver.layer().completed().len();
+        let ended = driver.layer().parts().out.completed().len();
         for i in 0..ended {
-            let id = driver.layer().completed()[i];
+            let id = driver.layer().parts().out.completed()[i];
             driver.complete(id);
         }
         driver.layer_mut().parts_mut().out.drop_completed(ended);

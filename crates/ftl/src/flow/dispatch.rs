@@ -27,7 +27,7 @@ use crate::flow::metadata::demand_map::{
 use crate::flow::moves::moves::{
     begin_held_move, enqueue_move, finish_move_read, leave_joined_moves, rewrite_read_done,
 };
-use crate::flow::moves::relocate::{Relocated, relocate};
+use crate::flow::moves::relocate::{Relocated, Relocation, relocate};
 use crate::flow::next::Next;
 use crate::flow::place::plane::pick_again;
 use crate::flow::program::array::count_energy;
@@ -234,16 +234,16 @@ pub(crate) fn done(layer: &mut Layer, id: OpId) -> Option<OpId> {
 
 #[inline]
 fn read_over(layer: &mut Layer, id: OpId) {
-    read_done(&mut layer.state, &mut layer.requests, id);
     let op = &layer.state.ops[id];
-    let (ppn, plane, lpn, mask) = (op.ppn, op.plane, op.lpn, op.mask);
-    match op.owner {
+    let (ppn, plane, lpn, mask, owner) = (op.ppn, op.plane, op.lpn, op.mask, op.owner);
+    read_done(&mut layer.state, &mut layer.requests, id);
+    match owner {
         Owner::Request(request) => host_read_over(layer, id, request),
         Owner::Rmw(program) => {
             layer.state.ops.remove(id);
             fill(layer, program, mask, ppn);
         }
-        Owner::Job(region) => collected_read_over(layer, id, region, ppn),
+        Owner::Job(region) => collected_read_over(layer, id, (region, plane, ppn)),
         Owner::Gather => {
             layer.state.ops.remove(id);
             on_page_read(layer, ppn);
@@ -273,17 +273,21 @@ fn read_over(layer: &mut Layer, id: OpId) {
 }
 
 #[inline(never)]
-fn collected_read_over(layer: &mut Layer, id: OpId, region: RegionId, ppn: Ppn) {
-    let plane = layer.state.ops[id].plane;
-    on_page_read(layer, ppn);
+fn collected_read_over(layer: &mut Layer, id: OpId, from: (RegionId, PlaneId, Ppn)) {
+    on_page_read(layer, from.2);
     let mut relocated = Relocated::new();
-    if !relocate(layer, id, region, &mut relocated) {
-        return;
+    if relocate(layer, id, from, &mut relocated) == Relocation::Listed {
+        launch_relocated(layer, from, &relocated);
     }
+}
+
+/// The programs of a page of a victim fill their pages, or wait for others.
+#[inline(never)]
+fn launch_relocated(layer: &mut Layer, (region, plane, _): (RegionId, PlaneId, Ppn), relocated: &Relocated) {
     if relocated.is_empty() {
         go_on(layer, region, plane);
     }
-    for &(lead, gathers) in &relocated {
+    for &(lead, gathers) in relocated {
         if gathers {
             gather_whole(layer, lead);
         } else {

@@ -5,11 +5,13 @@
 //! the prefix sums of live counts, so a filled, an aged and a preloaded drive cost time and memory in proportion to
 //! their blocks, whatever they hold.
 
-use crate::image::permutation::Permutation;
-use crate::image::stripe::Stripe;
+use crate::image::permutation::{Inverse, Permutation};
+use crate::image::residents::Residents;
+use crate::image::stripe::{Row, Stripe};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
+use std::sync::OnceLock;
 use wordline_flash::Geometry;
 use wordline_units::{BlockId, Lpn, PlaneId, Ppn, SectorMask};
 
@@ -99,75 +101,6 @@ impl PlaneBase {
         match near.find(|i| self.before[*i] <= rank && rank < self.before[i + 1]) {
             Some(i) => i,
             None => self.before.partition_point(|b| *b <= rank) - 1,
-        }
-    }
-}
-
-/// The logical pages that one plane holds, in the order of their numbers.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-enum Residents {
-    All,
-    /// All but a run of positions within the plane.
-    AllBut(Range<u32>),
-    Some(Listed),
-}
-
-/// Positions within a plane of the pages that are mapped, increasing, and a bit for each position.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(from = "Vec<u32>", into = "Vec<u32>")]
-struct Listed {
-    positions: Vec<u32>,
-    /// For each 64 positions those that are mapped, and how many are before them.
-    words: Vec<(u64, u32)>,
-}
-
-impl From<Vec<u32>> for Listed {
-    fn from(positions: Vec<u32>) -> Listed {
-        let end = positions.last().map_or(0, |last| last / 64 + 1);
-        let mut words = vec![(0, 0); end as usize];
-        for (position, before) in positions.iter().zip(0..) {
-            let word: &mut (u64, u32) = &mut words[(position / 64) as usize];
-            *word = (word.0 | 1 << (position % 64), if word.0 == 0 { before } else { word.1 });
-        }
-        Listed { positions, words }
-    }
-}
-
-impl From<Listed> for Vec<u32> {
-    fn from(listed: Listed) -> Vec<u32> {
-        listed.positions
-    }
-}
-
-impl Listed {
-    fn find(&self, position: u32) -> Option<u32> {
-        let (word, before) = self.words.get((position / 64) as usize)?;
-        let bit = 1 << (position % 64);
-        (word & bit != 0).then(|| before + (word & (bit - 1)).count_ones())
-    }
-
-    fn bytes(&self) -> usize {
-        size_of_val(self.positions.as_slice()) + size_of_val(self.words.as_slice())
-    }
-}
-
-impl Residents {
-    fn position(&self, at: u32) -> u32 {
-        match self {
-            Residents::All => at,
-            Residents::AllBut(gap) => at + if at < gap.start { 0 } else { gap.end - gap.start },
-            Residents::Some(list) => list.positions[at as usize],
-        }
-    }
-
-    fn find(&self, position: u32) -> Option<u32> {
-        match self {
-            Residents::All => Some(position),
-            Residents::AllBut(gap) if gap.contains(&position) => None,
-            Residents::AllBut(gap) => {
-                Some(position - if position < gap.start { 0 } else { gap.end - gap.start })
-            }
-            Residents::Some(list) => list.find(position),
         }
     }
 }
@@ -263,6 +196,9 @@ struct PlaneImage {
     blocks: PlaneBase,
     residents: Residents,
     ranks: Ranks,
+    /// Of keyed ranks, once a block of the plane is emptied.
+    #[serde(skip)]
+    inverse: OnceLock<Inverse>,
 }
 
 /// The image of one region, over pages that are numbered along the stripe of its medium.
@@ -314,6 +250,54 @@ impl Draw {
     }
 }
 
+/// What a block of the image holds.
+pub(crate) struct Held<'a> {
+    row: Row<'a>,
+    image: &'a PlaneImage,
+    draw: Option<(&'a Draw, usize)>,
+    /// The rank of the first live slot.
+    first_rank: u32,
+    /// The live slots.
+    pub slots: Range<u32>,
+}
+
+impl Held<'_> {
+    /// The logical page in one of the live slots.
+    pub fn owner(&self, slot: u32) -> Lpn {
+        match &self.image.ranks {
+            Ranks::Keyed(order) => self.page(order.inverse(self.rank(slot))),
+            Ranks::Listed { page_at, .. } => self.page(page_at[self.rank(slot) as usize]),
+        }
+    }
+
+    /// Pass on each live slot that is wanted with its logical page.
+    #[inline(always)]
+    pub fn each_owner(&self, wanted: impl Fn(u32) -> bool, mut owner: impl FnMut(u32, Lpn)) {
+        let slots = self.slots.clone().filter(|slot| wanted(*slot));
+        match &self.image.ranks {
+            Ranks::Keyed(order) => {
+                let inverse = self.image.inverse.get_or_init(|| Inverse::of(*order));
+                slots.for_each(|slot| owner(slot, self.page(inverse.at(self.rank(slot)))));
+            }
+            Ranks::Listed { page_at, .. } => {
+                slots.for_each(|slot| owner(slot, self.page(page_at[self.rank(slot) as usize])));
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn rank(&self, slot: u32) -> u32 {
+        self.first_rank + slot - self.slots.start
+    }
+
+    /// The logical page with a number in the plane.
+    #[inline(always)]
+    fn page(&self, at: u32) -> Lpn {
+        let lpn = self.row.resident(self.image.residents.position(at));
+        self.draw.map_or(lpn, |(draw, part)| draw.page(part, lpn))
+    }
+}
+
 /// The image of a whole drive: of its home region, and of the second home where it has one.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct BaseImage {
@@ -346,6 +330,7 @@ impl BaseImage {
                     blocks,
                     residents: pages.residents,
                     ranks,
+                    inverse: OnceLock::new(),
                 }
             })
             .collect();
@@ -429,22 +414,21 @@ impl BaseImage {
     /// The logical page in a valid slot of the image.
     #[inline(always)]
     pub fn owner_of(&self, plane: PlaneId, block: BlockId, slot: u32) -> Option<Lpn> {
+        let held = self.held(plane, block)?;
+        held.slots.contains(&slot).then(|| held.owner(slot))
+    }
+
+    /// What a block of the image holds.
+    #[inline(always)]
+    pub fn held(&self, plane: PlaneId, block: BlockId) -> Option<Held<'_>> {
         let mut parts = self.parts.iter().enumerate();
         let (number, part, image) = parts.find_map(|(n, part)| Some((n, part, part.plane(plane)?)))?;
         let i = block.0.checked_sub(image.first_block)? as usize;
         let programmed = *image.blocks.programmed.get(i)?;
         let [before, after] = *image.blocks.before.get(i..i + 2)? else { return None };
-        let dead = programmed - (after - before);
-        if slot < dead || slot >= programmed {
-            return None;
-        }
-        let rank = before + slot - dead;
-        let at = match &image.ranks {
-            Ranks::Keyed(order) => order.inverse(rank),
-            Ranks::Listed { page_at, .. } => page_at[rank as usize],
-        };
-        let lpn = part.stripe.resident(plane, image.residents.position(at));
-        Some(if let Some(draw) = &self.draw { draw.page(number, lpn) } else { lpn })
+        let slots = programmed - (after - before)..programmed;
+        let draw = self.draw.as_ref().map(|draw| (draw, number));
+        Some(Held { row: part.stripe.row(plane), image, draw, first_rank: before, slots })
     }
 
     /// The plane of one of the image's blocks.
@@ -459,10 +443,8 @@ impl BaseImage {
     }
 
     /// The live slots of a block of the image, as a range.
-    pub fn live_slots(&self, plane: PlaneId, block: BlockId) -> std::ops::Range<u32> {
-        let Some(image) = self.parts.iter().find_map(|part| part.plane(plane)) else { return 0..0 };
-        let i = (block.0 - image.first_block) as usize;
-        image.blocks.programmed[i] - image.blocks.live(i)..image.blocks.programmed[i]
+    pub fn live_slots(&self, plane: PlaneId, block: BlockId) -> Range<u32> {
+        self.held(plane, block).map_or(0..0, |held| held.slots)
     }
 
     /// Bytes held.
@@ -470,29 +452,9 @@ impl BaseImage {
         let listed = self.draw.as_ref().and_then(|draw| draw.listed.as_ref()).map_or(0, Vec::len) as u64 * 4;
         let planes = self.parts.iter().flat_map(|part| &part.planes);
         let planes = planes.map(|p| {
-            let list = match &p.residents {
-                Residents::All | Residents::AllBut(_) => 0,
-                Residents::Some(listed) => listed.bytes(),
-            };
-            (p.blocks.programmed.len() + p.blocks.before.len()) as u64 * 4 + list as u64 + p.ranks.bytes()
+            let blocks = (p.blocks.programmed.len() + p.blocks.before.len()) as u64 * 4;
+            blocks + p.residents.bytes() + p.ranks.bytes()
         });
         planes.sum::<u64>() + listed + size_of_val(self.lacking.as_slice()) as u64
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_listed_page_is_found_where_a_search_finds_it() {
-        for positions in [vec![], vec![0], vec![63, 64, 65, 127, 128, 4095], (0..700).step_by(7).collect()] {
-            let listed = Listed::from(positions.clone());
-            for position in 0..5000 {
-                let found = positions.binary_search(&position).ok().map(|at| at as u32);
-                assert_eq!(listed.find(position), found, "position {position} of {positions:?}");
-            }
-            assert_eq!(Vec::from(listed), positions);
-        }
     }
 }

@@ -3,4 +3,5 @@
 
 pub(crate) mod base;
 pub(crate) mod permutation;
+mod residents;
 pub(crate) mod stripe;

@@ -161,12 +161,15 @@ impl Stripe {
     }
 
     /// The logical page at a position of a plane; the inverse of [`Self::home`].
-    #[inline(always)]
     pub fn resident(&self, plane: PlaneId, position: u32) -> Lpn {
-        let (n, steps) = (self.order.len() as u32, self.steps_of(plane.0 - self.first_plane));
-        let (row, unit) = (position / self.units_per_page, position % self.units_per_page);
-        let page = row / steps.len() as u32 * n + steps[(row % steps.len() as u32) as usize];
-        Lpn(page * self.units_per_page + unit)
+        self.row(plane).resident(position)
+    }
+
+    /// The logical pages of a plane, by their positions there.
+    #[inline(always)]
+    pub fn row(&self, plane: PlaneId) -> Row<'_> {
+        let (n, units) = (self.order.len() as u32, self.units_per_page);
+        Row { steps: self.steps_of(plane.0 - self.first_plane), n, units }
     }
 
     /// How many of the first `count` logical pages have their home in a plane.
@@ -177,6 +180,28 @@ impl Stripe {
         let whole = pages / n * steps.len() as u32 + before as u32;
         let is_next = steps.get(before) == Some(&(pages % n));
         whole * self.units_per_page + if is_next { rest } else { 0 }
+    }
+}
+
+/// The steps of a stripe to one of its planes.
+pub(crate) struct Row<'a> {
+    steps: &'a [u32],
+    /// Steps of the whole stripe.
+    n: u32,
+    units: u32,
+}
+
+impl Row<'_> {
+    /// The logical page at a position.
+    #[inline(always)]
+    pub fn resident(&self, position: u32) -> Lpn {
+        let (page, unit) =
+            if self.units == 1 { (position, 0) } else { (position / self.units, position % self.units) };
+        let (round, step) = match self.steps {
+            [step] => (page, *step),
+            steps => (page / steps.len() as u32, steps[(page % steps.len() as u32) as usize]),
+        };
+        Lpn((round * self.n + step) * self.units + unit)
     }
 }
 

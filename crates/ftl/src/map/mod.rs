@@ -259,6 +259,15 @@ impl Map {
         }
     }
 
+    /// A block is about to be emptied.
+    pub fn begin_emptying(&mut self, block: BlockId) {
+        match self {
+            Map::Page(m) => m.begin_emptying(block),
+            Map::Sector(_) => {}
+            Map::Overlay(m) => m.begin_emptying(block),
+        }
+    }
+
     /// A block without valid data is erased.
     pub fn erase(&mut self, block: BlockId) {
         match self {

@@ -218,6 +218,10 @@ impl Overlay {
         self.pages.page_at(ppn)
     }
 
+    pub fn begin_emptying(&mut self, block: BlockId) {
+        self.pages.begin_emptying(block);
+    }
+
     pub fn live_slots(&self, block: BlockId) -> u32 {
         self.pages.live_slots(block)
     }

@@ -16,7 +16,7 @@ const LEAF: u32 = 64;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 enum BaseState {
-    /// Holds nothing of the base image.
+    /// Holds nothing of the base image that is not in the table of owners, too.
     Not,
     /// Holds the base image, and nothing of it has died.
     Untouched,
@@ -149,6 +149,21 @@ impl PageMap {
         for slot in range {
             words[slot as usize / 64] |= 1 << (slot % 64);
         }
+    }
+
+    /// A block is about to be emptied: the pages of its valid slots, as far as the base image has them, are looked up
+    /// in one pass.
+    pub fn begin_emptying(&mut self, block: BlockId) {
+        self.touch_base(block);
+        let state = std::mem::replace(&mut self.base_state[block.index()], BaseState::Not);
+        let plane = self.geometry.plane_of(block);
+        let base = self.base.as_ref().filter(|_| state != BaseState::Not);
+        let Some(held) = base.and_then(|base| base.held(plane, block)) else { return };
+        let live = &self.live[self.words(block)];
+        let first = block.index() * self.slots_per_block as usize;
+        let owners = &mut self.owners[first..first + held.slots.end as usize];
+        let is_live = |slot| live[slot as usize / 64] >> (slot % 64) & 1 == 1;
+        held.each_owner(is_live, |slot, lpn| owners[slot as usize] = lpn.0);
     }
 
     #[inline]
@@ -345,14 +360,12 @@ impl PageMap {
     /// owners, then the addresses of their entries, then the entries.
     #[inline]
     pub fn prefetch_behind(&self, ppn: Ppn) {
-        if self.base_state[self.geometry.block_of(ppn).index()] != BaseState::Not {
-            return; // its owners are no table
-        }
         let at = self.owner_index(ppn);
-        fetch(&self.owners, at + 16);
-        let owner = |behind| self.owners.get(at + behind).copied().map(Lpn);
-        owner(8).into_iter().for_each(|lpn| self.prefetch_leaf(lpn));
-        owner(4).into_iter().for_each(|lpn| self.prefetch(lpn));
+        if let Some(behind) = self.owners.get(at..at + 16) {
+            fetch(&self.owners, at + 16);
+            self.prefetch_leaf(Lpn(behind[8]));
+            self.prefetch(Lpn(behind[4]));
+        }
     }
 
     /// Prefetch the map entry that a request will need.
@@ -400,5 +413,43 @@ impl PageMap {
     /// Slots of the blocks that were ever opened.
     pub fn slots_in_use(&self) -> u64 {
         self.opened_blocks as u64 * self.slots_per_block as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::image::base::{Mapped, PlaneBase, Ranks};
+    use crate::image::permutation::Permutation;
+    use crate::image::stripe::Stripe;
+    use wordline_device::Level;
+
+    #[test]
+    fn emptied_block_keeps_the_pages_of_its_image() {
+        let spec = wordline_device::find("demo-8gb").unwrap().spec(&[]).unwrap();
+        let geometry = Arc::new(spec.geometry().unwrap());
+        let levels = [Level::Channel, Level::Chip, Level::Die, Level::Plane];
+        let stripe = Stripe::new(geometry.media[0].topology, 0, geometry.units_per_page(0), levels);
+        let (pages, slots) = (20_000, geometry.most_slots);
+        let first_block = |plane| geometry.blocks_of(plane).start;
+        let image =
+            BaseImage::new(&geometry, stripe, &Mapped::First(pages), &(0..0), first_block, |_, of| {
+                let ranks = Ranks::Keyed(Permutation::keyed(of.count, 7));
+                (PlaneBase::packed(of.count, slots / 2, slots, 1), ranks)
+            });
+        let mut map = PageMap::new(&geometry, pages).unwrap();
+        map.adopt(image);
+        let gone = map.lookup(Lpn(5));
+        map.unmap(Lpn(5), &mut Dead::new());
+        let block = geometry.block_of(gone);
+        let owners = |map: &mut PageMap| -> Vec<Option<Lpn>> {
+            (0..slots).map(|slot| map.live_at(geometry.ppn(block, slot))).collect()
+        };
+        let before = owners(&mut map);
+        map.begin_emptying(block);
+        assert_eq!(owners(&mut map), before);
+        assert_eq!(before[geometry.slot_of(gone) as usize], None);
+        let live: Vec<(u32, Lpn)> = (0..).zip(before).filter_map(|(slot, lpn)| Some((slot, lpn?))).collect();
+        assert!(!live.is_empty() && live.iter().all(|(s, lpn)| map.lookup(*lpn) == geometry.ppn(block, *s)));
     }
 }

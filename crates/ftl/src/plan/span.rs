@@ -68,6 +68,18 @@ impl Dead {
         self.first.is_none()
     }
 
+    /// The first sectors.
+    #[inline(always)]
+    pub fn first(&self) -> Option<Invalidated> {
+        self.first
+    }
+
+    /// The others, in order.
+    #[inline(always)]
+    pub fn more(&self) -> &[Invalidated] {
+        &self.more
+    }
+
     /// All sectors, in order.
     #[inline]
     pub fn iter(&self) -> impl Iterator<Item = Invalidated> + '_ {

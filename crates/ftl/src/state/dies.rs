@@ -34,9 +34,10 @@ impl HeldDies {
 
     #[inline(always)]
     pub fn is_held(&self, die: DieId) -> bool {
-        self.by_die[die.index()] > 0
+        self.any() && self.by_die[die.index()] > 0
     }
 
+    #[inline(always)]
     pub fn any(&self) -> bool {
         self.jobs > 0
     }

@@ -43,6 +43,44 @@ impl Job {
     pub fn is_paused(&self) -> bool {
         self.idle && !self.granted
     }
+
+    /// Whether it has nothing left to read, and nothing in flight.
+    #[inline(always)]
+    pub fn has_ended(&self) -> bool {
+        self.exhausted && self.inflight == 0
+    }
+
+    /// What it does next, on a die of this many planes.
+    #[inline(always)]
+    pub fn step(&self, planes: u32) -> Step {
+        if self.erasing {
+            return Step::Rests;
+        }
+        if self.given_up {
+            return if self.inflight == 0 { Step::GivesUp } else { Step::Rests };
+        }
+        if self.is_paused() {
+            return Step::Rests;
+        }
+        let depth = if self.idle && !self.held { 1 } else { 2 * planes };
+        if self.window < depth && !self.exhausted {
+            return Step::Reads { depth };
+        }
+        if self.has_ended() { Step::Ends } else { Step::Rests }
+    }
+}
+
+/// What a job does next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Step {
+    /// It waits for pages in flight, or to be called.
+    Rests,
+    /// It reads on, so that this many pages are in flight.
+    Reads { depth: u32 },
+    /// Its block is erased.
+    Ends,
+    /// Its block stays.
+    GivesUp,
 }
 
 /// The reason for emptying a block.

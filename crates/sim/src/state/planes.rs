@@ -216,10 +216,11 @@ impl Planes {
     /// An operation leaves its plane at its end. Tell the layer what one of the host has been through. Returns where that
     /// is, and whether the plane has a single register.
     #[inline(always)]
-    pub fn end(&mut self, user: User, suspends: bool, ftl: &mut Ftl, now: SimTime) -> (Place, bool) {
-        let (id, p) = (user.op, &mut self.planes[user.plane as usize]);
-        let (held, busy) = (p.registers.register(id), p.registers.busy_before(id));
-        if held.held.serves_host() {
+    pub fn end(&mut self, entry: QueueEntry, suspends: bool, ftl: &mut Ftl, now: SimTime) -> (Place, bool) {
+        let (id, p) = (entry.op, &mut self.planes[entry.plane.index()]);
+        debug_assert_eq!(p.registers.register(id).held, entry);
+        if entry.serves_host() {
+            let (held, busy) = (p.registers.register(id), p.registers.busy_before(id));
             break_down((held, busy), &mut self.delays, suspends, ftl, now);
         }
         let is_one = p.registers.is_one();

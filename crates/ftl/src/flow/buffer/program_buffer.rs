@@ -75,7 +75,13 @@ fn is_full_program(state: &State, op: &Op, r: &RegionState) -> bool {
         matches!(r.region.moved_in, MovedIn::Alone | MovedIn::Rewritten)
             && WriteStream::of(op) == WriteStream::Moved
     };
-    r.pages_per_program == 1 && (r.units_per_page == 1 && !packs_sectors(state) || is_moved_alone())
+    fills_program(state, r) || (r.pages_per_program == 1 && is_moved_alone())
+}
+
+/// Whether the contents of a slot fill a program of a region.
+#[inline(always)]
+pub(crate) fn fills_program(state: &State, r: &RegionState) -> bool {
+    r.pages_per_program == 1 && r.units_per_page == 1 && !packs_sectors(state)
 }
 
 /// A parcel is cut for pages of the home region; pages of another medium may hold fewer units. Returns what does

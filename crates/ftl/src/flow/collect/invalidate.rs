@@ -5,25 +5,33 @@ use crate::flow::collect::job::step_job;
 use crate::flow::collect::victim::collect_for_waiting;
 use crate::flow::complete::awaited;
 use crate::layer::Layer;
+use crate::map::Map;
 use crate::plan::region::RegionId;
-use crate::plan::span::Dead;
-use crate::state::blocks;
+use crate::plan::span::{Dead, Invalidated};
 use crate::state::blocks::victims::take_off_block;
+use crate::state::blocks::{self, Blocks};
 use crate::state::op::OpId;
+use crate::state::state::State;
 use wordline_units::{BlockId, Lpn, Ppn};
 
 /// Sectors have died at places. All are already removed from the map; all are removed from their blocks
 /// before any collection starts.
 #[inline]
 pub(crate) fn invalidate(layer: &mut Layer, dead: &Dead) {
-    let mut programs_blocked = false;
-    // Not as a loop: mostly a single place has died, and that is the first half of a chain.
-    dead.iter().for_each(|invalidated| {
-        programs_blocked |= take_off_block(&mut layer.state.blocks, &layer.state.map, invalidated);
-    });
+    let State { blocks, map, .. } = &mut layer.state;
+    let mut programs_blocked = dead.first().is_some_and(|place| take_off_block(blocks, map, place));
+    // Mostly a single place has died.
+    if !dead.more().is_empty() {
+        programs_blocked |= take_off_more(blocks, map, dead.more());
+    }
     if programs_blocked {
         collect_for_blocked(layer, dead);
     }
+}
+
+#[cold]
+fn take_off_more(blocks: &mut Blocks, map: &Map, more: &[Invalidated]) -> bool {
+    more.iter().fold(false, |blocked, place| take_off_block(blocks, map, *place) | blocked)
 }
 
 #[cold]

@@ -21,7 +21,7 @@ use crate::state::blocks::frontier::close;
 use crate::state::blocks::superblock_members::{has_superblocks, members, superblock_planes};
 use crate::state::blocks::victims::{best_victim, gains, is_victim, list, unlist};
 use crate::state::blocks::{Blocks, job_mut, pin, set_phase};
-use crate::state::job::{GcReason, Job};
+use crate::state::job::{GcReason, Job, Step};
 use crate::state::op::{Class, Op, Owner};
 use crate::state::state::State;
 use crate::state::without_effect::WithoutEffect;
@@ -159,6 +159,7 @@ fn try_job(
             paces: layer.requests.pace_mut().begin(&layer.state, region, block, why),
         });
         set_phase(&mut layer.state.blocks, block, Phase::Collecting);
+        layer.state.map.begin_emptying(block);
         layer.state.counters.collections += u64::from(why != GcReason::Due);
     }
     members.for_each(|(plane, _)| step_job(layer, region, plane));
@@ -167,39 +168,39 @@ fn try_job(
 
 /// Advance a job, or finish it, as far as is possible now.
 pub(crate) fn step_job(layer: &mut Layer, region: RegionId, plane: PlaneId) {
-    if let Some(job) = layer.state.blocks.at(region, plane).job {
-        advance_job(layer, region, plane, job);
+    let planes = layer.state.blocks.region(region).planes_per_die;
+    if let Some(job) = &layer.state.blocks.at(region, plane).job {
+        let step = job.step(planes);
+        take_step(layer, region, plane, step);
     }
 }
 
-/// Like it, for the job in its current state.
-fn advance_job(layer: &mut Layer, region: RegionId, plane: PlaneId, mut job: Job) {
-    if job.given_up {
-        return give_up_job(layer, region, plane, job);
-    }
-    if job.erasing || job.is_paused() {
-        return;
-    }
-    let depth = if job.idle && !job.held { 1 } else { 2 * layer.state.blocks.region(region).planes_per_die };
-    if job.window < depth && !job.exhausted {
-        read_on(layer, region, plane, depth, &mut job);
-    }
-    if job.exhausted && job.inflight == 0 {
-        finish_job(layer, region, plane, job);
+#[inline(always)]
+fn take_step(layer: &mut Layer, region: RegionId, plane: PlaneId, step: Step) {
+    match step {
+        Step::Rests => {}
+        Step::Reads { depth } => read_on(layer, region, plane, depth),
+        Step::Ends => finish_job(layer, region, plane),
+        Step::GivesUp => give_up_job(layer, region, plane),
     }
 }
 
 /// Read the next valid pages of a job's block, so that `depth` are in flight.
-fn read_on(layer: &mut Layer, region: RegionId, plane: PlaneId, depth: u32, job: &mut Job) {
-    let class = job_class(&layer.state, &layer.held_dies, region, plane, job);
+#[inline(never)]
+fn read_on(layer: &mut Layer, region: RegionId, plane: PlaneId, depth: u32) {
+    let Some(mut job) = layer.state.blocks.at(region, plane).job else { return };
+    let class = job_class(&layer.state, &layer.held_dies, region, plane, &job);
     let before = job.inflight;
-    while job.window < depth && read_next(layer, (region, plane), class, job) {}
-    *job_mut(&mut layer.state.blocks, region, plane) = Some(*job);
+    while job.window < depth && read_next(layer, (region, plane), class, &mut job) {}
+    *job_mut(&mut layer.state.blocks, region, plane) = Some(job);
     if job.idle {
         let units = layer.state.blocks.region(region).units_per_page;
         let bytes = u64::from((job.inflight - before) * units) * layer.state.geometry.unit;
         let (die, time) = (layer.state.geometry.die_of(plane), layer.seat.layout.idle_rate.time_for(bytes));
         layer.idle_jobs.pace(die, time);
+    }
+    if job.has_ended() {
+        finish_job(layer, region, plane);
     }
 }
 
@@ -243,7 +244,8 @@ fn read_next(layer: &mut Layer, (region, plane): (RegionId, PlaneId), class: Cla
 }
 
 /// A job has nothing left to read and nothing in flight: erase its block when no operation reads it.
-fn finish_job(layer: &mut Layer, region: RegionId, plane: PlaneId, mut job: Job) {
+fn finish_job(layer: &mut Layer, region: RegionId, plane: PlaneId) {
+    let Some(mut job) = layer.state.blocks.at(region, plane).job else { return };
     let block = layer.state.blocks.block(job.block);
     if block.readers > 0 {
         // Reads that came before the hold are locked out by it: let them go first.
@@ -310,14 +312,15 @@ pub(crate) fn go_on(layer: &mut Layer, region: RegionId, plane: PlaneId) {
 
 #[inline(always)]
 fn go_on_after(layer: &mut Layer, region: RegionId, plane: PlaneId, note: impl FnOnce(&mut Job)) {
+    let planes = layer.state.blocks.region(region).planes_per_die;
     let Some(job) = job_mut(&mut layer.state.blocks, region, plane) else { return };
     note(job);
     if job.idle && !job.held && job.inflight == 0 && !job.given_up {
         let granted = std::mem::replace(&mut job.granted, false);
         end_grant(layer, plane, granted);
     } else {
-        let job = *job;
-        advance_job(layer, region, plane, job);
+        let step = job.step(planes);
+        take_step(layer, region, plane, step);
     }
 }
 
@@ -339,11 +342,9 @@ pub(crate) fn give_up_page(layer: &mut Layer, region: RegionId, plane: PlaneId, 
     job_page_over(layer, region, plane, in_window);
 }
 
-/// A job ends without its erase, as soon as it has nothing in flight: its block returns to the list.
-fn give_up_job(layer: &mut Layer, region: RegionId, plane: PlaneId, job: Job) {
-    if job.inflight > 0 || job.erasing {
-        return;
-    }
+/// A job ends without its erase, now that it has nothing in flight: its block returns to the list.
+fn give_up_job(layer: &mut Layer, region: RegionId, plane: PlaneId) {
+    let Some(job) = layer.state.blocks.at(region, plane).job else { return };
     end_job(layer, region, plane);
     set_phase(&mut layer.state.blocks, job.block, Phase::Full);
     list(&mut layer.state.blocks, &layer.state.map, region, plane, job.block);

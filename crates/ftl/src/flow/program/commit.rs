@@ -116,7 +116,7 @@ fn count_program(state: &mut State, lead: OpId, region: RegionId, slots: u8) {
     let Op { bound_class: class, owner, copies, .. } = state.ops[lead];
     let apart = matches!(class, SlotClass::Slc | SlotClass::Reprogram);
     let before = apart.then_some((counters.program_bytes, counters.program_pages));
-    let (mut used, mut idle_gc) = (0, 0);
+    let mut used = 0;
     let mut page = u8::MAX;
     let mut part = lead;
     if owner == Owner::Parity {
@@ -129,7 +129,9 @@ fn count_program(state: &mut State, lead: OpId, region: RegionId, slots: u8) {
     while !part.is_none() {
         let op = &state.ops[part];
         let bytes = op.mask.count() as u64 * sector;
-        idle_gc += if op.idle && op.cause == Cause::Gc { bytes } else { 0 };
+        if op.idle && op.cause == Cause::Gc {
+            state.counters.idle_gc_bytes += bytes;
+        }
         counters.program_bytes[op.cause as usize] += bytes;
         used += bytes;
         if op.slot / units_per_page != page {
@@ -140,10 +142,11 @@ fn count_program(state: &mut State, lead: OpId, region: RegionId, slots: u8) {
     }
     counters.ops.program_operations += 1;
     counters.ops.copy_backs += copies as u64;
-    let pages = slots / units_per_page;
-    counters.program_pages[Cause::Pad as usize] += (pages - 1 - page) as u64;
-    counters.program_bytes[Cause::Pad as usize] += slots as u64 * unit - used;
-    state.counters.idle_gc_bytes += idle_gc;
+    let padding = slots as u64 * unit - used;
+    if padding > 0 {
+        counters.program_pages[Cause::Pad as usize] += (slots / units_per_page - 1 - page) as u64;
+        counters.program_bytes[Cause::Pad as usize] += padding;
+    }
     let Some(before) = before else { return };
     let counters = &mut state.counters.regions[region.index()];
     let some = if class == SlotClass::Slc { &mut counters.as_slc } else { &mut counters.reprogrammed };

@@ -83,7 +83,7 @@ pub(crate) fn lower_superblock(
 }
 
 /// Sectors of a block live no more. Returns whether its plane waits for space that it may give now.
-#[inline]
+#[inline(always)]
 pub(crate) fn take_off_block(blocks: &mut Blocks, map: &Map, invalidated: Invalidated) -> bool {
     let block = blocks.geometry.block_of(invalidated.ppn);
     let plane = blocks.geometry.plane_of(block);
