@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -199,7 +199,8 @@ def compare(
     wanted = {**asked(run, replicas), "classes": classes}
     warn_of([(run.device, run.set)])
     if _wordline.ALL_COMPATIBLE not in named:
-        _warn_of_lacking(map(spelling.text, schemes), [key for key, _ in run.set])
+        keys = [key for key, _ in run.set]
+        _warn_of_lacking(spelling.without_parameter(map(spelling.text, schemes), keys))
     refused: list[tuple[str, str]] = []
     if _wordline.ALL_COMPATIBLE in named:
         named, refused = _wordline.admitted(wanted, named)
@@ -293,7 +294,7 @@ def sweep(
         check=check,
     )
     ended = itertools.count(1)
-    _warn_of_lacking(wanted.schemes, _mapping(set))
+    _warn_of_lacking(wanted.lacking)
 
     with ExitStack() as stack:
         see = stack.enter_context(_bar.of_items(progress, len(wanted.runs), "runs"))
@@ -418,9 +419,9 @@ def identity(
     return run.identity()
 
 
-def _warn_of_lacking(schemes: Iterable[str], keys: Iterable[str]) -> None:
+def _warn_of_lacking(lacking: Mapping[str, Sequence[str]]) -> None:
     """Warn at the caller of a function of each parameter that only some of its schemes have."""
-    for line in spelling.lines_without_parameter(schemes, keys):
+    for line in spelling.lines_of_lacking(lacking):
         warnings.warn(line, stacklevel=3)
 
 

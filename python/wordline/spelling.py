@@ -186,10 +186,10 @@ def without_parameter(schemes: Iterable[str], keys: Iterable[str]) -> dict[str, 
     return found
 
 
-def lines_without_parameter(schemes: Iterable[str], keys: Iterable[str]) -> list[str]:
-    """Return `without_parameter` in words, a line for each key."""
+def lines_of_lacking(lacking: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return what `without_parameter` has found in words, a line for each key."""
     lines = []
-    for key, names in without_parameter(schemes, keys).items():
+    for key, names in lacking.items():
         has, runs = ("has", "runs") if len(names) == 1 else ("have", "run")
         lines.append(f"{key}: {', '.join(names)} {has} no such parameter and {runs} without it")
     return lines

@@ -44,7 +44,7 @@ def main(
     axes = tuple(frontier.split(",")) if frontier else ()
     wanted = [axis.path for axis in pareto.axes(axes)] if axes else []
     asked = grid.grid(set=settings, replicas=replicas, **of_runs)
-    for line in spelling.lines_without_parameter(asked.schemes, settings):
+    for line in spelling.lines_of_lacking(asked.lacking):
         tell(line)
     paths = list(figures) or list(FIGURES)
     paths += [path for path in wanted if path not in paths]

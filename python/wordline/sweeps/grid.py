@@ -58,11 +58,8 @@ class Grid:
 
     axes: list[str]  #: The axes that vary, or ``["scheme"]`` if none does.
     points: list[Point]  #: The combinations; the last axis varies fastest.
-
-    @property
-    def schemes(self) -> list[str]:
-        """Every scheme, once."""
-        return list(dict.fromkeys(point.at["scheme"] for point in self.points))
+    #: By key ``scheme.KEY`` the schemes that run without it, since they have no such parameter.
+    lacking: Mapping[str, Sequence[str]]
 
     @property
     def runs(self) -> list[Run]:
@@ -120,4 +117,4 @@ def grid(
         runs = tuple(Run(**own, set=changed, seed=number, **of_runs) for number in seeds)
         points.append(Point(at, runs))
     varied = [name for name, found in axes.items() if len(found) > 1]
-    return Grid(varied or ["scheme"], points)
+    return Grid(varied or ["scheme"], points, lacking)

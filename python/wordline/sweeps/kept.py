@@ -80,7 +80,7 @@ def read(path: Path) -> tuple[Grid, dict[Run, Report], dict[Run, Exception], lis
             assert isinstance(found_there, Report)
             reports[run] = found_there
         points.append(Point(combination["at"], tuple(runs)))
-    return Grid(found["axes"], points), reports, refused, found["figures"]
+    return Grid(found["axes"], points, lacking={}), reports, refused, found["figures"]
 
 
 def _read(kept: Mapping[str, Any]) -> Exception:
