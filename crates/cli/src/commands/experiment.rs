@@ -152,7 +152,7 @@ pub(crate) fn compare(args: &CompareArgs, console: &Console) -> Result<(), Failu
         wordline_run::compare_finished(&setup, &schemes, threads(args.what.threads), &mut |p| bar.update(p))?
     };
     schemes.retain(|scheme| comparison.failed.iter().all(|f| f.scheme != *scheme));
-    let comparison = shifted(comparison, &spec, &schemes, &args.what, console)?;
+    let comparison = shifted(comparison, (&setup, &spec), &schemes, &args.what, console)?;
     side_by_side(Comparison { refused, ..comparison }, &rows, outputs, console)?;
     // The results of the others are there; the errors follow them, and the last ends the command.
     let mut failed: Vec<Failure> = failed.into_iter().map(Failure::from).collect();
@@ -193,19 +193,19 @@ fn together(
     console: &Console,
 ) -> Result<Comparison, Failure> {
     let comparison = compared(setup, schemes, threads(what.threads), console)?;
-    shifted(comparison, spec, schemes, what, console)
+    shifted(comparison, (setup, spec), schemes, what, console)
 }
 
 /// A comparison with the runs on the shifted twin, if requested.
 fn shifted(
     mut comparison: Comparison,
-    spec: &RunSpec,
+    (setup, spec): (&Setup, &RunSpec),
     schemes: &[String],
     what: &What,
     console: &Console,
 ) -> Result<Comparison, Failure> {
     if what.twin_sensitivity {
-        let mut bar = console.bar(&Setup::resolve(spec)?, schemes.len() * spec.replicas as usize);
+        let mut bar = console.bar(setup, schemes.len() * spec.replicas as usize);
         let update = &mut |p| bar.update(p);
         wordline_run::sensitivity(spec, schemes, threads(what.threads), &mut comparison, update)?;
     }
