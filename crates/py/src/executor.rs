@@ -137,7 +137,7 @@ fn error(py: Python<'_>, e: PyErr, failed: &Failed) -> RunError {
     let typed =
         ended_by.getattr("on_command_line").map_or_else(|_| in_python.clone(), |t| format!("{of}{t}"));
     if value.hasattr("traceback_there").unwrap_or(false) {
-        failed.first_of(py, e);
+        failed.keep_raised(py, e);
     }
     RunError::Executor { blame, said: [typed, in_python] }
 }

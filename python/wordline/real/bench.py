@@ -133,7 +133,7 @@ class Bench:
     def random_kiops(self, is_read: bool, depth: int, gb: float) -> float:
         """Return thousands of random reads or writes of 4 KiB per second on an erased drive.
 
-        They are within so many GB of the whole drive, to which reads find data written in order.
+        They fall on the first `gb` GB; for reads, these are written in order before.
         """
         capacity = in_bytes(self.file["capacity"]["logical"]) / 1e9
         span = f"span={100 * gb / capacity:.4f}%"

@@ -92,7 +92,7 @@ pub(crate) fn check_whole(spec: &DeviceSpec, media: &[&Read], capacity_place: &P
         let cache = spec.slc_cache.map_or(0, |c| c.static_blocks);
         let cached = || media.iter().filter(|r| r.medium.has_slc_cache());
         if cached().any(|r| cache > r.medium.blocks_per_plane) {
-            return; // That is the problem, which is told of the cache.
+            return; // The check of the cache refuses that.
         }
         let less = if cache > 0 {
             let most = most_static_blocks(spec, cache).map_or(String::new(), |n| format!("; {n} leave room"));

@@ -8,7 +8,7 @@ use wordline_units::SimTime;
 /// The first exception of a hook of each scheme, since later ones may be its consequences.
 #[derive(Default)]
 pub(crate) struct Failed {
-    first: Mutex<Vec<(String, PyErr)>>,
+    by_scheme: Mutex<Vec<(String, PyErr)>>,
     /// Number of calls of each hook, if counted.
     asked: OnceLock<Mutex<BTreeMap<&'static str, u64>>>,
 }
@@ -46,7 +46,7 @@ impl Failed {
     }
 
     /// Keep what was raised elsewhere.
-    pub(crate) fn first_of(&self, py: Python<'_>, e: PyErr) {
+    pub(crate) fn keep_raised(&self, py: Python<'_>, e: PyErr) {
         let of = e.value(py).getattr("of_scheme").and_then(|of| of.extract::<String>());
         self.insert(of.unwrap_or_default(), e);
     }
@@ -89,6 +89,6 @@ impl Failed {
     }
 
     fn all(&self) -> MutexGuard<'_, Vec<(String, PyErr)>> {
-        self.first.lock().unwrap_or_else(PoisonError::into_inner)
+        self.by_scheme.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
