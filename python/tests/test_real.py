@@ -274,6 +274,37 @@ def test_a_logged_fill_is_fitted_within_five_per_cent(tmp_path: Path) -> None:
     wl.Drive(device=tmp_path / "mine.toml", scheme="slc-cache", set={"capacity.logical": "900GB"})
 
 
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize(
+    ("row", "trigger"),
+    [
+        ("D,1000,TLC,NVMe PCIe3,42,3300,500", "free_blocks < 10%"),
+        # While data migrate, 1,700 MB/s are out of reach.
+        ("D,1000,TLC,NVMe PCIe3,42,3300,1700", "never"),
+        # The link limits the cache, and the rate past it needs few planes.
+        ("D,2000,TLC,NVMe PCIe Gen4 x4,226,6500,1400", "free_blocks < 10%"),
+        # Static blocks, and the cache takes nearly all that is free.
+        ("D,240,QLC,SATA,58.8 (17 static + 41.8 dynamic),533,424", "never"),
+    ],
+)
+def test_three_columns_fit_within_five_per_cent(row: str, trigger: str) -> None:
+    found = fit.fit(table(f"{HEAD}\n{row}\n")["D"], "d", tell=lambda _: None)
+    assert found.sheet.get("slc_cache.trigger") == trigger
+    assert {r.what: r.error for r in found.rows if abs(r.error) > 0.05} == {}
+    assert len(found.rows) == 3
+
+
+@pytest.mark.usefixtures("small")
+def test_a_fall_that_no_fill_shows_leaves_the_size_as_given() -> None:
+    found = fit.fit(
+        table(f"{HEAD}\nD,1000,3-bit MLC,SATA,42,530,520\n")["D"], "d", tell=lambda _: None
+    )
+    assert [r.what for r in found.rows] == ["in the cache", "past the cache"]
+    assert max(abs(r.error) for r in found.rows) < 0.05
+    assert found.unknown[-1].startswith("size of the SLC cache: the rate falls by less than 15%")
+    assert found.sheet.values["slc_cache.dynamic_blocks"][1].startswith("Rows, 42")
+
+
 def test_a_fit_with_sequential_reads_is_shown(tmp_path: Path) -> None:
     drive = table(f"{HEAD}\nD,1000,TLC,PCIe4,200,3000,300\n")["D"]
     drive.values["read_mbps"] = measurements.Value.around(5000, 50, "02-read.json")

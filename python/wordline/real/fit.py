@@ -25,7 +25,7 @@ from wordline.real import (
     write_buffer,
 )
 from wordline.real.bench import Bench, read_mbps
-from wordline.real.curve import Plateau
+from wordline.real.curve import CLIFF, Plateau
 from wordline.real.measurements import Drive, Value
 from wordline.real.result import FitResult, Row, Tell, head
 from wordline.real.sheet import Sheet
@@ -33,10 +33,15 @@ from wordline.real.steady_fit import SteadyFit
 
 #: Logical bytes of the drive that a search simulates, and the minimum size of its cache.
 SIZE, CACHE = 16e9, 2e9
-#: How close the model must come to a measured figure, and the number of corrections.
-NEAR, ROUNDS = 0.01, 6
+#: How close the model must come to a measured figure, and the number of corrections; how far off
+#: a figure shows that SLC data do not migrate as assumed.
+NEAR, ROUNDS, FAR = 0.01, 6, 0.02
+#: Rate of the planes as SLC, over the rate of a link that is slower than the cache.
+AHEAD = 1.15
 #: Physical bytes per logical byte, if nothing is known: 1 GiB of flash for each GB.
 SPARE = 1.0737
+#: The least, beside a static part of the SLC cache.
+LEAST = 1.02
 #: Share of the blocks that a dynamic cache with a static part leaves free, if not measured. The
 #: value is that of the ADATA Atom 50, a drive whose second plateau shows it.
 RESERVE = 0.22
@@ -138,25 +143,34 @@ def cliff_of(text: str, drive: Drive, seed: int, size: float | None = None) -> l
 
 
 def _cliff(drive: Drive, name: str, seed: int, tell: Tell) -> FitResult:
-    """Fit a drive with an SLC cache; a second plateau shows when its data migrate."""
+    """Fit a drive with an SLC cache, and find out when its data migrate.
+
+    A second plateau shows it, or a rate past the cache that early migration does not leave.
+    """
     early = _Cliff(drive, name, seed, tell)
-    if "second_gb" not in drive.values or drive.values["second_gb"].value >= early.capacity_gb:
+    if "second_gb" in drive.values and drive.values["second_gb"].value < early.capacity_gb:
+        second = f"a second plateau from {drive.values['second_gb']} GB, as free blocks run out"
+        late = _Cliff(drive, name, seed, tell, late=second)
+        return min((early, late), key=_Cliff.second_error).fitted()
+    if early.off <= FAR:
         return early.fitted()
-    late = _Cliff(drive, name, seed, tell, late=True)
-    return min((early, late), key=_Cliff.second_error).fitted()
+    left = f"early migration leaves {early.past:.0f} MB/s past the cache"
+    late = _Cliff(drive, name, seed, tell, late=left)
+    return min((early, late), key=lambda fitted: fitted.off).fitted()
 
 
 class _Cliff:
     """A drive with an SLC cache, fitted to its size and to the rates before and after the cliff."""
 
     def __init__(
-        self, drive: Drive, name: str, seed: int, tell: Tell, *, late: bool = False
+        self, drive: Drive, name: str, seed: int, tell: Tell, *, late: str | None = None
     ) -> None:
         for key, column in (("cache_mbps", "in the cache"), ("after_mbps", "past the cache")):
             if key not in drive.values:
                 raise UserError(f"{drive.name}: the rate {column} is not among the measurements")
         self.drive, self.seed, self.tell = drive, seed, tell
-        #: Whether data migrate only when other writes need their blocks, not as the cache fills.
+        #: What shows that data migrate only when other writes need their blocks; None if they
+        #: migrate as the cache fills.
         self.late = late
         values = drive.values
         self.capacity_gb = drive.capacity / 1e9
@@ -168,6 +182,10 @@ class _Cliff:
             )
         self.static = min(values["static_gb"].value, self.cache) if "static_gb" in values else 0.0
         rate, after = values["cache_mbps"].value, values["after_mbps"].value
+        #: Whether the rate falls by enough for a fill to show where the cache ends, and the first
+        #: of the three figures that then count.
+        self.shows = rate > CLIFF * after
+        self.first = 0 if self.shows else 1
         link = sheet.link_of(drive.interface)
         self.by_link = rate > 0.8 * link
         self.link = rate if self.by_link else link
@@ -176,7 +194,7 @@ class _Cliff:
         bits = sheet.BITS[drive.cell]
         # Number of planes that the greater of the two rates needs at typical program times.
         planes = max(
-            0 if self.by_link else rate * sheet.USUAL["slc"][1] / sheet.PAGE,
+            rate * sheet.USUAL["slc"][1] / sheet.PAGE * (AHEAD if self.by_link else 1.0),
             after * sheet.USUAL[drive.cell][1] / bits / sheet.PAGE,
         )
         usable = drive.capacity * SPARE
@@ -184,9 +202,9 @@ class _Cliff:
         is_measured = self.static > 0 and values["static_gb"].source == rests.FULL
         grain = (self.static if is_measured else self.cache) / 40
         self.shape = sheet.shape(drive.cell, link, usable, planes, grain)
-        #: Flash of the drive, in GiB, and the blocks per plane that it amounts to.
-        self.all_gib = 2 ** math.ceil(math.log2(usable / 2**30))
-        self.all_blocks = int(self.shape.blocks * self.all_gib * 2**30 / usable)
+        #: Flash without a static part, in GiB, and the blocks per plane that a GiB amounts to.
+        self.gib = usable / 2**30
+        self.gib_blocks = self.shape.blocks / self.gib
         block = self.shape.slc_block_gb
         self.base = round(self.static / block)
         #: Blocks per plane that the cache takes on an empty drive in addition to static ones.
@@ -196,10 +214,12 @@ class _Cliff:
         self.reserve: float | None = None
         blocks, taken = self.shape.blocks, (self.cache - self.static) / block
         spare = round(blocks * 0.02) + 2
-        self.takes_all = self.static < self.cache and self.dynamic + spare > blocks
+        has_usual = 0 < self.static < self.cache and "half_gb" not in values
+        needs = taken + RESERVE * blocks if has_usual else self.dynamic
+        self.takes_all = self.static < self.cache and needs + spare > blocks
         if self.takes_all:
             self.reserve = max(blocks - taken, 0.0)
-        elif 0 < self.static < self.cache and "half_gb" not in values:
+        elif has_usual:
             self.reserve, self.dynamic = RESERVE * blocks, taken
         at_once = self.shape.planes * sheet.PAGE
         self.slc_us = sheet.USUAL["slc"][1] if self.by_link else at_once / rate
@@ -207,15 +227,27 @@ class _Cliff:
         self.name = name
         self.size = simulated_size(drive)
 
+    @property
+    def off(self) -> float:
+        """The greatest error of a figure that was fitted."""
+        return self._found[0]
+
+    @property
+    def past(self) -> float:
+        """The rate past the cache, in MB/s."""
+        return self._found[1][2]
+
     @cached_property
-    def _found(self) -> tuple[list[float], Sheet]:
-        """Cache, both rates and device file of the closest round of a search."""
+    def _found(self) -> tuple[float, list[float], Sheet]:
+        """Greatest error, cache, both rates and device file of the closest round of a search."""
         targets = self._targets()
         tried: list[tuple[float, list[float], Sheet]] = []
         for number in range(ROUNDS):
             text = self._sheet()
             rows = cliff_of(text.toml(), self.drive, self.seed, self.size)
             off = [m / t.value for m, t in zip(rows, targets, strict=True)]
+            if not self.shows:
+                off[0] = 1.0
             self.tell(
                 f"round {number + 1}: cache {rows[0]:.4g} GB, {rows[1]:.4g} MB/s in it, "
                 f"{rows[2]:.4g} MB/s past it"
@@ -227,7 +259,7 @@ class _Cliff:
                 break
             self._correct(off, full)
         # Keep the closest round: a cache of few blocks may have no exact solution.
-        return min(tried, key=itemgetter(0))[1:]
+        return min(tried, key=itemgetter(0))
 
     def _targets(self) -> list[Value]:
         return [self.drive.values[key] for key in ("cache_gb", "cache_mbps", "after_mbps")]
@@ -235,7 +267,7 @@ class _Cliff:
     @cached_property
     def _whole(self) -> tuple[Any, Any, list[Plateau]]:
         """The fill of the whole drive, as `Bench.fill` has it."""
-        return Bench.of(self._found[1].toml(), SIZE, self.seed).fill(1.0, most=3)
+        return Bench.of(self._found[2].toml(), SIZE, self.seed).fill(1.0, most=3)
 
     def second(self) -> Plateau | None:
         """Return the second, slower plateau past the cache, if the model has one."""
@@ -250,30 +282,37 @@ class _Cliff:
 
     def fitted(self) -> FitResult:
         values, targets = self.drive.values, self._targets()
-        rows, text = self._found
+        _, rows, text = self._found
         write_buffer.put(text, self.drive, self.seed)
         unknown = [line for line, value in UNKNOWN.items() if value not in values]
         fitted = FitResult(self.drive, text, unknown=unknown)
         names = (("SLC cache", "GB"), ("in the cache", "MB/s"), ("past the cache", "MB/s"))
-        for (what, unit), target, found in zip(names, targets, rows, strict=True):
+        if not self.shows:
+            fitted.unknown.append(
+                "size of the SLC cache: the rate falls by less than "
+                f"{CLIFF - 1:.0%} after it, which a fill does not show; the size is the one given"
+            )
+        for (what, unit), target, found in list(zip(names, targets, rows, strict=True))[
+            self.first :
+        ]:
             fitted.rows.append(Row(what, unit, target, found))
         fitted.size_names = [f"{row.what}, {row.unit}" for row in fitted.rows]
         if "read_mbps" in values:
             found = read_mbps(text.toml(), self.seed)
             fitted.rows.append(Row("sequential read", "MB/s", values["read_mbps"], found))
         self._rate(fitted)
-        fitted.sizes = [(self._simulated_gb(text, self.size), rows)]
+        fitted.sizes = [(self._simulated_gb(text, self.size), rows[self.first :])]
         for size in (self.size / 2, self.size / 4):
             # A drive with few wordlines is simulated as it is.
             if (gb := self._simulated_gb(text, size)) < fitted.sizes[-1][0]:
                 figures = cliff_of(text.toml(), self.drive, self.seed, size)
-                fitted.sizes.append((gb, figures))
+                fitted.sizes.append((gb, figures[self.first :]))
         fitted.fill = self._whole[:2]
         second, rate = self.second() if self.late else None, values.get("second_mbps")
-        if second is not None:
-            at = values["second_gb"]
+        at = values.get("second_gb")
+        if second is not None and at is not None:
             fitted.rows.append(Row("second plateau from", "GB", at, second.start_gb))
-        if second is not None and rate is not None:
+        if second is not None and rate is not None and at is not None:
             fitted.rows.append(Row("in it (not fitted)", "MB/s", rate, second.mb_per_s))
         elif rate is not None:
             fitted.unknown.append(f"not modelled: the {self._second()}")
@@ -329,7 +368,8 @@ class _Cliff:
         elif self.base:
             self.base = max(2, round(self.base / off[0]))
         if self.by_link:
-            self.link /= off[1]
+            # More would be another limit's, which no link moves.
+            self.link = min(self.link / off[1], AHEAD * self.drive.values["cache_mbps"].value)
         else:
             self.slc_us *= off[1]
         self.dense_us *= off[2]
@@ -340,9 +380,12 @@ class _Cliff:
         values = drive.values
         dynamic = round(self.dynamic) if self.static < self.cache else 0
         base = max(self.base, 0 if dynamic > 1 else 2)
+        # Flash that holds the data beside the static part, of dies that have powers of two.
+        least = (base + made.blocks * LEAST / SPARE) / self.gib_blocks
+        all_gib = 2 ** math.ceil(math.log2(max(self.gib, least)))
+        wanted = min(base + made.blocks, int(all_gib * self.gib_blocks))
         if self.takes_all:
-            dynamic = made.blocks - 1
-        wanted = min(base + made.blocks, self.all_blocks)
+            dynamic = wanted - base - 1
         sources = {
             "Rows": drive.address or "the measurements given",
             "Fit": "fitted: `wordline device fit` searched for what reproduces Rows",
@@ -363,7 +406,7 @@ class _Cliff:
         if wanted != made.blocks:
             why = "Fit: 7 % more flash than capacity, and the cache"
             if wanted < base + made.blocks:
-                why = f"ASSUMED: {self.all_gib} GiB of flash, as dies have powers of two"
+                why = f"ASSUMED: {all_gib} GiB of flash, as dies have powers of two"
             text.put(flash + "blocks_per_plane", wanted, why)
         rates = [values[k] for k in ("cache_mbps", "after_mbps")]
         why = f"Fit: {rates[0]} MB/s in the cache"
@@ -387,6 +430,8 @@ class _Cliff:
         why = f"Rows, static part {static} GB" if static else "ASSUMED: no static part is named"
         text.put("slc_cache.static_blocks", base, why)
         on_empty = f"Fit: {values['cache_gb']} GB of cache on an empty drive"
+        if not self.shows:
+            on_empty = f"Rows, {values['cache_gb']} GB; a fill does not show it"
         all_free = "Fit: all free flash, but for the reserve"
         text.put("slc_cache.dynamic_blocks", dynamic, all_free if self.takes_all else on_empty)
         if self.reserve is not None:
@@ -395,8 +440,7 @@ class _Cliff:
             text.put("slc_cache.dynamic_reserve", share, on_empty if self.takes_all else usual)
         trigger, why = "free_blocks < 10%", "ASSUMED: not identifiable; migrates early"
         if self.late:
-            trigger = "never"
-            why = f"Fit: a second plateau from {values['second_gb']} GB, as free blocks run out"
+            trigger, why = "never", f"Fit: {self.late}"
         text.put("slc_cache.trigger", trigger, why)
         text.put("slc_cache.when_full", "direct", "Rows, writes go on at the rate of dense cells")
         map_cache.put(text, drive)

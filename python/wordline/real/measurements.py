@@ -236,9 +236,13 @@ def cliffs(table: Table, found: dict[str, Drive]) -> None:
         found[name] = drive
 
 
+#: Words for the cell types; some makers count the bits of their TLC and QLC.
+CELLS = (("qlc", r"qlc|4[ -]bit"), ("tlc", r"tlc|3[ -]bit"))
+
+
 def cell_in(text: str) -> str | None:
     """Read the cell type that a text names: ``tlc`` or ``qlc``."""
-    return next((cell for cell in ("qlc", "tlc") if cell in text.lower()), None)
+    return next((cell for cell, words in CELLS if re.search(words, text.lower())), None)
 
 
 def chosen(found: Mapping[str, Drive], asked: str | None, where: Path) -> Drive:

@@ -146,7 +146,7 @@ def link_of(interface: str | None) -> float:
 
     Raises `UserError`: the words name no known link.
     """
-    word = (interface or "").lower().replace(" ", "").replace(".0", "")
+    word = re.sub(r"[ _-]|\.0|gen|rev", "", (interface or "").lower())
     if word == "off":
         return 1e5
     if found := re.match(r"([\d.]+)mb/s", word):
