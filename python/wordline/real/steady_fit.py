@@ -57,11 +57,11 @@ def require(drive: Drive) -> None:
         rows = [r for r in drive.rows if r.kind == steady_rows.UNIFORM and r.share > 0.99]
         if key == "knee_dw" and rows:
             raise UserError(
-                f"{drive.name}: {rows[0].name} shows no knee: the rate of uniform random writes "
-                f"does not fall after 2 % of the drive or later, and is "
-                f"{rows[0].figures['steady']} MB/s in the end; so the flash beyond the capacity is "
-                "not known\n  allowed: writes whose rate falls later, as on a drive with a smaller "
-                "capacity.logical, or of smaller mapping units"
+                f"{drive.name}: {rows[0].name} shows no knee: a table states none (column "
+                "knee_dw_interp), or the rate of uniform random writes does not fall after 2 % of "
+                f"the drive or later; it is {rows[0].figures['steady']} MB/s in the end, and the "
+                "flash beyond the capacity is not known\n  allowed: writes with a knee, as on a "
+                "drive with a smaller capacity.logical, or of smaller mapping units"
             )
         raise UserError(f"{drive.name}: not among the measurements\n  allowed: {what}")
 
