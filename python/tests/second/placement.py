@@ -29,7 +29,7 @@ class Placement(Room):
             work = sum(self.mean_time(op.kind) for op in at_array)
             return work, sum(op.kind != "erase" for op in on_channel), len(plane.backlog)
 
-        return min(
+        plane = min(
             in_turn,
             key=lambda p: (
                 self.free_slots(region, p) == 0,
@@ -37,6 +37,9 @@ class Placement(Room):
                 stands_before(p),
             ),
         )
+        if plane.program_buffers[region, HOST].parts:
+            self.turn -= 1  # what joins a program takes no turn
+        return plane
 
     def mean_time(self, kind: str) -> int:
         """What an operation takes the array in the densest mode, over the page types, ns."""

@@ -1,7 +1,8 @@
 //! Do pages go where they wait least, when they may go to any plane?
 
 use std::convert::Infallible;
-use wordline_sim::{Device, NoProbe, Pacing, Stop, drive};
+use wordline_ftl::OpKind;
+use wordline_sim::{Device, Event, Log, NoProbe, Pacing, Stop, drive};
 use wordline_swarm::{Rng, Tiny};
 use wordline_units::{HostOp, HostRequest, SimTime};
 
@@ -77,6 +78,28 @@ fn pages_spread_over_channels_then_dies_then_planes() {
         d.submit(HostRequest::new(HostOp::Write, 0, pages * 4), SimTime(0)).unwrap();
         assert_eq!(d.next_completion(SimTime::NEVER).unwrap().unwrap().at.0, ends, "{pages} pages");
     }
+}
+
+/// Three pages make a program, a divisor of the number of planes.
+#[test]
+fn an_idle_drive_writes_to_each_plane_in_turn() {
+    let tiny = Tiny { channels: 6, one_shot: true, ack_buffer: Some(12), ..drive_of(6, 4, false, true) };
+    let scheme = wordline_schemes::build("conventional").unwrap();
+    let spec = tiny.spec(1);
+    let mut d = Device::new(&spec, &spec.geometry().unwrap(), scheme, Log::default()).unwrap();
+    let writes = (0..=18 * 5u64).map(|unit| {
+        let request = HostRequest::new(HostOp::Write, unit * 4, 4);
+        Ok::<_, Infallible>(HostRequest { arrival: SimTime(unit * 10_000_000), ..request })
+    });
+    drive(&mut d, writes, Pacing::Open { queue_depth: 64 }, Stop::default(), |_| {}).unwrap();
+    let mut programs = [0; 6];
+    for event in &d.probe().events {
+        if let Event::Array { kind: OpKind::Program, plane, .. } = event {
+            programs[plane.0 as usize] += 1;
+        }
+    }
+    // The last write waits for two more.
+    assert_eq!(programs, [5; 6]);
 }
 
 #[test]

@@ -4,8 +4,8 @@
 use crate::plan::decision::{ChannelSet, Gather, Place, PlanePick, Route};
 use crate::plan::region::RegionId;
 use crate::state::blocks::free_space::{least_busy, level, most_free, waiting_plane};
-use crate::state::blocks::next_turn;
 use crate::state::blocks::superblock_members::least_filled_plane;
+use crate::state::blocks::{last_turn, next_turn};
 use crate::state::op::OpId;
 use crate::state::program_buffer::WriteStream;
 use crate::state::state::State;
@@ -43,7 +43,13 @@ fn choose(state: &mut State, pick: PlanePick, region: RegionId, home: PlaneId) -
         PlanePick::Avoid(channels) => least_busy(&state.blocks, &state.backlog, region, Some(channels)),
         _ => least_busy(&state.blocks, &state.backlog, region, None),
     };
-    best.unwrap_or(home)
+    let plane = best.unwrap_or(home);
+    // A page that joins others of its program takes no turn. If it did, turns would pass in steps of a whole program, and an
+    // idle drive would leave out each plane that no such step reaches.
+    if state.blocks.at(region, plane).program_buffers[WriteStream::Host as usize].holds_some() {
+        last_turn(&mut state.blocks);
+    }
+    plane
 }
 
 /// The plane at the same position as `home` on the next channel that is not excluded, starting from that of the

@@ -236,6 +236,12 @@ pub(crate) fn next_turn(blocks: &mut Blocks) -> u32 {
     blocks.turn
 }
 
+/// It is the turn of the plane whose turn it was last.
+#[inline(always)]
+pub(crate) fn last_turn(blocks: &mut Blocks) {
+    blocks.turn = blocks.turn.wrapping_sub(1);
+}
+
 /// The collection of a plane of a region.
 #[inline]
 pub(crate) fn job_mut(blocks: &mut Blocks, region: RegionId, plane: PlaneId) -> &mut Option<Job> {
