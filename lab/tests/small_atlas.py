@@ -97,7 +97,9 @@ def made(
         all_rows = np.full((len(MEASURES), len(row)), np.nan)
         for measure in ("write_mean", "write_p999", "lifetime"):
             all_rows[KEYS[measure]] = row
-        return Cell(logs=all_rows, steady=0 if scheme in unsteady else len(row))
+        runs = len(row)
+        steady = 0 if scheme in unsteady else runs
+        return Cell(all_rows, replace(Cell().steadiness, steady=steady, runs=runs))
 
     place = Place(
         ("closed", "w", "60%", "new", "static"), "", "", {}, np.ones(len(MEASURES)),
@@ -119,7 +121,7 @@ def settled(atlas: Atlas) -> Atlas:
     """The same as if every run were steady."""
     found = deepcopy(atlas)
     for cell in cells(found):
-        cell.steady = cell.steadiness.runs
+        cell.steadiness = replace(cell.steadiness, steady=cell.steadiness.runs)
     return found
 
 
@@ -127,7 +129,8 @@ def changing(atlas: Atlas) -> Atlas:
     """The same as if something still changed at the end of every run."""
     found = deepcopy(atlas)
     for cell in cells(found):
-        cell.steady, cell.changing = 0, cell.steadiness.runs
+        of = cell.steadiness
+        cell.steadiness = replace(of, steady=0, changing=of.runs)
     return found
 
 

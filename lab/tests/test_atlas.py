@@ -165,9 +165,10 @@ def test_an_answer_rests_on_steady_runs():
     assert str(choice.steady) == "15 of 15 runs steady"
     assert judge.over(sure.places, "a", "lifetime").ratio == pytest.approx(0.5)
     # One in five may be noisy, of each scheme that is named.
-    sure.places[0].cells["a"].steady = 4
+    cell = sure.places[0].cells["a"]
+    cell.steadiness = replace(cell.steadiness, steady=4)
     assert judge.choose(sure, sure.places, "write_mean").is_sure
-    sure.places[0].cells["a"].steady = 3
+    cell.steadiness = replace(cell.steadiness, steady=3)
     choice = judge.choose(sure, sure.places, "write_mean")
     assert (choice.is_settled, choice.is_sure) == (False, False)
     assert str(choice.gain) == "not known (8 of 10 runs steady)"
@@ -235,7 +236,8 @@ def test_a_drive_that_still_changes_has_a_transient(atlas):
         rest = f"none significantly faster than the plain drive in {count - better}"
         assert said.endswith(f"{rest}." if better < count else ".")
     # Runs that are too short to tell are no transient.
-    of.drives[0].places[0].cells["conventional"].changing = 0
+    alone = of.drives[0].places[0].cells["conventional"]
+    alone.steadiness = replace(alone.steadiness, changing=0)
     [said] = findings.winners(of.drives[0])
     assert said.endswith(" For the other 1, run longer.")
 

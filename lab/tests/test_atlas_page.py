@@ -128,7 +128,8 @@ def test_the_page_knows_nothing_of_runs_that_are_not_steady(tab, atlas, measure)
     assert "It is known for" not in said
     # The command can be pasted.
     command = tab.locator("#atlas-answer code").inner_text().split()
-    needed = max(c.needed for d in atlas.drives for p in d.places for c in p.cells.values())
+    found = (c for d in atlas.drives for p in d.places for c in p.cells.values())
+    needed = max(cell.steadiness.needed for cell in found)
     assert needed > 600
     assert command == ["wordline", "atlas", "--requests", str(needed)]
     cells = tab.locator("#atlas-map tbody td").all_inner_texts()

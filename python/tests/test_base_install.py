@@ -133,11 +133,11 @@ def test_extras_install_from_clone(monkeypatch):
     with pytest.raises(wl.UserError) as told:
         commands.need("pick", commands.SWEEP, "fit")
     said, install, _ = str(told.value).splitlines()
-    assert said == "pick needs scipy, rich, pyarrow, markdown_it, which are not installed"
+    assert said == "pick needs rich, pyarrow, markdown_it, which are not installed"
     program, *words = shlex.split(install.partition("install: ")[2])
     assert program == sys.executable
     assert words[:3] == ["-m", "pip", "install"]
-    assert {"scipy", "rich", "pyarrow", "markdown-it-py"} <= {*words[3:]} <= listed("sweep")
+    assert {"rich", "pyarrow", "markdown-it-py"} <= {*words[3:]} <= listed("sweep")
     texts = [*ROOT.glob("docs/**/*.md"), *ROOT.glob("*.md"), *ROOT.glob("python/**/*.py")]
     texts += [*ROOT.glob("python/*.md"), *ROOT.glob("crates/cli/src/**/*.rs")]
     said = [p for p in texts if "'wordline" + "[" in p.read_text(encoding="utf-8")]

@@ -327,7 +327,7 @@ def test_probe_of_a_simulated_drive_writes_what_fit_reads(tmp_path: Path) -> Non
     found = measurements.fio_json(tmp_path / "01-fill.json")["jobs"][0]["write"]
     assert found["io_bytes"] == 256 * wl.MiB
     # Every job has a figure, but for the burst, which the buffer of a drive so small takes whole.
-    readings = probe_page.readings(probed.Probed(tmp_path))
+    readings = list(probe_page.readings(probed.Probed(tmp_path)))
     assert {r.job for r in readings} == {j.name for j in jobs.JOBS} - {"14-buffer"}
     assert values["units"] == pytest.approx(8, rel=0.1)
     by_what = {(r.job, r.what): r.value for r in readings}
@@ -419,9 +419,12 @@ def test_zones_that_do_not_show_the_unit_say_why() -> None:
 
 def test_copies_of_zones_follow_from_rates() -> None:
     # Writes in order at 1,000 MB/s; random ones with a WAF of 2 take twice as long.
-    assert copies(1 / 500, 1 / 1000, 1 / 500) == pytest.approx(1)
-    assert copies(1 / 1000, 1 / 1000, 1 / 500) == pytest.approx(0)
-    assert copies(0.0015, 1 / 1000, 1 / 500) == pytest.approx(0.5)
+    rates = [1000, 500, 500, 1000, 1 / 0.0015]
+    for wafs in ([None] * 5, [1.0, 2.0, 2.0, 1.0, None], [1.0, 2.0, 2.0, 1.0, 1.5]):
+        zones, is_counted = copies((512, 8192, 2048), wafs, rates)
+        assert is_counted == (None not in wafs)
+        assert [z.number for z in zones] == [512, 8192, 2048]
+        assert [z.copies for z in zones] == pytest.approx([1, 0, 0.5])
 
 
 def test_zones_divide_a_drive_into_requests() -> None:
@@ -731,15 +734,12 @@ def test_pick_names_a_wrong_drive_and_keeps_lines_whole(
     done = wordline("pick", "--drives", "nosuch", "--workload", "uniform")
     assert done.code == 2
     assert done.err.startswith("error: --drives nosuch: no built-in device")
-    with pytest.raises(wl.UserError, match=r'^drives="nosuch": no built-in device'):
-        pick.pick("uniform", drives=["nosuch"])
     named = wordline("pick", "--drives", "demo-8gb,samsung-980-pro-1t", "--workload", "uniform")
     assert 'did you mean "samsung-980-pro-1tb"?\n  hint: `wordline list devices`' in named.err
     assert "demo-8gb: done" not in named.err
     # A name may have any words in it.
-    with pytest.raises(wl.UserError, match=r'^drives="device=foo": no built-in') as raised:
+    with pytest.raises(wl.UserError, match=r"^--drives device=foo: no built-in"):
         pick.pick("uniform", drives=["device=foo"])
-    assert raised.value.on_command_line.startswith("--drives device=foo: no built-in")
     # Lines of several threads do not mix if each is written at once.
     written: list[str] = []
     monkeypatch.setattr(sys.stderr, "write", written.append)

@@ -80,7 +80,6 @@ def test_failed_import_error_says_what_is_allowed(tmp_path):
 
 
 def test_a_scheme_with_siblings_is_judged_sound(tmp_path):
-    pytest.importorskip("scipy", reason="needs pip install '.[search]'")
     text = written(tmp_path / "e", "from helper import SIZE")
     judged = wl.judge(text, workloads=["uniform"], objectives=["waf.total"], seeds=2, cases=1,
                       device="fair-tlc", requests=300)  # fmt: skip

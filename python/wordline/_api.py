@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from wordline import _bar, _wordline, spelling
 from wordline._result import Comparison, Lifetimes, Report
-from wordline._run import Progress, Run, asked, counted, parallel_runs, whole
+from wordline._run import Progress, Run, asked_of, counted, parallel_runs, whole
 from wordline._wordline import UserError
 from wordline.implausible import warn_of
 from wordline.parameters import spelled
@@ -195,8 +195,7 @@ def compare(
     files = (from_state, traces)
     first = next(iter(schemes), "")  # the engine refuses an empty list
     run = _described(first, device, workload, seed, requests, set, initial, files, fit, check)
-    named, classes = spelling.all_resolved(schemes)
-    wanted = {**asked(run, replicas), "classes": classes}
+    wanted, named = asked_of(run, schemes, replicas)
     warn_of([(run.device, run.set)])
     if _wordline.ALL_COMPATIBLE not in named:
         keys = [key for key, _ in run.set]
@@ -376,8 +375,7 @@ def lifetime(
             kept = Path(folder) / "runs"
             runner = Runner(kept, jobs=threads, executor=executor, refusals=())
             return lifetime_runs.live(run, replicas, spelled, life, runner)
-    named, classes = spelling.all_resolved(schemes)
-    wanted = {**asked(run, replicas), "classes": classes}
+    wanted, named = asked_of(run, schemes, replicas)
     warn_of([(run.device, run.set)])
     return Lifetimes(_wordline.lifetime(wanted, named, life, parallel_runs(threads), progress))
 

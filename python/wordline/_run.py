@@ -6,7 +6,7 @@ import contextlib
 import json
 import operator
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -197,3 +197,9 @@ def asked(
         "save_state": None if save_state is None else os.fspath(save_state),
         "classes": spelling.resolved(run.scheme)[1],
     }
+
+
+def asked_of(run: Run, schemes: Iterable[Any], replicas: int) -> tuple[dict[str, Any], list[str]]:
+    """Return what the native half takes of a run under several schemes; raises as `asked`."""
+    names, classes = spelling.all_resolved(schemes)
+    return {**asked(run, replicas), "classes": classes}, names

@@ -73,17 +73,10 @@ class Table(_Stream, dict[str, Any]):
 
     __hash__ = None
 
-    def keys(self) -> Any:
-        """Return the names of the columns."""
-        return Mapping.keys(self)
-
-    def values(self) -> Any:
-        """Return the columns."""
-        return Mapping.values(self)
-
-    def items(self) -> Any:
-        """Return the columns with their names."""
-        return Mapping.items(self)
+    # Of the names and columns of this mapping, not of the dictionary, which is empty.
+    keys: Any = Mapping.keys
+    values: Any = Mapping.values
+    items: Any = Mapping.items
 
     def get(self, name: str, default: Any = None) -> Any:
         """Return a column, or a default if it does not exist."""

@@ -33,3 +33,8 @@ def printed(*shown: Table | str, width: int = 110) -> str:
     for each in shown:
         console.print(each, soft_wrap=isinstance(each, str))
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines())
+
+
+def lines(heads: Sequence[str], rows: Sequence[Sequence[str]], left: Sequence[int] = (0,)) -> str:
+    """Return a table as text, without blank lines around it."""
+    return printed(table(heads, rows, left=left)).strip("\n")

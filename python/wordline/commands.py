@@ -19,7 +19,7 @@ from wordline import Fault, Refused, UserError, _wordline
 from wordline.implausible import Implausible
 
 #: Of everything that runs grids and draws.
-SWEEP = ("scipy", "rich", "matplotlib", "pyarrow", "markdown_it")
+SWEEP = ("rich", "matplotlib", "pyarrow", "markdown_it")
 #: Packages whose modules have another name.
 _PACKAGES = {"markdown_it": "markdown-it-py"}
 #: What an error of standard output has for the name of its file.

@@ -8,9 +8,9 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from wordline import Run, UserError, _wordline, spelling
+from wordline import Run, UserError, _wordline
 from wordline._result import Lifetimes
-from wordline._run import Progress, asked, native
+from wordline._run import Progress, asked, asked_of, native
 from wordline.commands import command, settings, tell
 from wordline.runs import Runner, write_whole
 
@@ -69,8 +69,7 @@ def live(
     They have a run's device, workload and first seed in common; the first scheme is the baseline.
     ``begin`` is told how many lives there are. Raises as for `wordline.lifetime`.
     """
-    names, classes = spelling.all_resolved(schemes)
-    wanted = {**asked(run, replicas), "classes": classes}
+    wanted, names = asked_of(run, schemes, replicas)
     common = {f.name: getattr(run, f.name) for f in fields(Run)}
     common |= {key: life[key] for key in ("shelf", "end")}
     lives = [

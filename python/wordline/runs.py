@@ -13,12 +13,11 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from wordline import Refused, Report, Run, UserError, _wordline
+from wordline import Fault, Refused, Report, Run, UserError, _wordline
 from wordline._result import read
 from wordline._run import Progress, beginning_with
-from wordline.commands import message
 from wordline.forecast import Trial, rest, trials, words
 from wordline.implausible import warn_of
 
@@ -26,9 +25,11 @@ from wordline.implausible import warn_of
 Watch = Callable[[Run, int, float], object]
 
 
+#: Errors that can be kept, by their names.
+KINDS: dict[str, type[Exception]] = {k.__name__: k for k in (Refused, UserError, Fault)}
 #: Refusals that are kept: those that a run comes to again whenever it is asked. Others, such as a
 #: machine's, may be over.
-_KEPT = {kind.__name__: kind for kind in (Refused, UserError)}
+_KEPT = (Refused, UserError)
 
 
 #: Requests by which a dry run sees whether a run begins at all.
@@ -319,19 +320,15 @@ class Runner:
             return before
         if not self._file(run, "refused").exists():
             return None
-        kept = json.loads(self._file(run, "refused").read_text(encoding="utf-8"))
-        why: Exception = _KEPT[kept["kind"]](kept["text"])
-        if kept["on_command_line"] != kept["text"]:
-            why.on_command_line = kept["on_command_line"]  # type: ignore[attr-defined]
+        why = read_error(json.loads(self._file(run, "refused").read_text(encoding="utf-8")))
         return why if isinstance(why, self.refusals) else None
 
     def _refused(self, runs: Iterable[Run]) -> dict[Run, Exception]:
         return {run: why for run in runs if (why := self._refusal(run)) is not None}
 
     def _keep_refusal(self, run: Run, why: Exception) -> None:
-        if (kind := type(why).__name__) in _KEPT:
-            kept = {"kind": kind, "text": str(why), "on_command_line": message(why)}
-            write_whole(self._file(run, "refused"), json.dumps(kept).encode())
+        if type(why) in _KEPT:
+            write_whole(self._file(run, "refused"), json.dumps(written_error(why)).encode())
 
     def _missing(self, runs: Sequence[Run]) -> dict[Run, bool]:
         """Return the runs to do, and of each whether its drive is needed afterwards."""
@@ -415,6 +412,20 @@ class Runner:
                 raise Stopped from None
 
         return pool.submit(_do, run, *how, progress)
+
+
+def written_error(why: Exception) -> dict[str, Any]:
+    """Return one of `KINDS` as JSON has it."""
+    typed = getattr(why, "on_command_line", None)
+    return {"kind": type(why).__name__, "text": str(why), "on_command_line": typed}
+
+
+def read_error(kept: Mapping[str, Any]) -> Exception:
+    """Return the error that `written_error` has written."""
+    why: Any = KINDS[kept["kind"]](kept["text"])
+    if kept["on_command_line"]:
+        why.on_command_line = kept["on_command_line"]
+    return why
 
 
 def write_whole(path: Path, content: bytes) -> None:

@@ -165,12 +165,12 @@ fn why(
 /// A scheme that the device does not admit, and why.
 type Reason = (String, String);
 
-/// Mean, standard deviation and half of the 95 % interval of at least two finite numbers.
+/// Mean and half of the 95 % interval of at least two finite numbers.
 #[pyfunction]
-fn estimate(values: Vec<f64>) -> PyResult<(f64, Option<f64>, Option<f64>)> {
+fn estimate(values: Vec<f64>) -> PyResult<(f64, f64)> {
     let found = wordline_report::Estimate::of(&values);
-    let found = found.ok_or_else(|| wrong("an estimate needs two finite numbers"))?;
-    Ok((found.mean, found.sd, found.half_width_95))
+    let found = found.and_then(|of| Some((of.mean, of.half_width_95?)));
+    found.ok_or_else(|| wrong("an estimate needs two finite numbers"))
 }
 
 /// What makes runs longer that end in one way: keys of `--set`, the empty one for `--requests`, with their numbers.

@@ -80,8 +80,9 @@ def _drive_of(
         if isinstance(c, int):
             return Cell(why=found["reasons"][c])
         rows, steady, failed, fixed, parts, *more = c
-        cell = Cell(_logs_of(rows), steady, failed, bool(fixed), "", parts, *more)
-        return replace(cell, is_finite=is_finite)
+        logs, counts = _logs_of(rows), zip(("needed", "changing"), more, strict=False)
+        how = {"steady": steady, "runs": logs.shape[1], "is_finite": is_finite, **dict(counts)}
+        return Cell(logs, replace(Cell().steadiness, **how), failed, bool(fixed), "", parts)
 
     places = [
         Place(

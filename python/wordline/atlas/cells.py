@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Container, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 from math import prod
 from typing import Any
@@ -13,7 +13,7 @@ import numpy as np
 
 from wordline._measures import value
 from wordline.atlas.design import FACTORS, names
-from wordline.steady import ENOUGH, Steady, of_reports
+from wordline.steady import ENOUGH, NO_RUNS, Steady, of_reports
 
 Report = Mapping[str, Any]
 
@@ -90,7 +90,8 @@ class Cell:
     #: Of each measure and seed the logarithm to base 2 of the figure over the baseline's; NaN where
     #: either has none.
     logs: Any = None
-    steady: int = 0  #: With how many seeds the run is steady; with several seeds, stationary.
+    #: Its runs, and how many of them are steady; of several seeds, stationary.
+    steadiness: Steady = NO_RUNS
     failed: int = 0  #: Requests that came out with an error, over all seeds.
     #: Whether the scheme kept its static cache where the condition has a dynamic one.
     fixed: bool = False
@@ -98,16 +99,6 @@ class Cell:
     #: Parts of the mean latency of reads and of writes in microseconds, and programs by cause for
     #: each page that the host wrote, as means over the seeds.
     parts: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-    #: The requests with which those that are not steady may be; 0 where that is not known.
-    needed: int = 0
-    changing: int = 0  #: With how many seeds something still changes at the end of the run.
-    is_finite: bool = False  #: As in the design.
-
-    @property
-    def steadiness(self) -> Steady:
-        """Its runs, and how many of them are steady."""
-        runs = 0 if self.logs is None else np.shape(self.logs)[1]
-        return Steady(self.steady, runs, self.needed, self.changing, self.is_finite)
 
 
 @dataclass
@@ -159,6 +150,7 @@ def place(
     fixed: Container[str] = (),
     *,
     over_seeds: bool = True,
+    is_finite: bool = False,
 ) -> Place:
     """Return a condition from the reports of its runs, by scheme and seed, over the baseline's.
 
@@ -176,9 +168,7 @@ def place(
         state = of_reports(found, over_seeds=over_seeds)
         cells[scheme] = Cell(
             logs=logs(found, reports[baseline]),
-            steady=state.steady,
-            needed=state.needed,
-            changing=state.changing,
+            steadiness=replace(state, is_finite=is_finite),
             failed=sum(sum(r["host"].get("failed", {}).values()) for r in found),
             fixed=scheme in fixed,
             parts=_parts(found),
@@ -281,7 +271,8 @@ def _drive_json(drive: DriveCells) -> dict[str, Any]:
     def cell(c: Cell) -> Any:
         if c.why:
             return reason(c.why)
-        return [_rows(c.logs), c.steady, c.failed, int(c.fixed), c.parts, c.needed, c.changing]
+        of = c.steadiness
+        return [_rows(c.logs), of.steady, c.failed, int(c.fixed), c.parts, of.needed, of.changing]
 
     return {
         "name": drive.name,

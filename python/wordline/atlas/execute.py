@@ -179,10 +179,9 @@ class Performer:
             (workload, initial, settings),
             fixed,
             over_seeds=self.design.seeds > 1,
+            is_finite=self.design.is_finite,
         )
         found.asked = times * self.design.requests[condition.workload]
-        for cell in found.cells.values():
-            cell.is_finite = self.design.is_finite
         return found
 
     def _place(self, drive: d.Drive, condition: d.Condition) -> Place:

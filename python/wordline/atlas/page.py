@@ -8,6 +8,7 @@ import re
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
+from string import Template
 
 import wordline
 from wordline import UserError, _wordline
@@ -15,7 +16,8 @@ from wordline import page as pages
 from wordline.atlas.cells import Atlas
 from wordline.atlas.design import FACTORS
 
-SCRIPT = Path(__file__).parent / "atlas.js"
+_HERE = Path(__file__).parent
+SCRIPT = _HERE / "atlas.js"
 
 #: What stands before the data.
 _DATA = '<script type="application/json" id="atlas-data">'
@@ -42,7 +44,10 @@ def to_html(
     sentence for each paper.
     """
     cells = [c for drive in atlas.drives for place in drive.places for c in place.cells.values()]
-    runs, steady = atlas.seeds * sum(not c.why for c in cells), sum(c.steady for c in cells)
+    runs, steady = (
+        atlas.seeds * sum(not c.why for c in cells),
+        sum(c.steadiness.steady for c in cells),
+    )
     parts = [pages.Part("Every scheme", _map(atlas), "Choose a cell to see all of its measures.")]
     if further := findings[1:]:
         text = f'<ol class="findings">{_listed(further)}</ol>'
@@ -82,7 +87,7 @@ def longer(command: str, atlas: Atlas) -> str:
         # Real traces are as long as they are.
         words = ["wordline", "atlas"]
     places = (place for drive in atlas.drives for place in drive.places)
-    requests = max((cell.needed for place in places for cell in place.cells.values()), default=0)
+    requests = max((c.steadiness.needed for p in places for c in p.cells.values()), default=0)
     if not requests:
         return ""
     before = ""
@@ -140,24 +145,20 @@ def _offered(of: str, name: str) -> str:
     return f'<p class="caption" hidden>{link}</p>'
 
 
+def _filled(name: str, **parts: str) -> str:
+    """Return a piece of HTML of this folder with its places filled."""
+    return Template((_HERE / name).read_text(encoding="utf-8")).substitute(parts)
+
+
 def _decision(atlas: Atlas, command: str) -> str:
     """Return the head of the page: conditions to choose, what to take, and gain against cost."""
-    controls = "".join(_select(key, label) for key, label in _CONTROLS)
-    run_longer = longer(command, atlas).replace("\n", " && ")
-    return f"""\
-<div id="decision">
-<h2 class="away">Decision</h2>
-<div><div class="controls">{controls}</div>
-<p id="atlas-answer" class="answer" aria-live="polite" data-longer="{html.escape(run_longer)}"></p>
-<noscript><p>This page computes in the browser; without its script only the findings below can be
-read.</p></noscript></div>
-<figure class="frontier"><figcaption><h3>Gain and cost</h3></figcaption>
-<div class="controls">{_select("cost", "cost")}</div>
-<div class="plot" id="atlas-frontier"></div>
-<p class="caption" id="atlas-frontier-list"></p>
-{_offered("frontier", "gain-and-cost")}</figure>
-</div>
-"""
+    return _filled(
+        "decision.html",
+        controls="".join(_select(key, label) for key, label in _CONTROLS),
+        cost=_select("cost", "cost"),
+        data=_offered("frontier", "gain-and-cost"),
+        longer=html.escape(longer(command, atlas).replace("\n", " && ")),
+    )
 
 
 def _listed(sentences: Sequence[str]) -> str:
@@ -166,23 +167,14 @@ def _listed(sentences: Sequence[str]) -> str:
 
 def _map(atlas: Atlas) -> str:
     is_tuned = any(drive.further for drive in atlas.drives)
-    tuned = _select("tuned", "parameters") if is_tuned else ""
-    below = _TUNED if is_tuned else ""
-    return f"""\
-<div class="atlas"><div class="controls">{_select("columns", "columns")}\
-{_select("pairs", "schemes")}{tuned}</div>
-<div class="scroll" tabindex="0" role="region" aria-label="Every scheme"><table id="atlas-map"
-class="map"></table></div>
-<p class="caption">Ratios to the plain drive under the same conditions and seeds, geometric means
-over the conditions. <span class="swatch gain"></span>better, <span class="swatch loss"></span>
-worse; a deeper color means a larger difference. <span class="swatch chance"></span>grey: not
-significant (the 95&nbsp;% interval over the seeds includes 1). Grey and dotted: fewer than four in
-five of the runs are steady, so the ratio depends on their length. A dash: the drive does not
-support the scheme, the workload has no such requests, or a lifetime would rest on runs that are not
-steady.{below}</p>
-{_offered("map", "every-scheme")}
-<div id="atlas-cell" class="cell-detail"></div></div>
-"""
+    controls = [("columns", "columns"), ("pairs", "schemes")]
+    controls += [("tuned", "parameters")] if is_tuned else []
+    return _filled(
+        "map.html",
+        controls="".join(_select(key, label) for key, label in controls),
+        tuned=_TUNED if is_tuned else "",
+        data=_offered("map", "every-scheme"),
+    )
 
 
 def _data(atlas: Atlas) -> str:

@@ -23,33 +23,8 @@ _SHOWN = ("write_mean", "read_mean", "write_p99", "lifetime")
 #: Wins and losses that are explained.
 _EXPLAINED = 5
 
-_HOW = """\
-Every scheme, and every legal combination of two whose results are not those of its front alone,
-on drives of as many bytes; {conditions} conditions on each drive, {seeds} seeds, paired. A
-condition is one level of each factor: load, workload, how much of the capacity holds data, age,
-and whether the SLC cache is static. {design}
-
-- **Load**: a closed loop of 8; an open loop in which the requests come with the twin's own
-  memory, at 10, 30, 60 and 90 % of what the plain drive sustains with 32 outstanding under the
-  same conditions; bursts of half the SLC cache and of twice that, with rests of 1 s and of 10
-  min; clients that think for 5 ms.
-- **Fill**: 30, 60 or 90 % of the capacity holds data, in blocks that have been in use: nearly
-  all of the flash has been written since it was erased. What a workload touches is the same at
-  every fill.
-- **Age**: new, half or nine tenths of the endurance of the densest mode used, under the error
-  model of RARO; the data have lain for 30 days.
-- **SLC cache**: as the device file has it, or a third of it static and the rest dynamic; a
-  scheme whose cache is of fixed size keeps the static one.
-
-Latencies below 10 us count as 10 us, which a host's own stack takes: here a write that finds room
-in the drive's RAM takes no time. Schemes with a latency of zero rank equally.
-
-Figures are over `conventional`, the plain drive, under the same conditions with the same seed;
-means are geometric. {answers} An interval is that of Student's t
-over the seeds, so it says what chance does under these conditions, not what another workload would
-do. A 99.9th percentile stands on at least {few:,} requests of its kind. Energy is a constant
-current for as long as the flash works. Prices are counted in wordlines, so a drive costs as many as
-it has."""
+#: How the runs were made, as Markdown.
+_HOW = Path(__file__).with_name("how.md")
 
 _STEADY = """\
 A run counts as steady if nothing drifts from some point on (`steady_state.stationary` of its
@@ -149,7 +124,9 @@ def _readme(
         f"## Why\n\n{_WHY}" if why else "",
         why,
         "## How it was done",
-        _HOW.format(
+        _HOW.read_text(encoding="utf-8")
+        .rstrip()
+        .format(
             conditions=conditions,
             seeds=atlas.seeds,
             few=FEWEST_P999,

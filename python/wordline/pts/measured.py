@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from statistics import linear_regression
 from typing import Any
 
 import numpy as np
@@ -130,9 +131,7 @@ def judge(figure: str, values: Sequence[float]) -> Steady | None:
     window = (figure, len(values) - WINDOW + 1, len(values), mean)
     if mean <= 0:
         return Steady(*window, math.inf, 0.0)
-    middle = (WINDOW - 1) / 2
-    over = sum((i - middle) ** 2 for i in range(WINDOW))
-    slope = sum((i - middle) * v for i, v in enumerate(last)) / over
+    slope, _ = linear_regression(range(WINDOW), last)
     return Steady(*window, (max(last) - min(last)) / mean, abs(slope) * (WINDOW - 1) / mean)
 
 

@@ -84,16 +84,18 @@ class Bench:
 
     def run(self, workload: str, initial: str = "fresh") -> Any:
         """Return the report of a run."""
-        how: dict[str, Any] = {"scheme": self.scheme, "set": dict(self.set), "seed": self.seed}
         with device_file(self.text) as path:
-            return wl.run(device=path, workload=workload, initial=initial, **how)
+            return wl.run(device=path, workload=workload, initial=initial, **self._how)
+
+    @property
+    def _how(self) -> dict[str, Any]:
+        return {"scheme": self.scheme, "set": dict(self.set), "seed": self.seed}
 
     @contextmanager
     def _drive(self, state: str) -> Iterator[wl.Drive]:
         """Make the drive in an initial state; its device file exists as long as it is used."""
-        how: dict[str, Any] = {"scheme": self.scheme, "set": dict(self.set), "seed": self.seed}
         with device_file(self.text) as path:
-            yield wl.Drive(device=path, initial=state, **how)
+            yield wl.Drive(device=path, initial=state, **self._how)
 
     def behind(
         self,

@@ -7,7 +7,7 @@ alone, so a small drive of whole units shows what each size of the unit would gi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from statistics import mean
@@ -70,12 +70,19 @@ class Zones:
     copies: float
 
 
-def copies(cost: float, order: float, random: float) -> float:
-    """Return the share of copies that remain, from a cost per host byte and those of both limits.
+def copies(
+    numbers: Iterable[int], wafs: Sequence[float | None], rates: Sequence[float]
+) -> tuple[list[Zones], bool]:
+    """Return the copies that remain of each number of zones, and whether counters tell them.
 
-    A cost is a WAF, or a time: a copy takes the same time under any load.
+    WAFs and rates are those of writes in order, of uniform random writes, and of each number. What
+    a host byte costs is a WAF, if all are known, or a time: a copy takes the same under any load.
     """
-    return (cost - order) / (random - order)
+    known = [waf for waf in wafs if waf is not None]
+    is_counted = len(known) == len(wafs)
+    order, random, *costs = known if is_counted else [1 / rate for rate in rates]
+    shares = ((cost - order) / (random - order) for cost in costs)
+    return [Zones(*each) for each in zip(numbers, shares, strict=True)], is_counted
 
 
 def collection_unit(

@@ -149,19 +149,13 @@ def pick(
     return sorted(found, key=lambda c: (c.p99_us is None, c.p99_us or 0.0))
 
 
-def _wrong(option: str, value: str, what: str, lists: str = "") -> UserError:
-    """Return the error of an argument, which is an option on the command line."""
-    error = UserError(f'{option}="{value}": {what}' + lists.format("wordline.devices()"))
-    typed = f"--{option} {value}: {what}" + lists.format("wordline list devices")
-    error.on_command_line = typed  # type: ignore[attr-defined]
-    return error
-
-
 def _unknown(name: str) -> UserError:
     near = difflib.get_close_matches(name, [d.name for d in wl.devices()], n=1)
-    what = "no built-in device or file of this name"
-    what += f'; did you mean "{near[0]}"?' if near else ""
-    return _wrong("drives", name, what, "\n  hint: `{}` lists the built-in devices")
+    meant = f'; did you mean "{near[0]}"?' if near else ""
+    return UserError(
+        f"--drives {name}: no built-in device or file of this name{meant}\n"
+        "  hint: `wordline list devices` lists the built-in devices"
+    )
 
 
 def _check_share(fill: str) -> None:
@@ -170,7 +164,7 @@ def _check_share(fill: str) -> None:
     if share > 1:
         meant = f"; write {found[1]}%" if found and not found[2] and share <= 100 else ""
         what = f"not a share of a drive{meant}\n  allowed: 0% to 100%, such as 50%"
-        raise _wrong("fill", fill, what)
+        raise UserError(f"--fill {fill}: {what}")
 
 
 def _assumed_read_us(text: str, file: dict[str, Any]) -> float:
@@ -283,7 +277,7 @@ def _cache_bytes(file: dict[str, Any], drive: wl.Drive) -> float:
 
 def terminal(found: Sequence[Choice]) -> str:
     """Return the table."""
-    from wordline.real.probe_page import lines
+    from wordline._terminal import lines
 
     def number(value: float | None, digits: int = 3, by: float = 1.0) -> str:
         return "not known" if value is None else significant(by * value, digits)

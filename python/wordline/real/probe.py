@@ -97,12 +97,14 @@ def write(
 
 def about(folder: Path, jobs: Sequence[Job] = JOBS) -> str:
     """Return a table of the jobs, the total that they write, and what the user must fill in."""
+    from wordline._terminal import lines
+
     file = json.loads((folder / probed.ABOUT).read_text(encoding="utf-8"))
     capacity, rated = file["capacity_bytes"], file.get("rated_tbw")
     rows = [[job.name, f"{job.written(capacity) / capacity:.3g}", job.purpose] for job in jobs]
     written = sum(job.written(capacity) for job in jobs)
     share = f", {100 * written / (rated * 1e12):.2g} % of rated TBW" if rated else ""
-    text = probe_page.lines(["job", "drive writes", "measures"], rows, left=(0, 2))
+    text = lines(["job", "drive writes", "measures"], rows, left=(0, 2))
     lacking = "fill in model, nand (TLC or QLC), interface and rated_tbw (TB)"
     text += f"\n\nall jobs write {gigabytes(written)}{share}"
     return f"{text}\n{folder}/{probed.ABOUT}: {lacking}"

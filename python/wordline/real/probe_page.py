@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,12 +34,8 @@ class Reading:
         return text if self.off is None else f"{text} ± {self.off:,.2g}"
 
 
-def readings(found: Probed) -> list[Reading]:
-    """Return all measured figures, in the order of the jobs."""
-    return list(_readings(found))
-
-
-def _readings(found: Probed) -> Iterator[Reading]:
+def readings(found: Probed) -> Iterator[Reading]:
+    """Yield all measured figures, in the order of the jobs."""
     gb = found.capacity / 1e9
 
     def latencies(name: str, way: str, what: str) -> Iterator[Reading]:
@@ -146,15 +142,10 @@ def _missing(found: Probed) -> list[str]:
     return lines + [f"{n}: not run: {j.purpose}" for n, j in done.items() if not found.has(n)]
 
 
-def lines(heads: Sequence[str], rows: Sequence[Sequence[str]], left: Sequence[int] = (0,)) -> str:
-    """Return a table for the terminal; the columns `left` are left-aligned, all others right."""
-    from wordline import _terminal
-
-    return _terminal.printed(_terminal.table(heads, rows, left=left)).strip("\n")
-
-
 def terminal(folder: Path) -> str:
     """Return the measurements, the most similar known drive, and what is not known."""
+    from wordline._terminal import lines
+
     found = Probed(folder)
     text = lines(HEADS, _rows(found), left=(0, 1, 2))
     if (near := nearest(found)) is not None:

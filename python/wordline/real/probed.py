@@ -16,7 +16,7 @@ import numpy as np
 from wordline import UserError
 from wordline.real import jobs, measurements, rests, steady_rows
 from wordline.real.closed_network import units_of
-from wordline.real.collection_unit import BY_COUNTERS, BY_RATES, Zones, collection_unit, copies
+from wordline.real.collection_unit import BY_COUNTERS, BY_RATES, collection_unit, copies
 from wordline.real.curve import Plateau, plateaus
 from wordline.real.map_cache import Lookup, MapCache, map_cache
 from wordline.real.measurements import Drive, Value
@@ -172,15 +172,11 @@ class Probed:
         done = {number: name for number, name in names.items() if self.has(name)}
         if uniform is None or fill is None or "knee" not in uniform.figures or not done:
             return None, "no writes of zones beside a fill and random writes"
-        wafs = [waf for name in done.values() if (waf := self.waf(name)) is not None]
-        both = [row.figures["waf"].value for row in (fill, uniform) if "waf" in row.figures]
-        if len(wafs) == len(done) and len(both) == 2:
-            order, random, off = 1.0, both[1] / both[0], BY_COUNTERS
-            costs = [waf / both[0] for waf in wafs]
-        else:
-            order, random = (1 / row.figures["steady"].value for row in (fill, uniform))
-            costs, off = [1 / self.rate(name, "write") for name in done.values()], BY_RATES
-        zones = [Zones(n, copies(c, order, random)) for n, c in zip(done, costs, strict=True)]
+        limits = (self.waf(name) for name in ("01-fill", "10-steady"))
+        rates = [row.figures["steady"].value for row in (fill, uniform)]
+        rates += [self.rate(name, "write") for name in done.values()]
+        zones, is_counted = copies(done, [*limits, *map(self.waf, done.values())], rates)
+        off = BY_COUNTERS if is_counted else BY_RATES
         return collection_unit(zones, 1 + uniform.figures["knee"].value, off)
 
     def rests(self) -> list[Back]:

@@ -57,10 +57,10 @@ class FitResult:
 
     def terminal(self) -> str:
         """Return the table of figures, and what is not known."""
-        from wordline import _terminal
+        from wordline._terminal import lines
 
-        text = _terminal.printed(_terminal.table(HEADS, [row.cells() for row in self.rows]))
-        text = text.strip("\n") + "\n\nnot identifiable from these measurements:\n"
+        text = lines(HEADS, [row.cells() for row in self.rows])
+        text += "\n\nnot identifiable from these measurements:\n"
         text += "".join(f"  {line}\n" for line in self.unknown)
         for size, figures in self.sizes:
             shown = (f"{n} {significant(f)}" for n, f in zip(self.size_names, figures, strict=True))

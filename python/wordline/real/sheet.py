@@ -180,43 +180,44 @@ def base(made: Shape, cell: str, capacity: int, about: tuple[str, str], head: li
     `about` is the name and the description of the device.
     """
     sheet = Sheet(about[0], about[1], tuple(head))
-    unknown = "ASSUMED: not identifiable;"
     flash = "medium.flash."
-    sheet.put(flash + "channels", made.channels, f"{unknown} usual for this link")
-    sheet.put(flash + "chips_per_channel", 1, f"{unknown} one package per channel")
-    why = f"{unknown} programs take about their usual time"
-    sheet.put(flash + "dies_per_chip", made.dies_per_channel, why)
-    sheet.put(flash + "planes_per_die", 2, f"{unknown} planes are what counts")
-    sheet.put(flash + "blocks_per_plane", made.blocks, f"{unknown} 7 % more flash than capacity")
-    sheet.put(flash + "wordlines_per_block", made.wordlines, f"{unknown} usual for 3D flash")
-    sheet.put(flash + "page", "16KiB", f"{unknown} usual for 3D flash")
+
+    def usual(path: str, value: Any, why: str) -> None:
+        sheet.put(path, value, f"ASSUMED: not identifiable; {why}")
+
+    usual(flash + "channels", made.channels, "usual for this link")
+    usual(flash + "chips_per_channel", 1, "one package per channel")
+    usual(flash + "dies_per_chip", made.dies_per_channel, "programs take about their usual time")
+    usual(flash + "planes_per_die", 2, "planes are what counts")
+    usual(flash + "blocks_per_plane", made.blocks, "7 % more flash than capacity")
+    usual(flash + "wordlines_per_block", made.wordlines, "usual for 3D flash")
+    usual(flash + "page", "16KiB", "usual for 3D flash")
     bus = {"rate": f"{1200 if made.link <= 7000 else 2400}MT/s", "width": 1}
-    sheet.put(flash + "bus", bus, f"{unknown} channels carry more than the link")
+    usual(flash + "bus", bus, "channels carry more than the link")
     for mode in ("slc", cell):
         read, program, erase, cycles = USUAL[mode]
-        at = f"{flash}{mode}."
-        sheet.put(at + "read", time(read), f"{unknown} usual for {mode.upper()}")
-        sheet.put(at + "program", time(program), f"{unknown} usual for {mode.upper()}")
+        at, why = f"{flash}{mode}.", f"usual for {mode.upper()}"
+        usual(at + "read", time(read), why)
+        usual(at + "program", time(program), why)
         if mode != "slc":
-            sheet.put(at + "one_shot", True, f"{unknown} one-shot programs, as on 3D flash")
+            usual(at + "one_shot", True, "one-shot programs, as on 3D flash")
         # A block with few wordlines represents part of a whole one, and so does its erase time.
-        erase *= min(1.0, made.wordlines / WORDLINES[1])
-        sheet.put(at + "erase", time(erase), f"{unknown} usual for {mode.upper()}")
-        sheet.put(at + "endurance", cycles, f"{unknown} usual for {mode.upper()}")
-    sheet.put("mapping.unit", "4KiB", f"{unknown} usual")
-    sheet.put("mapping.sector", "4KiB", f"{unknown} usual")
-    sheet.put("mapping.packing", "page", f"{unknown} units of several writes share a page")
+        usual(at + "erase", time(erase * min(1.0, made.wordlines / WORDLINES[1])), why)
+        usual(at + "endurance", cycles, why)
+    usual("mapping.unit", "4KiB", "usual")
+    usual("mapping.sector", "4KiB", "usual")
+    usual("mapping.packing", "page", "units of several writes share a page")
     logical = capacity // MAPPED * MAPPED
     sheet.put("capacity.logical", f"{logical}B", "Cap, in whole mapping units")
     sheet.put("host.rate", f"{made.link:g}MB/s", "Link, what is left of it for data")
-    sheet.put("host.read_overhead", "500ns", f"{unknown} firmware and link")
-    sheet.put("host.write_overhead", "500ns", f"{unknown} firmware and link")
-    sheet.put("parallel.unit", "plane", f"{unknown} stands for multi-plane programs")
-    sheet.put("allocation.order", "dynamic", f"{unknown} the plane with the least to do")
-    sheet.put("gc.trigger", "free_blocks < 2%", f"{unknown} below the spare blocks")
-    sheet.put("gc.victim", "greedy", f"{unknown} usual")
-    sheet.put("gc.class", "background", f"{unknown} collects when idle, urgent when short")
-    sheet.put("ack.mode", "buffer", f"{unknown} writes are acknowledged from RAM")
+    usual("host.read_overhead", "500ns", "firmware and link")
+    usual("host.write_overhead", "500ns", "firmware and link")
+    usual("parallel.unit", "plane", "stands for multi-plane programs")
+    usual("allocation.order", "dynamic", "the plane with the least to do")
+    usual("gc.trigger", "free_blocks < 2%", "below the spare blocks")
+    usual("gc.victim", "greedy", "usual")
+    usual("gc.class", "background", "collects when idle, urgent when short")
+    usual("ack.mode", "buffer", "writes are acknowledged from RAM")
     pages = 2 * made.planes * BITS[cell] * PAGE // MAPPED
-    sheet.put("ack.pages", pages, f"{unknown} two wordlines of every plane, which avoids padding")
+    usual("ack.pages", pages, "two wordlines of every plane, which avoids padding")
     return sheet

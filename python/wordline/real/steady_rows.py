@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from statistics import mean, median
 
 from wordline import UserError
-from wordline.real.collection_unit import BY_CHANCE, BY_RATES, Zones, collection_unit, copies
+from wordline.real.collection_unit import BY_CHANCE, BY_RATES, collection_unit, copies
 from wordline.real.measurements import CLIFF, Drive, Table, Value, cell_in, cliffs, stated
 
 #: A table without these columns has no such rows.
@@ -225,26 +225,21 @@ def summarize(drive: Drive) -> None:
 
 
 def take_unit(drive: Drive) -> None:
-    """Determine the unit of collection of a drive from its rows of zones, if it has some.
-
-    A cost per host byte is a WAF if all rows have one, or else a time. Those of zones lie between
-    that of writes in order and that of uniform random writes.
-    """
+    """Determine the unit of collection of a drive from its rows of zones, if it has some."""
     rows = sorted((r for r in drive.rows if r.kind == ZONES), key=lambda r: r.zone)
     of = {key: value.value for key, value in drive.values.items()}
     if not rows or "unit_share" in drive.unknown:
         return
     if not {"knee_dw", "steady_mbps", "fill_mbps"} <= of.keys():
         return
-    if {"waf", "overhead"} <= of.keys() and all("waf" in r.figures for r in rows):
-        limits, off = (of["overhead"], of["waf"]), BY_CHANCE
-        costs = [row.figures["waf"].value for row in rows]
-    else:
-        limits = (1 / of["fill_mbps"], 1 / of["steady_mbps"])
-        off = math.hypot(BY_CHANCE, BY_RATES)
-        costs = [1 / row.figures["steady"].value for row in rows]
-    numbers = [max(1, round(drive.capacity / row.zone)) for row in rows]
-    zones = [Zones(n, copies(c, *limits)) for n, c in zip(numbers, costs, strict=True)]
+    wafs = [r.figures["waf"].value if "waf" in r.figures else None for r in rows]
+    rates = [r.figures["steady"].value for r in rows]
+    zones, is_counted = copies(
+        [max(1, round(drive.capacity / row.zone)) for row in rows],
+        [of.get("overhead"), of.get("waf"), *wafs],
+        [of["fill_mbps"], of["steady_mbps"], *rates],
+    )
+    off = BY_CHANCE if is_counted else math.hypot(BY_CHANCE, BY_RATES)
     unit, drive.unknown["unit_share"] = collection_unit(zones, 1 + of["knee_dw"], off, apart=True)
     if unit is not None:
         source = f"{rows[0].name} and {len(rows) - 1} more rows"

@@ -260,7 +260,7 @@ def tune(
     with warnings.catch_warnings():
         # Optuna asks for widgets in a notebook, for bars that are not drawn here.
         warnings.simplefilter("ignore")
-        need("search", ("optuna", "scipy"))
+        need("search", ("optuna",))
         import optuna  # noqa: F401
     from wordline.cluster import at
     from wordline.runs import Runner

@@ -13,7 +13,6 @@ from typing import Any
 
 from wordline import Fault, Refused, UserError, _wordline, spelling
 from wordline._api import AnyScheme
-from wordline.commands import need
 from wordline.subprocess_runner import environment
 
 #: Seeds that a search which begins with 1 does not come to.
@@ -82,7 +81,6 @@ def judge(
     """
     from wordline.search import score
 
-    need("search", ("scipy",))
     how = score.conditions(
         workloads, device, set, traces, initial=initial, requests=requests, fit=fit
     )

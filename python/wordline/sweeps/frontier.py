@@ -150,6 +150,11 @@ def _annotate(
             label.remove()
 
 
+def _bars(halves: Sequence[float | None]) -> list[float] | None:
+    """Return error bars; without an interval there is none, in the legend neither."""
+    return [half or 0.0 for half in halves] if any(halves) else None
+
+
 def draw(table: Table, axes: tuple[Axis, Axis], path: Path, note: str, winner: Row | None) -> None:
     """Draw all rows, and the frontier as a line; baseline and winner have the pages' colors.
 
@@ -178,34 +183,26 @@ def draw(table: Table, axes: tuple[Axis, Axis], path: Path, note: str, winner: R
 
     points = [place(row) for row in rows]
     best = [(place(row), called(row, table.axes)) for row in frontier(rows, x, y)]
-    rest = [row for row in rows if row is not winner]
+    own = [row for row in rows if row is winner]
+    baseline = [row for row in rows if row is not winner and row.at[hue] == first]
+    others = [row for row in rows if row is not winner and row.at[hue] != first]
     roles = (
-        ("others", [r for r in rest if r.at[hue] != first], plotting.OTHER, "o"),
-        (
-            f"{called(table.rows[0], [hue])} (baseline)",
-            [r for r in rest if r.at[hue] == first],
-            plotting.BASELINE,
-            "s",
-        ),
-        (
-            called(winner, table.axes) if winner else "",
-            [r for r in rows if r is winner],
-            plotting.SCHEMES[0],
-            "D",
-        ),
+        ("others", others, plotting.OTHER, "o"),
+        (f"{called(table.rows[0], [hue])} (baseline)", baseline, plotting.BASELINE, "s"),
+        (called(winner, table.axes) if winner else "", own, plotting.SCHEMES[0], "D"),
     )
     with plotting.style():
         figure, at = plt.subplots(figsize=_SIZE, layout="constrained")
         for label, here, ink, mark in roles:
             if not here:
                 continue
-            of_x, of_y = zip(*map(spreads, here), strict=True)
+            each = zip(*map(spreads, here), strict=True)
+            (of_x, in_x), (of_y, in_y) = (zip(*of, strict=True) for of in each)
             at.errorbar(
-                [mean for mean, _ in of_x],
-                [mean for mean, _ in of_y],
-                # Without an interval there is no bar, in the legend neither.
-                xerr=[half or 0 for _, half in of_x] if any(half for _, half in of_x) else None,
-                yerr=[half or 0 for _, half in of_y] if any(half for _, half in of_y) else None,
+                of_x,
+                of_y,
+                xerr=_bars(in_x),
+                yerr=_bars(in_y),
                 fmt=mark,
                 color=ink,
                 markersize=7 if mark == "D" else 5,

@@ -8,16 +8,14 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from wordline import Fault, Refused, Report, Run, UserError, _result
-from wordline.runs import Runner, write_whole
+from wordline import Fault, Report, Run, UserError, _result
+from wordline.runs import KINDS, Runner, read_error, write_whole, written_error
 from wordline.sweeps.grid import Grid, Point
 from wordline.sweeps.table import reason, traceback_there
 
 #: The file, and its schema.
 NAME = "sweep.json"
 SCHEMA = "wordline.sweep/1"
-
-_KINDS: dict[str, type[Exception]] = {k.__name__: k for k in (Refused, UserError, Fault)}
 
 
 def write(
@@ -39,13 +37,8 @@ def write(
 
 
 def _written(why: Exception) -> dict[str, Any]:
-    kind = type(why).__name__
-    return {
-        "kind": kind if kind in _KINDS else "Fault",
-        "text": str(why) if kind in _KINDS else reason(why),
-        "on_command_line": getattr(why, "on_command_line", None),
-        "traceback": traceback_there(why),
-    }
+    own = why if type(why).__name__ in KINDS else Fault(reason(why))
+    return {**written_error(own), "traceback": traceback_there(why)}
 
 
 def read(path: Path) -> tuple[Grid, dict[Run, Report], dict[Run, Exception], list[str]]:
@@ -84,9 +77,7 @@ def read(path: Path) -> tuple[Grid, dict[Run, Report], dict[Run, Exception], lis
 
 
 def _read(kept: Mapping[str, Any]) -> Exception:
-    why: Any = _KINDS[kept["kind"]](kept["text"])
-    if kept["on_command_line"]:
-        why.on_command_line = kept["on_command_line"]
+    why: Any = read_error(kept)
     if kept["traceback"]:
         why.traceback_there = kept["traceback"]
     return why

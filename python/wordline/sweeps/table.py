@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from wordline import Fault, Refused, Report, Run, UserError, _frame, _wordline
+from wordline import Fault, Refused, Report, Run, UserError, _frame
 from wordline._measures import FIGURES, Spread, shown, unknown, value
 from wordline.commands import naming
+from wordline.interval import mean_and_half_width
 from wordline.subprocess_runner import traceback_of
 from wordline.sweeps.grid import Grid, Point
 
@@ -145,10 +146,7 @@ def estimate(found: Sequence[float | None]) -> Spread | None:
     there = [v for v in found if v is not None]
     if not there or len(there) < len(found):
         return None
-    if len(there) == 1:
-        return there[0], None
-    mean, _, half_width = _wordline.estimate(there)
-    return mean, half_width
+    return (there[0], None) if len(there) == 1 else mean_and_half_width(there)
 
 
 def write(found: Table, folder: Path) -> list[Path]:
