@@ -58,6 +58,11 @@ class Config:
     cycles: dict = field(default_factory=dict)  # by mode, before time 0
     retention: int = 0  # how long what is filled has lain, ns
 
+    @property
+    def goes_anywhere(self) -> bool:
+        """Whether a page may go to any plane, whatever its number."""
+        return self.order in ("dynamic", "round-robin")
+
 
 def transfer(rate: tuple[int, int], size: int) -> int:
     """Time for so many bytes, rounded up."""

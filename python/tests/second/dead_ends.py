@@ -30,7 +30,7 @@ class DeadEnds(Room):
 
     def other_plane(self, op: Op) -> Plane | None:
         part = op.parts[0]
-        if self.config.order != "dynamic" if part.is_host else not part.staged:
+        if not self.config.goes_anywhere if part.is_host else not part.staged:
             return None
         for region in op.route:
             others = [p for p in self.planes if p is not op.plane]

@@ -27,7 +27,7 @@ def random_case(seed: int) -> tuple[Config, str]:
         unit=sectors * 1024,
         sector=1024,
         parallel=r.choice(["die", "plane"]),
-        order=r.choice(["CWDP", "PDWC", "DPCW", "dynamic"]),
+        order=r.choice(["CWDP", "PDWC", "DPCW", "dynamic", "round-robin"]),
         trigger=r.choice(
             [
                 ("free_blocks", 300_000_000),

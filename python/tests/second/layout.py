@@ -74,7 +74,7 @@ class Layout(Room):
         size = {"C": c.channels, "W": c.chips, "D": c.dies, "P": c.planes}
         at = {}
         page = lpn // self.units_per_page
-        for level in c.order if c.order != "dynamic" else "CWDP":
+        for level in "CWDP" if c.goes_anywhere else c.order:
             at[level] = page % size[level]
             page //= size[level]
         return self.planes[((at["C"] * c.chips + at["W"]) * c.dies + at["D"]) * c.planes + at["P"]]

@@ -15,7 +15,7 @@ class Placement(Room):
         self.turn = 0
 
     def pick_plane(self, home: Plane) -> Plane:
-        if self.config.order != "dynamic":
+        if not self.config.goes_anywhere:
             return home
         self.turn += 1
         n = len(self.planes)
@@ -34,7 +34,7 @@ class Placement(Room):
             key=lambda p: (
                 self.free_slots(region, p) == 0,
                 not p.program_buffers[region, HOST].parts,
-                stands_before(p),
+                stands_before(p) if self.config.order == "dynamic" else (),
             ),
         )
         if plane.program_buffers[region, HOST].parts:

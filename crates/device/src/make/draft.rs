@@ -219,6 +219,8 @@ impl Draft {
             "plane",
             "ASSUMED: represents multi-plane programs and independent plane reads",
         );
+        sheet.table("allocation");
+        sheet.put_text("order", "round-robin", "ASSUMED: writes go to all planes in turn, as a log");
         sheet.table("gc");
         sheet.put_text(
             "trigger",

@@ -160,6 +160,8 @@ pub enum Allocation {
     Static([Level; 4]),
     /// Wherever the least work waits.
     Dynamic,
+    /// Each plane in turn, whatever the page: a log over all planes.
+    RoundRobin,
 }
 
 impl Level {
@@ -180,8 +182,10 @@ impl Allocation {
 impl FromStr for Allocation {
     type Err = QuantityError;
     fn from_str(text: &str) -> Result<Allocation, QuantityError> {
-        if text == "dynamic" {
-            return Ok(Allocation::Dynamic);
+        match text {
+            "dynamic" => return Ok(Allocation::Dynamic),
+            "round-robin" => return Ok(Allocation::RoundRobin),
+            _ => {}
         }
         let letter = |c: char| Level::LETTERS.iter().find(|(l, _)| *l == c.to_ascii_uppercase());
         let levels: Option<Vec<Level>> = text.chars().map(|c| letter(c).map(|(_, level)| *level)).collect();
@@ -191,7 +195,7 @@ impl FromStr for Allocation {
             }
             _ => Err(QuantityError {
                 given: text.to_string(),
-                expected: "an allocation order such as \"CWDP\", or \"dynamic\"",
+                expected: "an allocation order such as \"CWDP\", \"dynamic\", or \"round-robin\"",
                 hint: "each of C (channel), W (chip), D (die), P (plane) once, fastest first".into(),
             }),
         }
@@ -203,6 +207,7 @@ impl fmt::Display for Allocation {
         match self {
             Allocation::Static(levels) => f.write_str(&levels.map(Level::letter).iter().collect::<String>()),
             Allocation::Dynamic => f.write_str("dynamic"),
+            Allocation::RoundRobin => f.write_str("round-robin"),
         }
     }
 }

@@ -474,6 +474,9 @@ fn triggers_and_orders_have_one_meaning() {
     for bad in ["", "free_blocks", "free_blocks < 101%", "blocks < 5%", "free_blocks < x"] {
         assert!(bad.parse::<Trigger>().is_err(), "{bad:?}");
     }
+    for order in [Allocation::CWDP, Allocation::Dynamic, Allocation::RoundRobin] {
+        assert_eq!(order.to_string().parse(), Ok(order));
+    }
     assert_eq!("cwdp".parse(), Ok(Allocation::CWDP));
     for bad in ["", "CWD", "CWDD", "CWDPC", "XWDP", "Dynamic"] {
         assert!(bad.parse::<Allocation>().is_err(), "{bad:?}");

@@ -101,7 +101,7 @@ impl<'a> SteadyPlan<'a> {
         let slots = closed as f64 * self.state.blocks.region(home).slots_per_block as f64;
         let data = pages.iter().map(|p| p.count).max().unwrap_or(0) as f64;
         let asked = outstanding / planes * (fifo_amplification(data / slots) - 1.0);
-        let kept_up = if self.state.config.dynamic { KEPT_UP[0] } else { KEPT_UP[1] };
+        let kept_up = if self.state.config.goes_anywhere() { KEPT_UP[0] } else { KEPT_UP[1] };
         match asked / kept_up {
             x if x < 1.0 => held as f64,
             x if x < 2.0 => (held + reserve) as f64 / 2.0,

@@ -33,8 +33,8 @@ pub(crate) struct Config {
     pub gc: GcSpec,
     pub logical_pages: u32,
     pub unwritten: UnwrittenReads,
-    /// Whether a write goes to any plane.
-    pub dynamic: bool,
+    /// How the plane of a write is chosen.
+    pub allocation: Allocation,
     pub ack: Ack,
     /// Size of the write buffer, where there is one.
     pub buffer_pages: Option<u32>,
@@ -87,13 +87,19 @@ impl Saved for State {
 }
 
 impl Config {
+    /// Whether a write may go to any plane.
+    #[inline(always)]
+    pub fn goes_anywhere(&self) -> bool {
+        !matches!(self.allocation, Allocation::Static(_))
+    }
+
     fn new(drive: &DriveInfo, layout: &Layout) -> Config {
         let (spec, geometry) = (drive.spec, &drive.geometry);
         Config {
             gc: spec.gc,
             logical_pages: drive.logical_pages,
             unwritten: spec.unwritten,
-            dynamic: spec.allocation == Allocation::Dynamic,
+            allocation: spec.allocation,
             ack: match spec.ack {
                 Ack::Merge if layout.merges.is_none() => Ack::Program,
                 ack => ack,

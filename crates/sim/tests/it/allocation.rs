@@ -80,16 +80,16 @@ fn pages_spread_over_channels_then_dies_then_planes() {
     }
 }
 
-/// Three pages make a program, a divisor of the number of planes.
-#[test]
-fn an_idle_drive_writes_to_each_plane_in_turn() {
-    let tiny = Tiny { channels: 6, one_shot: true, ack_buffer: Some(12), ..drive_of(6, 4, false, true) };
+/// Programs of each of six planes, each of three pages, after writes to these pages, far apart in time.
+fn programs(order: &'static str, pages: impl Iterator<Item = u64>) -> [u32; 6] {
+    let mut tiny = Tiny { channels: 6, one_shot: true, ack_buffer: Some(12), ..drive_of(6, 4, false, true) };
+    tiny.extra = order;
     let scheme = wordline_schemes::build("conventional").unwrap();
     let spec = tiny.spec(1);
     let mut d = Device::new(&spec, &spec.geometry().unwrap(), scheme, Log::default()).unwrap();
-    let writes = (0..=18 * 5u64).map(|unit| {
-        let request = HostRequest::new(HostOp::Write, unit * 4, 4);
-        Ok::<_, Infallible>(HostRequest { arrival: SimTime(unit * 10_000_000), ..request })
+    let writes = pages.zip(0u64..).map(|(page, i)| {
+        let request = HostRequest::new(HostOp::Write, page * 4, 4);
+        Ok::<_, Infallible>(HostRequest { arrival: SimTime(i * 10_000_000), ..request })
     });
     drive(&mut d, writes, Pacing::Open { queue_depth: 64 }, Stop::default(), |_| {}).unwrap();
     let mut programs = [0; 6];
@@ -98,8 +98,25 @@ fn an_idle_drive_writes_to_each_plane_in_turn() {
             programs[plane.0 as usize] += 1;
         }
     }
-    // The last write waits for two more.
-    assert_eq!(programs, [5; 6]);
+    programs
+}
+
+const DYNAMIC: &str = "[allocation]\norder = \"dynamic\"\n";
+const ROUND_ROBIN: &str = "[allocation]\norder = \"round-robin\"\n";
+
+/// Three pages make a program, a divisor of the number of planes. The last write waits for two more.
+#[test]
+fn an_idle_drive_writes_to_each_plane_in_turn() {
+    for order in [DYNAMIC, ROUND_ROBIN] {
+        assert_eq!(programs(order, 0..=18 * 5), [5; 6], "{order}");
+    }
+}
+
+#[test]
+fn a_hot_page_goes_to_each_plane_but_by_its_address_to_one() {
+    let hot = || std::iter::repeat_n(7, 18 * 5 + 1);
+    assert_eq!(programs(ROUND_ROBIN, hot()), [5; 6]);
+    assert_eq!(programs("", hot()), [0, 30, 0, 0, 0, 0]);
 }
 
 #[test]

@@ -20,14 +20,13 @@ pub(crate) fn drive(rng: &mut Rng, wanted: &Wanted) -> Result<Drive, String> {
     let (merge, gc) =
         (settings::merge(rng), rng.pick(&[GcClass::Background, GcClass::Host, GcClass::Urgent]));
     let ack = rng.pick(&[Ack::Program, Ack::Program, Ack::Buffer(3), Ack::Merge]);
-    let (is_dynamic, trigger, share) = (rng.once_in(4), settings::gc(rng, 4).trigger, rng.within(96, 100));
+    let order = rng.once_in(4).then(|| rng.pick(&[Allocation::Dynamic, Allocation::RoundRobin]));
+    let (trigger, share) = (settings::gc(rng, 4).trigger, rng.within(96, 100));
     let of = |further: u32| {
         let mut spec = Tiny { blocks: least.blocks + further, ..least.clone() }.spec(1);
         (spec.ack, spec.merge, spec.errors) = (ack, merge, errs.clone());
         (spec.gc.class, spec.gc.trigger, spec.gc.hard_reserve) = (gc, trigger, 1);
-        if is_dynamic {
-            spec.allocation = Allocation::Dynamic;
-        }
+        spec.allocation = order.unwrap_or(spec.allocation);
         give_room(&mut spec, wanted.scheme, Room::Edge, share)?;
         Drive::of(spec, wanted.scheme, true)
     };

@@ -66,13 +66,14 @@ fn host_link(rng: &mut Rng) -> HostLink {
     }
 }
 
-/// Any of the 24 allocation orders, or none.
+/// Any of the 24 allocation orders, or one that asks no page where it goes.
 pub(crate) fn allocation(rng: &mut Rng) -> Allocation {
     let mut levels = [Level::Channel, Level::Chip, Level::Die, Level::Plane];
     for i in (1..4).rev() {
         levels.swap(i, rng.below(i as u64 + 1) as usize);
     }
-    if rng.once_in(4) { Allocation::Dynamic } else { Allocation::Static(levels) }
+    let free = [Allocation::Dynamic, Allocation::RoundRobin];
+    if rng.once_in(4) { rng.pick(&free) } else { Allocation::Static(levels) }
 }
 
 pub(crate) fn ack(rng: &mut Rng) -> Ack {

@@ -16,7 +16,7 @@ pub(crate) fn small(rng: &mut Rng, wanted: &Wanted, percent: u64) -> Result<Driv
     let drawn = tiny(rng, wanted.two_media);
     let mut spec = Tiny { blocks: drawn.blocks + wanted.further_blocks, ..drawn }.spec(1);
     if rng.once_in(4) {
-        spec.allocation = Allocation::Dynamic;
+        spec.allocation = rng.pick(&[Allocation::Dynamic, Allocation::RoundRobin]);
     }
     spec.ack =
         rng.pick(&[Ack::Program, Ack::Program, Ack::Program, Ack::Buffer(3), Ack::Buffer(3), Ack::Merge]);

@@ -87,6 +87,7 @@ fn every_kind_of_drive(cases: &Cases) {
     cases.reach("pages that writes share", |c| c.drive.spec.packing == Packing::Page);
     cases.reach("a buffer", |c| c.drive.spec.ack != Ack::Program);
     cases.reach("dynamic allocation", |c| c.drive.spec.allocation == Allocation::Dynamic);
+    cases.reach("planes in turn", |c| c.drive.spec.allocation == Allocation::RoundRobin);
     cases.reach("no padding in time", |c| c.drive.spec.pad_after.is_none());
     cases.reach("planes that may work together", |c| {
         c.drive.spec.multiplane == Multiplane::Opportunistic

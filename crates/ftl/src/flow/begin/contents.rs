@@ -57,7 +57,7 @@ pub(crate) fn spread(config: &Config, blocks: &Blocks, pages: u64) -> Spread {
     let (planes, mean) = (each.len() as f64, each.iter().sum::<f64>() / each.len() as f64);
     let slots = f64::from(blocks.region(home).slots_per_block);
     Spread {
-        is_free: config.dynamic && each.len() > 1,
+        is_free: config.goes_anywhere() && each.len() > 1,
         shares: each.iter().map(|live| live / mean).collect(),
         spare: 1.0 - pages as f64 / (planes * f64::from(total_blocks(blocks, home)) * slots),
     }

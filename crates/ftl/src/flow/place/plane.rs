@@ -3,12 +3,13 @@
 
 use crate::plan::decision::{ChannelSet, Gather, Place, PlanePick, Route};
 use crate::plan::region::RegionId;
-use crate::state::blocks::free_space::{least_busy, level, most_free, waiting_plane};
+use crate::state::blocks::free_space::{least_busy, level, most_free, next_with_room, waiting_plane};
 use crate::state::blocks::superblock_members::least_filled_plane;
 use crate::state::blocks::{last_turn, next_turn};
 use crate::state::op::OpId;
 use crate::state::program_buffer::WriteStream;
 use crate::state::state::State;
+use wordline_device::Allocation;
 use wordline_flash::SlotClass;
 use wordline_units::PlaneId;
 
@@ -20,7 +21,7 @@ pub(crate) fn pick_plane(state: &mut State, place: &Place, home: PlaneId) -> Pla
         return home;
     }
     let plane = match place.plane {
-        PlanePick::Home if !state.config.dynamic && state.blocks.reaches(region, home) => home,
+        PlanePick::Home if !state.config.goes_anywhere() && state.blocks.reaches(region, home) => home,
         pick => choose(state, pick, region, home),
     };
     least_filled_plane(&mut state.blocks, &state.backlog, region, plane, WriteStream::Host)
@@ -41,6 +42,9 @@ fn choose(state: &mut State, pick: PlanePick, region: RegionId, home: PlaneId) -
         PlanePick::MostFree => most_free(&state.blocks, &state.backlog, region),
         PlanePick::Level => level(&state.blocks, &state.backlog, region),
         PlanePick::Avoid(channels) => least_busy(&state.blocks, &state.backlog, region, Some(channels)),
+        PlanePick::Home if state.config.allocation == Allocation::RoundRobin => {
+            next_with_room(&state.blocks, region)
+        }
         _ => least_busy(&state.blocks, &state.backlog, region, None),
     };
     let plane = best.unwrap_or(home);

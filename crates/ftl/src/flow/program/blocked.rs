@@ -123,7 +123,7 @@ pub(crate) fn send_elsewhere(layer: &mut Layer, id: OpId) -> bool {
     let has_no_other_place = op.owner == Owner::Nobody || op.owner.is_host();
     // Where data lie in any plane, those of a victim, too, may have more room elsewhere; and so may what a cache
     // passes on, which may have lain in any plane of the cache.
-    let may_change_plane = layer.state.config.dynamic
+    let may_change_plane = layer.state.config.goes_anywhere()
         || op.owner == Owner::Nobody
         || (matches!(op.owner, Owner::Job(_)) && leaves_its_pool(&layer.state.blocks, op))
         || (op.owner.is_host() && op.pick != PlanePick::Home);

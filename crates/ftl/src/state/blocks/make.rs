@@ -107,7 +107,7 @@ pub(crate) fn blocks(
 ) -> Blocks {
     let levels = match drive.spec.allocation {
         Allocation::Static(levels) => levels,
-        Allocation::Dynamic => BY_CHANNEL,
+        Allocation::Dynamic | Allocation::RoundRobin => BY_CHANNEL,
     };
     let pools = pools_of(drive, layout, wear);
     let home_medium = pools[layout.regions[layout.home.index()].pool.0 as usize].medium;
