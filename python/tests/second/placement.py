@@ -18,7 +18,7 @@ class Placement(Room):
         if not self.config.goes_anywhere:
             return home
         self.turn += 1
-        n = len(self.planes)
+        n, is_dynamic = len(self.planes), self.config.order == "dynamic"
         region = self.host_route[0]
         in_turn = [self.home_plane((i + self.turn) % n * self.units_per_page) for i in range(n)]
         waiting = [op for p in self.planes for op in p.backlog]
@@ -32,9 +32,9 @@ class Placement(Room):
         plane = min(
             in_turn,
             key=lambda p: (
-                self.free_slots(region, p) == 0,
+                is_dynamic and self.free_slots(region, p) == 0,
                 not p.program_buffers[region, HOST].parts,
-                stands_before(p) if self.config.order == "dynamic" else (),
+                stands_before(p) if is_dynamic else (),
             ),
         )
         if plane.program_buffers[region, HOST].parts:

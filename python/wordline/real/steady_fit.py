@@ -355,7 +355,7 @@ class SteadyFit:
             latency = v["write_us"].value - 4096 / self.link - COMMAND
             why = f"Low, writes take {v['write_us']} us at p50; less link"
             put("host.write_latency", sheet.time(max(0.0, latency)), why)
-        put("allocation.order", "CWDP", f"{UN}; all units in turn")
+        put("allocation.order", "CWDP", f"{UN}; by address, evenly over all units")
         trigger, victim, why = f"{TRIGGER:g}", "fifo", f"{UN}; as greedy under uniform writes"
         if share is not None:
             # GC of all units at once needs two blocks of each.

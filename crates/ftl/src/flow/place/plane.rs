@@ -3,7 +3,7 @@
 
 use crate::plan::decision::{ChannelSet, Gather, Place, PlanePick, Route};
 use crate::plan::region::RegionId;
-use crate::state::blocks::free_space::{least_busy, level, most_free, next_with_room, waiting_plane};
+use crate::state::blocks::free_space::{least_busy, level, most_free, next_in_log, waiting_plane};
 use crate::state::blocks::superblock_members::least_filled_plane;
 use crate::state::blocks::{last_turn, next_turn};
 use crate::state::op::OpId;
@@ -43,7 +43,7 @@ fn choose(state: &mut State, pick: PlanePick, region: RegionId, home: PlaneId) -
         PlanePick::Level => level(&state.blocks, &state.backlog, region),
         PlanePick::Avoid(channels) => least_busy(&state.blocks, &state.backlog, region, Some(channels)),
         PlanePick::Home if state.config.allocation == Allocation::RoundRobin => {
-            next_with_room(&state.blocks, region)
+            next_in_log(&state.blocks, region)
         }
         _ => least_busy(&state.blocks, &state.backlog, region, None),
     };

@@ -181,7 +181,7 @@ pub(crate) fn least_busy(
             continue;
         }
         let at = &r.planes[local];
-        let full = has_no_room(at, free[local].is_empty(), r.quota);
+        let full = at.open_slots == 0 && (free[local].is_empty() || at.owned >= r.quota);
         let avoided = unwanted
             .is_some_and(|set| set.contains(blocks.geometry.channel_of(blocks.geometry.die_of(plane))));
         let alone = !at.program_buffers[WriteStream::Host as usize].holds_some();
@@ -194,32 +194,16 @@ pub(crate) fn least_busy(
     best
 }
 
-/// The plane of a host write whose turn it is: one where a group waits for other data, or the next that has room.
-pub(crate) fn next_with_room(blocks: &Blocks, region: RegionId) -> Option<PlaneId> {
+/// The plane of a host write whose turn it is, or where a group waits for other data. It need not have room: all planes
+/// of a log fill alike.
+pub(crate) fn next_in_log(blocks: &Blocks, region: RegionId) -> Option<PlaneId> {
     let r = &blocks.regions[region.index()];
-    let free = &blocks.pools[r.region.pool.0 as usize].free;
+    let waits = |local: &usize| r.planes[*local].program_buffers[WriteStream::Host as usize].holds_some();
     let has_groups = r.packs_host || r.pages_per_program > 1;
-    let mut next = None;
-    for local in in_turn(blocks, region) {
-        let at = &r.planes[local];
-        if has_no_room(at, free[local].is_empty(), r.quota) {
-            continue;
-        }
-        let waits = at.program_buffers[WriteStream::Host as usize].holds_some();
-        if waits || next.is_none() {
-            next = Some(PlaneId(r.first_plane + local as u32));
-        }
-        if waits || !has_groups {
-            break;
-        }
-    }
-    next
-}
-
-/// Whether a plane of a region has neither an open slot nor a block to open.
-#[inline(always)]
-fn has_no_room(at: &RegionPlane, has_no_free: bool, quota: u32) -> bool {
-    at.open_slots == 0 && (has_no_free || at.owned >= quota)
+    let mut planes = in_turn(blocks, region);
+    let next = planes.next()?;
+    let local = if has_groups && !waits(&next) { planes.find(waits).unwrap_or(next) } else { next };
+    Some(PlaneId(r.first_plane + local as u32))
 }
 
 /// The planes of a region, counted from its first, in their order from the one whose turn it is.
