@@ -10,7 +10,6 @@ from rich import box
 from rich.console import Console
 from rich.table import Table as Shown
 
-import wordline
 from wordline import Report, Run, _wordline, steady
 from wordline import page as pages
 from wordline._measures import brief, change, measure, shown
@@ -114,7 +113,6 @@ def page(
         command=None,
         body=decision.block(table, scatter, rests)
         + pages.parts(_parts(table, grid, folder, front, changes)),
-        footer=[f"Wordline {wordline.__version__}"],
     )
     path = folder / "index.html"
     with naming(path):
