@@ -12,6 +12,7 @@ from wordline.atlas import report
 from wordline.atlas.cells import KEYS, MEASURES, Atlas, Cell, DriveCells, Place
 from wordline.atlas.execute import SERIES, Performer
 from wordline.runs import Runner
+from wordline.steady import Steady
 from wordline_lab.atlas import pieces, published, words
 from wordline_lab.atlas.published import Published, PublishedAtlas
 from wordline_lab.atlas.tuned import Tuned
@@ -97,9 +98,7 @@ def made(
         all_rows = np.full((len(MEASURES), len(row)), np.nan)
         for measure in ("write_mean", "write_p999", "lifetime"):
             all_rows[KEYS[measure]] = row
-        runs = len(row)
-        steady = 0 if scheme in unsteady else runs
-        return Cell(all_rows, replace(Cell().steadiness, steady=steady, runs=runs))
+        return Cell(all_rows, Steady(0 if scheme in unsteady else len(row), len(row)))
 
     place = Place(
         ("closed", "w", "60%", "new", "static"), "", "", {}, np.ones(len(MEASURES)),

@@ -12,6 +12,7 @@ import wordline as wl
 from wordline import atlas as own
 from wordline.atlas import report
 from wordline.atlas.cells import KEYS, MEASURES, Cell, DriveCells, Place
+from wordline.steady import Steady
 from wordline_lab import atlas as made
 from wordline_lab.atlas import kept, pieces, trace_vs_twin, words
 from wordline_lab.atlas.published import PublishedAtlas
@@ -132,7 +133,7 @@ def drive_of(figures: dict[str, dict[str, list[float]]]) -> DriveCells:
     def cell(row: list[float]) -> Cell:
         logs = np.full((len(MEASURES), len(row)), np.nan)
         logs[KEYS["write_mean"]] = row
-        return Cell(logs=logs, steady=len(row))
+        return Cell(logs=logs, steadiness=Steady(len(row), len(row)))
 
     places = [
         Place(

@@ -13,14 +13,14 @@ from wordline._measures import brief, change
 from wordline.steady import Steady, of_reports
 from wordline.sweeps import decision, frontier, heat
 from wordline.sweeps.grid import grid
-from wordline.sweeps.table import Row, Table
+from wordline.sweeps.table import Combination, Table
 
 MEAN, WAF = "latency_us.write.mean", "waf.total"
 
 
 def table(figures) -> Table:
     rows = [
-        Row({"scheme": s, "depth": d}, {MEAN: (mean, 0.5), WAF: (waf, None)}, ())
+        Combination({"scheme": s, "depth": d}, {MEAN: (mean, 0.5), WAF: (waf, None)}, ())
         for (s, d), (mean, waf) in figures.items()
     ]
     return Table(["scheme", "depth"], [MEAN, WAF], rows)
@@ -30,7 +30,7 @@ def test_table_marks_the_best_and_shades_the_worse():
     swept = table(
         {("a", "1"): (10, 2), ("a", "2"): (20, 2), ("b", "1"): (30, 2), ("b", "2"): (40, 2)}
     )
-    text = heat.tables(swept, {0: "runs/x.json"})
+    text = heat.tables(swept, {("a", "1"): "runs/x.json"})
     shades = [float(found) for found in re.findall(r"--worse:([\d.]+)", text)]
     assert shades == sorted(shades)
     assert shades[0] == 0
@@ -106,7 +106,7 @@ def test_an_axis_that_changes_nothing_is_in_no_name():
     text = decision.block(swept, "", Steady(4, 4))
     assert "depth" not in text
     assert "best of 2" in text
-    row = Row({"host.queue_depth": "8", "dram.queue_depth": "2", "scheme": "a"}, {}, ())
+    row = Combination({"host.queue_depth": "8", "dram.queue_depth": "2", "scheme": "a"}, {}, ())
     assert heat.called(row, ["host.queue_depth", "scheme"]) == "queue depth 8 · a"
     assert heat.called(row, ["host.queue_depth", "dram.queue_depth"]) == (
         "host.queue_depth 8 · dram.queue_depth 2"
@@ -133,7 +133,7 @@ def test_figures_within_half_a_per_cent_are_equal():
 
 def test_one_axis_has_one_table():
     swept = table({("a", "1"): (10, 2), ("b", "1"): (20, 3)})
-    text = heat.tables(heat.effective(swept), {1: "runs/x.json"})
+    text = heat.tables(heat.effective(swept), {("b", "1"): "runs/x.json"})
     assert text.count("<table") == 1
     assert re.findall(r'<th [^>]*data-measure="([^"]*)"', text) == [MEAN, WAF]
     assert '<a href="runs/x.json">20.0' in text

@@ -13,7 +13,7 @@ import matplotlib.pyplot as plt
 import wordline as wl
 from wordline import _latex, _measures
 from wordline.sweeps import plot
-from wordline.sweeps.table import Row, Table
+from wordline.sweeps.table import Combination, Table
 
 MEAN, WAF, IOPS = "latency_us.write.mean", "waf.total", "throughput.iops"
 
@@ -21,7 +21,7 @@ MEAN, WAF, IOPS = "latency_us.write.mean", "waf.total", "throughput.iops"
 def table(axes, figures) -> Table:
     paths = [MEAN, WAF]
     rows = [
-        Row(dict(zip(axes, at, strict=True)), dict(zip(paths, found, strict=True)), ())
+        Combination(dict(zip(axes, at, strict=True)), dict(zip(paths, found, strict=True)), ())
         for at, found in figures.items()
     ]
     return Table(list(axes), paths, rows)

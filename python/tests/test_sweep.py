@@ -26,7 +26,7 @@ from wordline.commands import message
 from wordline.runs import Runner
 from wordline.steady import Steady
 from wordline.sweeps import frontier, grid
-from wordline.sweeps.table import Row
+from wordline.sweeps.table import Combination
 
 SMALL = ["--device", "demo-8gb", "--workload", "bursty", "--requests", "500"]
 BOTH = ["--scheme", "conventional", "--scheme", "slc-cache"]
@@ -227,14 +227,14 @@ def test_comma_in_brackets_belongs_to_value():
 
 def test_the_frontier_holds_what_nothing_beats_in_both():
     def row(name, x, y):
-        return Row({"scheme": name}, {"x": (x, None), "y": (y, None)}, ())
+        return Combination({"scheme": name}, {"x": (x, None), "y": (y, None)}, ())
 
     rows = [row("a", 1, 5), row("b", 2, 2), row("c", 3, 3), row("d", 2, 2), row("e", 4, 1)]
     x, y = frontier.axes(["x", "y"])
     assert [r.at["scheme"] for r in frontier.frontier(rows, x, y)] == ["a", "b", "d", "e"]
     x, y = frontier.axes(["x", "+y"])
     assert [r.at["scheme"] for r in frontier.frontier(rows, x, y)] == ["a"]
-    nothing = Row({"scheme": "f"}, {"x": None, "y": (0, None)}, ())
+    nothing = Combination({"scheme": "f"}, {"x": None, "y": (0, None)}, ())
     assert frontier.frontier([nothing], x, y) == []
 
 

@@ -17,7 +17,6 @@ from urllib.parse import quote
 
 from markdown_it import MarkdownIt
 
-import wordline
 from wordline import _wordline
 
 #: A cell longer than this is running text, and gets room for some words in a line.
@@ -121,7 +120,6 @@ def to_html(
         facts=list(facts),
         command=None if found else command,
         body=text,
-        footer=[f"Wordline {wordline.__version__}"],
     )
 
 

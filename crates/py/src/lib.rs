@@ -266,7 +266,7 @@ fn figures(reports: Vec<String>) -> PyResult<Vec<Picture>> {
     Ok(pictures(wordline_report::figures(&comparison(&reports, vec![])?)))
 }
 
-/// A page of any kind: its heading, a body in HTML, and lines of the footer.
+/// A page of any kind: its heading and a body in HTML; the footer has the version.
 #[pyfunction]
 fn page(
     title: String,
@@ -274,10 +274,9 @@ fn page(
     facts: Vec<(String, String)>,
     command: Option<String>,
     body: &str,
-    footer: Vec<String>,
 ) -> String {
     let heading = Heading { title, lead, facts, command };
-    wordline_report::page(&heading, body, &footer)
+    wordline_report::page(&heading, body, &[format!("Wordline {}", wordline_run::VERSION)])
 }
 
 /// The baseline's color, and those of the other schemes in order.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ import numpy as np
 
 from wordline import UserError
 from wordline.atlas.cells import KEYS, MILLI, Cell, DriveCells, Place
+from wordline.steady import Steady
 from wordline_lab.atlas.published import PublishedAtlas
 from wordline_lab.atlas.tuned import Tuned, run_of
 
@@ -80,9 +80,9 @@ def _drive_of(
         if isinstance(c, int):
             return Cell(why=found["reasons"][c])
         rows, steady, failed, fixed, parts, *more = c
-        logs, counts = _logs_of(rows), zip(("needed", "changing"), more, strict=False)
-        how = {"steady": steady, "runs": logs.shape[1], "is_finite": is_finite, **dict(counts)}
-        return Cell(logs, replace(Cell().steadiness, **how), failed, bool(fixed), "", parts)
+        logs, (needed, changing) = _logs_of(rows), [*more, 0, 0][:2]
+        steadiness = Steady(steady, logs.shape[1], needed, changing, is_finite)
+        return Cell(logs, steadiness, failed, bool(fixed), "", parts)
 
     places = [
         Place(

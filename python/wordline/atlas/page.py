@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from string import Template
 
-import wordline
 from wordline import UserError, _wordline
 from wordline import page as pages
 from wordline.atlas.cells import Atlas
@@ -73,7 +72,6 @@ def to_html(
         facts=facts,
         command=None,
         body=_decision(atlas, command) + pages.parts(parts) + _data(atlas),
-        footer=[f"Wordline {wordline.__version__}"],
     )
 
 

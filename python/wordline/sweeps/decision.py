@@ -9,7 +9,7 @@ from wordline._measures import brief, divided, measure, scaled
 from wordline.steady import Steady
 from wordline.sweeps import heat
 from wordline.sweeps.frontier import Axis
-from wordline.sweeps.table import Row, Table
+from wordline.sweeps.table import Combination, Table
 
 #: Candidates for benefit and cost; the first of each that differs is used.
 _GAINS = (
@@ -40,7 +40,7 @@ def _values(table: Table, path: str) -> list[float]:
     return [figure[0] for row in table.rows if (figure := row.figures[path])]
 
 
-def winner(table: Table) -> Row | None:
+def winner(table: Table) -> Combination | None:
     """Return the combination that the verdict names; None if no figure has a best one."""
     found = (heat.best(table, path) for path in table.paths)
     return next((best[0] for best in found if best), None)
@@ -86,11 +86,11 @@ def certainty(table: Table, rests: Steady) -> str:
     return text + " One seed, so no confidence intervals; --replicas 5 gives them."
 
 
-def _row(table: Table, path: str, first: Row, is_known: bool) -> str:
+def _row(table: Table, path: str, first: Combination, is_known: bool) -> str:
     what, by = scaled(path, _values(table, path))
     best = heat.best(table, path)
 
-    def cell(row: Row) -> str:
+    def cell(row: Combination) -> str:
         figure = row.figures[path]
         return brief(figure and divided(figure, by)).replace(" ± ", "&nbsp;±&nbsp;")
 

@@ -11,7 +11,7 @@ from typing import Any
 from wordline import UserError
 from wordline._measures import Spread, divided, scaled
 from wordline.sweeps.heat import called
-from wordline.sweeps.table import Row, Table
+from wordline.sweeps.table import Combination, Table
 
 #: A column of a paper in inches, and the width of a telephone.
 _SIZE = (3.45, 3.3)
@@ -51,7 +51,7 @@ def axes(paths: Sequence[str]) -> tuple[Axis, Axis]:
     return x, y
 
 
-def _figure(row: Row, axis: Axis) -> Spread:
+def _figure(row: Combination, axis: Axis) -> Spread:
     """Return mean and half-width of a row that has the figure of an axis."""
     found = row.figures[axis.path]
     if found is None:
@@ -74,13 +74,13 @@ def unbeaten(costs: Iterable[tuple[float, ...]]) -> set[tuple[float, ...]]:
 _BEYOND = 2.0
 
 
-def frontier(rows: Sequence[Row], x: Axis, y: Axis) -> list[Row]:
+def frontier(rows: Sequence[Combination], x: Axis, y: Axis) -> list[Combination]:
     """Return the rows that no other row equals or beats in both, by increasing x.
 
     Rows that are equal in both are all kept. Rows without one of the figures are left out.
     """
 
-    def cost(row: Row) -> tuple[float, ...]:
+    def cost(row: Combination) -> tuple[float, ...]:
         return tuple(_figure(row, a)[0] * (-1 if a.more_is_better else 1) for a in (x, y))
 
     there = [row for row in rows if row.figures[x.path] and row.figures[y.path]]
@@ -155,7 +155,9 @@ def _bars(halves: Sequence[float | None]) -> list[float] | None:
     return [half or 0.0 for half in halves] if any(halves) else None
 
 
-def draw(table: Table, axes: tuple[Axis, Axis], path: Path, note: str, winner: Row | None) -> None:
+def draw(
+    table: Table, axes: tuple[Axis, Axis], path: Path, note: str, winner: Combination | None
+) -> None:
     """Draw all rows, and the frontier as a line; baseline and winner have the pages' colors.
 
     The baseline is every row with the first scheme, or the first value of the first axis.
@@ -173,11 +175,11 @@ def draw(table: Table, axes: tuple[Axis, Axis], path: Path, note: str, winner: R
     first = table.rows[0].at[hue]
     scales = [scaled(a.path, [_figure(row, a)[0] for row in rows]) for a in axes]
 
-    def spreads(row: Row) -> tuple[Spread, Spread]:
+    def spreads(row: Combination) -> tuple[Spread, Spread]:
         of_x, of_y = (divided(_figure(row, a), by) for a, (_, by) in zip(axes, scales, strict=True))
         return of_x, of_y
 
-    def place(row: Row) -> Place:
+    def place(row: Combination) -> Place:
         (at_x, _), (at_y, _) = spreads(row)
         return at_x, at_y
 

@@ -12,7 +12,7 @@ from wordline import _wordline
 from wordline._measures import brief, divided, measure, scaled
 from wordline.steady import Steady
 from wordline.sweeps.grid import Grid
-from wordline.sweeps.table import Row, Table
+from wordline.sweeps.table import Combination, Table
 
 #: With more columns than this, rows and columns are swapped if there are fewer rows.
 _WIDE = 4
@@ -20,6 +20,14 @@ _WIDE = 4
 _TIE = 0.005
 #: Axes whose values say what they are.
 _SPEAK = ("device", "workload", "initial", "scheme")
+
+#: Reports of first runs, by the `place_of` their combinations.
+Runs = Mapping[tuple[str, ...], str]
+
+
+def place_of(at: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the values of all axes, which no other combination of a sweep has."""
+    return tuple(at.values())
 
 
 def axis_name(axis: str, axes: Sequence[str]) -> str:
@@ -32,7 +40,7 @@ def axis_name(axis: str, axes: Sequence[str]) -> str:
     return last.replace("_", " ") if [a.rsplit(".", 1)[-1] for a in axes].count(last) < 2 else axis
 
 
-def called(row: Row, axes: Sequence[str]) -> str:
+def called(row: Combination, axes: Sequence[str]) -> str:
     """Return the label of a combination; a number is preceded by the label of its axis."""
     parts = []
     for axis in axes:
@@ -53,7 +61,7 @@ def _axes(table: Table) -> tuple[list[str], list[str]]:
     return (others, [rows]) if count(others) > max(_WIDE, count([rows])) else ([rows], others)
 
 
-def best(table: Table, path: str) -> list[Row]:
+def best(table: Table, path: str) -> list[Combination]:
     """Return the combinations with the best mean of a figure; none if neither end is better."""
     found, better = _means(table, path), measure(path).better
     if better is None or len(found) < 2:
@@ -75,7 +83,7 @@ def _is_near(a: float, b: float) -> bool:
     return abs(a - b) <= _TIE * max(abs(a), abs(b))
 
 
-def _means(table: Table, path: str) -> list[tuple[Row, float]]:
+def _means(table: Table, path: str) -> list[tuple[Combination, float]]:
     pairs = ((row, row.figures[path]) for row in table.rows)
     return [(row, figure[0]) for row, figure in pairs if figure]
 
@@ -106,7 +114,7 @@ def verdict(table: Table, rests: Steady) -> str:
 
 def effective(table: Table) -> Table:
     """Return a table without the axes that have no effect."""
-    return _without(table, idle(table))[0]
+    return _without(table, idle(table))
 
 
 def idle(table: Table) -> list[str]:
@@ -128,21 +136,19 @@ def without_effect(table: Table) -> list[str]:
     return [axis for axis in table.axes if table.measured and is_idle(axis)]
 
 
-def _without(table: Table, axes: Sequence[str]) -> tuple[Table, list[int]]:
-    """Return a table without some axes, and the positions of its rows in the whole table."""
+def _without(table: Table, axes: Sequence[str]) -> Table:
+    """Return a table without some axes: the first row of those that differ in nothing else."""
     left = [axis for axis in table.axes if axis not in axes]
-    first: dict[tuple[str, ...], int] = {}
-    for number, row in enumerate(table.rows):
-        first.setdefault(tuple(row.at[axis] for axis in left), number)
-    places = list(first.values())
-    return Table(left, table.paths, [table.rows[number] for number in places]), places
+    first: dict[tuple[str, ...], Combination] = {}
+    for row in table.rows:
+        first.setdefault(tuple(row.at[axis] for axis in left), row)
+    return Table(left, table.paths, list(first.values()))
 
 
-def tables(table: Table, runs: Mapping[int, str]) -> str:
+def tables(table: Table, runs: Runs) -> str:
     """Return one table per figure as HTML: darker is worse; each cell links to its run."""
     nothing = idle(table)
-    table, places = _without(table, nothing)
-    runs = {at: runs[number] for at, number in enumerate(places) if number in runs}
+    table = _without(table, nothing)
     drawn: list[str] = []
     alike = []
     for path in table.paths:
@@ -175,23 +181,23 @@ def tables(table: Table, runs: Mapping[int, str]) -> str:
 class _Cells:
     """The cells of a figure: the darker, the worse; the best marked, each a link to its run."""
 
-    def __init__(self, table: Table, path: str, runs: Mapping[int, str]) -> None:
+    def __init__(self, table: Table, path: str, runs: Runs) -> None:
         values = [value for _, value in _means(table, path)]
         self.path, self.runs = path, runs
         self.top = best(table, path)
         self.worse = _shade(values, measure(path).better)
         self.what, self.by = scaled(path, values)
 
-    def cell(self, number: int, row: Row | None) -> str:
-        """Return a cell; a row's number is its place."""
+    def cell(self, row: Combination | None) -> str:
+        """Return the cell of a row, or that of none."""
         figure = row.figures[self.path] if row else None
         if row is None or figure is None:
             return '<td class="none">–</td>'  # noqa: RUF001
         mark = "▸ " if row in self.top else ""
         mean, _, half = brief(divided(figure, self.by)).partition(" ± ")
         text = mark + mean + (f' <span class="half">± {half}</span>' if half else "")
-        if number in self.runs:
-            text = f'<a href="{html.escape(self.runs[number])}">{text}</a>'
+        if run := self.runs.get(place_of(row.at)):
+            text = f'<a href="{html.escape(run)}">{text}</a>'
         kind = ' class="best"' if row in self.top else ""
         shade = f'style="--worse:{self.worse(figure[0]):.2f}"'
         return f"<td{kind} {shade}>{text}</td>"
@@ -212,7 +218,7 @@ def _grid(
     )
 
 
-def _together(table: Table, axis: str, paths: Sequence[str], runs: Mapping[int, str]) -> str:
+def _together(table: Table, axis: str, paths: Sequence[str], runs: Runs) -> str:
     """Return one table of a sweep along one axis: a row a value, a column a figure."""
     columns = [_Cells(table, path, runs) for path in paths]
     heads = [
@@ -220,16 +226,16 @@ def _together(table: Table, axis: str, paths: Sequence[str], runs: Mapping[int, 
         f"{html.escape(column.what.said())}</th>"
         for column in columns
     ]
-    rows = ((r.at[axis], [c.cell(n, r) for c in columns]) for n, r in enumerate(table.rows))
+    rows = ((row.at[axis], [column.cell(row) for column in columns]) for row in table.rows)
     return _grid("Measures", axis_name(axis, table.axes), heads, rows) + "\n"
 
 
-def _table(table: Table, path: str, runs: Mapping[int, str]) -> str:
+def _table(table: Table, path: str, runs: Runs) -> str:
     """Return the table of a figure."""
     down, across = _axes(table)
     at = {
-        (tuple(row.at[a] for a in down), tuple(row.at[a] for a in across)): (number, row)
-        for number, row in enumerate(table.rows)
+        (tuple(row.at[a] for a in down), tuple(row.at[a] for a in across)): row
+        for row in table.rows
     }
     rows, columns = (list(dict.fromkeys(of)) for of in zip(*at, strict=True))
     cells = _Cells(table, path, runs)
@@ -239,8 +245,7 @@ def _table(table: Table, path: str, runs: Mapping[int, str]) -> str:
         for column in columns
     ]
     lines = (
-        (" · ".join(key), [cells.cell(*at.get((key, column), (-1, None))) for column in columns])
-        for key in rows
+        (" · ".join(key), [cells.cell(at.get((key, column))) for column in columns]) for key in rows
     )
     over = " · ".join(axis_name(axis, table.axes) for axis in [*down, *across])
     shown = _grid(name, over, heads, lines)

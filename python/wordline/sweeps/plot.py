@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from wordline import UserError, _style, quantity
 from wordline._measures import Measure, Spread, scaled
 from wordline.sweeps.heat import axis_name
-from wordline.sweeps.table import Row, Table
+from wordline.sweeps.table import Combination, Table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -74,7 +74,7 @@ def draw(
     return _style.legend(at, len(lines), max(map(len, lines)))
 
 
-def _kept(table: Table, where: Mapping[str, str | Sequence[str]]) -> list[Row]:
+def _kept(table: Table, where: Mapping[str, str | Sequence[str]]) -> list[Combination]:
     """Return the rows with the requested values."""
     rows = list(table.rows)
     axes = ", ".join(table.axes)
@@ -91,7 +91,7 @@ def _kept(table: Table, where: Mapping[str, str | Sequence[str]]) -> list[Row]:
     return rows
 
 
-def _figure(table: Table, rows: Sequence[Row], asked: str | None) -> str:
+def _figure(table: Table, rows: Sequence[Combination], asked: str | None) -> str:
     """Return the requested figure, or the first of the table that any row has."""
     if asked is not None and asked not in table.paths:
         near = difflib.get_close_matches(asked, table.paths, 1)
@@ -104,7 +104,7 @@ def _figure(table: Table, rows: Sequence[Row], asked: str | None) -> str:
     return found
 
 
-def _over(table: Table, rows: Sequence[Row], asked: str | None) -> str:
+def _over(table: Table, rows: Sequence[Combination], asked: str | None) -> str:
     """Return the requested axis, or the first one with numbers, or the first that varies."""
     if asked is not None and asked not in table.axes:
         raise UserError(f"over={asked!r} does not vary\n  allowed: {', '.join(table.axes)}")

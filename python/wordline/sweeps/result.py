@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
@@ -14,7 +13,7 @@ from wordline.runs import FAILURES, Runner, stand_ins
 from wordline.sweeps import frontier as pareto
 from wordline.sweeps import kept
 from wordline.sweeps.grid import Grid
-from wordline.sweeps.table import Differences, Table, differences, table
+from wordline.sweeps.table import Combination, Differences, differences, table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,30 +22,6 @@ if TYPE_CHECKING:
 
 #: Axes that are columns of the same name in reports.
 _OF_REPORTS = ("device", "workload", "initial", "scheme")
-
-
-@dataclass(frozen=True)
-class Combination:
-    """One combination of a sweep.
-
-    Attributes
-    ----------
-    at
-        The value of each axis, including those that do not vary: ``device``, ``workload``,
-        ``initial``, each key of ``set``, ``scheme``.
-    reports
-        A report for each seed; empty if the device refuses the scheme.
-    refused
-        Why scheme and device cannot be combined; ``None`` if they can.
-    failed
-        Any other exception of a run of one of its seeds, with the run in its notes. ``None`` if all
-        have reports.
-    """
-
-    at: Mapping[str, str]
-    reports: Sequence[Report]
-    refused: Exception | None = None
-    failed: Exception | None = None
 
 
 class Sweep(Sequence[Combination]):
@@ -58,6 +33,8 @@ class Sweep(Sequence[Combination]):
         The axes that vary.
     ran, found : int
         Number of runs that were executed, and of those whose reports already existed.
+    table : Table
+        The combinations as a table, with means and intervals.
     """
 
     def __init__(
@@ -73,13 +50,9 @@ class Sweep(Sequence[Combination]):
         """
         self._grid = grid
         self._reports = reports
-        self._table = table(grid, reports, refused, figures)
+        self.table = table(grid, reports, refused, figures)
         self.axes = list(grid.axes)
         self.ran = self.found = 0
-        self._combinations = []
-        for point, row in zip(grid.points, self._table.rows, strict=True):
-            own = [] if row.why else [reports[run] for run in point.runs]
-            self._combinations.append(Combination(point.at, own, row.refused, row.failed))
 
     @overload
     def __getitem__(self, index: int) -> Combination: ...
@@ -87,32 +60,32 @@ class Sweep(Sequence[Combination]):
     def __getitem__(self, index: slice) -> list[Combination]: ...
     def __getitem__(self, index: int | slice) -> Combination | list[Combination]:
         """Return a combination by its position."""
-        return self._combinations[index]
+        return self.table.rows[index]
 
     def __len__(self) -> int:
         """Return the number of combinations."""
-        return len(self._combinations)
+        return len(self.table.rows)
 
     def __repr__(self) -> str:
         """Return a summary of what varies."""
         return f"<Sweep of {len(self)} combinations over {', '.join(self.axes)}>"
 
     def _repr_html_(self) -> str:
-        refused = sum(row.refused is not None for row in self._table.rows)
-        failed = sum(row.failed is not None for row in self._table.rows)
+        refused = sum(row.refused is not None for row in self.table.rows)
+        failed = sum(row.failed is not None for row in self.table.rows)
         about = f"{len(self)} combinations" + (f", {refused} refused" if refused else "")
         about += f", {failed} failed" if failed else ""
-        return _frame.html([*self.axes, *self._table.paths], self._table.printed(), about)
+        return _frame.html([*self.axes, *self.table.paths], self.table.printed(), about)
 
     def __str__(self) -> str:
         """Return the table, followed by combinations that were refused or failed."""
-        lines = [[*self.axes, *self._table.paths], *self._table.printed()]
+        lines = [[*self.axes, *self.table.paths], *self.table.printed()]
         for i, column in enumerate(list(zip(*lines, strict=True))):
             turn, width = (str.ljust if i < len(self.axes) else str.rjust), max(map(len, column))
             for line in lines:
                 line[i] = turn(line[i], width)
         found = ["  ".join(line).rstrip() for line in lines]
-        for row in (row for row in self._table.rows if row.why):
+        for row in (row for row in self.table.rows if row.why):
             how = "is not supported" if row.refused else f"failed (seed {row.failed_seed})"
             found.append(f"{row.name(self.axes)} {how}: {row.why}")
         return "\n".join(found)
@@ -128,7 +101,7 @@ class Sweep(Sequence[Combination]):
             if a combination was refused, ``failed`` and ``failed_seed`` if a run of one failed. All
             lists have the same length; missing values are ``None``.
         """
-        return self._table.columns()
+        return self.table.columns()
 
     def to_frame(self, library: str | None = None) -> Any:
         """Return a data frame with a row for each run, that is, each seed of each combination.
@@ -143,14 +116,13 @@ class Sweep(Sequence[Combination]):
             ``refused`` or ``failed``.
         """
         rows: list[dict[str, Any]] = []
-        for combination, point, row in zip(self, self._grid.points, self._table.rows, strict=True):
-            at = combination.at
-            own = {key: value for key, value in at.items() if key not in _OF_REPORTS}
-            for report in combination.reports:
+        for row, point in zip(self, self._grid.points, strict=True):
+            own = {key: value for key, value in row.at.items() if key not in _OF_REPORTS}
+            for report in row.reports:
                 rows += _frame.rows_of(report.to_dict(), own)
             if row.why:
                 kind = "refused" if row.refused else "failed"
-                rows += [{**at, "seed": run.seed, kind: row.why} for run in point.runs]
+                rows += [{**row.at, "seed": run.seed, kind: row.why} for run in point.runs]
         return _frame.frame(rows, library)
 
     def differences(self, over: str | None = None, baseline: str | None = None) -> Differences:
@@ -175,7 +147,7 @@ class Sweep(Sequence[Combination]):
         UserError
             The axis does not vary, or does not have this value.
         """
-        return differences(self._grid, self._reports, self._table.paths, over, baseline)
+        return differences(self._grid, self._reports, self.table.paths, over, baseline)
 
     def frontier(self, x: str, y: str) -> list[Combination]:
         """Return the combinations that no other equals or beats in both figures, by increasing x.
@@ -192,9 +164,7 @@ class Sweep(Sequence[Combination]):
         """
         axes = pareto.axes([x, y])
         self._need([axis.path for axis in axes])
-        best = pareto.frontier(self._table.rows, *axes)
-        places = {id(row): place for place, row in enumerate(self._table.rows)}
-        return [self[places[id(row)]] for row in best]
+        return pareto.frontier(self.table.rows, *axes)
 
     def plot(
         self,
@@ -232,7 +202,7 @@ class Sweep(Sequence[Combination]):
         """
         from wordline.sweeps import plot
 
-        return plot.draw(self._table, figure, over, where or {}, (ax, width))
+        return plot.draw(self.table, figure, over, where or {}, (ax, width))
 
     def to_latex(
         self,
@@ -255,17 +225,17 @@ class Sweep(Sequence[Combination]):
         UserError
             A figure is not in the table.
         """
-        rows = self._table.rows
+        rows = self.table.rows
         if figures is None:
-            figures = [p for p in self._table.paths if any(row.figures[p] for row in rows)]
+            figures = [p for p in self.table.paths if any(row.figures[p] for row in rows)]
         self._need(figures)
         named = [([row.at[axis] for axis in self.axes], row.figures) for row in rows]
         return _latex.table(self.axes, named, figures, caption=caption, label=label)
 
     def _need(self, paths: Sequence[str]) -> None:
         for path in paths:
-            if path not in self._table.paths:
-                raise self._table.lacks(path)
+            if path not in self.table.paths:
+                raise self.table.lacks(path)
 
     def save(
         self, folder: str | os.PathLike[str], frontier: Sequence[str] | None = None
@@ -292,9 +262,9 @@ class Sweep(Sequence[Combination]):
 
         to = Path(folder)
         to.mkdir(parents=True, exist_ok=True)
-        written = write(self._table, to)
+        written = write(self.table, to)
         # An axis without effect would give each point several times.
-        told = heat.effective(self._table)
+        told = heat.effective(self.table)
         axes: tuple[pareto.Axis, pareto.Axis] | None = None
         if frontier:
             axes = pareto.axes(frontier)
@@ -308,7 +278,7 @@ class Sweep(Sequence[Combination]):
             written.append(to / front.picture)
             pareto.draw(told, scatter, written[-1], stand_ins(self._reports.values()), winner)
         changes = self.changes()
-        return written + show.page(self._table, self._grid, self._reports, to, front, changes)
+        return written + show.page(self.table, self._grid, self._reports, to, front, changes)
 
     def _rests(self) -> Steady:
         """Return how many of the runs are steady."""
@@ -320,11 +290,6 @@ class Sweep(Sequence[Combination]):
         """Return `differences` with its defaults, if there are several seeds."""
         varies = any(len({p.at[axis] for p in self._grid.points}) > 1 for axis in self.axes)
         return self.differences() if varies and len(self._grid.points[0].runs) > 1 else None
-
-    @property
-    def table(self) -> Table:
-        """The rows with means and intervals."""
-        return self._table
 
 
 def load(path: Path) -> Sweep:

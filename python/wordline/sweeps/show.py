@@ -10,7 +10,6 @@ from rich import box
 from rich.console import Console
 from rich.table import Table as Shown
 
-import wordline
 from wordline import Report, Run, _wordline, steady
 from wordline import page as pages
 from wordline._measures import brief, change, measure, shown
@@ -18,7 +17,7 @@ from wordline.commands import message, naming
 from wordline.runs import Runner, stand_ins
 from wordline.sweeps import decision, heat
 from wordline.sweeps.grid import Grid
-from wordline.sweeps.table import Differences, Form, Row, Table, traceback_there
+from wordline.sweeps.table import Combination, Differences, Form, Table, traceback_there
 
 
 def terminal(table: Table, rests: steady.Steady, changes: Differences | None = None) -> None:
@@ -75,7 +74,7 @@ class Front(NamedTuple):
     """Combinations that no other beats in both of two figures, and the name of their picture."""
 
     picture: str
-    rows: Sequence[Row]
+    rows: Sequence[Combination]
 
 
 def page(
@@ -114,7 +113,6 @@ def page(
         command=None,
         body=decision.block(table, scatter, rests)
         + pages.parts(_parts(table, grid, folder, front, changes)),
-        footer=[f"Wordline {wordline.__version__}"],
     )
     path = folder / "index.html"
     with naming(path):
@@ -170,10 +168,10 @@ def _combinations(count: int) -> str:
     return f"{count} combination{'' if count == 1 else 's'}"
 
 
-def runs_of(grid: Grid, folder: Path) -> dict[int, str]:
-    """Return the report of the first run of each combination, by position in the grid."""
+def runs_of(grid: Grid, folder: Path) -> heat.Runs:
+    """Return the report of the first run of each combination."""
     runner = Runner(folder / "runs")
     if not runner.folder.is_dir():
         return {}
-    paths = ((number, runner.path(point.runs[0])) for number, point in enumerate(grid.points))
-    return {number: f"runs/{path.name}" for number, path in paths if path.is_file()}
+    paths = ((heat.place_of(point.at), runner.path(point.runs[0])) for point in grid.points)
+    return {at: f"runs/{path.name}" for at, path in paths if path.is_file()}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -31,15 +31,31 @@ def cells(
 
 
 @dataclass(frozen=True)
-class Row:
-    """One combination."""
+class Combination:
+    """One combination of a sweep.
 
-    at: Mapping[str, str]  #: The value of each axis.
-    figures: Mapping[str, Spread | None]  #: By path.
+    Attributes
+    ----------
+    at
+        The value of each axis, including those that do not vary: ``device``, ``workload``,
+        ``initial``, each key of ``set``, ``scheme``.
+    figures
+        By path of a figure of the table, its mean over the seeds and half of its 95 % interval,
+        ``None`` with one seed; ``None`` if a run lacks the figure.
+    result_hashes, reports
+        One for each seed; none if the device refuses the scheme, or a run failed.
+    refused
+        Why scheme and device cannot be combined; ``None`` if they can.
+    failed, failed_seed
+        Any other exception of a run of one of its seeds, with the run in its notes, and the seed.
+        ``None`` if all have reports.
+    """
+
+    at: Mapping[str, str]
+    figures: Mapping[str, Spread | None]
     result_hashes: tuple[str, ...]
-    #: Why scheme and device cannot be combined; None if they can.
+    reports: Sequence[Report] = ()
     refused: Exception | None = None
-    #: Any other exception of a run, and the seed of that run.
     failed: Exception | None = None
     failed_seed: int | None = None
 
@@ -61,10 +77,10 @@ class Table:
 
     axes: Sequence[str]
     paths: Sequence[str]
-    rows: Sequence[Row]
+    rows: list[Combination]
 
     @property
-    def measured(self) -> list[Row]:
+    def measured(self) -> list[Combination]:
         """The rows with figures: those that were neither refused nor failed."""
         return [row for row in self.rows if any(row.figures.values())]
 
@@ -128,16 +144,16 @@ def table(
             raise unknown(path, {p for d in data.values() for p, _ in _frame.numbers(d)})
     rows = []
     for point in grid.points:
-        wrong = next((run for run in point.runs if run in refused), None)
-        why = None if wrong is None else refused[wrong]
-        here = [] if why else [data[run] for run in point.runs]
-        figures = {path: estimate([value(d, path) for d in here]) for path in paths}
-        hashes = tuple(d["result_hash"] for d in here)
-        if why is None or isinstance(why, Refused):
-            rows.append(Row(point.at, figures, hashes, why))
-        else:
-            assert wrong is not None
-            rows.append(Row(point.at, figures, hashes, None, why, wrong.seed))
+        wrong, why = next(((r, refused[r]) for r in point.runs if r in refused), (None, None))
+        ran = () if why else point.runs
+        figures = {path: estimate([value(data[run], path) for run in ran]) for path in paths}
+        hashes = tuple(data[run]["result_hash"] for run in ran)
+        row = Combination(point.at, figures, hashes, [reports[run] for run in ran])
+        if isinstance(why, Refused):
+            row = replace(row, refused=why)
+        elif wrong is not None:
+            row = replace(row, failed=why, failed_seed=wrong.seed)
+        rows.append(row)
     return Table(grid.axes, list(paths), rows)
 
 
