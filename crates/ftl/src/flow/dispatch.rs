@@ -37,6 +37,7 @@ use crate::flow::program::commit::{commit, erase_done, leave_block, program_done
 use crate::flow::records::superseded::drop_replaced;
 use crate::layer::Layer;
 use crate::media::host_data::HostData;
+use crate::plan::decision::Move;
 use crate::plan::region::RegionId;
 use crate::plan::span::Dead;
 use crate::state::job::MoveReason;
@@ -372,7 +373,7 @@ fn carry_out(layer: &mut Layer, next: Next) {
             send_ready(layer);
             launch(layer, lead);
         }
-        Next::Moves(lead) => begin_moves(layer, lead),
+        Next::Moves(lead, moves) => begin_moves(layer, lead, moves),
         Next::EmptyTo(pages) => {
             while let Some(next) = send_least_recent(layer, pages) {
                 carry_out(layer, next);
