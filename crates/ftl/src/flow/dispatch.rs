@@ -414,19 +414,17 @@ fn send_all_ready(layer: &mut Layer) {
 #[inline(always)]
 fn begin_held_moves(layer: &mut Layer) {
     send_ready(layer);
-    while begin_held_move(layer) {
+    while !layer.moves.waiting.is_empty() && begin_held_move(layer) {
         send_ready(layer);
     }
 }
 
 /// Start the moves that the scheme requires before a host program.
-fn begin_moves(layer: &mut Layer, lead: OpId) {
-    let mut moves = std::mem::take(&mut layer.seat.moves_first);
-    for m in moves.drain(..) {
+fn begin_moves(layer: &mut Layer, lead: OpId, moves: Vec<Move>) {
+    for m in moves {
         enqueue_move(layer, m, MoveReason::Program(lead));
         send_ready(layer);
     }
-    layer.seat.moves_first = moves;
 }
 
 /// Handle the end of a program of data from RAM.
