@@ -4,7 +4,6 @@
 use crate::file::saved::{Saved, saved};
 use crate::media::boxed::BoxedMedia;
 use crate::media::error::MediaError;
-use crate::plan::decision::Move;
 use crate::plan::layout::{DriveInfo, Hooks, Layout, Refusal};
 use crate::plan::map_kind::MapKind;
 use crate::scheme::Scheme;
@@ -26,12 +25,10 @@ pub(crate) struct Seat {
     pub layout: Layout,
     pub hooks: Hooks,
     pub writes_until_tick: u32,
-    /// The moves that must come before the host program that is being placed: none between two calls.
-    pub moves_first: Vec<Move>,
 }
 
 impl Saved for Seat {
-    saved! { Seat, values: [writes_until_tick], parts: [scheme], rebuilt: [layout, hooks, moves_first] }
+    saved! { Seat, values: [writes_until_tick], parts: [scheme], rebuilt: [layout, hooks] }
 }
 
 /// The parts of the translation layer.
@@ -106,7 +103,6 @@ impl Layer {
                 writes_until_tick: layout.tick_every_writes,
                 layout,
                 scheme,
-                moves_first: vec![],
             },
         })
     }

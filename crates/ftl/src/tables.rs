@@ -40,6 +40,6 @@ impl<'a> Tables<'a> {
     /// # Errors
     /// When the media cannot read them.
     pub fn newest_page(self, lpn: Lpn, sector: u32) -> Result<PageData, MediaError> {
-        newest_page_of(self.layer, lpn, sector)
+        newest_page_of(&mut self.layer.state, &mut self.layer.store, lpn, sector)
     }
 }

@@ -1,5 +1,5 @@
 //! The back end of a drive: its planes, and the scheduler of the arrays and buses that they share. Of each it asks what
-//! may begin; to begin it is up to the dispatcher.
+//! may begin; to begin it is up to the dispatcher, which changes neither but by the methods here.
 //!
 //! A plane offers only the first operation of its queue, so operations of one class are served in order within it. What
 //! it offers begins if its array or bus is free. Otherwise it waits for that under the key of the operation.
@@ -14,19 +14,18 @@ use crate::clock::Clock;
 use crate::observer::Observer;
 use crate::probe::Probe;
 use crate::state::agenda::Ask;
-use crate::state::array::Arrays;
-use crate::state::bus::Buses;
+use crate::state::array::{Arrays, Ended};
 use crate::state::commands;
 use crate::state::idle_work::IdleWork;
 use crate::state::plane::{Place, Want};
 use crate::state::planes::Planes;
 use crate::state::resources::User;
-use crate::state::scheduler::Scheduler;
+use crate::state::scheduler::{Scheduler, user};
 use crate::state::transfers;
 use wordline_device::DeviceSpec;
 use wordline_flash::Geometry;
-use wordline_ftl::{ArrayTime, Ftl, QueueEntry, Saved, saved_fields};
-use wordline_units::{SimDuration, SimTime};
+use wordline_ftl::{Ftl, OpId, QueueEntry, Saved, saved_fields};
+use wordline_units::{DieId, PlaneId, SimTime};
 
 /// What begins now.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -79,22 +78,10 @@ impl BackEnd {
         &self.planes
     }
 
-    /// The planes, for what happens within one of them.
-    #[inline(always)]
-    pub fn planes_mut(&mut self) -> &mut Planes {
-        &mut self.planes
-    }
-
     /// The scheduler.
     #[inline(always)]
     pub fn scheduler(&self) -> &Scheduler {
         &self.scheduler
-    }
-
-    /// The scheduler, for what happens to an array or a bus.
-    #[inline(always)]
-    pub fn scheduler_mut(&mut self) -> &mut Scheduler {
-        &mut self.scheduler
     }
 
     /// The arrays.
@@ -103,22 +90,26 @@ impl BackEnd {
         self.scheduler.arrays()
     }
 
-    /// The buses.
-    #[inline(always)]
-    pub fn buses(&self) -> &Buses {
-        self.scheduler.buses()
+    /// Slow a die down by this factor; 1 is normal.
+    pub fn slow(&mut self, die: DieId, factor: u32) {
+        self.scheduler.slow(die, factor);
     }
 
-    /// Whether host reads suspend anything.
+    /// Whom to ask next what may begin.
     #[inline(always)]
-    pub fn suspends(&self) -> bool {
-        self.arrays().suspends()
+    pub fn next_ask(&mut self) -> Option<Ask> {
+        self.scheduler.next_ask()
     }
 
-    /// The place of a plane.
+    /// An operation of the host is queued at its plane: its delays count from now on.
     #[inline(always)]
-    pub fn place(&self, plane: usize) -> Place {
-        self.planes.place(plane)
+    pub fn note_queued(&mut self, entry: QueueEntry, now: SimTime) {
+        self.planes.note_queued(entry, now);
+    }
+
+    /// A program of the host found no free page in its plane.
+    pub fn note_blocked(&mut self, id: OpId, plane: PlaneId, now: SimTime) {
+        self.planes.note_blocked(id, plane, now);
     }
 
     /// An operation leaves its plane at its end, as [`Planes::end`] has it.
@@ -152,6 +143,11 @@ impl BackEnd {
         self.has_more(entry.plane.0) && may_begin
     }
 
+    /// An operation is queued at its plane, before all others of its class.
+    pub fn queue_first(&mut self, entry: QueueEntry) {
+        self.planes.push_first(entry);
+    }
+
     /// More is in the queue of a plane. Returns whether it offers what is first: with multi-plane commands it does so
     /// when all have been queued.
     #[inline(always)]
@@ -164,12 +160,18 @@ impl BackEnd {
     }
 
     /// What has been queued at one moment has all been queued before any of it begins, so that what is alike goes
-    /// together: its planes say what they want. Returns them; their buses and arrays serve next.
-    pub fn post_newly_queued(&mut self, ftl: &Ftl) -> Vec<u32> {
+    /// together: its planes say what they want. Their buses and arrays are asked next, plane by plane.
+    pub fn post_newly_queued(&mut self, ftl: &Ftl) {
+        debug_assert!(self.scheduler.is_done());
         let mut planes = self.scheduler.take_later();
         planes.retain(|plane| self.planes.registers(*plane as usize).may_begin());
         planes.iter().for_each(|plane| self.post(*plane as usize, ftl));
-        planes
+        for plane in planes.iter().rev() {
+            let place = self.planes.place(*plane as usize);
+            self.scheduler.ask_array(place.array);
+            self.scheduler.ask_bus(place.channel);
+        }
+        self.scheduler.reuse(planes);
     }
 
     /// Note what a plane wants next of its array or bus.
@@ -220,7 +222,7 @@ impl BackEnd {
         match ask {
             Ask::Plane(plane) => self.planes.registers(plane as usize).may_begin(),
             Ask::Array(array) => self.arrays().is_due(array as usize),
-            Ask::Bus(channel) => self.buses().is_due(channel as usize),
+            Ask::Bus(channel) => self.scheduler.buses().is_due(channel as usize),
         }
     }
 
@@ -285,14 +287,39 @@ impl BackEnd {
         }
     }
 
-    /// An operation begins on the array of its plane, where it takes this time. Returns the array, and the time there,
-    /// longer in a die that is slowed down.
+    /// An operation that has its plane begins on the array, with ready and equal ones where commands are multi-plane.
     #[inline(always)]
-    pub fn array_time(&mut self, entry: QueueEntry, time: ArrayTime) -> (usize, SimDuration) {
+    pub fn begin_on_array<P: Probe>(
+        &mut self,
+        entry: QueueEntry,
+        ftl: &mut Ftl,
+        observer: &mut Observer<P>,
+        clock: &mut Clock,
+    ) {
+        let (now, time) = (clock.now(), ftl.begin_on_array(entry.op));
         let (registers, place) = self.planes.at(entry.plane.index());
-        let time = self.scheduler.arrays().time_in(place.die, time);
+        let (array, time) = (place.array as usize, self.scheduler.arrays().time_in(place.die, time));
         registers.note_again(time.again);
-        (place.array as usize, time.all)
+        let mut span = (now, now + time.all);
+        if self.arrays().is_multiplane() {
+            self.scheduler.lead(entry.op);
+            if self.arrays().is_wanted(array) {
+                span.1 = self.lead_others(entry, span, ftl, observer);
+            }
+        }
+        let (event, end) = self.scheduler.begin_on_array(array, entry, span, time.all);
+        clock.set(event, end);
+        // Where arrays suspend, the probe learns of it when it is over.
+        if !self.arrays().suspends() {
+            observer.uses_array(ftl, user(&entry), &self.scheduler, span);
+        }
+    }
+
+    /// A program that has been bound has its plane from now on. Returns its place, and the time of its command.
+    #[inline(always)]
+    pub fn begin_program(&mut self, entry: QueueEntry, ftl: &Ftl, now: SimTime) -> (Place, u64) {
+        let command = commands::command_of_program(entry, &self.planes, &self.scheduler, ftl);
+        (self.planes.give(entry, now), command)
     }
 
     /// An operation occupies the bus of its place from now on, for a command and this many sectors. Returns when that
@@ -306,32 +333,35 @@ impl BackEnd {
         clock: &mut Clock,
     ) -> SimTime {
         let now = clock.now();
-        let takes = self.buses().time(place.medium as usize, sectors as usize, command);
+        let takes = self.scheduler.buses().time(place.medium as usize, sectors as usize, command);
         let (event, end) = self.scheduler.begin_on_bus(place.channel as usize, entry, (now, now + takes));
         clock.set(event, end);
         end
     }
 
-    /// Time of the command of a program that has been bound and goes to its plane.
+    /// The event of an array.
     #[inline(always)]
-    pub fn command_of_program(&self, entry: QueueEntry, ftl: &Ftl) -> u64 {
-        commands::command_of_program(entry, &self.planes, &self.scheduler, ftl)
+    pub fn end_at_array(&mut self, array: usize, now: SimTime) -> Ended {
+        self.scheduler.end_at_array(array, now)
+    }
+
+    /// The operation whose turn is after this one, of those that an array did together. The array is free after the last.
+    pub fn next_together(&mut self, array: usize, user: User) -> Option<User> {
+        let next = self.arrays().goes_with(user.op);
+        self.scheduler.pass_on(array, next);
+        next
+    }
+
+    /// The transfer of a bus has ended. Returns what has been transferred, and whether it is in a cache register.
+    #[inline(always)]
+    pub fn end_at_bus(&mut self, channel: usize) -> Option<(QueueEntry, bool)> {
+        let User { op, plane } = self.scheduler.end_at_bus(channel)?;
+        let registers = self.planes.registers(plane as usize);
+        Some((registers.register(op).held, registers.has_cached(op)))
     }
 
     /// Let ready and equal operations join the one that starts in an array, in the order of service. Returns when the last of them
     /// is done.
-    #[inline(always)]
-    pub fn lead<P: Probe>(
-        &mut self,
-        (array, lead): (usize, QueueEntry),
-        span: (SimTime, SimTime),
-        ftl: &mut Ftl,
-        observer: &mut Observer<P>,
-    ) -> SimTime {
-        self.scheduler.lead(lead.op);
-        if self.arrays().is_wanted(array) { self.lead_others(lead, span, ftl, observer) } else { span.1 }
-    }
-
     fn lead_others<P: Probe>(
         &mut self,
         lead: QueueEntry,
@@ -359,9 +389,10 @@ impl BackEnd {
         end + self.scheduler.arrays().further(medium, lead.kind(), further)
     }
 
-    /// An operation, which has its plane again, continues with what its register holds: only the bus is wanted.
+    /// An operation has its plane again, and continues with what its register holds: only the bus is wanted.
     #[inline(never)]
     pub fn continue_with(&mut self, entry: QueueEntry, now: SimTime) {
+        self.planes.give(entry, now);
         transfers::continue_with(entry, &mut self.planes, &mut self.scheduler, now);
     }
 
@@ -401,7 +432,8 @@ impl BackEnd {
         now: SimTime,
     ) {
         let plane = user.plane as usize;
-        let (die, began) = (self.place(plane).die, self.planes.registers(plane).register(user.op).began);
+        let (die, began) =
+            (self.planes.place(plane).die, self.planes.registers(plane).register(user.op).began);
         let from = self.idle_work.count(die, began, now);
         observer.count_idle_work((ftl, user.op), &self.scheduler, (began, now));
         self.planes.charge_idle_work(plane, (from, now), ftl.is_held(die), self.scheduler.arrays());
@@ -440,11 +472,6 @@ impl BackEnd {
             clock.set(event, end);
         }
         self.reschedule_siblings(lead.plane as usize, ftl);
-    }
-
-    /// Whether nobody is left to be asked, now or once everything of this round has been queued.
-    pub fn is_served(&self) -> bool {
-        self.scheduler.is_done() && !self.scheduler.has_later()
     }
 
     /// The planes that share a plane's array look again at what they may begin, itself too. All have said what they

@@ -106,7 +106,7 @@ impl<P: Probe> Dispatcher<P> {
 
     /// Slow a die down by a factor.
     pub fn slow(&mut self, die: DieId, factor: u32) {
-        self.back.scheduler_mut().slow(die, factor);
+        self.back.slow(die, factor);
     }
 
     /// Requests submitted and not yet complete.
@@ -132,7 +132,7 @@ impl<P: Probe> Dispatcher<P> {
     /// Events that are due by a time, one after the other, until none is left or the run is over; or, where that `stops`
     /// them, until a request has ended. Returns whether there was any.
     pub fn run_events(&mut self, until: SimTime, stops: bool) -> bool {
-        let (arrays, link) = (self.back.arrays().count() as u32, self.back.buses().events_end());
+        let (arrays, link) = (self.back.arrays().count() as u32, self.back.scheduler().buses().events_end());
         let mut any = false;
         while let Some((time, event)) = self.clock.take(until) {
             any = true;
@@ -149,7 +149,7 @@ impl<P: Probe> Dispatcher<P> {
                 self.timer_fired(event);
             }
             drive::settle(self);
-            debug_assert!(self.back.is_served());
+            debug_assert!(self.back.scheduler().is_done() && !self.back.scheduler().has_later());
             if self.ftl.fault().is_some() || (stops && self.front.admission().has_ended()) {
                 break;
             }
@@ -166,7 +166,7 @@ impl<P: Probe> Dispatcher<P> {
     }
 
     fn ask_all(&mut self) {
-        while let Some(ask) = self.back.scheduler_mut().next_ask() {
+        while let Some(ask) = self.back.next_ask() {
             self.ask(ask);
         }
     }
@@ -222,27 +222,9 @@ impl<P: Probe> Dispatcher<P> {
         }
     }
 
-    /// An operation has its plane from now on.
-    #[inline(always)]
-    fn occupy(&mut self, entry: QueueEntry) -> Place {
-        self.observer.begins(&self.ftl, entry.op);
-        self.back.planes_mut().give(entry, self.clock.now())
-    }
-
     #[inline(always)]
     fn begin_on_array(&mut self, entry: QueueEntry) {
-        let (now, time) = (self.clock.now(), self.ftl.begin_on_array(entry.op));
-        let (array, time) = self.back.array_time(entry, time);
-        let mut span = (now, now + time);
-        if self.back.arrays().is_multiplane() {
-            span.1 = self.back.lead((array, entry), span, &mut self.ftl, &mut self.observer);
-        }
-        let (event, end) = self.back.scheduler_mut().begin_on_array(array, entry, span, time);
-        self.clock.set(event, end);
-        // Where arrays suspend, the probe learns of it when it is over.
-        if !self.back.suspends() {
-            self.observer.uses_array(&self.ftl, user(&entry), self.back.scheduler(), span);
-        }
+        self.back.begin_on_array(entry, &mut self.ftl, &mut self.observer, &mut self.clock);
     }
 
     /// Bind a program that its plane and bus are free for, and begin its transfer. A program that cannot be bound
@@ -252,8 +234,8 @@ impl<P: Probe> Dispatcher<P> {
         if drive::bind(self, entry.op) != Binding::Bound {
             return self.back.pass_over(entry.plane.index(), &self.ftl);
         }
-        let command = self.back.command_of_program(entry, &self.ftl);
-        let place = self.occupy(entry);
+        self.observer.begins(&self.ftl, entry.op);
+        let (place, command) = self.back.begin_program(entry, &self.ftl, self.clock.now());
         self.begin_on_bus(place, entry, command);
     }
 
@@ -268,7 +250,7 @@ impl<P: Probe> Dispatcher<P> {
     fn array_done(&mut self, array: usize) {
         let (now, is_multiplane) = (self.clock.now(), self.back.arrays().is_multiplane());
         self.observer.has_used_array(&self.ftl, array, self.back.scheduler(), now);
-        match self.back.scheduler_mut().end_at_array(array, now) {
+        match self.back.end_at_array(array, now) {
             Ended::Void | Ended::Through(None) => return,
             Ended::Stopped(lead) => {
                 self.back.suspend(lead, &self.ftl, &mut self.observer, now);
@@ -290,8 +272,7 @@ impl<P: Probe> Dispatcher<P> {
         }
         let mut at = Some(lead);
         while let Some(user) = at {
-            at = self.back.arrays().goes_with(user.op);
-            self.back.scheduler_mut().pass_on(array, at);
+            at = self.back.next_together(array, user);
             self.array_is_through(user);
         }
     }
@@ -306,18 +287,16 @@ impl<P: Probe> Dispatcher<P> {
         if let Some(place) = self.back.sensed(entry, &self.ftl, self.clock.now()) {
             return self.begin_on_bus(place, entry, 0);
         }
-        self.serve_first(Ask::Bus(self.back.place(user.plane as usize).channel));
+        self.serve_first(Ask::Bus(self.back.planes().place(user.plane as usize).channel));
     }
 
     #[inline(always)]
     fn bus_done(&mut self, channel: usize) {
-        let Some(user) = self.back.scheduler_mut().end_at_bus(channel) else { return };
-        let (plane, now) = (user.plane as usize, self.clock.now());
-        let registers = self.back.planes_mut().registers_mut(plane);
-        let entry = registers.register(user.op).held;
-        if entry.is_read() && !self.ftl.repeat(user.op) {
+        let Some((entry, is_cached)) = self.back.end_at_bus(channel) else { return };
+        let (plane, now) = (entry.plane.index(), self.clock.now());
+        if entry.is_read() && !self.ftl.repeat(entry.op) {
             self.end(entry);
-        } else if registers.has_cached(user.op) {
+        } else if is_cached {
             if self.back.arrays().is_multiplane() {
                 self.serve_first(Ask::Bus(channel as u32)); // Before the array looks at what has been moved.
             }
@@ -330,7 +309,7 @@ impl<P: Probe> Dispatcher<P> {
             if self.back.arrays().is_multiplane() {
                 self.serve_first(Ask::Bus(channel as u32));
             }
-            self.serve_first(Ask::Array(self.back.place(plane).array));
+            self.serve_first(Ask::Array(self.back.planes().place(plane).array));
         }
         self.serve_first(Ask::Bus(channel as u32));
     }
@@ -352,7 +331,7 @@ impl<P: Probe> Dispatcher<P> {
             self.observer.decided(&self.ftl, number, before, now);
         }
         if let Some(next) = next {
-            self.occupy(next);
+            self.observer.begins(&self.ftl, next.op);
             self.back.continue_with(next, now);
         } else if is_one || self.back.go_on(plane, &self.ftl, now) {
             self.offer(plane);
@@ -364,7 +343,7 @@ impl<P: Probe> Dispatcher<P> {
     /// An array continues with what was set aside, if nothing comes before that.
     #[inline(always)]
     fn resume(&mut self, array: usize) {
-        if self.back.suspends() {
+        if self.back.arrays().suspends() {
             self.back.resume(array, &self.ftl, &mut self.clock);
             self.serve();
         }
@@ -421,7 +400,7 @@ impl<P: Probe> Driver for Dispatcher<P> {
     fn enqueue(&mut self, entry: QueueEntry) {
         self.observer.queued(&self.ftl, entry.op, self.clock.now());
         if entry.serves_host() {
-            self.back.planes_mut().note_queued(entry, self.clock.now());
+            self.back.note_queued(entry, self.clock.now());
         }
         self.change_plane(entry);
     }
@@ -436,13 +415,13 @@ impl<P: Probe> Driver for Dispatcher<P> {
             self.offer(entry.plane.index());
             self.serve();
         }
-        if self.back.suspends() {
+        if self.back.arrays().suspends() {
             self.back.interrupt(entry, &self.ftl, &mut self.clock);
         }
     }
 
     fn enqueue_first(&mut self, entry: QueueEntry) {
-        self.back.planes_mut().push_first(entry);
+        self.back.queue_first(entry);
     }
 
     fn wake(&mut self, plane: PlaneId) {
@@ -464,13 +443,8 @@ impl<P: Probe> Driver for Dispatcher<P> {
     #[inline(always)]
     fn end_round(&mut self) {
         if self.back.scheduler().has_later() {
-            let planes = self.back.post_newly_queued(&self.ftl);
-            for plane in &planes {
-                let place = self.back.place(*plane as usize);
-                self.serve_first(Ask::Bus(place.channel));
-                self.serve_first(Ask::Array(place.array));
-            }
-            self.back.scheduler_mut().reuse(planes);
+            self.back.post_newly_queued(&self.ftl);
+            self.serve();
         }
     }
 
@@ -483,7 +457,7 @@ impl<P: Probe> Driver for Dispatcher<P> {
 
     fn note_blocked(&mut self, id: OpId, plane: PlaneId) {
         if self.ftl.serves_host(id) {
-            self.back.planes_mut().note_blocked(id, plane, self.clock.now());
+            self.back.note_blocked(id, plane, self.clock.now());
         }
         self.observer.blocked(&self.ftl, id, self.clock.now());
     }
@@ -494,6 +468,6 @@ impl<P: Probe> Driver for Dispatcher<P> {
     }
 
     fn is_at_rest(&self) -> bool {
-        self.back.arrays().are_at_rest() && self.back.buses().are_at_rest()
+        self.back.arrays().are_at_rest() && self.back.scheduler().buses().are_at_rest()
     }
 }

@@ -37,6 +37,7 @@ use crate::flow::program::commit::{commit, erase_done, leave_block, program_done
 use crate::flow::records::superseded::drop_replaced;
 use crate::layer::Layer;
 use crate::media::host_data::HostData;
+use crate::plan::decision::Move;
 use crate::plan::region::RegionId;
 use crate::plan::span::Dead;
 use crate::state::job::MoveReason;
@@ -372,7 +373,7 @@ fn carry_out(layer: &mut Layer, next: Next) {
             send_ready(layer);
             launch(layer, lead);
         }
-        Next::Moves(lead) => begin_moves(layer, lead),
+        Next::Moves(lead, moves) => begin_moves(layer, lead, moves),
         Next::EmptyTo(pages) => {
             while let Some(next) = send_least_recent(layer, pages) {
                 carry_out(layer, next);
@@ -413,19 +414,17 @@ fn send_all_ready(layer: &mut Layer) {
 #[inline(always)]
 fn begin_held_moves(layer: &mut Layer) {
     send_ready(layer);
-    while begin_held_move(layer) {
+    while !layer.moves.waiting.is_empty() && begin_held_move(layer) {
         send_ready(layer);
     }
 }
 
 /// Start the moves that the scheme requires before a host program.
-fn begin_moves(layer: &mut Layer, lead: OpId) {
-    let mut moves = std::mem::take(&mut layer.seat.moves_first);
-    for m in moves.drain(..) {
+fn begin_moves(layer: &mut Layer, lead: OpId, moves: Vec<Move>) {
+    for m in moves {
         enqueue_move(layer, m, MoveReason::Program(lead));
         send_ready(layer);
     }
-    layer.seat.moves_first = moves;
 }
 
 /// Handle the end of a program of data from RAM.

@@ -1,13 +1,14 @@
 //! The steps that follow from a step, as plain data: a module returns them, and [`dispatch`](crate::flow::dispatch)
 //! carries them out.
 
+use crate::plan::decision::Move;
 use crate::plan::region::RegionId;
 use crate::state::op::OpId;
 use wordline_units::{Lpn, PlaneId, Ppn};
 
 /// A step in a later module.
 #[must_use]
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(PartialEq, Eq, Debug)]
 pub(crate) enum Next {
     /// Nothing.
     Nothing,
@@ -15,8 +16,8 @@ pub(crate) enum Next {
     Send(OpId),
     /// Issue the program of a page that a scheme moves.
     Launch(OpId),
-    /// Start the moves left by the scheme that a host program waits for.
-    Moves(OpId),
+    /// Start the moves of the scheme that a host program waits for.
+    Moves(OpId, Vec<Move>),
     /// Flush the write buffer down to this many pages.
     EmptyTo(u64),
     /// A collected page is on flash.

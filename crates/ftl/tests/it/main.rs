@@ -19,5 +19,6 @@ mod reach;
 mod refused;
 mod saved;
 mod sources;
+mod steps;
 mod walls;
 mod wear;

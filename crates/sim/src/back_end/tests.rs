@@ -3,7 +3,7 @@
 use crate::back_end::{BackEnd, Begin};
 use crate::clock::Clock;
 use crate::state::agenda::Ask;
-use crate::state::plane::Want;
+use crate::state::plane::{Place, Want};
 use wordline_ftl::{BoxedMedia, Cause, Class, DriveInfo, Ftl, OpId, OpKind, QueueEntry};
 use wordline_swarm::Tiny;
 use wordline_units::{PlaneId, SimTime};
@@ -34,8 +34,8 @@ fn program(id: u32, plane: u32) -> QueueEntry {
 /// An operation has its plane and its array from 0 to 100.
 fn begin(back: &mut BackEnd, entry: QueueEntry) {
     let (now, end) = (SimTime(0), SimTime(100));
-    let array = back.planes_mut().give(entry, now).array as usize;
-    back.scheduler_mut().begin_on_array(array, entry, (now, end), end.since(now));
+    let array = back.planes.give(entry, now).array as usize;
+    back.scheduler.begin_on_array(array, entry, (now, end), end.since(now));
 }
 
 #[test]
@@ -59,9 +59,9 @@ fn plane_that_offers_waits_for_its_array_once() {
         assert_eq!(back.offer(plane, &ftl, SimTime(0)), None);
         assert_eq!(back.planes().wants(plane), Want::Array);
     }
-    let array = back.place(0).array;
-    assert!(!back.may_begin(Ask::Array(array)) && back.scheduler_mut().next_ask().is_none());
-    back.scheduler_mut().end_at_array(array as usize, SimTime(100));
+    let array = back.planes.place(0).array;
+    assert!(!back.may_begin(Ask::Array(array)) && back.scheduler.next_ask().is_none());
+    back.scheduler.end_at_array(array as usize, SimTime(100));
     assert_eq!(back.at_array(array as usize, &ftl, SimTime(0)), Some(Begin::OnArray(read(2, 1))));
     assert_eq!(back.at_array(array as usize, &ftl, SimTime(0)), Some(Begin::OnArray(read(3, 2))));
     assert_eq!(back.at_array(array as usize, &ftl, SimTime(0)), None);
@@ -71,22 +71,19 @@ fn plane_that_offers_waits_for_its_array_once() {
 fn plane_without_a_page_lets_its_bus_serve_others() {
     let (mut back, ftl) = die(false);
     let mut clock = Clock::default();
-    back.planes_mut().give(program(9, 3), SimTime(0));
-    let place = back.place(3);
+    back.planes.give(program(9, 3), SimTime(0));
+    let place = back.planes.place(3);
     let end = back.begin_on_bus((place, program(9, 3)), 1, 0, &mut clock);
     let channel = place.channel;
     assert_eq!(clock.next(), Some(end));
     assert!(back.queue(program(1, 0)) && back.queue(program(2, 0)) && back.queue(program(3, 1)));
     [0, 1].into_iter().for_each(|plane| assert_eq!(back.offer(plane, &ftl, SimTime(0)), None));
     assert!(!back.may_begin(Ask::Bus(channel)));
-    back.scheduler_mut().end_at_bus(channel as usize);
+    back.scheduler.end_at_bus(channel as usize);
     assert_eq!(back.at_bus(channel as usize, &ftl), Some(Begin::Program(program(1, 0))));
     // It finds no page: its plane has the next one wait, and the bus is asked again.
     back.pass_over(0, &ftl);
-    assert_eq!(
-        (back.scheduler_mut().next_ask(), back.scheduler_mut().next_ask()),
-        (Some(Ask::Bus(channel)), None)
-    );
+    assert_eq!((back.scheduler.next_ask(), back.scheduler.next_ask()), (Some(Ask::Bus(channel)), None));
     assert_eq!(back.at_bus(channel as usize, &ftl), Some(Begin::Program(program(2, 0))));
 }
 
@@ -97,10 +94,10 @@ fn sensed_page_is_transferred_once_its_bus_is_free() {
     begin(&mut back, program(1, 0));
     assert!(!back.arrays().are_at_rest());
     // What has been brought waits for the array that another plane has.
-    back.planes_mut().give(program(2, 1), SimTime(0));
+    back.planes.give(program(2, 1), SimTime(0));
     assert!(!back.brought(program(2, 1), SimTime(50)));
-    let array = back.place(0).array;
-    back.scheduler_mut().end_at_array(array as usize, SimTime(100));
+    let array = back.planes.place(0).array;
+    back.scheduler.end_at_array(array as usize, SimTime(100));
     assert_eq!(back.at_array(array as usize, &ftl, SimTime(0)), Some(Begin::GoesOnArray(program(2, 1))));
     assert!(back.brought(program(2, 1), SimTime(100)), "now it begins");
     assert!(ftl.tables().check().is_ok());
@@ -111,10 +108,15 @@ fn planes_of_a_multi_plane_round_offer_together() {
     let (mut back, ftl) = die(true);
     assert_eq!(back.come(read(1, 2), &ftl, SimTime(0)), None);
     assert!(!back.queue(read(1, 2)) && !back.queue(read(2, 0)));
-    assert!(back.scheduler().has_later() && back.scheduler_mut().next_ask().is_none());
-    let planes = back.post_newly_queued(&ftl);
-    assert_eq!(planes, [2, 0]);
+    assert!(back.scheduler().has_later() && back.scheduler.next_ask().is_none());
+    back.post_newly_queued(&ftl);
     assert_eq!([0, 1, 2].map(|plane| back.planes().wants(plane)), [Want::Array, Want::Nothing, Want::Array]);
-    back.scheduler_mut().reuse(planes);
     assert!(!back.scheduler().has_later());
+    let Place { array, channel, .. } = back.planes.place(2);
+    let asks: Vec<Ask> = std::iter::from_fn(|| back.next_ask()).collect();
+    assert_eq!(
+        asks,
+        [Ask::Bus(channel), Ask::Array(array)].repeat(2),
+        "plane by plane, the bus of each first"
+    );
 }

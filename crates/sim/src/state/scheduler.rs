@@ -205,13 +205,18 @@ impl Scheduler {
         self.agenda.ask(Ask::Bus(channel));
     }
 
-    /// The same, if the bus is free and a plane waits for it.
+    /// Ask an array whom it serves, before all others.
+    pub fn ask_array(&mut self, array: u32) {
+        self.agenda.ask(Ask::Array(array));
+    }
+
+    /// Ask a bus whom it serves, before all others, if it is free and a plane waits for it.
     #[inline(always)]
     pub fn ask_bus_if_due(&mut self, channel: u32) {
         self.agenda.ask_if(self.buses.is_due(channel as usize), Ask::Bus(channel));
     }
 
-    /// Ask an array whom it serves, before all others, if it is free and a plane waits for it.
+    /// The same of an array.
     #[inline(always)]
     pub fn ask_array_if_due(&mut self, array: u32) {
         self.agenda.ask_if(self.arrays.is_due(array as usize), Ask::Array(array));

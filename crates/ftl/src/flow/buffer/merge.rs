@@ -53,7 +53,7 @@ pub(crate) fn merge(layer: &mut Layer, id: OpId, key: u8) -> Next {
         let spans = [Span { lpn, mask, offset: 0 }];
         let home = layer.state.blocks.stripe().plane(lpn);
         let parcel = Parcel { origin: Origin::Host(Tag::default()), spans: &spans, home };
-        let Some(place) = place_host(&layer.state, &mut layer.seat, &mut layer.out, &parcel) else {
+        let Some((place, moves)) = place_host(&layer.state, &mut layer.seat, &mut layer.out, &parcel) else {
             return Next::Nothing;
         };
         if place.route.buffer_key().is_none() {
@@ -62,7 +62,7 @@ pub(crate) fn merge(layer: &mut Layer, id: OpId, key: u8) -> Next {
             (op.route, op.pick, op.plane) = (place.route, place.plane, plane);
             let stage = op.stage;
             load_page(&layer.state.ops, &mut layer.store, id, stage);
-            return send_after(&mut layer.state.ops, &layer.seat, id, 0);
+            return send_after(&mut layer.state.ops, id, 0, moves);
         }
     }
     let at = page_for(layer, join, key, lpn, mask.count());

@@ -122,7 +122,7 @@ fn place_and_send(layer: &mut Layer, lead: OpId) -> Next {
     let spans: Vec<Span> = parts.iter().map(|part| layer.state.ops[*part].span()).collect();
     let home = layer.state.blocks.stripe().plane(spans[0].lpn);
     let parcel = Parcel { origin: Origin::Host(tag), spans: &spans, home };
-    let Some(place) = place_host(&layer.state, &mut layer.seat, &mut layer.out, &parcel) else {
+    let Some((place, moves)) = place_host(&layer.state, &mut layer.seat, &mut layer.out, &parcel) else {
         return Next::Nothing;
     };
     let plane = pick_plane(&mut layer.state, &place, home);
@@ -130,7 +130,7 @@ fn place_and_send(layer: &mut Layer, lead: OpId) -> Next {
         let op = &mut layer.state.ops[part];
         (op.route, op.pick, op.plane) = (place.route, place.plane, plane);
     }
-    send_after(&mut layer.state.ops, &layer.seat, lead, 0)
+    send_after(&mut layer.state.ops, lead, 0, moves)
 }
 
 /// Issue the least recently written pages above this number of waiting pages.

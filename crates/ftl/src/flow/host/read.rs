@@ -19,6 +19,7 @@ use crate::state::outbox::Outbox;
 use crate::state::request::{Outcome, RequestId};
 use crate::state::requests::Requests;
 use crate::state::state::State;
+use crate::state::store::Store;
 use crate::view::View;
 use smallvec::SmallVec;
 use wordline_counters::{Cause, OpKind};
@@ -57,10 +58,10 @@ fn bytes_of(state: &State, request: &HostRequest) -> usize {
 
 /// Take the bytes that a completed request returns: none unless it is a read.
 #[cold]
-pub(crate) fn take_read(layer: &mut Layer, id: RequestId) -> Vec<u8> {
-    let request = layer.requests[id].request;
-    let bytes = if request.op == HostOp::Read { bytes_of(&layer.state, &request) } else { 0 };
-    layer.requests.take_data(id, bytes)
+pub(crate) fn take_read(state: &State, requests: &mut Requests, id: RequestId) -> Vec<u8> {
+    let request = requests[id].request;
+    let bytes = if request.op == HostOp::Read { bytes_of(state, &request) } else { 0 };
+    requests.take_data(id, bytes)
 }
 
 #[inline(never)]
@@ -313,14 +314,19 @@ fn drop_chain(ops: &mut Ops, lead: OpId) {
 ///
 /// # Errors
 /// When the media cannot read them.
-pub(crate) fn newest_page_of(layer: &mut Layer, lpn: Lpn, sector: u32) -> Result<PageData, MediaError> {
+pub(crate) fn newest_page_of(
+    state: &mut State,
+    store: &mut Store,
+    lpn: Lpn,
+    sector: u32,
+) -> Result<PageData, MediaError> {
     let mask = SectorMask::span(sector, sector + 1);
-    if let Some(stage) = layer.state.staging.find(lpn)
-        && layer.state.staging.mask(lpn).covers(mask)
+    if let Some(stage) = state.staging.find(lpn)
+        && state.staging.mask(lpn).covers(mask)
     {
-        return Ok(layer.store.staged(stage));
+        return Ok(store.staged(stage));
     }
     let mut located = Places::new();
-    layer.state.map.resolve(lpn, mask, &mut located);
-    located.first().map_or(Ok(PageData::default()), |at| layer.store.read(at.ppn, lpn))
+    state.map.resolve(lpn, mask, &mut located);
+    located.first().map_or(Ok(PageData::default()), |at| store.read(at.ppn, lpn))
 }

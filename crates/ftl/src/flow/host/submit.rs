@@ -159,5 +159,5 @@ pub(crate) fn release(layer: &mut Layer, id: RequestId) -> Vec<u8> {
     if layer.state.outstanding == 0 {
         watch_merged(layer);
     }
-    if layer.store.keeps_bytes() { take_read(layer, id) } else { vec![] }
+    if layer.store.keeps_bytes() { take_read(&layer.state, &mut layer.requests, id) } else { vec![] }
 }

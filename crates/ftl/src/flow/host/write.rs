@@ -145,13 +145,16 @@ pub(crate) fn place_parcel(layer: &mut Layer, write: &HostWrite, unplaced: &mut 
 fn place_whole(layer: &mut Layer, write: &HostWrite, unplaced: &Unplaced) -> Next {
     let home = layer.state.blocks.stripe().plane(unplaced.spans[0].lpn);
     let parcel = Parcel { origin: Origin::Host(write.tag), spans: &unplaced.spans, home };
-    let placed = match placed_later(&layer.write_buffer) {
-        Some(place) => Some((place, home)),
-        None => place_host(&layer.state, &mut layer.seat, &mut layer.out, &parcel)
-            .map(|place| (place, pick_plane(&mut layer.state, &place, home))),
+    let (place, plane, moves) = match placed_later(&layer.write_buffer) {
+        Some(place) => (place, home, vec![]),
+        None => {
+            let placed = place_host(&layer.state, &mut layer.seat, &mut layer.out, &parcel);
+            let Some((place, moves)) = placed else { return Next::Nothing };
+            (place, pick_plane(&mut layer.state, &place, home), moves)
+        }
     };
-    let Some((place, plane)) = placed else { return Next::Nothing };
-    stage_parcel(layer, write, unplaced, &place, plane)
+    let (lead, awaited) = stage_parcel(layer, write, unplaced, &place, plane);
+    send_after(&mut layer.state.ops, lead, awaited, moves)
 }
 
 /// Place as many sectors of the one span as the scheme wants together, and leave the others: none if it cannot
@@ -167,7 +170,7 @@ fn place_some(layer: &mut Layer, write: &HostWrite, unplaced: &mut Unplaced) -> 
     let mask = if together.is_empty() { rest.mask } else { together };
     let spans = [Span { mask, ..rest }];
     let parcel = Parcel { origin: Origin::Host(write.tag), spans: &spans, home };
-    let Some(place) = place_host(&layer.state, &mut layer.seat, &mut layer.out, &parcel) else {
+    let Some((place, moves)) = place_host(&layer.state, &mut layer.seat, &mut layer.out, &parcel) else {
         return Next::Nothing;
     };
     let plane = pick_plane(&mut layer.state, &place, home);
@@ -175,24 +178,24 @@ fn place_some(layer: &mut Layer, write: &HostWrite, unplaced: &mut Unplaced) -> 
     layer.requests.next_version();
     // It may have ended the entry that was found, too.
     unplaced.push(spans[0], layer.state.staging.enter(rest.lpn));
-    let next = stage_parcel(layer, write, unplaced, &place, plane);
+    let (lead, awaited) = stage_parcel(layer, write, unplaced, &place, plane);
     unplaced.clear();
     let left = rest.mask.minus(mask);
     if !left.is_empty() {
         unplaced.push(Span { mask: left, ..rest }, NONE);
     }
-    next
+    send_after(&mut layer.state.ops, lead, awaited, moves)
 }
 
-/// Create the programs of a parcel, and start the reads that a read-modify-write needs and the moves that come
-/// first.
+/// Create the programs of a parcel, and start the reads that a read-modify-write needs. Returns the first program, and how
+/// many reads and entries of the map it waits for.
 fn stage_parcel(
     layer: &mut Layer,
     write: &HostWrite,
     parcel: &Unplaced,
     place: &Place,
     plane: PlaneId,
-) -> Next {
+) -> (OpId, u32) {
     let mut programs = Programs { lead: OpId::NONE, last: OpId::NONE, awaited: 0 };
     for slot in 0..parcel.spans.len() {
         stage_unit(layer, write, (parcel, slot), (place, plane), &mut programs);
@@ -201,8 +204,7 @@ fn stage_parcel(
     if let Some(b) = &mut layer.write_buffer {
         b.note(lead, write.tag);
     }
-    let awaited = awaited + u32::from(awaits_journal(&mut layer.state.demand, lead));
-    send_after(&mut layer.state.ops, &layer.seat, lead, awaited)
+    (lead, awaited + u32::from(awaits_journal(&mut layer.state.demand, lead)))
 }
 
 /// The programs of a parcel so far: the first, the last, and how many reads and entries of the map they wait for.

@@ -3,7 +3,7 @@
 use crate::flow::fail::{has_failed, illegal};
 use crate::flow::next::Next;
 use crate::layer::{Layer, Seat};
-use crate::plan::decision::{Gather, Origin, Parcel, Place, PlanePick, Route};
+use crate::plan::decision::{Gather, Move, Origin, Parcel, Place, PlanePick, Route};
 use crate::plan::layout::Hooks;
 use crate::plan::region::RegionId;
 use crate::plan::span::Span;
@@ -14,22 +14,25 @@ use crate::state::state::State;
 use crate::view::View;
 use wordline_units::PlaneId;
 
-/// Placement of host data, if the scheme can decide; the moves that must come first are left in
-/// `moves_first`.
-pub(crate) fn place_host(state: &State, seat: &mut Seat, out: &mut Outbox, parcel: &Parcel) -> Option<Place> {
+/// Placement of host data, if the scheme can decide, and the moves that must come first.
+pub(crate) fn place_host(
+    state: &State,
+    seat: &mut Seat,
+    out: &mut Outbox,
+    parcel: &Parcel,
+) -> Option<(Place, Vec<Move>)> {
+    let mut moves = vec![];
     if seat.hooks.contains(Hooks::MAKE_ROOM) {
-        seat.scheme.make_room(parcel, &View::of(state), &mut seat.moves_first);
+        seat.scheme.make_room(parcel, &View::of(state), &mut moves);
         if has_failed(state, seat, out, "make_room") {
-            seat.moves_first.clear();
             return None;
         }
     }
     let place = seat.scheme.place(parcel, &View::of(state));
     if has_failed(state, seat, out, "place") || !leads_somewhere(state, seat, out, &place) {
-        seat.moves_first.clear();
         return None;
     }
-    Some(place)
+    Some((place, moves))
 }
 
 /// Placement of a sealed page of the merge buffer, if the scheme can decide.
@@ -102,12 +105,12 @@ pub(crate) fn metadata_place(blocks: &Blocks) -> Place {
 
 /// Issue a program once the reads and the moves that it waits for have ended.
 #[inline]
-pub(crate) fn send_after(ops: &mut Ops, seat: &Seat, lead: OpId, reads: u32) -> Next {
-    let moves = seat.moves_first.len() as u32;
-    if reads + moves == 0 {
+pub(crate) fn send_after(ops: &mut Ops, lead: OpId, reads: u32, moves: Vec<Move>) -> Next {
+    let waits = reads + moves.len() as u32;
+    if waits == 0 {
         return Next::Send(lead);
     }
     // What it waits for finds the program by its lead, which counts.
-    ops[lead].awaits = reads + moves;
-    if moves == 0 { Next::Nothing } else { Next::Moves(lead) }
+    ops[lead].awaits = waits;
+    if moves.is_empty() { Next::Nothing } else { Next::Moves(lead, moves) }
 }

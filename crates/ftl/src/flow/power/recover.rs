@@ -169,7 +169,8 @@ fn restage(layer: &mut Layer, kept: Kept, newest: &FxHashMap<u64, Newest>) {
             let home = layer.state.blocks.stripe().plane(lpn);
             let spans = [Span { lpn, mask, offset: 0 }];
             let parcel = Parcel { origin: Origin::Host(Tag::default()), spans: &spans, home };
-            let Some(place) = place_host(&layer.state, &mut layer.seat, &mut layer.out, &parcel) else {
+            let Some((place, moves)) = place_host(&layer.state, &mut layer.seat, &mut layer.out, &parcel)
+            else {
                 return;
             };
             let plane = pick_plane(&mut layer.state, &place, home);
@@ -181,7 +182,7 @@ fn restage(layer: &mut Layer, kept: Kept, newest: &FxHashMap<u64, Newest>) {
             let op = add_op(&mut layer.state.ops, &mut layer.store, op);
             let fills = u32::from(gather(layer, op, stage, in_ram, place.gather));
             load_page(&layer.state.ops, &mut layer.store, op, stage);
-            let next = send_after(&mut layer.state.ops, &layer.seat, op, fills);
+            let next = send_after(&mut layer.state.ops, op, fills, moves);
             follow_up(layer, next);
         }
         KeptFrom::ProgramBuffer { route, plane, cause, privileged } => {
