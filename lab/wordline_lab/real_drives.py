@@ -1,6 +1,6 @@
 """Print the tables of docs/real-drives.md: the built-in drives, measured and modelled.
 
-python -m wordline_lab.real_drives [cliffs|states|steady] [--devices DIR] [--drive NAME]
+python -m wordline_lab.real_drives [cliffs|states|steady|skew] [--devices DIR] [--drive NAME]
 """
 
 from __future__ import annotations
@@ -8,11 +8,18 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from wordline import Run, UserError, page, toml
-from wordline.real import controller_time, fit, measurements, steady_fit, steady_rows
+from wordline.real import (
+    controller_time,
+    fit,
+    measurements,
+    steady_fit,
+    steady_model,
+    steady_rows,
+)
 from wordline.real.bench import Bench
 from wordline.real.measurements import Drive, Value
 from wordline.real.result import overhead_in
@@ -33,6 +40,11 @@ WRITE_HEADS = [
 ]
 ZONE_HEADS = ["device", "zone, GiB", "WAF"]
 READ_HEADS = ["device", "writes/s", "read p50, us", "read p99, us", "write p50, us"]
+SKEW_HEADS = ["device", "zipf, theta", "planes by address, MB/s", "round-robin, MB/s"]
+
+#: Rows of skewed writes; logical bytes of the drive that is simulated for them, and its drive
+#: writes, of which the last quarter counts.
+ZIPF, SKEW_SIZE, SKEW_WRITES = "zipf", 8e9, 2
 
 #: Reads a file of `devices/` by its path there.
 Files = Callable[[str], str | None]
@@ -224,11 +236,39 @@ def steady(only: Sequence[str] | None = None, files: Files = builtin) -> Iterato
         yield Steady(devices[name], name, drive, model)
 
 
+def skew(only: Sequence[str] | None = None, files: Files = builtin) -> list[list[str]]:
+    """Simulate skewed writes in steady state, no figure of which was fitted; return the rows.
+
+    Pages go to planes by their address, as in the device file, and to all planes in turn.
+    """
+    table, _ = _table("enterprise.csv", files)
+    found = []
+    for row in table.rows:
+        file = files(f"{row['device']}.toml")
+        if row["kind"] != ZIPF or file is None:
+            continue
+        if only is not None and not {row["drive"], row["device"]} & set(only):
+            continue
+        stated, theta = float(row["MBps_steady"]), row["skew"]
+        words = f"zipf:theta={theta},read=0%,bs=4KiB,qd={steady_model.DEPTH},bytes={SKEW_WRITES}x"
+        bench = Bench.of(file, SKEW_SIZE, Run.seed)
+        cells = []
+        for order in (toml.parse(file)["allocation"]["order"], "round-robin"):
+            turned = replace(bench, set={**bench.set, "allocation.order": order})
+            line = turned.run(words, initial="fill:100%,order=seq").timeline.to_dict()
+            rates = line["write_mb_per_s"]
+            # The last bin may cover less than a whole one.
+            last = rates[-(len(rates) // 4) : -1]
+            cells.append(cell(sum(last) / len(last), stated))
+        found.append([row["device"], theta, *cells])
+    return found
+
+
 def text(kind: str, files: Files, only: Sequence[str] | None) -> str:
     """Return the tables of a kind; none if it has no such drive.
 
-    The kinds are ``cliffs``, ``states`` (SLC caches after idle times and on partly full drives) and
-    ``steady``.
+    The kinds are ``cliffs``, ``states`` (SLC caches after idle times and on partly full drives),
+    ``steady`` and ``skew`` (skewed writes).
     """
     if kind == "cliffs":
         rows = cliffs(only, files)
@@ -236,6 +276,9 @@ def text(kind: str, files: Files, only: Sequence[str] | None) -> str:
     if kind == "states":
         rows = states(only, files)
         return page.table(CACHE_HEADS, rows, right=1) if rows else ""
+    if kind == "skew":
+        rows = skew(only, files)
+        return page.table(SKEW_HEADS, rows, right=3) if rows else ""
     drives = list(steady(only, files))
     if not drives:
         return ""
@@ -261,7 +304,7 @@ def tables_of(kinds: Sequence[str], files: Files, only: Sequence[str] | None) ->
     return "\n".join(found)
 
 
-KINDS = ("cliffs", "states", "steady")
+KINDS = ("cliffs", "states", "steady", "skew")
 
 
 def main(words: list[str]) -> int:
