@@ -19,6 +19,9 @@ pub(crate) enum Failure {
     /// A command that was run ended badly, with this exit code.
     #[cfg_attr(not(feature = "live"), allow(dead_code, reason = "only a served drive runs commands"))]
     Command(String, i32),
+    /// A server could not keep something, whatever has ended it.
+    #[cfg_attr(not(feature = "live"), allow(dead_code, reason = "nothing is served"))]
+    Served(String),
     /// Stopped by a signal, with what was kept.
     Stopped(String),
     /// Standard output is closed: nobody listens any more.
@@ -32,7 +35,7 @@ impl Failure {
             Failure::Run(e) => e.exit_code(),
             Failure::Input(_) => 2,
             // What cannot be written is known before a run; later it is the machine's fault.
-            Failure::Output(_) | Failure::Differs(_) => 1,
+            Failure::Output(_) | Failure::Differs(_) | Failure::Served(_) => 1,
             Failure::Command(_, code) => *code,
             Failure::Stopped(_) => interrupt::exit_code(),
             Failure::Closed => 0,
@@ -60,6 +63,7 @@ impl fmt::Display for Failure {
             Failure::Input(text)
             | Failure::Output(text)
             | Failure::Differs(text)
+            | Failure::Served(text)
             | Failure::Command(text, _)
             | Failure::Stopped(text) => f.write_str(text),
             Failure::Closed => f.write_str("standard output is closed"),

@@ -52,12 +52,14 @@ pub(crate) fn listen() {
 /// also asks to stop. A caller that stops calls [`hurry`] when the grace period should end.
 #[cfg(feature = "live")]
 pub(crate) fn be_patient() {
-    use signal_hook::consts::SIGHUP;
+    use signal_hook::consts::{SIGHUP, SIGXFSZ};
     use signal_hook::low_level::unregister;
     let Some(signals) = SIGNALS.get() else { return };
     for id in signals.hurries.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
         unregister(id);
     }
+    // A write beyond the largest file (`ulimit -f`) fails, and does not end the process.
+    let _ = flag::register(SIGXFSZ, Arc::default());
     let _ = flag::register_usize(SIGHUP, Arc::clone(&signals.signal), SIGHUP as usize);
     let _ = flag::register(SIGHUP, Arc::clone(&signals.asked));
 }

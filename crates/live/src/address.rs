@@ -67,7 +67,7 @@ impl FromStr for Address {
             Some(path) if !path.is_empty() && !path.starts_with('?') => Ok(Address::Unix(path.into())),
             _ => Err(format!(
                 "{text:?} is not the address of a Unix socket\n  allowed: unix:PATH, as in \
-                 unix:/tmp/d.sock; --tcp takes HOST:PORT"
+                 unix:/tmp/d.sock; `serve --tcp` takes HOST:PORT"
             )),
         }
     }

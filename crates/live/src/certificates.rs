@@ -53,12 +53,12 @@ impl Files<'_> {
 
     /// All items of a kind in a file. A file with none is an error.
     fn all<T: PemObject>(&self, file: &str, kind: &str) -> Result<Vec<T>, ServeError> {
-        let allowed = format!("a PEM file with a {kind}");
+        let allowed = format!("an unencrypted PEM file with a {kind}");
         let bytes = std::fs::read(self.0.join(file)).map_err(|e| {
             self.wrong(
                 file,
                 &format!("cannot be read: {e}"),
-                &format!("a folder with {CA}, {CERTIFICATE} and {KEY}"),
+                &format!("a folder with {CERTIFICATE} and {KEY}, and with --tls-verify-peer {CA}"),
             )
         })?;
         let found: Result<Vec<T>, _> = T::pem_slice_iter(&bytes).collect();

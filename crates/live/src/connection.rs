@@ -9,7 +9,6 @@ use crate::pace;
 use crate::pacer::Watch;
 use crate::payload::{Receiving, gathered};
 use crate::protocol::handshake::{Agreed, handshake};
-use crate::protocol::numbers::MAX_PAYLOAD;
 use crate::protocol::request::{self, HEAD, Request, Verb};
 use crate::reply_queue::ReplyQueue;
 use crate::shared::Shared;
@@ -191,7 +190,7 @@ impl Listener<'_> {
             }
             return Ok(false);
         }
-        let bytes = weight(&request).min(MAX_PAYLOAD as usize);
+        let bytes = weight(&request);
         // If there is no room, submit first: room is freed when requests complete.
         if !reply_queue.admits(bytes) {
             if !self.submit() {
@@ -201,6 +200,9 @@ impl Listener<'_> {
             if !reply_queue.admit(bytes) {
                 return Ok(false);
             }
+        }
+        if request.skipped() > 0 && (!self.submit() || !self.skip(request.skipped())?) {
+            return Ok(false);
         }
         let payload = request.payload();
         let is_whole = payload <= self.incoming.left();
@@ -220,6 +222,21 @@ impl Listener<'_> {
         };
         self.batch.bytes += payload;
         self.batch.requests.push((request, data));
+        Ok(true)
+    }
+
+    /// Receive data and drop them. Returns false at the end of the stream.
+    fn skip(&mut self, bytes: usize) -> Result<bool, Broken> {
+        pace::hand_over(self.shared, self.watch);
+        let mut left = bytes - self.incoming.drop(bytes);
+        while left > 0 {
+            let room = &mut [self.incoming.room()];
+            let read = pace::read(self.shared, self.watch, self.socket, room, || false)?;
+            if !self.incoming.fill(read)? {
+                return Ok(false);
+            }
+            left -= self.incoming.drop(left);
+        }
         Ok(true)
     }
 
@@ -314,6 +331,13 @@ impl Incoming {
         let taken = self.bytes[..self.to].get(self.from..self.from + bytes)?;
         self.from += bytes;
         Some(taken)
+    }
+
+    /// Drop received bytes, at most this many. Returns how many.
+    fn drop(&mut self, most: usize) -> usize {
+        let dropped = most.min(self.left());
+        self.from += dropped;
+        dropped
     }
 
     /// Move received bytes into the data of a write.

@@ -388,11 +388,6 @@ impl Drive {
         Ok(())
     }
 
-    /// Number of requests in the session.
-    pub(crate) fn written(&self) -> u64 {
-        self.device.as_ref().map_or(0, Device::submitted)
-    }
-
     /// Physical pages that are torn and cannot be read.
     fn torn(&self, metadata: Option<&Metadata>) -> BTreeSet<wordline_units::Ppn> {
         metadata.map_or(BTreeSet::new(), |m| m.torn(self.setup.geometry.slot_shift).into_iter().collect())

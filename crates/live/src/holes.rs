@@ -16,12 +16,20 @@ pub(crate) struct Holes {
 }
 
 impl Holes {
-    /// Parts of a drive of `size` bytes with pages of `page` bytes. With `are_known`, all parts are known to
-    /// be empty; otherwise none is.
-    pub(crate) fn new(size: u64, page: u64, are_known: bool) -> Holes {
+    /// Parts of a drive of `size` bytes with pages of `page` bytes. `is_empty` says of a range of pages whether it is known to be
+    /// empty.
+    pub(crate) fn new(size: u64, page: u64, is_empty: impl Fn(Range<u32>) -> bool) -> Holes {
         let part = page * PAGES;
-        let words = size.div_ceil(part).div_ceil(64) as usize;
-        Holes { part, empty: vec![if are_known { u64::MAX } else { 0 }; words] }
+        let parts = size.div_ceil(part);
+        let mut holes = Holes { part, empty: vec![0; parts.div_ceil(64) as usize] };
+        let pages = size.div_ceil(page);
+        for number in 0..parts {
+            let pages = number * PAGES..((number + 1) * PAGES).min(pages);
+            if is_empty(pages.start as u32..pages.end as u32) {
+                holes.found(&(number * part..(number + 1) * part));
+            }
+        }
+        holes
     }
 
     /// Number of bytes, from the start of a range, that are known to be empty.
@@ -67,7 +75,7 @@ mod tests {
     #[test]
     fn written_range_is_no_hole_until_found_to_be_one() {
         let part = 4 * PAGES;
-        let mut holes = Holes::new(10 * part, 4, true);
+        let mut holes = Holes::new(10 * part, 4, |_| true);
         assert_eq!(holes.from(&(3..10 * part)), 10 * part - 3);
         holes.write(&(2 * part - 1..2 * part + 1));
         assert_eq!(holes.from(&(0..10 * part)), part);
@@ -75,6 +83,7 @@ mod tests {
         assert_eq!(holes.part_at(part), Some(part..2 * part));
         holes.found(&(part..2 * part));
         assert_eq!((holes.from(&(0..10 * part)), holes.part_at(1)), (2 * part, None));
-        assert_eq!(Holes::new(part, 4, false).from(&(0..part)), 0);
+        let holes = Holes::new(3 * part - 4, 4, |pages| pages != (0..PAGES as u32));
+        assert_eq!([0, part].map(|from| holes.from(&(from..3 * part - 4))), [0, 2 * part - 4]);
     }
 }

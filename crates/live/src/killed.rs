@@ -73,6 +73,7 @@ impl Served {
     fn begin(run: &RunSpec, at: TempDir) -> Served {
         let mut folder = Folder::open(at.path()).unwrap_or_else(|e| panic!("{e}"));
         let drive = Drive::in_folder(run, &mut folder).unwrap_or_else(|e| panic!("{e}"));
+        folder.complete().unwrap();
         Served { drive, folder, at }
     }
 

@@ -13,8 +13,8 @@ use wordline_units::SimTime;
 /// The results of a session and of its rerun.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SessionRerun {
-    /// Result hash of the live run.
-    pub recorded: String,
+    /// Result hash of the live run; none if its server was killed, or still serves.
+    pub recorded: Option<String>,
     /// Result hash of the rerun.
     pub again: String,
     /// Requests that were submitted to the drive.
@@ -28,7 +28,7 @@ pub struct SessionRerun {
 /// Rerun the session of a folder. `over` gives the registry of schemes and the defaults of a run.
 ///
 /// # Errors
-/// When the folder holds no whole session, or the drive of then cannot be made or stops.
+/// When the folder holds no session, or the drive of then cannot be made or stops.
 pub fn rerun_session(folder: &Path, over: RunSpec) -> Result<SessionRerun, ServeError> {
     let mut session = Recorded::open(folder)?;
     let run = session.header.clone().into_run(over);
@@ -106,7 +106,7 @@ mod tests {
             let (hash, log) = drive.end();
             log.unwrap().end(&serde_json::json!({ "result_hash": hash.unwrap() })).unwrap();
             let again = rerun_session(folder.path(), over).unwrap();
-            assert_eq!(again.again, again.recorded, "{beyond_us} us after the last request");
+            assert_eq!(Some(again.again), again.recorded, "{beyond_us} us after the last request");
         }
     }
 }

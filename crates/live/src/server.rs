@@ -255,6 +255,11 @@ impl Server {
                 Bytes(most)
             )));
         }
+        if let Some(most) = spec.memory.filter(|most| *most < page) {
+            let (most, page) = (Bytes(most), Bytes(page));
+            let what = format!("--memory: {most} has no room for a mapping unit\n  allowed: {page} and more");
+            return Err(ServeError::Input(what));
+        }
         if let Some(path) = &spec.image {
             if !is_new {
                 let what = "the folder already holds a drive with data";
@@ -263,10 +268,10 @@ impl Server {
                     path.display()
                 )));
             }
-            image::load(&mut drive, path, spec.size.unwrap_or(most))?;
-            if let Some(folder) = &mut folder {
-                drive.commit(folder).map_err(|e| ServeError::Machine(e.why))?;
-            }
+            image::load(&mut drive, folder.as_mut(), (path, spec.size.unwrap_or(most)))?;
+        }
+        if let Some(folder) = folder.as_ref().filter(|_| is_new) {
+            folder.complete().map_err(|e| ServeError::Machine(e.why))?;
         }
         early_acknowledgement(spec, &drive).iter().for_each(|line| log(line));
         Server::over(drive, folder, spec, places, log)

@@ -202,15 +202,17 @@ pub(crate) struct Recorded {
     /// The folder of the drive, if it had been served before.
     pub served_before: Option<PathBuf>,
     pub events: Events,
-    /// The hash of the session's result.
-    pub result_hash: String,
+    /// The hash of the session's result. None if its server did not end it.
+    pub result_hash: Option<String>,
 }
 
 /// The events of a session, in order.
 pub(crate) struct Events {
     path: PathBuf,
-    lines: io::Lines<BufReader<File>>,
+    lines: BufReader<File>,
     line: u64,
+    /// Whether a server has ended the session, so that its last line is known.
+    is_ended: bool,
 }
 
 /// Whether a folder holds a session.
@@ -223,8 +225,9 @@ impl Recorded {
         let path = folder.join(EVENTS);
         let unread =
             |path: &Path, e: io::Error| ServeError::Input(format!("{}: cannot be read: {e}", path.display()));
-        let mut lines = BufReader::new(File::open(&path).map_err(|e| unread(&path, e))?).lines();
-        let first = lines.next().transpose().map_err(|e| unread(&path, e))?.unwrap_or_default();
+        let mut lines = BufReader::new(File::open(&path).map_err(|e| unread(&path, e))?);
+        let mut first = String::new();
+        lines.read_line(&mut first).map_err(|e| unread(&path, e))?;
         let header: Header = serde_json::from_str(&first).map_err(|e| {
             let what = format!("line 1: not a session: {e}");
             ServeError::Input(format!(
@@ -237,34 +240,40 @@ impl Recorded {
             return Err(ServeError::Input(format!("{}: {what}\n  allowed: {SCHEMA:?}", path.display())));
         }
         let report = folder.join(REPORT);
-        let text = std::fs::read_to_string(&report).map_err(|e| {
-            let what = format!("cannot be read: {e}; it is written when the server ends");
-            ServeError::Input(format!("{}: {what}", report.display()))
-        })?;
-        let value: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
-        let Some(result_hash) = value["result_hash"].as_str().map(str::to_string) else {
-            return Err(ServeError::Input(format!("{}: result_hash is missing", report.display())));
+        let result_hash = match std::fs::read_to_string(&report) {
+            // It is written when the server ends.
+            Err(e) if e.kind() == io::ErrorKind::NotFound => None,
+            Err(e) => return Err(unread(&report, e)),
+            Ok(text) => {
+                let value: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
+                let Some(hash) = value["result_hash"].as_str().map(str::to_string) else {
+                    let what = format!("{}: result_hash is missing", report.display());
+                    return Err(ServeError::Input(what));
+                };
+                Some(hash)
+            }
         };
         let served_before = Some(folder.join(DRIVE)).filter(|drive| drive.exists());
-        Ok(Recorded { header, served_before, events: Events { path, lines, line: 1 }, result_hash })
+        let events = Events { path, lines, line: 1, is_ended: result_hash.is_some() };
+        Ok(Recorded { header, served_before, events, result_hash })
     }
 }
 
 impl Events {
-    /// The next event; nothing at the end.
+    /// The next event; nothing at the end. A session that its server did not end has its last whole line there.
     pub(crate) fn next(&mut self) -> Result<Option<Event>, ServeError> {
-        let Some(line) = self.lines.next() else {
+        let mut line = String::new();
+        let read = self.lines.read_line(&mut line);
+        read.map_err(|e| ServeError::Input(format!("{}: cannot be read: {e}", self.path.display())))?;
+        let whole = line.strip_suffix('\n');
+        if whole.is_none() && self.is_ended {
             let what = format!("truncated at line {}", self.line);
             let allowed = format!("a last line {END:?}; use the complete file");
             return Err(ServeError::Input(format!("{}: {what}\n  allowed: {allowed}", self.path.display())));
-        };
-        self.line += 1;
-        let line =
-            line.map_err(|e| ServeError::Input(format!("{}: cannot be read: {e}", self.path.display())))?;
-        if line == END {
-            return Ok(None);
         }
-        event(&line).map(Some).ok_or_else(|| {
+        self.line += 1;
+        let Some(line) = whole.filter(|line| *line != END) else { return Ok(None) };
+        event(line).map(Some).ok_or_else(|| {
             let allowed =
                 "submit AT ARRIVAL OP LBA BLOCKS ATTRIBUTES, cut AT, slow AT DIE FACTOR, retire AT BLOCK, order AT WORDS, drain AT";
             ServeError::Input(format!(
@@ -329,7 +338,7 @@ mod tests {
         log.end(&serde_json::json!({ "result_hash": "abc" })).unwrap();
         assert!(is_session(folder.path()));
         let mut read = Recorded::open(folder.path()).unwrap();
-        assert_eq!((read.header.clone(), read.result_hash.as_str()), (Header::of(&run), "abc"));
+        assert_eq!((read.header.clone(), read.result_hash.as_deref()), (Header::of(&run), Some("abc")));
         let found: Vec<Event> = std::iter::from_fn(|| read.events.next().unwrap()).collect();
         assert_eq!(found, events);
         // Readers of traces recognize the format by these lines.

@@ -35,16 +35,17 @@ impl StatsReport {
         if disturbed > 0 && self.0["time_scale"].as_f64() != Some(0.0) {
             let ms = quiet["longest_wait_us"].as_f64().unwrap_or(0.0) / 1e3;
             let of = seconds + disturbed;
-            let rest = if seconds > 0 {
-                format!("in the remaining {seconds}:")
-            } else {
-                "no second without them".into()
+            let undisturbed = table(&quiet["served"]);
+            let rest = match seconds {
+                0 => "no second without them".into(),
+                _ if undisturbed.is_empty() => format!("no requests in the remaining {seconds}"),
+                _ => format!("in the remaining {seconds}:"),
             };
             let _ = writeln!(
                 text,
                 "scheduling delays of 1 ms or more in {disturbed} of {of} seconds, at most {ms:.1} ms; {rest}"
             );
-            text += &table(&quiet["served"]);
+            text += &undisturbed;
         }
         for cut in self.0["drive"]["cuts"].as_array().into_iter().flatten() {
             let time = |key: &str| SimTime(cut[key].as_u64().unwrap_or(0));
@@ -96,4 +97,17 @@ fn table(served: &Value) -> String {
         let _ = writeln!(text, "{}", cells.collect::<Vec<_>>().join("  ").trim_end());
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quiet_seconds_without_requests_promise_no_table() {
+        let quiet = |seconds| serde_json::json!({ "seconds": seconds, "disturbed_seconds": 2, "longest_wait_us": 1500 });
+        let text = |seconds| StatsReport(serde_json::json!({ "quiet": quiet(seconds) })).to_text();
+        assert!(text(0).contains("in 2 of 2 seconds, at most 1.5 ms; no second without them\n"));
+        assert!(text(3).contains("in 2 of 5 seconds, at most 1.5 ms; no requests in the remaining 3\n"));
+    }
 }

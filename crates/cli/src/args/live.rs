@@ -51,7 +51,7 @@ pub(crate) struct ServeArgs {
     #[arg(long)]
     pub(crate) exit_with_parent: bool,
     /// Name of the export [default: the name of the device]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = export)]
     pub(crate) export: Option<String>,
     /// Serve only the first SIZE bytes of the drive
     #[arg(long, value_name = "SIZE")]
@@ -140,6 +140,14 @@ pub(crate) enum Sync {
     Flush,
     /// All replies.
     Reply,
+}
+
+/// A name that clients can ask for.
+fn export(text: &str) -> Result<String, String> {
+    if (1..=4096).contains(&text.len()) && !text.chars().any(char::is_control) {
+        return Ok(text.to_string());
+    }
+    Err("cannot be the name of an export\n  allowed: 1 to 4096 bytes without control characters; the empty name always means the drive".to_string())
 }
 
 /// A number from 0 to 1.

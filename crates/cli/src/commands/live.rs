@@ -120,13 +120,12 @@ pub(crate) fn serve(args: &ServeArgs, console: &Console) -> Result<(), Failure> 
         console.say(&given.to_text())?;
     }
     if let Some(sink) = json {
-        sink.write(&format!("{:#}\n", given.to_json()), console)?;
+        let written = sink.write(&format!("{:#}\n", given.to_json()), console);
+        written.map_err(|e| Failure::Served(e.to_string()))?;
     }
+    let failure = failure.as_deref().or(given.folder_failure()).or(given.session_failure());
     if let Some(why) = failure {
-        return Err(Failure::Output(why));
-    }
-    if let Some(why) = given.folder_failure().or(given.session_failure()) {
-        return Err(Failure::Output(why.to_string()));
+        return Err(Failure::Served(why.to_string()));
     }
     if let Some(status) = ended.filter(|status| !status.success()) {
         let code = status.code().or(status.signal().map(|signal| 128 + signal)).unwrap_or(1);
@@ -205,12 +204,16 @@ pub(crate) fn ctl(args: &CtlArgs, console: &Console) -> Result<(), Failure> {
 pub(crate) fn rerun(folder: &Path, console: &Console) -> Result<(), Failure> {
     let done = rerun_session(folder, run_spec(console))?;
     let (requests, cuts) = (done.requests, done.cuts);
-    if done.again != done.recorded {
-        let what = format!("{} instead of {}", done.again, done.recorded);
-        return Err(Failure::Differs(format!("{}: result differs, {what}", folder.display())));
-    }
+    let verdict = match done.recorded {
+        None => "no recorded result, since its server was killed or still serves; now",
+        Some(recorded) if recorded != done.again => {
+            let what = format!("{} instead of {recorded}", done.again);
+            return Err(Failure::Differs(format!("{}: result differs, {what}", folder.display())));
+        }
+        Some(_) => "identical result,",
+    };
     console.say(&format!(
-        "identical result, {}: {requests} requests and {cuts} power cut{}, {:.3} s simulated",
+        "{verdict} {}: {requests} requests and {cuts} power cut{}, {:.3} s simulated",
         done.again,
         if cuts == 1 { "" } else { "s" },
         done.end.0 as f64 / 1e9

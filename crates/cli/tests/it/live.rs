@@ -62,6 +62,8 @@ fn serve_refuses_what_it_cannot_serve_and_says_allowed() {
             "--size: 65MiB cannot be served from this drive of 64MiB\n  allowed: multiples of 4096 up to 67108864",
         ),
         (["--image", "none"], "--image none: cannot be read"),
+        (["--memory", "4KiB"], "--memory: 4KiB has no room for a mapping unit\n  allowed: 16KiB and more"),
+        (["--export", ""], "allowed: 1 to 4096 bytes"),
         (["--recovery-scale", "2"], "allowed: 0 to 1"),
     ] {
         let done = run(folder.path(), &[&["--run", "true"], &more[..]].concat());
@@ -76,7 +78,11 @@ fn serve_refuses_what_it_cannot_serve_and_says_allowed() {
 
 /// A server, once it listens.
 fn begin(folder: &Path, more: &[&str]) -> (Child, BufReader<std::process::ChildStderr>) {
-    let mut child = serve(folder, more).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    listening(&mut serve(folder, more))
+}
+
+fn listening(server: &mut Command) -> (Child, BufReader<std::process::ChildStderr>) {
+    let mut child = server.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut told = BufReader::new(child.stderr.take().unwrap());
     let mut line = String::new();
     while !line.contains("listening on") {
@@ -102,6 +108,25 @@ fn two_quick_signals_lose_nothing() {
         let files = folder.path();
         assert!(!files.join("d.sock").exists() && files.join("session/report.json").exists(), "{signal}");
     }
+}
+
+/// What an interrupted start has written is no drive.
+#[test]
+fn a_signal_ends_the_loading_of_an_image() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    // From a pipe that stays open, the image has no end.
+    let (from, mut to) = std::io::pipe().unwrap();
+    let load = ["--data", "data", "--image", "/dev/stdin", "--nbd", "unix:d.sock"];
+    let mut child = serve(at, &load).stdin(from).stderr(Stdio::piped()).spawn().unwrap();
+    to.write_all(&vec![7; 20 << 20]).unwrap();
+    assert!(Command::new("kill").arg(child.id().to_string()).status().unwrap().success());
+    let _ = to.write_all(&vec![7; 4 << 20]);
+    let mut said = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(128 + 15), "{said}");
+    let done = run(at, &["--data", "data", "--run", "true"]);
+    assert!(done.status.success(), "{done:?}");
 }
 
 #[test]
@@ -136,7 +161,7 @@ fn heap_of_a_server_is_backed_by_huge_pages() {
     }
     let folder = tempfile::tempdir().unwrap();
     let (mut child, _told) = begin(folder.path(), &["--nbd", "unix:d.sock"]);
-    write_some(UnixStream::connect(folder.path().join("d.sock")).unwrap(), 1 << 20);
+    assert_eq!(write_some(UnixStream::connect(folder.path().join("d.sock")).unwrap(), 1 << 20), None);
     let maps = std::fs::read_to_string(format!("/proc/{}/smaps", child.id())).unwrap();
     // The flags of a part of the heap follow its sizes.
     let parts = maps.split("[heap]").skip(1);
@@ -146,8 +171,8 @@ fn heap_of_a_server_is_backed_by_huge_pages() {
     child.wait().unwrap();
 }
 
-/// Write 50 times so many bytes, as a client of the oldest kind.
-fn write_some(mut stream: UnixStream, bytes: u32) {
+/// Write 50 times so many bytes, as a client of the oldest kind. Returns the error of the first write that fails.
+fn write_some(mut stream: UnixStream, bytes: u32) -> Option<u32> {
     stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
     let mut greeting = [0; 18];
     stream.read_exact(&mut greeting).unwrap();
@@ -163,8 +188,30 @@ fn write_some(mut stream: UnixStream, bytes: u32) {
         stream.write_all(&[head, place, vec![7; bytes as usize]].concat()).unwrap();
         let mut reply = [0; 16];
         stream.read_exact(&mut reply).unwrap();
-        assert_eq!(reply[4..8], [0; 4], "the write failed");
+        let error = u32::from_be_bytes(reply[4..8].try_into().unwrap());
+        if error != 0 {
+            return Some(error);
+        }
     }
+    None
+}
+
+/// The system ends a process that does not expect it.
+#[test]
+fn a_limit_of_the_size_of_files_is_an_error_with_a_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut limited = Command::new("sh");
+    limited.args(["-c", "ulimit -f 16384 && exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_wordline"), "serve"]);
+    limited.args(DRIVE).args(["--data", "data", "--nbd", "unix:d.sock"]).current_dir(folder.path());
+    let (mut child, mut told) = listening(limited.stdin(Stdio::null()));
+    let failed = write_some(UnixStream::connect(folder.path().join("d.sock")).unwrap(), 1 << 20);
+    assert_eq!(failed, Some(5), "EIO");
+    // It is no less an error because a signal ends the server.
+    assert!(Command::new("kill").arg(child.id().to_string()).status().unwrap().success());
+    let mut said = String::new();
+    told.read_to_string(&mut said).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(1), "{said}");
+    assert!(said.contains("File too large"), "{said}");
 }
 
 fn wordline(folder: &Path, words: &str) -> Output {
@@ -177,7 +224,7 @@ fn a_session_is_a_trace() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
     let (mut child, _told) = begin(at, &["--nbd", "unix:d.sock", "--session", "session"]);
-    write_some(UnixStream::connect(at.join("d.sock")).unwrap(), 8192);
+    assert_eq!(write_some(UnixStream::connect(at.join("d.sock")).unwrap(), 8192), None);
     assert!(Command::new("kill").arg(child.id().to_string()).status().unwrap().success());
     child.wait().unwrap();
     for named in ["session", "session/session.txt"] {
@@ -204,6 +251,11 @@ fn a_session_is_a_trace() {
     {
         assert!(said.contains(words), "{words}: {said}");
     }
+    std::fs::remove_file(at.join("session/report.json")).unwrap();
+    let rerun = ["rerun", "session"];
+    let done = Command::new(env!("CARGO_BIN_EXE_wordline")).args(rerun).current_dir(at).output().unwrap();
+    assert!(text(&done.stdout).contains("no recorded result"), "{done:?}");
+    assert!(text(&done.stdout).contains(": 50 requests and 0 power cuts, "), "{done:?}");
 }
 
 #[test]

@@ -370,6 +370,15 @@ impl BaseImage {
         self.mapped
     }
 
+    /// The page from which on none is in the image, where that is known.
+    pub fn end(&self) -> Option<u32> {
+        match self.parts.as_slice() {
+            _ if self.mapped == 0 => Some(0),
+            [part] if self.draw.is_none() => part.end,
+            _ => None,
+        }
+    }
+
     /// The blocks of a plane that contain it.
     pub fn blocks(&self) -> impl Iterator<Item = (BlockId, u32, u32)> + '_ {
         self.parts.iter().flat_map(|part| &part.planes).flat_map(|p| {

@@ -12,6 +12,7 @@ use crate::state::blocks::capacity::{lasting_bytes, physical_bytes};
 use crate::state::blocks::free_space::{free_blocks, total_blocks};
 use crate::state::op::Op;
 use crate::state::request::Pending;
+use crate::state::staging::Staged;
 use crate::state::trim::AllTrims;
 use serde::{Deserialize, Serialize};
 use wordline_counters::LostCounts;
@@ -258,6 +259,16 @@ impl<'a> Inspect<'a> {
     pub fn live_bytes(self) -> u64 {
         let g = &self.layer.state.geometry;
         self.mapped() * if self.layer.seat.layout.map.is_by_page() { g.unit } else { g.sector }
+    }
+
+    /// Whether no logical page of a range has data on flash, as far as that is known without a look at each.
+    pub fn is_untouched(self, pages: std::ops::Range<u32>) -> bool {
+        self.layer.state.map.is_untouched(pages)
+    }
+
+    /// The logical pages whose newest data are in RAM.
+    pub fn staged_pages(self) -> impl Iterator<Item = Lpn> + 'a {
+        self.layer.state.staging.iter().map(Staged::lpn)
     }
 
     /// Whether any operation, staged page or job is left.

@@ -330,6 +330,15 @@ impl Map {
         }
     }
 
+    /// Whether no page of a range holds data, as far as that is known without a look at each.
+    pub fn is_untouched(&self, pages: std::ops::Range<u32>) -> bool {
+        match self {
+            Map::Page(m) => m.is_untouched(pages),
+            Map::Sector(m) => m.mapped() == 0,
+            Map::Overlay(m) => m.is_untouched(pages),
+        }
+    }
+
     /// The sectors of a page that are mapped.
     pub fn held(&self, lpn: Lpn) -> SectorMask {
         match self {

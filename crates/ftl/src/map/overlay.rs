@@ -97,6 +97,11 @@ impl Overlay {
         runs.fold(page, |mask, (_, run)| mask.union(*run))
     }
 
+    /// Whether no page of a range holds data, as far as that is known without a look at each.
+    pub fn is_untouched(&self, pages: std::ops::Range<u32>) -> bool {
+        self.runs.of.is_empty() && self.pages.is_untouched(pages)
+    }
+
     /// The valid sectors in a slot that holds one page.
     fn in_page(&self, ppn: Ppn) -> SectorMask {
         SectorMask::first(self.sectors()).minus(SectorMask(self.gone[self.pages.owner_index(ppn)]))

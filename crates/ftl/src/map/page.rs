@@ -348,6 +348,13 @@ impl PageMap {
         Some(Ppn(self.leaves[(leaf * LEAF + lpn.0 % LEAF) as usize])).filter(|ppn| !ppn.is_none())
     }
 
+    /// Whether no page of a range has a place, as far as that is known without a look at each.
+    pub fn is_untouched(&self, pages: std::ops::Range<u32>) -> bool {
+        let leaves = (pages.start / LEAF) as usize..pages.end.div_ceil(LEAF) as usize;
+        let ends = |base: &BaseImage| base.end().is_some_and(|end| end <= pages.start);
+        self.base.as_ref().is_none_or(ends) && self.directory[leaves].iter().all(|leaf| *leaf == 0)
+    }
+
     /// The place of a page.
     pub fn locate(&self, lpn: Lpn) -> Option<Ppn> {
         match self.directory.get((lpn.0 / LEAF) as usize)? {

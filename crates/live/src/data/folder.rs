@@ -10,7 +10,7 @@ use crate::data::fold::{Folding, settle};
 use crate::data::journal::Journal;
 use crate::data::merged::Merged;
 use crate::data::not_written::{NotWritten, gone, not_written};
-use crate::data::opening::{DATABASE, Opened, open, settings, sql};
+use crate::data::opening::{DATABASE, Opened, end, open, settings, sql};
 use crate::data::pages::Pages;
 use crate::data::record::{BlockState, PagePart, Record, hold};
 use crate::data::row_id::{of_row_id, row_id};
@@ -55,7 +55,6 @@ pub(crate) struct Folder {
     database: Connection,
     journal: Arc<Journal>,
     /// Held as long as the folder is open.
-    #[expect(dead_code, reason = "the lock goes with it")]
     lock: File,
     /// Contents of protected RAM in the database: sectors, and entries of the trim log.
     writes: BTreeSet<u64>,
@@ -134,6 +133,11 @@ impl Folder {
         Ok(database)
     }
 
+    /// Note durably that the drive has its initial contents. A folder without that note is made anew by the next start.
+    pub(crate) fn complete(&self) -> Result<(), NotWritten> {
+        self.journal.sync().and_then(|()| end(&self.lock)).map_err(|e| not_written(&self.path, &e))
+    }
+
     /// Its log.
     pub(crate) fn log(&self) -> Log {
         Log { path: self.path.clone(), journal: Arc::clone(&self.journal) }
@@ -170,7 +174,9 @@ impl Folder {
 
     /// Copy the folder to a new one, without the bytes of pages: all that a drive needs to start.
     pub(crate) fn copy_without_bytes(&self, to: &Path) -> Result<(), ServeError> {
-        drop(Folder::open(to)?);
+        let copy = Folder::open(to)?;
+        copy.complete().map_err(|e| ServeError::Machine(e.why))?;
+        drop(copy);
         let copied = || -> rusqlite::Result<()> {
             let at = to.join(DATABASE);
             self.database.execute("ATTACH ?1 AS copy", [at.to_string_lossy()])?;

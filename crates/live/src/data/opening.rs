@@ -13,7 +13,7 @@ use crate::error::ServeError;
 use rusqlite::{Connection, ErrorCode};
 use rustix::fs::FlockOperation;
 use std::fs::File;
-use std::io;
+use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -22,6 +22,10 @@ use std::time::{Duration, Instant};
 pub(crate) const DATABASE: &str = "drive.sqlite";
 /// The file that marks a running server.
 const LOCK: &str = "lock";
+/// The same while it is created.
+const NEW: &str = "lock.new";
+/// What that file contains until a new drive has its initial contents.
+const MARK: &[u8] = b"a new drive, which has never been served\n";
 /// How long to wait for a lock.
 const LOCKED: Duration = Duration::from_millis(500);
 /// Bytes of a page of the database.
@@ -48,23 +52,25 @@ pub(crate) fn sql(folder: &Path, what: &str, e: &rusqlite::Error) -> ServeError 
     ServeError::Machine(format!("{}: {what}: {e}", folder.join(DATABASE).display()))
 }
 
-/// Lock a folder, which is created if missing. Returns the lock, and whether the folder held a lock file.
+/// Lock a folder, which is created if missing. Returns the lock, and whether the folder holds a drive. What an unfinished
+/// start has left there is removed.
 fn take(path: &Path) -> Result<(File, bool), ServeError> {
     let wrong = |what: String| ServeError::Input(format!("--data {}: {what}", path.display()));
     let io = |what: &str, e: io::Error| wrong(format!("{what}: {e}"));
     std::fs::create_dir_all(path).map_err(|e| io("cannot create the folder", e))?;
-    let is_ours =
-        |name: &str| name == LOCK || name == PAGES || name.starts_with(DATABASE) || name.starts_with(SEGMENT);
+    let is_ours = |name: &str| name == LOCK || name == NEW || is_of_drive(name);
+    let mut is_new = true;
     for entry in std::fs::read_dir(path).map_err(|e| io("cannot be read", e))? {
         let name = entry.map_err(|e| io("cannot be read", e))?.file_name();
+        is_new &= !is_of_drive(&name.to_string_lossy());
         if !is_ours(&name.to_string_lossy()) {
             let what = format!("contains other files, such as {}", name.to_string_lossy());
             return Err(wrong(format!("{what}\n  allowed: a new or empty folder, or the folder of a drive")));
         }
     }
-    let was_there = path.join(LOCK).exists();
-    let options = File::options().create(true).truncate(false).write(true).open(path.join(LOCK));
-    let lock = options.map_err(|e| io("cannot create a lock file", e))?;
+    begin(path, is_new).map_err(|e| io("cannot create a lock file", e))?;
+    let options = File::options().read(true).write(true).open(path.join(LOCK));
+    let lock = options.map_err(|e| io("cannot open the lock file", e))?;
     // A process that another thread is just starting has its files for a moment, and with them a lock given up meanwhile.
     let begun = Instant::now();
     while rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
@@ -74,7 +80,49 @@ fn take(path: &Path) -> Result<(File, bool), ServeError> {
         }
         std::thread::sleep(LOCKED / 20);
     }
-    Ok((lock, was_there))
+    let is_begun = lock.metadata().map_err(|e| io("cannot read the lock file", e))?.len() > 0;
+    if is_begun {
+        clear(path).map_err(|e| io("cannot remove what an unfinished start has left", e))?;
+    }
+    Ok((lock, !is_begun))
+}
+
+/// Create the lock file if missing. That of a new folder is never seen without its mark, which [`end`] removes.
+fn begin(path: &Path, is_new: bool) -> io::Result<()> {
+    let (lock, marked) = (path.join(LOCK), path.join(NEW));
+    if lock.exists() {
+        return Ok(());
+    }
+    let mark = if is_new { MARK } else { &[] };
+    std::fs::write(&marked, mark)?;
+    let linked = std::fs::hard_link(&marked, &lock);
+    let _ = std::fs::remove_file(&marked);
+    // Another server was faster, or the file system has no links.
+    match linked.or_else(|_| File::create_new(&lock).and_then(|mut lock| lock.write_all(mark))) {
+        Err(e) if e.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        begun => begun,
+    }
+}
+
+/// Note durably that the folder holds a drive.
+pub(crate) fn end(lock: &File) -> io::Result<()> {
+    lock.set_len(0)?;
+    lock.sync_all()
+}
+
+/// Remove all files but the lock.
+fn clear(path: &Path) -> io::Result<()> {
+    for entry in std::fs::read_dir(path)? {
+        let entry = entry?;
+        if entry.file_name() != LOCK {
+            std::fs::remove_file(entry.path())?;
+        }
+    }
+    Ok(())
+}
+
+fn is_of_drive(name: &str) -> bool {
+    name == PAGES || name.starts_with(DATABASE) || name.starts_with(SEGMENT)
 }
 
 /// Settings of each connection that writes.

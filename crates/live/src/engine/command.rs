@@ -3,7 +3,7 @@
 use crate::clock::Clock;
 use crate::data::not_written::NotWritten;
 use crate::pieces::{Piece, Rest};
-use crate::protocol::numbers::{NbdError, flag};
+use crate::protocol::numbers::{MAX_PAYLOAD, NbdError, flag};
 use crate::protocol::reply::Reply;
 use crate::protocol::request::{Request, Verb};
 use crate::reply_queue::ReplyQueue;
@@ -238,7 +238,7 @@ pub(crate) fn damage_told(at: u64, found: Vec<String>) -> Vec<String> {
 /// Bytes of a request that count towards the limit: its data and those of its reply.
 pub(crate) fn weight(request: &Request) -> usize {
     match request.verb {
-        Some(Verb::Read | Verb::Write) => request.length as usize,
+        Some(Verb::Read | Verb::Write) if request.length <= MAX_PAYLOAD => request.length as usize,
         _ => 0,
     }
 }

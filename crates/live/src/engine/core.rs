@@ -54,7 +54,7 @@ pub(crate) struct Engine {
 impl Engine {
     pub(crate) fn new(drive: Drive, folder: Option<Folder>, spec: &ServeSpec) -> Engine {
         Engine {
-            executor: Executor::new(drive, folder.is_some(), spec),
+            executor: Executor::new(drive, spec),
             folder,
             read_only: spec.read_only,
             memory: spec.memory,

@@ -24,7 +24,6 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use wordline_ftl::{HeldData, HostData};
 use wordline_hash::SplitMix64;
-use wordline_run::Filled;
 use wordline_sim::Completion;
 use wordline_units::{Attributes, HostOp, HostRequest, SimDuration, SimTime};
 
@@ -46,17 +45,16 @@ pub(crate) struct Executor {
 }
 
 impl Executor {
-    pub(crate) fn new(drive: Drive, has_folder: bool, spec: &ServeSpec) -> Executor {
+    pub(crate) fn new(drive: Drive, spec: &ServeSpec) -> Executor {
         let setup = drive.setup();
         let units = Units { sector: setup.device.sector.0, page: setup.device.unit.0 };
         let whole = setup.device.logical_bytes();
         // Whole logical pages, or the requested size.
         let size = spec.size.map_or(whole, |size| size.min(whole));
-        let is_empty = setup.initial.filled == Filled::Fresh && !has_folder && drive.written() == 0;
         let clock = Clock::new(spec.time_scale, Instant::now(), drive.now());
         Executor {
+            space: Space::new(units, size, &drive),
             drive,
-            space: Space::new(units, size, is_empty),
             in_flight: InFlight::default(),
             cache: WriteCache { bytes: spec.write_cache, ..WriteCache::default() },
             faults: Faults::default(),
@@ -439,7 +437,6 @@ impl Executor {
     ) -> Option<Cut> {
         self.faults.disarm_all();
         self.in_flight.forget_requests();
-        self.space.forget_part_trims();
         self.cache.used = 0;
         if connections == Connections::End {
             self.in_flight.disconnect();
@@ -452,6 +449,7 @@ impl Executor {
             }
         };
         self.drive.forget_undone_trims();
+        self.space.forget_trims(&self.drive);
         let number = self.power.cuts().len() as u64 + 1;
         self.drive.volatile_mut().cut(seed, number);
         let takes = self.power.recover(cut, wall, connections);

@@ -7,7 +7,7 @@ use crate::pieces::Units;
 use crate::protocol::numbers::HOLE_AND_ZERO;
 use crate::protocol::reply::Extent;
 use std::ops::Range;
-use wordline_units::Lpn;
+use wordline_units::{Lpn, SectorMask};
 
 /// Maximum number of logical pages examined for one block status. A status may cover less than requested, so
 /// that other commands are not delayed.
@@ -15,6 +15,19 @@ const LOOKED_AT: u64 = 1 << 13;
 
 /// Maximum number of extents in one block status, so that unread replies stay small.
 const TOLD: usize = 1 << 12;
+
+/// The parts of a drive that are known to be empty without a look at each page. None, if requests are under way.
+fn holes(units: Units, size: u64, drive: &Drive) -> Holes {
+    let inspected =
+        drive.device().filter(|device| device.outstanding() == 0).map(|device| device.ftl().inspect());
+    let is_empty = |pages| inspected.is_some_and(|inspected| inspected.is_untouched(pages));
+    let mut holes = Holes::new(size, units.page, is_empty);
+    for page in inspected.into_iter().flat_map(|inspected| inspected.staged_pages()) {
+        let at = u64::from(page.0) * units.page;
+        holes.write(&(at..at + units.page));
+    }
+    holes
+}
 
 /// The space of a drive.
 pub(crate) struct Space {
@@ -26,10 +39,10 @@ pub(crate) struct Space {
 }
 
 impl Space {
-    /// A drive of `size` bytes. With `is_empty`, it is known to hold no data.
-    pub(crate) fn new(units: Units, size: u64, is_empty: bool) -> Space {
+    /// The first `size` bytes of a drive.
+    pub(crate) fn new(units: Units, size: u64, drive: &Drive) -> Space {
         let part_trims = PartTrims::new(units.sector, units.page);
-        Space { units, size, part_trims, holes: Holes::new(size, units.page, is_empty) }
+        Space { units, size, part_trims, holes: holes(units, size, drive) }
     }
 
     pub(crate) fn units(&self) -> Units {
@@ -52,9 +65,11 @@ impl Space {
         self.holes.write(range);
     }
 
-    /// Forget which parts of pages were trimmed, after a power cut.
-    pub(crate) fn forget_part_trims(&mut self) {
+    /// After a power cut, which may have undone trims: forget which parts of pages were trimmed, and look for empty parts
+    /// of the drive anew.
+    pub(crate) fn forget_trims(&mut self, drive: &Drive) {
         self.part_trims.clear();
+        self.holes = holes(self.units, self.size, drive);
     }
 
     /// Which parts of a range hold data, from its start, as far as one reply can state.
@@ -62,12 +77,13 @@ impl Space {
         let mut found: Vec<Extent> = vec![];
         let Some(device) = drive.device() else { return found };
         let view = device.ftl().view();
+        let has_left = drive.volatile().has_left();
         let mut at = range.start;
         let mut left = LOOKED_AT;
         // The empty part under examination.
         let mut part: Option<Range<u64>> = None;
         while at < range.end && left > 0 {
-            let hole = if drive.volatile().has_left() { 0 } else { self.holes.from(&(at..range.end)) };
+            let hole = if has_left { 0 } else { self.holes.from(&(at..range.end)) };
             if hole > 0 {
                 let is_all = found.len() == if one { 1 } else { TOLD };
                 match found.last_mut() {
@@ -83,8 +99,10 @@ impl Space {
             let page = at / self.units.page;
             let held = view.sectors(Lpn(page as u32));
             let sectors = self.units.page / self.units.sector;
+            let is_alike = !has_left && (held.is_empty() || held == SectorMask::first(sectors as u32));
             for sector in (at % self.units.page) / self.units.sector..sectors {
-                let end = (page * self.units.page + (sector + 1) * self.units.sector).min(range.end);
+                let next = if is_alike { sectors } else { sector + 1 };
+                let end = (page * self.units.page + next * self.units.sector).min(range.end);
                 if end <= at {
                     break;
                 }

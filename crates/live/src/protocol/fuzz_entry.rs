@@ -75,7 +75,7 @@ pub fn hear(sent: &[u8], size: u64) -> Heard {
 fn listen(mut sent: &[u8], agreed: Agreed, size: u64, heard: &mut Heard) -> Result<(), Broken> {
     while let Some((head, rest)) = sent.split_first_chunk::<HEAD>() {
         let request = request::request(head)?;
-        let Some(rest) = rest.get(request.payload()..) else {
+        let Some(rest) = rest.get(request.payload() + request.skipped()..) else {
             return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into());
         };
         sent = rest;

@@ -106,7 +106,8 @@ pub(crate) fn handshake<S: Client>(stream: &mut S, export: &Export) -> Result<Op
             }
             option::LIST if data.is_empty() => {
                 let name = export.name.as_bytes();
-                say.add(answer::SERVER, &[&(name.len() as u32).to_be_bytes(), name].concat());
+                let length = (name.len() as u32).to_be_bytes();
+                say.add(answer::SERVER, &[&length, name, export.description()].concat());
                 say.add(answer::ACK, &[]);
             }
             option::STRUCTURED_REPLY if data.is_empty() => {
@@ -115,7 +116,7 @@ pub(crate) fn handshake<S: Client>(stream: &mut S, export: &Export) -> Result<Op
             }
             option::LIST | option::STRUCTURED_REPLY => say.invalid("this option takes no data"),
             option::INFO | option::GO => match options::info(&data) {
-                None => say.invalid("the lengths in this option are inconsistent"),
+                None => say.invalid(options::MALFORMED),
                 Some(asked) if !export.is_called(Some(&asked.name)) => say.unknown(export),
                 Some(asked) => {
                     export.tell(&asked.infos, agreed, &mut say);
@@ -130,7 +131,7 @@ pub(crate) fn handshake<S: Client>(stream: &mut S, export: &Export) -> Result<Op
                 // "Issuing this command replaces all previously-set metadata contexts (including when this command fails)".
                 agreed.allocation &= lists;
                 match options::contexts(&data, lists) {
-                    None => say.invalid("the lengths in this option are inconsistent"),
+                    None => say.invalid(options::MALFORMED),
                     Some(_) if !agreed.structured => say.invalid("negotiate structured replies first"),
                     Some(asked) if !export.is_called(Some(&asked.name)) => say.unknown(export),
                     Some(asked) => {
@@ -203,6 +204,11 @@ impl Export {
         name.is_some_and(|name| name.is_empty() || name == self.name)
     }
 
+    /// Its description, as far as the protocol has room for it.
+    fn description(&self) -> &[u8] {
+        &self.description.as_bytes()[..self.description.floor_char_boundary_at(MAX_STRING)]
+    }
+
     /// Start TLS if the client may request it. Returns whether it has started.
     fn begin_tls<S: Client>(
         &self,
@@ -245,8 +251,7 @@ impl Export {
             say.add(answer::INFO, &of(info::NAME, self.name.as_bytes()));
         }
         if asked.contains(&info::DESCRIPTION) {
-            let end = self.description.floor_char_boundary_at(MAX_STRING);
-            say.add(answer::INFO, &of(info::DESCRIPTION, &self.description.as_bytes()[..end]));
+            say.add(answer::INFO, &of(info::DESCRIPTION, self.description()));
         }
         say.add(answer::ACK, &[]);
     }

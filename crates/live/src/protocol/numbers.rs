@@ -124,6 +124,9 @@ pub(crate) enum NbdError {
 
 /// Maximum bytes of a read or a write, as in `NBD_INFO_BLOCK_SIZE`.
 pub(crate) const MAX_PAYLOAD: u32 = 64 << 20;
+/// Maximum bytes of a write that is refused and whose data are received and dropped, as nbdkit does. A larger one ends the
+/// connection.
+pub(crate) const MAX_SKIPPED: u32 = 2 * MAX_PAYLOAD;
 /// Maximum bytes of a name ("a client MUST NOT send a string longer than 4096 bytes").
 pub(crate) const MAX_STRING: usize = 4096;
 /// Maximum bytes of an option's data.

@@ -2,6 +2,10 @@
 
 use crate::protocol::numbers::{BASE_ALLOCATION, MAX_STRING};
 
+/// Why an option is refused whose data cannot be parsed.
+pub(crate) const MALFORMED: &str =
+    "malformed data: inconsistent lengths, a string of more than 4096 bytes, or one that is not UTF-8";
+
 /// Bytes of a client, read from the front.
 struct Reader<'a>(&'a [u8]);
 

@@ -2,7 +2,7 @@
 
 use crate::error::Broken;
 use crate::protocol::handshake::Agreed;
-use crate::protocol::numbers::{MAX_PAYLOAD, NbdError, REQUEST, command, flag};
+use crate::protocol::numbers::{MAX_PAYLOAD, MAX_SKIPPED, NbdError, REQUEST, command, flag};
 
 /// Bytes of a request without its data.
 pub(crate) const HEAD: usize = 28;
@@ -59,7 +59,7 @@ pub(crate) fn request(head: &[u8; HEAD]) -> Result<Request, Broken> {
     };
     let request =
         Request { verb, flags: u16_at(4), cookie: u64_at(8), offset: u64_at(16), length: u32_at(24) };
-    if verb == Some(Verb::Write) && request.length > MAX_PAYLOAD {
+    if request.skipped() > MAX_SKIPPED as usize {
         let what = format!("a write of {} bytes exceeds {MAX_PAYLOAD}", request.length);
         return Err(Broken::protocol(what, "Block size constraints"));
     }
@@ -67,9 +67,14 @@ pub(crate) fn request(head: &[u8; HEAD]) -> Result<Request, Broken> {
 }
 
 impl Request {
-    /// Number of data bytes that follow.
+    /// Bytes of the data that follow and are taken.
     pub(crate) fn payload(&self) -> usize {
-        if self.verb == Some(Verb::Write) { self.length as usize } else { 0 }
+        if self.verb == Some(Verb::Write) && self.length <= MAX_PAYLOAD { self.length as usize } else { 0 }
+    }
+
+    /// Bytes of the data that follow and are dropped, since they are too many.
+    pub(crate) fn skipped(&self) -> usize {
+        if self.verb == Some(Verb::Write) && self.length > MAX_PAYLOAD { self.length as usize } else { 0 }
     }
 
     pub(crate) fn has(&self, flag: u16) -> bool {
@@ -106,8 +111,8 @@ impl Request {
         if self.length == 0 {
             return Err((NbdError::Invalid, "a request with length 0".into()));
         }
-        if verb == Verb::Read && self.length > MAX_PAYLOAD {
-            let what = format!("a read of {} bytes; at most {MAX_PAYLOAD} are allowed", self.length);
+        if matches!(verb, Verb::Read | Verb::Write) && self.length > MAX_PAYLOAD {
+            let what = format!("a request of {} bytes; at most {MAX_PAYLOAD} are allowed", self.length);
             return Err((NbdError::Invalid, what));
         }
         let end = self.offset.checked_add(u64::from(self.length));
@@ -150,10 +155,14 @@ mod tests {
     }
 
     #[test]
-    fn oversized_write_ends_the_connection_unallocated() {
-        assert!(request(&head(0, 1, 0, MAX_PAYLOAD)).is_ok());
-        assert!(request(&head(0, 1, 0, MAX_PAYLOAD + 1)).is_err());
-        assert!(request(&head(0, 1, 0, u32::MAX)).is_err());
+    fn oversized_write_is_dropped_or_ends_the_connection() {
+        let most = MAX_PAYLOAD as usize;
+        let bytes = |length| request(&head(0, 1, 0, length)).map(|r| (r.payload(), r.skipped())).ok();
+        assert_eq!(bytes(MAX_PAYLOAD), Some((most, 0)));
+        assert_eq!(bytes(MAX_PAYLOAD + 1), Some((0, most + 1)));
+        assert_eq!(bytes(MAX_SKIPPED), Some((0, 2 * most)));
+        assert_eq!(bytes(MAX_SKIPPED + 1), None);
+        assert_eq!(bytes(u32::MAX), None);
     }
 
     #[test]
@@ -167,7 +176,7 @@ mod tests {
         assert_eq!(check(0, 0, 1, size as u32), Err(NbdError::Invalid));
         assert_eq!(check(0, 0, u64::MAX, 4096), Err(NbdError::Invalid));
         assert_eq!(check(0, 1, size, 512), Err(NbdError::NoSpace));
-        assert_eq!(check(0, 0, 0, MAX_PAYLOAD + 1), Err(NbdError::Invalid));
+        assert_eq!([0, 1].map(|kind| check(0, kind, 0, MAX_PAYLOAD + 1)), [Err(NbdError::Invalid); 2]);
         assert_eq!(check(0, 0, 0, 0), Err(NbdError::Invalid));
         assert_eq!(check(0x80, 0, 0, 512), Err(NbdError::Invalid));
         assert_eq!(check(2, 1, 0, 512), Err(NbdError::Invalid), "NO_HOLE of a write");

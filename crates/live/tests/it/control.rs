@@ -204,7 +204,7 @@ fn drive_loads_an_image_under_another_name_and_size() {
         let served = Served::new(of(image));
         let mut stream = crate::client::greeted(&served.socket());
         let names = crate::client::ask(&mut stream, 3, &[]);
-        assert_eq!(names[0].1, b"\0\0\0\x04disk");
+        assert!(names[0].1.starts_with(b"\0\0\0\x04disk"));
         let mut client = Client::new(&served.socket(), true);
         assert_eq!(client.size, 8 << 20);
         assert!(client.read(0, contents.len() as u32) == contents);

@@ -92,6 +92,32 @@ fn drive_resumes_with_partial_sectors_trims_and_cuts() {
     }
 }
 
+/// Killed or refused before it serves, a server leaves no drive behind, whichever of its files exist and are whole.
+#[test]
+fn start_that_never_served_leaves_no_drive() {
+    let folder = tempfile::tempdir().unwrap();
+    let image = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(image.path(), bytes(3)).unwrap();
+    let drive = |number| drive(number, folder.path(), "0");
+    let too_large = |number| ServeSpec { size: Some(1 << 50), ..drive(number) };
+    for files_left in 0..4 {
+        assert!(refused(too_large(0)).contains("--size"));
+        if files_left < 3 {
+            std::fs::write(within(folder.path(), "drive.sqlite"), "").unwrap();
+            std::fs::write(within(folder.path(), "drive.sqlite-journal"), [1; 512]).unwrap();
+        }
+        ["drive.pages", "drive.sqlite"].iter().skip(files_left).for_each(|name| {
+            std::fs::remove_file(within(folder.path(), name)).unwrap();
+        });
+    }
+    // Another drive, with contents, which stay.
+    let served = Served::new(ServeSpec { image: Some(image.path().to_path_buf()), ..drive(3) });
+    served.stop();
+    assert!(refused(too_large(3)).contains("--size"));
+    let served = Served::new(drive(3));
+    assert!(Client::new(&served.socket(), true).read(0, SECTOR as u32) == bytes(3));
+}
+
 #[test]
 fn a_fork_of_a_drive_in_a_folder_keeps_what_it_found() {
     let folder = tempfile::tempdir().unwrap();

@@ -4,6 +4,8 @@ use crate::client::{Client, DISCONNECT, FLUSH, READ, STATUS, TRIM, WRITE, ZEROES
 use crate::support::{Rng, Served, spec};
 use std::collections::BTreeMap;
 use std::time::Duration;
+use wordline_live::ServeSpec;
+use wordline_run::RunSpec;
 
 /// A part of the drive that is written over and over.
 const AREA: u64 = 1 << 20;
@@ -215,6 +217,48 @@ fn block_status_fits_its_reply_and_continues_from_there() {
     }
     assert_eq!((at, told.len()), (40 << 20, 10_240));
     assert!(told.chunks(2).all(|pair| pair == [(4096, 0), (4096, 3)]));
+}
+
+/// Copies by block status would have lost them.
+#[test]
+fn block_status_shows_data_of_a_trim_that_a_cut_undid() {
+    let served = Served::new(spec("conventional", "0"));
+    let mut client = Client::new(&served.socket(), true);
+    let all = 16 << 20;
+    (0..16).for_each(|at| client.write(at << 20, &[7; 1 << 20]));
+    client.flush();
+    assert_eq!(client.ask(TRIM, 0, 0, all, &[]).0, 0);
+    assert_eq!(extents(&mut client, 0, 0, all), [(all, 3)]);
+    served.ctl("cut");
+    let mut client = Client::new(&served.socket(), true);
+    assert_eq!(client.read(0, all), vec![7; all as usize], "no FLUSH has covered the trim");
+    assert_eq!(extents(&mut client, 0, 0, all), [(all, 0)]);
+}
+
+#[test]
+fn map_of_a_large_drive_in_a_folder_takes_few_requests() {
+    let folder = tempfile::tempdir().unwrap();
+    let run =
+        RunSpec { initial: "fresh".into(), ..RunSpec::new("demo-8gb", "slc-cache", "uniform:requests=1") };
+    let drive = ServeSpec { run, data: Some(folder.path().to_path_buf()), ..spec("slc-cache", "0") };
+    let data = 5 << 30;
+    for written in [0, 16_384] {
+        let served = Served::new(drive.clone());
+        let mut client = Client::new(&served.socket(), true);
+        let (mut at, mut bytes, mut requests) = (0, 0, 0);
+        while at < 8 << 30 {
+            let most = ((8 << 30) - at).min(4 << 30) - 4096;
+            for (length, state) in extents(&mut client, 0, at, most.max(4096) as u32) {
+                at += u64::from(length);
+                bytes += if state == 0 { length } else { 0 };
+            }
+            requests += 1;
+        }
+        assert_eq!(bytes, written);
+        assert!(requests <= 8, "{requests}");
+        client.write(data, &[1; 16_384]);
+        served.stop();
+    }
 }
 
 #[test]

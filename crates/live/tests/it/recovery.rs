@@ -64,7 +64,7 @@ fn cut_during_recovery_restarts_it_and_rerun_agrees() {
     served.stop();
     let again =
         rerun_session(&session, RunSpec::new("", "", "uniform:requests=1")).unwrap_or_else(|e| panic!("{e}"));
-    assert_eq!((again.again, again.cuts), (again.recorded, 3));
+    assert_eq!((Some(again.again), again.cuts), (again.recorded, 3));
 }
 
 #[test]

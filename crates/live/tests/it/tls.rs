@@ -151,9 +151,9 @@ fn files_that_are_no_certificates_are_named() {
         let said = Certificates::load(at, verifies).err().unwrap().to_string();
         assert!(words.iter().all(|word| said.contains(word)), "{said}");
     };
-    says(false, &["server-cert.pem", "cannot be read", "allowed: a folder with ca-cert.pem"]);
+    says(false, &["server-cert.pem", "cannot be read", "allowed: a folder with server-cert.pem"]);
     std::fs::write(at.join("server-cert.pem"), "no certificate").unwrap();
-    says(false, &["server-cert.pem", "contains no certificate", "allowed: a PEM file"]);
+    says(false, &["server-cert.pem", "contains no certificate", "allowed: an unencrypted PEM file"]);
     if !has_openssl() {
         return;
     }
