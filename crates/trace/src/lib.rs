@@ -45,6 +45,7 @@ pub use source::compression::Compression;
 pub use source::source::is_there;
 pub use text::numbers::readable_bytes;
 pub use text::parameter::Parameter;
+pub use text::table::aligned;
 pub use trace::options::TRACE_OPTIONS;
 pub use trace::scan::{Backwards, StepBack, Unusable, UnusableLine};
 pub use trace::spelling::{Parts, TRACES, check_is_there, with_format};

@@ -16,11 +16,6 @@ pub(crate) struct Claim {
 }
 
 impl Claim {
-    /// The properties of this many requests and bytes in this many seconds.
-    pub fn of(requests: u64, bytes: u64, seconds: f64, busiest_ms: Option<u64>) -> Claim {
-        Claim { requests, bytes, seconds, busiest_ms }
-    }
-
     pub(crate) fn per_second(&self, n: f64) -> f64 {
         if self.seconds > 0.0 { n / self.seconds } else { 0.0 }
     }

@@ -228,8 +228,9 @@ impl Evidence {
     /// Properties of the trace with these units.
     pub fn claim(&self, unit_ns: u64, bytes: u64) -> Claim {
         let step_ns = self.step_ns(unit_ns);
-        let ms = self.busiest(1e6, step_ns);
-        Claim::of(self.rows() as u64, bytes, self.span() as f64 * step_ns / 1e9, Some(ms as u64))
+        let busiest_ms = Some(self.busiest(1e6, step_ns) as u64);
+        let seconds = self.span() as f64 * step_ns / 1e9;
+        Claim { requests: self.rows() as u64, bytes, seconds, busiest_ms }
     }
 
     /// Impossible properties with this unit of time.

@@ -7,8 +7,9 @@ use crate::reading::claim::Claim;
 use crate::reading::detection::{Confidence, Detection, Sample, Settings};
 use crate::reading::format::{Extents, Format, Timing};
 use crate::reading::plausible::Evidence;
-use crate::reading::units::{ADDRESS_UNITS, TIME_UNITS, time_ns, unit_bytes};
+use crate::reading::units::{ADDRESS_UNITS, TIME_UNITS, time_ns};
 use crate::text::numbers::{grouped, readable_bytes};
+use crate::text::table::aligned;
 
 /// One interpretation of a file, with its properties and the evidence against it.
 #[derive(Clone)]
@@ -104,7 +105,7 @@ pub(crate) fn judge_whole(
     };
     let claim = |ns: u64| {
         let seconds = span_ns as f64 / 1e9 * ns as f64 / taken as f64;
-        let claim = Claim::of(requests, bytes, seconds, None);
+        let claim = Claim { requests, bytes, seconds, busiest_ms: None };
         (claim, claim.too_fast(devices, ns as f64 / 1e9))
     };
     if span_ns == 0 || claim(taken).1.is_empty() {
@@ -139,6 +140,8 @@ struct Case<'a> {
 struct Found {
     time: Option<&'static str>,
     unit: Option<&'static str>,
+    /// Bytes of the unit in which addresses were read.
+    bytes: u64,
     /// Whether it is the grammar's unit or, if there is none, one of the usual units.
     usual: bool,
     claim: Claim,
@@ -193,7 +196,8 @@ impl Case<'_> {
                 against.extend(self.misshapen(decimals).filter(|_| is_stated));
             }
         }
-        Found { time, unit: *unit, usual, claim: e.claim(ns, bytes), date, against, unusual }
+        let claim = e.claim(ns, bytes);
+        Found { time, unit: *unit, bytes: *unit_bytes, usual, claim, date, against, unusual }
     }
 
     /// How the digits differ from those of the grammar's times.
@@ -260,6 +264,12 @@ impl Case<'_> {
         }
     }
 
+    /// The longest request, the highest address and the bytes touched.
+    fn extents(&self, found: &Found) -> [String; 3] {
+        let (longest, highest) = self.evidence.reach(found.bytes);
+        [longest, highest, self.evidence.touched(found.bytes)].map(readable_bytes)
+    }
+
     fn choose<'f>(&self, found: &'f [Found]) -> Option<&'f Found> {
         if !self.is_open {
             // Unusual properties are no evidence against the grammar.
@@ -271,7 +281,6 @@ impl Case<'_> {
 
     /// Settings, reason and confidence of the reading that is taken.
     fn explain(&self, found: &[Found], taken: &Found, detection: &mut Detection) {
-        let e = self.evidence;
         if !self.is_open {
             self.explain_stated(found, taken, detection);
             return;
@@ -288,16 +297,12 @@ impl Case<'_> {
             with.push(format!("unit={unit}"));
         }
         let with = with.join(" and ");
-        let bytes = if self.told_unit.is_some() { 1 } else { unit_bytes(unit).unwrap_or(1) };
-        let (longest, highest) = e.reach(bytes);
+        let [longest, highest, touched] = self.extents(taken);
         let mut reason = format!(
-            "{}; with {with} it is {}, requests up to {}, addresses up to {}, {} touched in the first {} rows",
+            "{}; with {with} it is {}, requests up to {longest}, addresses up to {highest}, {touched} touched in the first {} rows",
             detection.reason,
             taken.claim.describe(),
-            readable_bytes(longest),
-            readable_bytes(highest),
-            readable_bytes(e.touched(bytes)),
-            grouped(e.rows() as u64)
+            grouped(self.evidence.rows() as u64)
         );
         if let Some(date) = taken.date.as_ref().filter(|_| self.untold) {
             reason += &format!(", from {date} on");
@@ -371,17 +376,10 @@ impl Case<'_> {
             if let Some(unit) = f.unit.filter(|_| !one_unit && self.told_unit.is_none()) {
                 options.push(format!("unit={unit}"));
             }
-            let bytes = match f.unit.and_then(unit_bytes) {
-                Some(_) if self.told_unit.is_some() => 1,
-                None if self.format.extents == Extents::Sectors => 512,
-                bytes => bytes.unwrap_or(1),
-            };
-            let (longest, highest) = self.evidence.reach(bytes);
-            let touched = self.evidence.touched(bytes);
             Reading {
                 options: options.join(","),
                 cells: f.claim.cells(),
-                extents: is_open.then(|| [longest, highest, touched].map(readable_bytes)),
+                extents: is_open.then(|| self.extents(f)),
                 against: f.against.iter().chain(&f.unusual).cloned().collect(),
             }
         };
@@ -391,34 +389,19 @@ impl Case<'_> {
 
 /// The interpretations as a table, one per line.
 pub(crate) fn table(readings: &[Reading]) -> String {
-    let mut rows: Vec<Vec<String>> =
-        vec![["", "span", "requests/s", "busiest ms", "MB/s"].map(str::to_string).to_vec()];
-    let has_extents = readings.iter().any(|r| r.extents.is_some());
-    if has_extents {
-        rows[0].extend(["longest", "reaches to", "touches"].map(str::to_string));
+    let mut heads = vec!["", "span", "requests/s", "busiest ms", "MB/s"];
+    if readings.iter().any(|r| r.extents.is_some()) {
+        heads.extend(["longest", "reaches to", "touches"]);
     }
-    for r in readings {
-        let mut row = vec![r.options.clone()];
-        row.extend(r.cells.iter().cloned());
-        row.extend(r.extents.iter().flatten().cloned());
-        rows.push(row);
-    }
-    let widths: Vec<usize> = (0..rows[0].len())
-        .map(|c| rows.iter().map(|r| r.get(c).map_or(0, |t| t.chars().count())).max().unwrap_or(0))
-        .collect();
-    let mut out = String::new();
-    for (n, row) in rows.iter().enumerate() {
-        let mut line = format!("    {:1$}", row[0], widths[0]);
-        for (cell, width) in row.iter().zip(&widths).skip(1) {
-            line += &format!("  {cell:>width$}");
-        }
-        if let Some(against) =
-            n.checked_sub(1).and_then(|n| readings.get(n)).filter(|r| !r.against.is_empty())
-        {
-            line += &format!("  but {}", against.against.join("; "));
-        }
-        out += "\n";
-        out += line.trim_end();
-    }
-    out
+    let cells = |r: &Reading| {
+        let extents = r.extents.iter().flatten();
+        std::iter::once(&r.options).chain(&r.cells).chain(extents).cloned().collect::<Vec<_>>()
+    };
+    let heads = heads.into_iter().map(str::to_string).collect();
+    let rows: Vec<Vec<String>> = std::iter::once(heads).chain(readings.iter().map(cells)).collect();
+    let against = std::iter::once(String::new()).chain(readings.iter().map(|r| match r.against.as_slice() {
+        [] => String::new(),
+        all => format!("  but {}", all.join("; ")),
+    }));
+    aligned(&rows).into_iter().zip(against).map(|(line, but)| format!("\n    {line}{but}")).collect()
 }

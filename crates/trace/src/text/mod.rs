@@ -3,3 +3,4 @@
 pub(crate) mod limits;
 pub(crate) mod numbers;
 pub(crate) mod parameter;
+pub(crate) mod table;

@@ -8,8 +8,7 @@ use crate::generators::twin::stream::requests_of;
 use crate::workload::workload::Workload;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
-use std::fmt::Write;
-use wordline_trace::{DriveShape, Overrides, WorkloadError, going_on, readable_bytes};
+use wordline_trace::{DriveShape, Overrides, WorkloadError, aligned, going_on, readable_bytes};
 use wordline_units::grouped;
 use wordline_units::{Fraction, LBA_BYTES};
 
@@ -200,24 +199,13 @@ impl Checked {
     pub fn render(&self) -> String {
         let heads = ["statistic", "table", "twin", "deviation", "criterion", "verdict"].map(str::to_string);
         let rows: Vec<[String; 6]> = std::iter::once(heads).chain(self.rows.iter().map(Row::cells)).collect();
-        format!("{}: {}\n{}", self.name, self.title, aligned(&rows))
+        format!("{}: {}\n{}", self.name, self.title, indented(&rows))
     }
 }
 
-/// Rows of cells as lines, with the first column left-aligned and the others right-aligned.
-pub(crate) fn aligned(rows: &[[String; 6]]) -> String {
-    let width = |c: usize| rows.iter().map(|r| r[c].chars().count()).max().unwrap_or(0);
-    let widths: [usize; 6] = std::array::from_fn(width);
-    let mut out = String::new();
-    for row in rows {
-        let mut line = format!("  {:<w$}", row[0], w = widths[0]);
-        for (cell, w) in row[1..].iter().zip(&widths[1..]) {
-            let _ = write!(line, "  {cell:>w$}");
-        }
-        out += line.trim_end();
-        out.push('\n');
-    }
-    out
+/// Rows of cells as indented lines.
+pub(crate) fn indented(rows: &[[String; 6]]) -> String {
+    aligned(rows).iter().map(|line| format!("  {line}\n")).collect()
 }
 
 /// Generates all requests of a twin, or at most this many, and compares them with its table. `name` is

@@ -2,7 +2,7 @@
 //! test the reliability of such a fit, the first half of each trace is fitted and compared with the second
 //! half.
 
-use crate::fitting::check::{Criterion, Row, Unit, aligned};
+use crate::fitting::check::{Criterion, Row, Unit, indented};
 use crate::fitting::fitting::{Fitted, fit_piece};
 use crate::fitting::piece::Piece;
 use crate::fitting::verdict::JUDGED;
@@ -168,7 +168,7 @@ impl Class {
                 out,
                 "\nsecond half of {}, and a twin by the first halves\n{}",
                 name_of(text),
-                aligned(&cells)
+                indented(&cells)
             );
         }
         out

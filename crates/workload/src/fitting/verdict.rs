@@ -1,7 +1,7 @@
 //! The verdict on a fitted twin: the figures of trace and twin with their tolerances, and a sentence on what
 //! the twin represents.
 
-use crate::fitting::check::{Criterion, Row, Unit, aligned};
+use crate::fitting::check::{Criterion, Row, Unit, indented};
 use crate::fitting::fitting::{Fallback, Fitted};
 use crate::fitting::piece::PAGE;
 use crate::generators::twin::in_bursts::InBursts;
@@ -256,7 +256,7 @@ impl Verdict {
                 cells
             }));
         }
-        let mut out = aligned(&rows);
+        let mut out = indented(&rows);
         for fallback in &self.fallbacks {
             out += &format!("\n{fallback}.");
         }
