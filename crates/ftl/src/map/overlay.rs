@@ -164,7 +164,7 @@ impl Overlay {
                 let at = self.pages.owner_index(ppn);
                 self.gone[at] |= lost.0;
                 if lost == there {
-                    self.pages.vacate(ppn);
+                    self.pages.invalidate(ppn);
                     self.pages.clear_entry(lpn);
                 }
             }
@@ -181,7 +181,7 @@ impl Overlay {
         let is_last = spans.is_empty();
         if is_last {
             self.runs.at.remove(&ppn.0);
-            self.pages.vacate(ppn);
+            self.pages.invalidate(ppn);
         }
         is_last
     }

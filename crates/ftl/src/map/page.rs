@@ -401,11 +401,6 @@ impl PageMap {
         Some(old)
     }
 
-    /// Invalidate a place.
-    pub fn vacate(&mut self, ppn: Ppn) {
-        self.invalidate(ppn);
-    }
-
     /// Unmap a page.
     pub fn clear_entry(&mut self, lpn: Lpn) {
         *self.entry(lpn) = Ppn::NONE.0;
