@@ -88,8 +88,25 @@ def test_words_around_figures_are_understood() -> None:
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        f"\ufeff{HEAD}\nD,1000,TLC,SATA,42,500,100\n",
+        f"{HEAD}\nD,1000,TLC,SATA,42,500,100\n".replace(",", ";"),
+        f'{HEAD}\nD,"1,000",TLC,SATA,42 GB,0.5 GB/s,100 MB/s\n',
+        f"{HEAD}\nD,1 TB,TLC,SATA,42000 MB,500,.1GB/s\n",
+    ],
+)
+def test_tables_of_spreadsheets_and_units_in_cells_are_read(text: str) -> None:
+    found = table(text)["D"]
+    read = {key: value.value for key, value in found.values.items()}
+    assert read == pytest.approx({"cache_gb": 42, "cache_mbps": 500, "after_mbps": 100})
+    assert found.capacity == 10**12
+
+
+@pytest.mark.parametrize(
     ("row", "says"),
     [
+        ('D,1000,TLC,SATA,42,"3,3",100', "cliffs.csv:2: column speed_in_cache_MBps: '3,3'"),
         ("D,1000,TLC,SATA,fast,500,100", "cliffs.csv:2: column slc_cache_GB: 'fast'"),
         ("D,1000,TLC,SATA,10,0,100", "cliffs.csv:2: column speed_in_cache_MBps: '0'"),
         ("D,,TLC,SATA,10,500,100", "cliffs.csv:2: column capacity_GB: ''"),
@@ -196,6 +213,10 @@ def test_what_cannot_be_fitted_is_refused(tmp_path: Path) -> None:
     assert "not below the capacity of 1000 GB" in refused("D,1000,TLC,SATA,1000,500,100")
     assert "allowed: a text with pcie5" in refused("D,1000,TLC,USB,10,500,100")
     assert "too few measurements for a fit" in refused("D,1000,TLC,SATA,,500,100")
+    assert "does not fit into its flash\n  allowed: at most 367 GB" in refused(
+        "D,1000,TLC,SATA,600,500,100"
+    )
+    assert "are the columns swapped?" in refused("D,1000,TLC,SATA,42,100,500")
     with pytest.raises(wl.UserError, match="no such file or folder"):
         fit.load(tmp_path / "none")
     with pytest.raises(wl.UserError, match="no measurements"):
@@ -365,7 +386,7 @@ def test_writes_without_a_knee_are_named(tmp_path: Path) -> None:
     drive = fit.load(tmp_path)
     assert "cache_gb" not in drive.values
     with pytest.raises(
-        wl.UserError, match=r"09-uniform shows no knee: .*\n  allowed: writes whose"
+        wl.UserError, match=r"09-uniform shows no knee: .*\n  allowed: writes with a"
     ):
         fit.fit(drive, "d", tell=lambda _: None)
     assert "shows no knee" in probe._unfit(tmp_path)

@@ -181,7 +181,24 @@ class _Cliff:
                 f"{self.capacity_gb:g} GB"
             )
         self.static = min(values["static_gb"].value, self.cache) if "static_gb" in values else 0.0
+        usable = drive.capacity * SPARE
+        #: Flash without a static part, in GiB.
+        self.gib = usable / 2**30
+        # Of dies that have powers of two.
+        flash_gb = 2 ** math.ceil(math.log2(self.gib)) * 2**30 / 1e9
+        most = self.static + flash_gb / sheet.BITS[drive.cell]
+        if self.cache > most:
+            raise UserError(
+                f"{drive.name}: an SLC cache of {self.cache:g} GB does not fit into its flash\n"
+                f"  allowed: at most {most:.0f} GB, all {drive.cell.upper()} as SLC; more with a "
+                "static part, as in 600 (300 static + 300 dynamic)"
+            )
         rate, after = values["cache_mbps"].value, values["after_mbps"].value
+        if after > (1 + FAR) * rate:
+            raise UserError(
+                f"{drive.name}: {after:g} MB/s past the cache are more than {rate:g} MB/s in it\n"
+                f"  allowed: at most {rate:g} MB/s past it; are the columns swapped?"
+            )
         #: Whether the rate falls by enough for a fill to show where the cache ends, and the first
         #: of the three figures that then count.
         self.shows = rate > CLIFF * after
@@ -197,13 +214,11 @@ class _Cliff:
             rate * sheet.USUAL["slc"][1] / sheet.PAGE * (AHEAD if self.by_link else 1.0),
             after * sheet.USUAL[drive.cell][1] / bits / sheet.PAGE,
         )
-        usable = drive.capacity * SPARE
         # A static part that was measured alone must be met as closely as the whole cache.
         is_measured = self.static > 0 and values["static_gb"].source == rests.FULL
         grain = (self.static if is_measured else self.cache) / 40
         self.shape = sheet.shape(drive.cell, link, usable, planes, grain)
-        #: Flash without a static part, in GiB, and the blocks per plane that a GiB amounts to.
-        self.gib = usable / 2**30
+        #: Blocks per plane that a GiB of flash amounts to.
         self.gib_blocks = self.shape.blocks / self.gib
         block = self.shape.slc_block_gb
         self.base = round(self.static / block)

@@ -98,23 +98,35 @@ class Drive:
 
 Reader = Callable[[str], float | None]
 _NUMBER = r"(\d+(?:\.\d+)?|\.\d+)"
+#: Digits in groups of three, as in ``3,300``.
+_GROUPS = r"(?<![\d.])\d{1,3}(?:,\d{3})+(?![\d,])"
+#: What a unit after a number comes to, in GB (10^9 B) and in MB/s.
+_GB = {"MB": 1e-3, "GB": 1.0, "TB": 1e3, "MiB": 2**20 / 1e9, "GiB": 2**30 / 1e9, "TiB": 2**40 / 1e9}
+_MBPS = {f"{unit}/s": 1e3 * gb for unit, gb in _GB.items()}
 
 
-def _reader(*patterns: str) -> Reader:
-    """Return a function that reads the number of the first pattern that a text has."""
+def _reader(*patterns: str, units: Mapping[str, float] | None = None) -> Reader:
+    """Return a function that reads the number of the first pattern that a text has, in its unit."""
+    of = {unit.lower(): size for unit, size in (units or {}).items()}
 
     def read(text: str) -> float | None:
+        text = re.sub(_GROUPS, lambda group: group[0].replace(",", ""), text)
         found = (re.search(pattern, text, re.IGNORECASE) for pattern in patterns)
-        return next((float(match[1]) for match in found if match), None)
+        if (match := next(filter(None, found), None)) is None:
+            return None
+        unit = re.match(r"\s*([a-zA-Z/]*)", text[match.end(1) :])
+        return float(match[1]) * (of.get(unit[1].lower(), 1.0) if unit else 1.0)
 
     return read
 
 
 #: The size of a cache: the number at the start of a text, or the maximum that it names.
-size_in = _reader(rf"up to (?:about )?{_NUMBER}", rf"^\D*{_NUMBER}")
+size_in = _reader(rf"up to (?:about )?{_NUMBER}", rf"^[^\d.]*{_NUMBER}", units=_GB)
 #: A rate; a measured one takes precedence over one from a data sheet.
-rate_in = _reader(rf"{_NUMBER} measured", rf"measured {_NUMBER}", rf"^\D*{_NUMBER}")
-_plain = _reader(rf"^\s*{_NUMBER}")
+rate_in = _reader(
+    rf"{_NUMBER} measured", rf"measured {_NUMBER}", rf"^[^\d.]*{_NUMBER}", units=_MBPS
+)
+_plain = _reader(rf"^\s*{_NUMBER}", units=_GB)
 #: Values of rows that state an SLC cache, with their columns; a cell has a number or is empty.
 _STATED = (
     ("cache_gb", "slc_cache_GB", size_in),
@@ -144,8 +156,11 @@ class Table:
     def __init__(self, name: str, text: str) -> None:
         """Store its text, and its name in messages."""
         self.name = name
-        self.rows = list(csv.DictReader(io.StringIO(text)))
-        self.columns = tuple(self.rows[0]) if self.rows else ()
+        text = text.removeprefix("\ufeff")
+        head = text.partition("\n")[0]
+        reader = csv.DictReader(io.StringIO(text), delimiter=max(",;\t", key=head.count))
+        self.rows = list(reader)
+        self.columns = tuple(reader.fieldnames or ())
 
     def has(self, columns: tuple[str, ...]) -> bool:
         """Return whether it has all of these columns."""
@@ -161,6 +176,8 @@ class Table:
         text = (self.rows[at].get(column) or "").strip()
         if not text:
             return None
+        if re.search(r"\d,\d", re.sub(_GROUPS, "", text)):
+            self.refuse(at, column, text, "a number with a point before its decimals, such as 3.3")
         value = of(text)
         if value is None:
             if column in (READS, WRITES, OUTSTANDING, SINGLE):

@@ -93,6 +93,8 @@ def drives(given: list[Table]) -> dict[str, Drive]:
             cliffs(table, found)
         if table.has(COLUMNS):
             _read(table, found)
+    if not found and given and not any(table.rows for table in given):
+        raise UserError(f"{given[0].name}: no rows\n  allowed: a line with columns, and rows below")
     if not found and given:
         raise UserError(
             f"{given[0].name}:1: its columns are {', '.join(given[0].columns) or 'none'}\n"
