@@ -114,8 +114,8 @@ def test_saturation_of_a_drive_with_an_slc_cache() -> None:
 
 
 def test_waf_is_that_of_reports() -> None:
-    # Its mapping pages have 16 KiB, and nothing is collected yet. A report has the programs that are
-    # under way at the end, a cell has not.
+    # Its mapping pages have 16 KiB, and nothing is collected yet. A report has the programs under
+    # way at the end, a cell has not.
     bench = Bench("demo-8gb", "conventional", {}, 1, 0.5, 25, lambda _: None)
     cell = bench.measure("fresh", 1, Load(0.0, 4096))
     uniform = "uniform:read=0%,bs=4KiB,qd=32,duration=500ms"
