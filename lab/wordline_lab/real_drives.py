@@ -17,7 +17,6 @@ from wordline.real import (
     fit,
     measurements,
     steady_fit,
-    steady_model,
     steady_rows,
 )
 from wordline.real.bench import Bench
@@ -250,7 +249,8 @@ def skew(only: Sequence[str] | None = None, files: Files = builtin) -> list[list
         if only is not None and not {row["drive"], row["device"]} & set(only):
             continue
         stated, theta = float(row["MBps_steady"]), row["skew"]
-        words = f"zipf:theta={theta},read=0%,bs=4KiB,qd={steady_model.DEPTH},bytes={SKEW_WRITES}x"
+        depth = int(row["threads"]) * int(row["qd_per_thread"])
+        words = f"zipf:theta={theta},read=0%,bs=4KiB,qd={depth},bytes={SKEW_WRITES}x"
         bench = Bench.of(file, SKEW_SIZE, Run.seed)
         cells = []
         for order in (toml.parse(file)["allocation"]["order"], "round-robin"):
