@@ -12,13 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from wordline import Run, UserError, page, toml
-from wordline.real import (
-    controller_time,
-    fit,
-    measurements,
-    steady_fit,
-    steady_rows,
-)
+from wordline.real import controller_time, fit, measurements, steady_fit, steady_rows
 from wordline.real.bench import Bench
 from wordline.real.measurements import Drive, Value
 from wordline.real.result import overhead_in

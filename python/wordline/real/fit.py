@@ -33,8 +33,8 @@ from wordline.real.steady_fit import SteadyFit
 
 #: Logical bytes of the drive that a search simulates, and the minimum size of its cache.
 SIZE, CACHE = 16e9, 2e9
-#: How close the model must come to a measured figure, and the number of corrections; how far off
-#: a figure shows that SLC data do not migrate as assumed.
+#: How close the model must come to a measured figure, and the number of corrections; the error of
+#: a figure above which SLC data do not migrate as assumed.
 NEAR, ROUNDS, FAR = 0.01, 6, 0.02
 #: Rate of the planes as SLC, over the rate of a link that is slower than the cache.
 AHEAD = 1.15
@@ -142,6 +142,11 @@ def cliff_of(text: str, drive: Drive, seed: int, size: float | None = None) -> l
     return [found[0].end_gb, found[0].mb_per_s, found[1].mb_per_s]
 
 
+def of_dies(gib: float) -> int:
+    """Return the GiB of flash that hold this many, as dies have powers of two."""
+    return int(2 ** math.ceil(math.log2(gib)))
+
+
 def _cliff(drive: Drive, name: str, seed: int, tell: Tell) -> FitResult:
     """Fit a drive with an SLC cache, and find out when its data migrate.
 
@@ -184,8 +189,7 @@ class _Cliff:
         usable = drive.capacity * SPARE
         #: Flash without a static part, in GiB.
         self.gib = usable / 2**30
-        # Of dies that have powers of two.
-        flash_gb = 2 ** math.ceil(math.log2(self.gib)) * 2**30 / 1e9
+        flash_gb = of_dies(self.gib) * 2**30 / 1e9
         most = self.static + flash_gb / sheet.BITS[drive.cell]
         if self.cache > most:
             raise UserError(
@@ -199,10 +203,8 @@ class _Cliff:
                 f"{drive.name}: {after:g} MB/s past the cache are more than {rate:g} MB/s in it\n"
                 f"  allowed: at most {rate:g} MB/s past it; are the columns swapped?"
             )
-        #: Whether the rate falls by enough for a fill to show where the cache ends, and the first
-        #: of the three figures that then count.
+        #: Whether the rate falls by enough for a fill to show where the cache ends.
         self.shows = rate > CLIFF * after
-        self.first = 0 if self.shows else 1
         link = sheet.link_of(drive.interface)
         self.by_link = rate > 0.8 * link
         self.link = rate if self.by_link else link
@@ -298,6 +300,8 @@ class _Cliff:
     def fitted(self) -> FitResult:
         values, targets = self.drive.values, self._targets()
         _, rows, text = self._found
+        # The size of a cache that does not show is no figure of the fit.
+        first = 0 if self.shows else 1
         write_buffer.put(text, self.drive, self.seed)
         unknown = [line for line, value in UNKNOWN.items() if value not in values]
         fitted = FitResult(self.drive, text, unknown=unknown)
@@ -307,21 +311,20 @@ class _Cliff:
                 "size of the SLC cache: the rate falls by less than "
                 f"{CLIFF - 1:.0%} after it, which a fill does not show; the size is the one given"
             )
-        for (what, unit), target, found in list(zip(names, targets, rows, strict=True))[
-            self.first :
-        ]:
+        figures = [*zip(names, targets, rows, strict=True)][first:]
+        for (what, unit), target, found in figures:
             fitted.rows.append(Row(what, unit, target, found))
         fitted.size_names = [f"{row.what}, {row.unit}" for row in fitted.rows]
         if "read_mbps" in values:
             found = read_mbps(text.toml(), self.seed)
             fitted.rows.append(Row("sequential read", "MB/s", values["read_mbps"], found))
         self._rate(fitted)
-        fitted.sizes = [(self._simulated_gb(text, self.size), rows[self.first :])]
+        fitted.sizes = [(self._simulated_gb(text, self.size), rows[first:])]
         for size in (self.size / 2, self.size / 4):
             # A drive with few wordlines is simulated as it is.
             if (gb := self._simulated_gb(text, size)) < fitted.sizes[-1][0]:
-                figures = cliff_of(text.toml(), self.drive, self.seed, size)
-                fitted.sizes.append((gb, figures[self.first :]))
+                smaller = cliff_of(text.toml(), self.drive, self.seed, size)
+                fitted.sizes.append((gb, smaller[first:]))
         fitted.fill = self._whole[:2]
         second, rate = self.second() if self.late else None, values.get("second_mbps")
         at = values.get("second_gb")
@@ -395,9 +398,9 @@ class _Cliff:
         values = drive.values
         dynamic = round(self.dynamic) if self.static < self.cache else 0
         base = max(self.base, 0 if dynamic > 1 else 2)
-        # Flash that holds the data beside the static part, of dies that have powers of two.
+        # Flash that holds the data beside the static part.
         least = (base + made.blocks * LEAST / SPARE) / self.gib_blocks
-        all_gib = 2 ** math.ceil(math.log2(max(self.gib, least)))
+        all_gib = of_dies(max(self.gib, least))
         wanted = min(base + made.blocks, int(all_gib * self.gib_blocks))
         if self.takes_all:
             dynamic = wanted - base - 1
