@@ -171,7 +171,7 @@ fn heap_of_a_server_is_backed_by_huge_pages() {
     child.wait().unwrap();
 }
 
-/// Write 50 times so many bytes, as a client of the oldest kind. Returns the error of the first write that fails.
+/// Write this many bytes 50 times, as a client of the oldest kind. Returns the error of the first write that fails.
 fn write_some(mut stream: UnixStream, bytes: u32) -> Option<u32> {
     stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
     let mut greeting = [0; 18];

@@ -6,7 +6,7 @@ use crate::drive::{Drive, Room, Wanted, give_room};
 use crate::rng::Rng;
 use crate::tiny::{QLC, Tiny};
 use std::iter;
-use wordline_device::{Ack, Allocation, GcClass};
+use wordline_device::{Ack, GcClass};
 use wordline_ftl::{Initial, Mapped, Order};
 use wordline_units::{Fraction, HostOp, HostRequest, SimTime};
 
@@ -20,7 +20,7 @@ pub(crate) fn drive(rng: &mut Rng, wanted: &Wanted) -> Result<Drive, String> {
     let (merge, gc) =
         (settings::merge(rng), rng.pick(&[GcClass::Background, GcClass::Host, GcClass::Urgent]));
     let ack = rng.pick(&[Ack::Program, Ack::Program, Ack::Buffer(3), Ack::Merge]);
-    let order = rng.once_in(4).then(|| rng.pick(&[Allocation::Dynamic, Allocation::RoundRobin]));
+    let order = rng.once_in(4).then(|| rng.pick(&settings::FREE_ORDERS));
     let (trigger, share) = (settings::gc(rng, 4).trigger, rng.within(96, 100));
     let of = |further: u32| {
         let mut spec = Tiny { blocks: least.blocks + further, ..least.clone() }.spec(1);

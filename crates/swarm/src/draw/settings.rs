@@ -66,14 +66,16 @@ fn host_link(rng: &mut Rng) -> HostLink {
     }
 }
 
-/// Any of the 24 allocation orders, or one that asks no page where it goes.
+/// Allocation orders that place a page whatever its address.
+pub(crate) const FREE_ORDERS: [Allocation; 2] = [Allocation::Dynamic, Allocation::RoundRobin];
+
+/// Any of the 24 allocation orders by address, or a free one.
 pub(crate) fn allocation(rng: &mut Rng) -> Allocation {
     let mut levels = [Level::Channel, Level::Chip, Level::Die, Level::Plane];
     for i in (1..4).rev() {
         levels.swap(i, rng.below(i as u64 + 1) as usize);
     }
-    let free = [Allocation::Dynamic, Allocation::RoundRobin];
-    if rng.once_in(4) { rng.pick(&free) } else { Allocation::Static(levels) }
+    if rng.once_in(4) { rng.pick(&FREE_ORDERS) } else { Allocation::Static(levels) }
 }
 
 pub(crate) fn ack(rng: &mut Rng) -> Ack {

@@ -5,7 +5,7 @@ use crate::draw::{flash, settings};
 use crate::drive::{Drive, Room, Wanted, give_room};
 use crate::rng::Rng;
 use crate::tiny::{QLC, Tiny};
-use wordline_device::{Ack, Allocation, GcClass};
+use wordline_device::{Ack, GcClass};
 
 /// A small device with one or two media under a scheme. The logical capacity is at most `percent` percent of
 /// what the home region holds.
@@ -16,7 +16,7 @@ pub(crate) fn small(rng: &mut Rng, wanted: &Wanted, percent: u64) -> Result<Driv
     let drawn = tiny(rng, wanted.two_media);
     let mut spec = Tiny { blocks: drawn.blocks + wanted.further_blocks, ..drawn }.spec(1);
     if rng.once_in(4) {
-        spec.allocation = rng.pick(&[Allocation::Dynamic, Allocation::RoundRobin]);
+        spec.allocation = rng.pick(&settings::FREE_ORDERS);
     }
     spec.ack =
         rng.pick(&[Ack::Program, Ack::Program, Ack::Program, Ack::Buffer(3), Ack::Buffer(3), Ack::Merge]);
