@@ -40,7 +40,7 @@ FOR_TESTS = $(if $(WHEEL)$(is_current),$(INSTALLED),$(TESTED))
 
 .DEFAULT_GOAL := help
 # What the Makefile of lab/ does.
-LAB := validate papers register twins twin-classes twin-fits rewrites steady verdicts errors lifetime atlas tuning gallery
+LAB := validate papers reading register twins twin-classes twin-fits rewrites steady verdicts errors lifetime atlas tuning gallery
 .PHONY: help help-all $(LAB) demo portable quick kills soak recovery bench-live wheel arm-test sdist release-check test check wasm rust-test python-test count-test bench bench-count bench-picture lab-test closed-forms figure fio golden-32 mutants ftl-mutants explore explore-mutants bless trip words docs swarm fuzz clean
 
 # Those for everybody stand after `##`, the others after `#:`.

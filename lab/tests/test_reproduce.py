@@ -57,7 +57,7 @@ def test_the_folder_of_every_paper_fits_together(name):
     for row in rows:
         assert callable(getattr(read.module, row.measure)), row.id
     ids = {row.id for row in rows}
-    for pattern, _ in claims._causes(read):
+    for pattern, _ in claims.causes_of(read):
         assert any(claims.fnmatchcase(i, pattern) for i in ids), f"no claim is like {pattern}"
     for figure in read.figures:
         for pattern in figure.runs:

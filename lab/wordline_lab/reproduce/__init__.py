@@ -154,6 +154,8 @@ def _one(
         for other, turned in others
     }
     study.unfinished = [label for label, runs in ended.items() if not all(runs)]
+    if not {n for n in read.turned() if n in known} <= {*found, *refused}:
+        study.unfinished.append(read.choice.label)
     study.others = [
         _turned(study, other, turned, reports, refusals)
         for other, turned in others

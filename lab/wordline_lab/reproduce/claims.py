@@ -232,6 +232,8 @@ class Judged:
             "least": finite(claim.least),
             "most": finite(claim.most),
             "unit": claim.unit,
+            "measure": claim.measure,
+            "with": dict(claim.arguments),
             "came_out": self.figure,
             "half_width": self.half_width or None,
             "verdict": self.verdict,
@@ -335,7 +337,7 @@ def judge(paper: Paper, study: Study, rows: Sequence[Claim] | None = None) -> li
     if rows is None:
         path = paper.folder / FILE
         rows = read(path) if path.exists() else []
-    causes = _causes(paper) if study.is_as_explained else []
+    causes = causes_of(paper) if study.is_as_explained else []
     taken = [alternative for _, alternative in paper.readings.alternatives(paper.choice)]
     found = []
     for claim in rows:
@@ -361,6 +363,13 @@ def _judge(claim: Claim, paper: Paper, study: Study, causes: Sequence[tuple[str,
         return Judged(claim, None, NOT_RUN, str(e))
     if claim.full_scale and study.scale > 1:
         return Judged(claim, figure, FULL_SCALE, "only full scale can tell")
+    return of_figure(claim, figure, half_width, causes)
+
+
+def of_figure(
+    claim: Claim, figure: float | None, half_width: float, causes: Sequence[tuple[str, str]]
+) -> Judged:
+    """Judge a claim by its figure, ``None`` if what it speaks of did not occur."""
     if figure is None:
         return Judged(
             claim, None, DEVIATES, _cause(claim, causes) or "what it speaks of did not occur"
@@ -393,7 +402,8 @@ def _within(claim: Claim, figure: float) -> bool:
     return claim.least - slack <= figure <= claim.most + slack
 
 
-def _causes(paper: Paper) -> list[tuple[str, str]]:
+def causes_of(paper: Paper) -> list[tuple[str, str]]:
+    """Return the causes that a paper's folder gives, each with a pattern of ids."""
     path = paper.folder / "causes.toml"
     if not path.exists():
         return []

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from wordline import page
 from wordline_lab.reproduce import claims
 from wordline_lab.reproduce.changes import CLAIMS
 from wordline_lab.reproduce.claims import DEPENDS, RESULT, Judged, Outcome
 from wordline_lab.reproduce.paper import Study
+from wordline_lab.reproduce.readings import Readings
 
 
 def depending(judged: Sequence[Judged]) -> str:
@@ -45,14 +46,22 @@ def _mark(is_met: bool) -> str:
     return "✓" if is_met else "✗"
 
 
-def table(study: Study, judged: Sequence[Judged]) -> str:
-    """Return the section on all readings: alternatives, sources, and the effect of each."""
-    readings = study.paper.readings.all.values()
-    if not readings:
+def table(readings: Readings, was_run: Mapping[str, bool], judged: Sequence[Judged]) -> str:
+    """Return the section on all readings: alternatives, sources, and the effect of each.
+
+    Parameters
+    ----------
+    readings
+        Those of a paper.
+    was_run
+        The choices that were run, each with whether all its runs have ended.
+    judged
+        What came out.
+    """
+    if not readings.all:
         return ""
-    was_run = {other.paper.choice.label for other in study.others}
     rows = []
-    for reading in readings:
+    for reading in readings.all.values():
         for alternative in reading.alternatives.values():
             is_main = alternative.name == reading.main
             label = f"{reading.name}={alternative.name}"
@@ -64,7 +73,7 @@ def table(study: Study, judged: Sequence[Judged]) -> str:
                 turns = f"not run; `--reading {label}` does"
             else:
                 turns = _turns(label, judged)
-                if label in study.unfinished:
+                if not was_run[label]:
                     turns += f"; so far, `--reading {label}` runs the rest"
             rows.append(
                 [

@@ -9,13 +9,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import wordline
 from wordline import UserError, plotting
 from wordline import page as pages
-from wordline.runs import stand_ins
-from wordline_lab.reproduce import changes, open_points, pieces, sections, sentences
+from wordline_lab.reproduce import changes, open_points, sections, sentences
 from wordline_lab.reproduce.claims import Judged
-from wordline_lab.reproduce.paper import Figure, NotRun, Paper, Scope, Study, is_named
+from wordline_lab.reproduce.paper import Figure, NotRun, Paper, Scope, Study
 from wordline_lab.reproduce.registration import SHOWN, Registration
 from wordline_lab.reproduce.verdicts import model_verdict, read_as, sizes, verdict
 
@@ -25,17 +23,6 @@ PAGE, CLAIMS = "README.md", "claims.json"
 FIGURES, CAUSES, EVERY, HISTORY = "figures.md", "causes.md", "claims.md", "changelog.md"
 #: The file of its sentences, each with its rows.
 SENTENCES = "sentences.csv"
-
-
-def sources(study: Study, runs: Sequence[str] = ("*",)) -> str:
-    """Describe the data of such runs for the reader: twins, originals, scale."""
-    scaled = f"scaled down by {study.scale}" if study.scale > 1 else ""
-    used = (
-        report
-        for name, report in study.reports.items()
-        if is_named(name, runs) and not pieces.is_one(name)
-    )
-    return "; ".join(filter(None, [stand_ins(used), scaled]))
 
 
 def hint(study: Study, command: str) -> str:
@@ -129,14 +116,10 @@ def write(
             written.drawn.append((figure, rows))
         except NotRun as e:
             written.not_drawn.append((figure, str(e)))
-    written.paths.append(_claims(study, judged, folder / CLAIMS, registered))
-    if study.paper.sentences:
-        verdicts = {j.claim.id: j.verdict for j in judged}
-        rows = sentences.table(study.paper.sentences, verdicts)
-        written.paths.append(_data(rows, folder / SENTENCES))
+    written.paths += data(study, judged, folder, command, registered)
     further = _further(study, written, judged)
     texts = {PAGE: first(study, judged, command, further, registered)}
-    texts |= {name: _own(study.paper, name, text) for name, text in further.items()}
+    texts |= {name: below_heading(study.paper, name, text) for name, text in further.items()}
     for name in (FIGURES, CAUSES, EVERY, HISTORY):
         (folder / name).unlink(missing_ok=True)
     for name, text in texts.items():
@@ -155,7 +138,7 @@ def _figure(
     if figure.draw:
         with plotting.style():
             picture = figure.draw(study)
-            plotting.footnote(picture, sources(study, figure.runs))
+            plotting.footnote(picture, study.workloads_of(figure.runs))
             written.append(folder / f"{figure.name}.svg")
             plotting.save(picture, written[-1])
     return [*written, _data(rows, folder / f"{figure.name}.csv")]
@@ -165,7 +148,7 @@ def _html(study: Study, judged: Sequence[Judged], text: str, folder: Path, comma
     """Return the page for a browser from its sections."""
     facts = [
         ("source", study.paper.source),
-        ("workloads", sources(study)),
+        ("workloads", study.workloads),
         ("left out", hint(study, command) if study.left_out else ""),
     ]
     return pages.to_html(
@@ -177,28 +160,40 @@ def _html(study: Study, judged: Sequence[Judged], text: str, folder: Path, comma
     )
 
 
-def _claims(
-    study: Study, judged: Sequence[Judged], path: Path, registered: Registration | None
-) -> Path:
+def data(
+    study: Study,
+    judged: Sequence[Judged],
+    folder: Path,
+    command: str,
+    registered: Registration | None,
+) -> list[Path]:
+    """Write ``claims.json`` and the table of sentences; return their paths."""
     found = {
         "paper": study.paper.name,
-        "version": wordline.__version__,
+        "version": study.version,
         "scale": study.scale,
         "figures": list(study.scope.figures),
         "only": list(study.scope.only),
+        "command": command,
         "explained": study.is_as_explained,
-        "workloads": sources(study),
+        "workloads": study.workloads,
         "findings": study.findings,
         "reading": list(study.scope.reading),
         "read_as": read_as(study),
+        "readings_run": study.readings_run,
         "registered": registered.hash if registered else "",
         "verdict": verdict(judged, read_as(study)) if judged else "",
         "sizes": sizes(judged),
         "model": model_verdict(judged),
         "claims": [j.to_dict() for j in judged],
     }
+    path = folder / CLAIMS
     path.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    return path
+    if not study.paper.sentences:
+        return [path]
+    verdicts = {j.claim.id: j.verdict for j in judged}
+    rows = sentences.table(study.paper.sentences, verdicts)
+    return [path, _data(rows, folder / SENTENCES)]
 
 
 def _data(rows: Sequence[Mapping[str, Any]], path: Path) -> Path:
@@ -228,15 +223,17 @@ def first(
     text += f"More: {links} · [claims.json]({CLAIMS}).\n\n"
     text += sections.findings(study) + open_points.depending(judged)
     text += sections.deviating(study, judged, is_brief=True)
-    text += open_points.table(study, judged) + sections.calibrated(study)
+    text += open_points.table(
+        study.paper.readings, study.readings_run, judged
+    ) + sections.calibrated(study)
     text += _runs(study, command, registered)
     return text.rstrip() + "\n"
 
 
 def _runs(study: Study, command: str, registered: Registration | None) -> str:
     """Return how the runs were made, of what, and when they were registered."""
-    text = f"## Runs\n\nMade by Wordline {wordline.__version__}:\n\n```\n{command}\n```\n\n"
-    note = sources(study)
+    text = f"## Runs\n\nMade by Wordline {study.version}:\n\n```\n{command}\n```\n\n"
+    note = study.workloads
     text += f"Workloads are {note}.\n\n" if note else ""
     if registered:
         text += f"Claims, readings and runs were registered on {registered.date} as "
@@ -255,19 +252,26 @@ HEADS = {
 
 def _further(study: Study, written: Written, judged: Sequence[Judged]) -> dict[str, str]:
     """Return the sections of each further page; those that have none are left out."""
-    results, model = sections.tables(judged)
-    said = sentences.markdown(study.paper.sentences, SENTENCES)
     changed = changes.markdown(study, judged) if judged else ""
     found = {
         FIGURES: sections.figures(written.drawn, written.not_drawn, bool(judged)),
-        CAUSES: sections.deviating(study, judged) if study.is_as_explained else "",
-        EVERY: results + model + said,
+        **of_verdicts(study, judged),
         HISTORY: open_points.before(study, judged) + changed,
     }
     return {name: text for name, text in found.items() if text}
 
 
-def _own(paper: Paper, name: str, text: str) -> str:
+def of_verdicts(study: Study, judged: Sequence[Judged]) -> dict[str, str]:
+    """Return the sections of the pages that verdicts alone decide."""
+    results, model = sections.tables(judged)
+    said = sentences.markdown(study.paper.sentences, SENTENCES)
+    return {
+        CAUSES: sections.deviating(study, judged) if study.is_as_explained else "",
+        EVERY: results + model + said,
+    }
+
+
+def below_heading(paper: Paper, name: str, text: str) -> str:
     """Return a further page: its sections below a heading that says of which paper they are."""
     head = f"# {HEADS[name]}: {paper.name}\n\nOf [{paper.title}]({PAGE}).\n\n"
     body = text.removeprefix(f"## {HEADS[name]}\n\n")
@@ -285,7 +289,7 @@ def _whole(study: Study, judged: Sequence[Judged], further: Mapping[str, str]) -
         sections.findings(study),
         open_points.depending(judged),
         sections.deviating(study, judged),
-        open_points.table(study, judged),
+        open_points.table(study.paper.readings, study.readings_run, judged),
         sections.calibrated(study),
     ]
     return [*([figures, *parts] if study.scope.figures else [*parts, figures]), *others]

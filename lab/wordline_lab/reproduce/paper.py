@@ -25,7 +25,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import wordline
 from wordline import Report, Run, UserError, toml
+from wordline.runs import stand_ins
 from wordline_lab.reproduce import groups, pieces, readings, sentences
 from wordline_lab.reproduce.readings import Choice, Readings
 from wordline_lab.reproduce.sentences import Sentence
@@ -411,6 +413,33 @@ class Study:
             with suppress(NotRun):
                 said.append(make(self))
         return said
+
+    @property
+    def version(self) -> str:
+        """The version of Wordline that made its runs."""
+        return wordline.__version__
+
+    @property
+    def workloads(self) -> str:
+        """What the data of its runs are, in words: twins, originals, scale."""
+        return self.workloads_of(["*"])
+
+    def workloads_of(self, runs: Sequence[str]) -> str:
+        """Say the same of the runs whose names match."""
+        used = (
+            report
+            for name, report in self.reports.items()
+            if is_named(name, runs) and not pieces.is_one(name)
+        )
+        scaled = f"scaled down by {self.scale}" if self.scale > 1 else ""
+        return "; ".join(filter(None, [stand_ins(used), scaled]))
+
+    @property
+    def readings_run(self) -> dict[str, bool]:
+        """The choices of readings that were run, each with whether all its runs have ended."""
+        labels = [other.paper.choice.label for other in self.others]
+        labels += [self.paper.choice.label] if self.paper.choice.taken else []
+        return {label: label not in self.unfinished for label in labels}
 
     @property
     def is_as_explained(self) -> bool:

@@ -23,7 +23,7 @@ from wordline_lab.reproduce.claims import (
     NOT_RUN,
     Judged,
 )
-from wordline_lab.reproduce.page import Written, sources
+from wordline_lab.reproduce.page import Written
 from wordline_lab.reproduce.paper import Figure, Study
 from wordline_lab.reproduce.sections import cell, results_first
 from wordline_lab.reproduce.verdicts import model_verdict, read_as, sizes, verdict
@@ -70,7 +70,7 @@ def show(study: Study, written: Written, judged: Sequence[Judged], folder: Path,
     if any(j.is_tested for j in others):
         elsewhere = verdict(others, read_as(study))
         _say(console, f"On other figures, by the same runs: {elsewhere}; see {written.page}")
-    for note in filter(None, (sources(study), hint)):
+    for note in filter(None, (study.workloads, hint)):
         _say(console, note)
 
 

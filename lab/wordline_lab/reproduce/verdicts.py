@@ -55,11 +55,13 @@ def under_readings(
             for choice, there in others
             if there[at].verdict != NOT_RUN and there[at].figure != judged.figure
         ]
-        found.append(_over(judged, tuple(outcomes)))
+        found.append(over(judged, outcomes))
     return found
 
 
-def _over(judged: Judged, outcomes: tuple[Outcome, ...]) -> Judged:
+def over(judged: Judged, outcomes: Sequence[Outcome]) -> Judged:
+    """Return the verdict on a row under the main readings and these others."""
+    outcomes = tuple(outcomes)
     if not judged.is_tested:
         return replace(judged, outcomes=outcomes)
     met = {judged.is_met, *(o.is_met for o in outcomes if o.is_counted)}
@@ -70,12 +72,13 @@ def _over(judged: Judged, outcomes: tuple[Outcome, ...]) -> Judged:
 
 def read_as(study: Study) -> str:
     """Return the readings under which a study's results were tested, as `verdict` takes them."""
+    readings = study.paper.readings
     if study.paper.choice.taken:
         return study.paper.choice.label
-    if study.others:
-        run = {other.paper.choice.label for other in study.others}.difference(study.unfinished)
-        return ALL if run >= {c.label for c in study.paper.readings.choices()} else PART
-    return MAIN if study.paper.readings.all else ""
+    if study.readings_run:
+        whole = {label for label, ended in study.readings_run.items() if ended}
+        return ALL if whole >= {choice.label for choice in readings.choices()} else PART
+    return MAIN if readings.all else ""
 
 
 def counts(judged: Sequence[Judged]) -> dict[str, int]:
