@@ -41,27 +41,27 @@ SAME = 1e-9
 class Kept(Study):
     """A study whose reports are gone, with what its ``claims.json`` has of them."""
 
-    found: Mapping[str, Any] = field(default_factory=dict)
+    kept: Mapping[str, Any] = field(default_factory=dict)
 
     @property
-    def findings(self) -> list[str]:  # type: ignore[override]  # cached where it is made from runs
+    def findings(self) -> list[str]:
         """The findings of the page."""
-        return list(self.found["findings"])
+        return list(self.kept["findings"])
 
     @property
     def version(self) -> str:
         """The version that made its runs."""
-        return str(self.found["version"])
+        return str(self.kept["version"])
 
     @property
     def workloads(self) -> str:
         """What the data of its runs are."""
-        return str(self.found["workloads"])
+        return str(self.kept["workloads"])
 
     @property
     def readings_run(self) -> dict[str, bool]:
         """The choices of readings that were run, each with whether all its runs have ended."""
-        return dict(self.found["readings_run"])
+        return dict(self.kept["readings_run"])
 
 
 def rejudge(name: str, folder: Path, add: Sequence[Path] = ()) -> list[Judged]:
@@ -86,7 +86,7 @@ def rejudge(name: str, folder: Path, add: Sequence[Path] = ()) -> list[Judged]:
     found = _page(folder, read, registered)
     for other in add:
         found = _added(found, read, other)
-    study = Kept(read, {}, found=found)
+    study = Kept(read, {}, kept=found)
     judged = _judged(study)
     _write(study, judged, folder, registered)
     return judged
@@ -161,7 +161,7 @@ def _same(a: float | None, b: float | None) -> bool:
 
 def _judged(study: Kept) -> list[Judged]:
     """Judge the rows of today by the figures of the page."""
-    rows = {row["id"]: row for row in study.found["claims"]}
+    rows = {row["id"]: row for row in study.kept["claims"]}
     causes = claims.causes_of(study.paper)
     return [
         _row(claim, rows.get(claim.id), causes, study.paper)
@@ -192,7 +192,7 @@ def _row(
 
 def _write(study: Kept, judged: Sequence[Judged], folder: Path, registered: Registration) -> None:
     """Write what follows from verdicts; the page for a browser is left out, as it has figures."""
-    command = study.found["command"]
+    command = study.kept["command"]
     there = {name: folder / name for name in page.HEADS if (folder / name).exists()}
     text = page.first(study, judged, command, dict.fromkeys(there, ""), registered)
     (folder / page.PAGE).write_text(text, encoding="utf-8")
