@@ -30,12 +30,11 @@ use wordline_units::{Bytes, Fraction, HostOp, LBA_BYTES, SimDuration};
 const PARTS: usize = 96;
 /// Number of twins tried for the hit curve and the share of stable updates.
 const FITS: usize = 6;
-/// If the twin's reads of written pages exceed the trace's by more than these points, reads get addresses
-/// apart from writes.
-const TOO_MANY: f64 = 0.05;
-
 /// Maximum logarithm of the ratio of footprint to written pages, so that random addresses touch as many distinct pages.
 const GROWN_MOST: f64 = 1.0;
+
+/// Maximum ratio of the footprint of the reads to the pages that they touch.
+const READS_GROWN_MOST: f64 = 8.0;
 
 /// One in this many parts of a footprint is between files.
 const GAPS: u64 = 4;
@@ -83,16 +82,12 @@ pub(crate) fn fit_piece(piece: &Piece, title: &str) -> Result<Fitted, WorkloadEr
     let mut fallbacks = vec![];
     let arrivals = arrivals(piece, &trace, &mut fallbacks)?;
     let caches = trace.six_caches().unwrap_or_default();
-    let [touched, read, written] = trace.footprints().unwrap_or_default();
+    let [_, read, written] = trace.footprints().unwrap_or_default();
     // A kind without requests needs an address nevertheless.
     let some = |own: u64, other: u64| if own > 0 { own } else { other };
     let writes = side(&trace, HostOp::Write, some(written, read));
     let mut reads = side(&trace, HostOp::Read, some(read, written));
-    if read > 0 {
-        // Reads and writes share the addresses that both touch: the end of the writes is the beginning of the
-        // reads.
-        reads.begin = touched.saturating_sub(read);
-    }
+    reads.begin = begin_of_reads(&trace, &reads, &writes, 1.0);
     let mut description = Description {
         title: title.to_string(),
         original: vec![],
@@ -104,7 +99,7 @@ pub(crate) fn fit_piece(piece: &Piece, title: &str) -> Result<Fitted, WorkloadEr
         writes,
         targets: Targets::default(),
     };
-    let twin = fit_hits(&mut description, &trace, &caches, written)?;
+    let twin = fit_hits(&mut description, &trace, &caches)?;
     let description = as_its_file_says(&description)?;
     missing(&trace, &mut fallbacks);
     Ok(Fitted { description, trace, twin, caches, fallbacks })
@@ -292,13 +287,57 @@ fn memory(trace: &Statistics, envelope: Option<&Envelope>) -> Option<Memory> {
     (!memory.windows.is_empty()).then_some(memory)
 }
 
-/// Fits the hot part of the writes, and measures the twin.
-fn fit_hits(
-    d: &mut Description,
-    trace: &Statistics,
-    caches: &[u64],
-    written: u64,
-) -> Result<Statistics, WorkloadError> {
+/// Where the reads begin: the end of the footprint of the writes is the beginning of theirs, and as many pages
+/// lie in both as the trace both reads and writes, if each kind touches its footprint evenly. The common part
+/// is as many times as long as `factor` says.
+fn begin_of_reads(trace: &Statistics, reads: &Side, writes: &Side, factor: f64) -> u64 {
+    let [_, read, written] = trace.footprints().unwrap_or_default().map(|bytes| bytes as f64);
+    if read == 0.0 || written == 0.0 {
+        return 0;
+    }
+    let evenly = (reads.footprint as f64 / read) * (writes.footprint as f64 / written);
+    let common = (of_both(trace) * evenly * factor) as u64;
+    writes.begin + writes.footprint - common.min(reads.footprint).min(writes.footprint)
+}
+
+/// The factor on the common part of two footprints, searched between one that gave too little in both and one
+/// that gave too much.
+struct Common {
+    factor: f64,
+    /// Factors with what came out.
+    below: Option<[f64; 2]>,
+    above: Option<[f64; 2]>,
+}
+
+impl Default for Common {
+    fn default() -> Common {
+        Common { factor: 1.0, below: None, above: None }
+    }
+}
+
+impl Common {
+    /// The factor gave `got` where `goal` is asked.
+    fn came_to(&mut self, got: f64, goal: f64) {
+        let side = if got < goal { &mut self.below } else { &mut self.above };
+        *side = Some([self.factor, got]);
+        self.factor = match (self.below, self.above) {
+            (Some([low, little]), Some([high, much])) if much > little => {
+                low + (high - low) * (goal - little) / (much - little)
+            }
+            _ => (self.factor * (goal / got.max(1e-3)).clamp(0.3, 3.0)).clamp(0.01, 100.0),
+        };
+    }
+}
+
+/// Bytes in pages that are both read and written.
+fn of_both(s: &Statistics) -> f64 {
+    let [touched, read, written] = s.footprints().unwrap_or_default();
+    (read + written).saturating_sub(touched) as f64
+}
+
+/// Fits the hot part of the writes and the footprint of the reads, and measures the twin.
+fn fit_hits(d: &mut Description, trace: &Statistics, caches: &[u64]) -> Result<Statistics, WorkloadError> {
+    let [_, read, written] = trace.footprints().unwrap_or_default();
     let measure = |d: &Description| -> Result<Statistics, WorkloadError> {
         let mut s = Statistics::new(PAGE, Depth::Full);
         for (number, request) in (0..).zip(requests_of(&as_its_file_says(d)?, SEED, None)?) {
@@ -322,20 +361,25 @@ fn fit_hits(
     let mut start = d.writes.clone();
     let mut stable = same(trace).unwrap_or(0.0);
     let mut overlap = 0.0;
+    let mut common = Common::default();
     let mut best: Option<(f64, [Side; 2], Statistics)> = None;
     for _ in 0..FITS {
         start.stable = fraction(stable);
         d.writes = found(&start, requests, &pages, &aim, aim_pages);
+        d.reads.begin = begin_of_reads(trace, &d.reads, &d.writes, common.factor);
         d.reads.overlap = if d.writes.hot > Fraction::ZERO { fraction(overlap) } else { Fraction::ZERO };
         let twin = measure(d)?;
         let got = twin.hits(caches).unwrap_or_else(|| vec![0.0; caches.len()]);
-        let got_written = twin.footprints().map_or(0, |f| f[2]) as f64;
+        let [_, got_read, got_written] = twin.footprints().unwrap_or_default().map(|bytes| bytes as f64);
         let lacks = |of: &dyn Fn(&Statistics) -> Option<f64>| {
             of(trace).zip(of(&twin)).map_or(0.0, |(goal, got)| goal - got)
         };
         let (lacks_same, lacks_again) = (lacks(&same), lacks(&again));
+        let (both, got_both) = (of_both(trace) / written as f64, of_both(&twin) / got_written.max(1.0));
         let off = got.iter().zip(&goal).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
             + 0.1 * (got_written / written as f64 - 1.0).abs()
+            + 0.2 * if read > 0 { (got_read / read as f64 - 1.0).abs() } else { 0.0 }
+            + 0.3 * (got_both - both).abs()
             + 0.3 * lacks_same.abs()
             + 0.3 * lacks_again.abs();
         if best.as_ref().is_none_or(|(before, ..)| off < *before) {
@@ -352,9 +396,11 @@ fn fit_hits(
             Some(_) => (aim_pages + written_pages - got_written / unit).max(1.0),
         };
         stable = (stable + lacks_same).clamp(0.0, 1.0);
-        if lacks_again < -TOO_MANY && overlap == 0.0 {
-            // Even if none are directed there, too many reads hit written pages, so separate their addresses.
-            d.reads.begin = d.writes.begin + d.writes.footprint;
+        common.came_to(got_both, both);
+        if read > 0 {
+            let grown = d.reads.footprint as f64 * (read as f64 / got_read.max(1.0)).clamp(0.5, 2.0);
+            d.reads.footprint = grown.min(read as f64 * READS_GROWN_MOST) as u64;
+            d.reads = legal_side(d.reads.clone());
         }
         overlap = (overlap + lacks_again).clamp(0.0, 1.0);
     }

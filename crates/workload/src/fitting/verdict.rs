@@ -151,7 +151,12 @@ impl Verdict {
         let pages =
             |s: &Statistics, which: usize| s.footprints().map(|f| f[which] as f64).filter(|b| *b > 0.0);
         row("distinct pages touched", Unit::Volume, Percent(10.0), &|s| pages(s, 0));
+        row("distinct pages read", Unit::Volume, Percent(10.0), &|s| pages(s, 1));
         row("distinct pages written", Unit::Volume, Percent(10.0), &|s| pages(s, 2));
+        row("written pages that are also read", Unit::Share, Points(5.0), &|s| {
+            let [touched, read, written] = s.footprints()?.map(|bytes| bytes as f64);
+            (read > 0.0 && written > 0.0).then(|| (read + written - touched) / written)
+        });
         let continued = |s: &Statistics, which: usize, some: bool| some.then(|| s.continued_shares()[which]);
         row("sequential reads", Unit::Share, Points(3.0), &|s| {
             continued(s, 0, s.side(HostOp::Read).requests() > 0)

@@ -5,6 +5,7 @@
 
 use crate::support::{self, digest, parse};
 use proptest::prelude::*;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use wordline_trace::{DriveShape, Fit, Overrides, Pacing, RandomStream};
 use wordline_units::{HostOp, HostRequest, SimDuration};
@@ -558,6 +559,38 @@ fn more_than_2_gib_are_written_before_the_reads_begin() {
     let folder = tempfile::tempdir().unwrap();
     let fitted = round_trip(folder.path(), &made(folder.path(), &rows, ""), "late reads");
     assert!(fitted.description.reads.begin > 2 << 30, "{}", fitted.description.reads.begin);
+}
+
+/// Distinct pages of 4 KiB read, and those both read and written.
+fn pages_read_and_of_both(text: &str) -> [f64; 2] {
+    let drive = DriveShape { logical_bytes: 64 << 30, sector_bytes: 512, unit_bytes: 4096 };
+    let (mut read, mut written) = (BTreeSet::new(), BTreeSet::new());
+    for r in support::requests(text, drive, 1) {
+        let pages = r.lba.0 / 8..(r.lba.0 + r.blocks as u64).div_ceil(8);
+        if r.op == HostOp::Write { &mut written } else { &mut read }.extend(pages);
+    }
+    [read.len() as f64, read.intersection(&written).count() as f64]
+}
+
+#[test]
+fn a_twin_reads_and_writes_as_many_pages_in_common() {
+    let (mut random, folder) = (RandomStream::new(1, "test"), tempfile::tempdir().unwrap());
+    // Of 4,000 pages that are written, a share can be read; so can 20,000 more.
+    for share in [0.0, 0.1, 0.5, 0.9] {
+        let first = (4_000.0 * (1.0 - share)) as u64;
+        let row = |i: u64| {
+            let page = if i.is_multiple_of(2) { random.below(4_000) } else { first + random.below(20_000) };
+            (i * 1000, page * 4096, 4096, i.is_multiple_of(2))
+        };
+        let rows: Vec<Made> = (0..12_000).map(row).collect();
+        let trace = made(folder.path(), &rows, "");
+        round_trip(folder.path(), &trace, "in common");
+        let [asked, made] = [trace, folder.path().join("fitted.toml").display().to_string()]
+            .map(|text| pages_read_and_of_both(&text));
+        // The bounds of the verdict.
+        assert!((made[0] / asked[0] - 1.0).abs() < 0.1, "{share}: {made:?} for {asked:?}");
+        assert!((made[1] - asked[1]).abs() < 0.05 * 4_000.0, "{share}: {made:?} for {asked:?}");
+    }
 }
 
 #[test]
