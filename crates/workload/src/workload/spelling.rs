@@ -49,7 +49,10 @@ pub fn check_is_trace(text: &str) -> Result<(), WorkloadError> {
         return Err(Problem::new(ErrorKind::Format, head, what).allowed(TRACES).hint(hint).into());
     }
     if is_job_file(head) {
-        let what = "a fio job file is not a trace: its requests depend on completions";
+        let what = match is_known(head) {
+            true => "a twin's file is not a trace: its requests are generated",
+            false => "a fio job file is not a trace: its requests depend on completions",
+        };
         let problem = Problem::new(ErrorKind::Format, head, what).allowed("a trace");
         return Err(problem.hint(Opt::Workload.of(head) + " runs it").into());
     }

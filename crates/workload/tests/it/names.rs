@@ -30,12 +30,16 @@ fn all_mistakes_of_a_workloads_text_come_at_once() {
 #[test]
 fn what_draws_its_requests_is_no_trace() {
     let jobs = format!("{}/tests/fio/zipf.fio", env!("CARGO_MANIFEST_DIR"));
+    let folder = tempfile::tempdir().unwrap();
+    let twin = folder.path().join("mine.toml").display().to_string();
+    std::fs::write(&twin, wordline_workload::twin::twin_named("dtr").unwrap().text().unwrap()).unwrap();
     let drawn = "a built-in workload is not a trace";
     for (text, what) in [
         ("zipf:theta=1", drawn),
         ("zipf:theta", drawn),
         ("twin:hm_0:scale=2", drawn),
         (jobs.as_str(), "a fio job file is not a trace: its requests depend on completions"),
+        (twin.as_str(), "a twin's file is not a trace: its requests are generated"),
     ] {
         let e = check_is_trace(text).unwrap_err();
         assert_eq!(e.kind(), ErrorKind::Format);
