@@ -2,7 +2,7 @@
 
 use crate::generators::jobs::file::is_job_file;
 use crate::generators::synthetic::catalogue::synthetic_named;
-use crate::generators::twin::by_name::is_known;
+use crate::generators::twin::by_name::{is_known, is_twin};
 use std::path::Path;
 use wordline_trace::options::unquoted_parts;
 use wordline_trace::{ErrorKind, Parts, Problem, TRACES, WorkloadError, is_there};
@@ -49,7 +49,7 @@ pub fn check_is_trace(text: &str) -> Result<(), WorkloadError> {
         return Err(Problem::new(ErrorKind::Format, head, what).allowed(TRACES).hint(hint).into());
     }
     if is_job_file(head) {
-        let what = match is_known(head) {
+        let what = match is_twin(head) {
             true => "a twin's file is not a trace: its requests are generated",
             false => "a fio job file is not a trace: its requests depend on completions",
         };
