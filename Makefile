@@ -31,7 +31,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # What the Python package is built from.
 SOURCES := Cargo.toml Cargo.lock pyproject.toml python/README.md docs/README.md docs/not-modelled.md $(wildcard devices/* devices/measured/*) \
 	$(shell find crates \( -path '*/src/*' -o -path '*/assets/*' -o -name Cargo.toml \) -type f) \
-	$(shell find python/wordline -name '*.py' -o -name '*.pyi' -o -name '*.toml' -o -name '*.fio' -o -name '*.js' -o -name '*.html' -o -name '*.md')
+	$(shell find python/wordline -type f -not -name '*.pyc')
 
 # The package that is tested: a wheel, or the optimized one if it is up to date, or else one of the profile of the tests in
 # Rust, which builds in a third of the time.
