@@ -32,7 +32,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # What the Python package is built from.
 SOURCES := Cargo.toml Cargo.lock pyproject.toml python/README.md docs/README.md docs/not-modelled.md $(wildcard devices/* devices/measured/*) \
 	$(shell find crates \( -path '*/src/*' -o -path '*/assets/*' -o -name Cargo.toml \) -type f) \
-	$(shell find python/wordline -type f -not -name '*.pyc')
+	$(shell find python/wordline python/wordline_replay -type f -not -name '*.pyc')
 
 # The package that is tested: a wheel, or the optimized one if it is up to date, or else one of the crates that the tests in
 # Rust have been built from: of their profile and their features.

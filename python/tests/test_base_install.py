@@ -18,7 +18,7 @@ from wordline import commands
 # Everything that is neither Python's, NumPy's nor the package's own is not there.
 BLOCKED = """
 import importlib.abc, sys
-ALLOWED = {"numpy", "wordline", "backports", *sys.stdlib_module_names}
+ALLOWED = {"numpy", "wordline", "wordline_replay", "backports", *sys.stdlib_module_names}
 OWN = ("_sysconfigdata",)
 
 class Nothing(importlib.abc.MetaPathFinder):

@@ -6,9 +6,9 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
-from wordline.replay.drive import Drive, Region
-from wordline.replay.log import Findings
-from wordline.replay.planes import Operation
+from wordline_replay.drive import Drive, Region
+from wordline_replay.log import Findings
+from wordline_replay.planes import Operation
 
 #: The report calls the moves between regions by another word.
 _REPORT_WORD = {"migrate": "migration"}
