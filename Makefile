@@ -9,6 +9,7 @@ BIN := $(VENV)/bin
 WHEEL ?=
 # How the package is built where no wheel is given: a profile of Cargo.toml.
 PROFILE ?= release
+BUILD = --profile $(PROFILE)
 INSTALLED := $(VENV)/.installed$(if $(WHEEL),-wheel)
 TESTED := $(VENV)/.installed-dev
 TOOLS := $(VENV)/.tools
@@ -20,7 +21,7 @@ LIMIT ?= $(wildcard ../shared/limit/Cargo.toml)
 MQSIM ?=
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 # Examples are looked through by clippy; built, each would have the engine compiled for it once more.
-CARGO_TEST := cargo test --workspace --tests --quiet
+CARGO_TEST := cargo test --workspace --tests --features wordline-py/parquet --quiet
 # Files of tests run beside one another, those of one file in their order, since they share what is made once for it.
 WORKERS ?= auto
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --maxprocesses 4 --dist loadfile
@@ -31,10 +32,10 @@ unexport PYTHONDONTWRITEBYTECODE
 # What the Python package is built from.
 SOURCES := Cargo.toml Cargo.lock pyproject.toml python/README.md docs/README.md docs/not-modelled.md $(wildcard devices/* devices/measured/*) \
 	$(shell find crates \( -path '*/src/*' -o -path '*/assets/*' -o -name Cargo.toml \) -type f) \
-	$(shell find python/wordline -name '*.py' -o -name '*.pyi' -o -name '*.toml' -o -name '*.fio' -o -name '*.js' -o -name '*.html' -o -name '*.md')
+	$(shell find python/wordline python/wordline_replay -type f -not -name '*.pyc')
 
-# The package that is tested: a wheel, or the optimized one if it is up to date, or else one of the profile of the tests in
-# Rust, which builds in a third of the time.
+# The package that is tested: a wheel, or the optimized one if it is up to date, or else one of the crates that the tests in
+# Rust have been built from: of their profile and their features.
 is_current = $(if $(wildcard $(INSTALLED)),$(if $(shell find $(SOURCES) -newer $(INSTALLED) -print -quit),,yes))
 FOR_TESTS = $(if $(WHEEL)$(is_current),$(INSTALLED),$(TESTED))
 
@@ -62,11 +63,11 @@ $(VENV)/bin/python:
 		|| { echo "Wordline needs Python 3.10 or newer; say which with make PYTHON=..."; exit 1; }
 	@$(PYTHON) -m venv $(VENV)
 
-$(TESTED): PROFILE = dev
+$(TESTED): BUILD = --profile dev --features parquet,as-tested
 $(INSTALLED) $(TESTED): $(VENV)/bin/python $(if $(WHEEL),$(WHEEL),$(SOURCES))
 ifeq ($(WHEEL),)
 	@echo "== building and installing the package (the first time takes some minutes)"
-	@MATURIN_PEP517_ARGS="--profile $(PROFILE)" $(PIP) install .
+	@MATURIN_PEP517_ARGS="$(BUILD)" $(PIP) install .
 else
 	@echo "== installing $(WHEEL)"
 	@$(PIP) install --force-reinstall --no-deps $(WHEEL) && $(PIP) install $(WHEEL)
@@ -134,7 +135,7 @@ RUFF = $(BIN)/ruff format --check --quiet $(PYTHONS) && $(BIN)/ruff check --quie
 check: $(TOOLS) ## Formatting, lints, types and spelling, of Rust and Python
 	@echo "== cargo fmt, cargo clippy, ruff, mypy, typos"
 	@cargo fmt --all --check
-	@cargo clippy --workspace --all-targets --features wordline-cli/parquet --quiet -- -D warnings
+	@cargo clippy --workspace --all-targets --features wordline-py/parquet --quiet -- -D warnings
 	@$(PYTHON) tests/words.py
 	@$(RUFF)
 	@$(BIN)/mypy --no-error-summary

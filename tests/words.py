@@ -107,7 +107,7 @@ def rust() -> Iterator[tuple[Text, bool]]:
 
 def python() -> Iterator[tuple[Text, bool]]:
     """Yield strings of the package; what is raised or printed is a label, a docstring is none."""
-    for path in sorted(ROOT.glob("python/wordline/**/*.py")):
+    for path in sorted(ROOT.glob("python/wordline*/**/*.py")):
         name = str(path.relative_to(ROOT))
         for node in ast.walk(ast.parse(path.read_text())):
             raised = isinstance(node, ast.Raise) or (
@@ -139,7 +139,7 @@ def names() -> Iterator[tuple[Text, bool]]:
     """
     patterns = {
         "crates/*/src/**/*.rs": r"^\s*pub (?:fn|struct|enum|trait|type|mod) (\w+)",
-        "python/wordline/**/*.py": r"^(?:class|    def|def) ([a-zA-Z]\w*)",
+        "python/wordline*/**/*.py": r"^(?:class|    def|def) ([a-zA-Z]\w*)",
     }
     for glob, pattern in patterns.items():
         for path in sorted(ROOT.glob(glob)):

@@ -12,9 +12,10 @@ def modules(folder: Path) -> dict[str, ast.Module]:
     for path in sorted([*folder.rglob("*.py"), *folder.rglob("*.pyi")]):
         *parts, last = path.relative_to(folder.parent).with_suffix("").parts
         name = ".".join(parts if last == "__init__" else [*parts, last])
-        # A stub says what another language defines: it imports nothing.
-        text = "" if path.suffix == ".pyi" else path.read_text(encoding="utf-8")
-        found[name] = ast.parse(text)
+        # A stub says what another language defines: it imports nothing. That of a package, which
+        # comes behind its file, says what the package hands on.
+        is_empty = path.suffix == ".pyi" and last != "__init__"
+        found[name] = ast.parse("" if is_empty else path.read_text(encoding="utf-8"))
     return found
 
 

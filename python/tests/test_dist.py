@@ -71,7 +71,8 @@ def test_the_wheel_holds_every_file_of_the_package(wheel):
     with zipfile.ZipFile(wheel) as file:
         names = set(file.namelist())
     assert not [n for n in names if "lab" in n.split("/")[0]]
-    ours = {p.removeprefix("python/") for p in tracked("python/wordline") if not p.endswith(".so")}
+    paths = [p for name in ("wordline", "wordline_replay") for p in tracked(f"python/{name}")]
+    ours = {p.removeprefix("python/") for p in paths if not p.endswith(".so")}
     assert len(ours) > 50
     assert ours <= names
     assert "wordline/_wordline.abi3.so" in names

@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("markdown_it", reason="needs pip install '.[sweep]'")
 
 import wordline as wl
-from wordline import page, plotting
+from wordline import _wordline, page, plotting
 from wordline._measures import brief, change
 from wordline.steady import Steady, of_reports
 from wordline.sweeps import decision, frontier, heat
@@ -145,7 +145,7 @@ def test_all_sections_but_the_first_are_folded():
         page.Part("Why it is <slow>", "", "said"),
         page.Part("A", ""),
     ]
-    text = page.parts(found)
+    text = _wordline.parts(found, "Decision")
     assert re.findall(r'<details class="part" id="([^"]*)"( open)?>', text) == [
         ("a", " open"), ("why-it-is-slow", ""), ("a-2", ""),
     ]  # fmt: skip

@@ -1,11 +1,13 @@
 """No files of Python import each other in a circle, as no files of Rust do."""
 
 import ast
+import sys
 
 import imports
 from helpers import ROOT
 
-FOLDERS = [ROOT / "python" / "wordline", ROOT / "lab" / "wordline_lab"]
+CHECKER = ROOT / "python" / "wordline_replay"
+FOLDERS = [ROOT / "python" / "wordline", CHECKER, ROOT / "lab" / "wordline_lab"]
 
 
 def test_no_files_import_each_other_in_a_circle():
@@ -14,6 +16,15 @@ def test_no_files_import_each_other_in_a_circle():
         known |= imports.modules(folder)
     assert len(known) > 100
     assert imports.circles(known) == []
+
+
+def test_the_checker_of_logs_shares_nothing_with_the_engine():
+    trees = imports.modules(CHECKER).values()
+    roots = {module.partition(".")[0] for tree in trees for module, _ in imports.used(tree)}
+    assert "wordline_replay" in roots
+    # Two homes of zstd: Python's own, and its backport for what is older.
+    zstd = {"compression", "backports"}
+    assert roots <= {"wordline_replay", *zstd, *sys.stdlib_module_names}
 
 
 def test_a_circle_is_found_however_a_name_is_imported():

@@ -12,9 +12,9 @@ from second.config import Config
 from second.drives import device_file
 
 import wordline as wl
-from wordline import replay
-from wordline.replay import log as logs
-from wordline.replay.drive import PAGES
+import wordline_replay as replay
+from wordline_replay import log as logs
+from wordline_replay.drive import PAGES
 
 #: The drives of these tests are quick, not plausible.
 pytestmark = pytest.mark.filterwarnings("ignore::wordline.implausible.Implausible")

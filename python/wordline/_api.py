@@ -137,7 +137,7 @@ def run(
         A value of the device that no real part has, such as a program of 10 s.
     """
     files = (from_state, traces)
-    run = _described(scheme, device, workload, seed, requests, set, initial, files, fit, check)
+    run = described(scheme, device, workload, seed, requests, set, initial, files, fit, check)
     return run.do(
         replicas=replicas,
         save_state=save_state,
@@ -194,7 +194,7 @@ def compare(
     _no_text(schemes)
     files = (from_state, traces)
     first = next(iter(schemes), "")  # the engine refuses an empty list
-    run = _described(first, device, workload, seed, requests, set, initial, files, fit, check)
+    run = described(first, device, workload, seed, requests, set, initial, files, fit, check)
     wanted, named = asked_of(run, schemes, replicas)
     warn_of([(run.device, run.set)])
     if _wordline.ALL_COMPATIBLE not in named:
@@ -367,7 +367,7 @@ def lifetime(
     life = lifetime_runs.asked_life(acceleration, shelf, end, checks_acceleration=True)
     files = (from_state, traces)
     first = next(iter(schemes), "")  # the engine refuses an empty list
-    run = _described(first, device, workload, seed, requests, set, initial, files, fit, check)
+    run = described(first, device, workload, seed, requests, set, initial, files, fit, check)
     if out is not None or executor is not None:
         spelled = [spelling.text(scheme) for scheme in schemes]
         with ExitStack() as stack:
@@ -413,7 +413,7 @@ def identity(
         As for `run`.
     """
     files = (from_state, traces)
-    run = _described(scheme, device, workload, seed, requests, set, initial, files, fit, check)
+    run = described(scheme, device, workload, seed, requests, set, initial, files, fit, check)
     return run.identity()
 
 
@@ -444,7 +444,7 @@ def _mapping(changes: Any) -> Mapping[str, Any]:
     )
 
 
-def _described(
+def described(
     scheme: AnyScheme,
     device: str | os.PathLike[str],
     workload: str | os.PathLike[str],

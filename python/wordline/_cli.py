@@ -21,9 +21,9 @@ def main() -> None:
 def _command() -> int:
     if sys.argv[1:2] == ["check-log"]:
         # Apart from the engine, so that it can judge it.
-        from wordline import replay
+        import wordline_replay
 
-        return replay.main(sys.argv[2:])
+        return wordline_replay.main(sys.argv[2:])
     from wordline import _wordline
 
     arguments = ["wordline", *sys.argv[1:]]

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from wordline import _bar, _wordline
-from wordline._api import AnyScheme, _described
+from wordline._api import AnyScheme, described
 from wordline._figures import Figures
 from wordline._result import Report
 from wordline._run import Progress, asked, native
@@ -150,7 +150,7 @@ class Drive:
     ) -> None:
         """Take what the drive is."""
         files = (from_state, None)
-        run = _described(scheme, device, workload, seed, None, set, initial, files, None, False)
+        run = described(scheme, device, workload, seed, None, set, initial, files, None, False)
         self._device = os.fspath(device)
         self._scheme = scheme
         self._native = _wordline.SteppedDrive(asked(run), native(run))
@@ -329,11 +329,11 @@ class Drive:
         check: bool = False,
     ) -> dict[str, Any]:
         """Return a workload on this drive as the native library takes it."""
-        described = _described(
+        run = described(
             self._scheme, self._device, workload, seed, requests, None,
             _wordline.DEFAULT_INITIAL, (None, traces), fit, check,
         )  # fmt: skip
-        return asked(described)
+        return asked(run)
 
     def look(self) -> Figures:
         """Return the current state of the drive.

@@ -10,9 +10,8 @@ import html
 import itertools
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from markdown_it import MarkdownIt
@@ -48,8 +47,7 @@ FOLD = r"<p>&lt;details&gt;&lt;summary&gt;(.*?)&lt;/summary&gt;</p>"
 _END_OF_FOLD = ("<p>&lt;/details&gt;</p>", "</details>")
 
 
-@dataclass(frozen=True)
-class Part:
+class Part(NamedTuple):
     """A section of a page: its title, what it holds as HTML, and its finding in a few words."""
 
     title: str
@@ -57,37 +55,6 @@ class Part:
     finding: str = ""
     #: What an address ends in that leads there; from the title if it is empty.
     name: str = ""
-
-    @property
-    def id(self) -> str:
-        """What an address ends in that leads here."""
-        return self.name or re.sub(r"[^a-z0-9]+", "-", self.title.lower()).strip("-") or "part"
-
-
-def parts(found: Sequence[Part], first: str = "Decision") -> str:
-    """Return sections as HTML, folded but for the first, below a list of contents that stays.
-
-    ``first`` is what the list calls the head of the page.
-    """
-    ids: dict[str, Part] = {}
-    for part in found:
-        numbered = (part.id if i == 1 else f"{part.id}-{i}" for i in itertools.count(1))
-        ids[next(name for name in numbered if name not in ids)] = part
-    links = "".join(
-        f'<li><a href="#{at}">{html.escape(part.title)}</a></li>\n' for at, part in ids.items()
-    )
-    out = (
-        f'<nav class="contents" aria-label="Contents">\n<ul>\n<li><a href="#top">{first}</a></li>\n'
-        f"{links}</ul>\n</nav>\n"
-    )
-    for number, (at, part) in enumerate(ids.items()):
-        says = f' <span class="finding">{html.escape(part.finding)}</span>' if part.finding else ""
-        out += (
-            f'<details class="part" id="{at}"{"" if number else " open"}>\n'
-            f"<summary><h2>{html.escape(part.title)}</h2>{says}</summary>\n"
-            f'<div class="body written">\n{part.html}</div>\n</details>\n'
-        )
-    return out
 
 
 def to_html(
@@ -111,7 +78,7 @@ def to_html(
     found = [Part(_plain(title), inside) for title, inside in pairs]
     again = [Part("Reproduce", copied(command), "The command of this page.")] if command else []
     if len(found) > _UNFOLDED:
-        text = head + parts([*found, *again], "Summary")
+        text = head + _wordline.parts([*found, *again], "Summary")
     elif found:
         text += "".join(f"<h2>{part.title}</h2>\n{part.html}" for part in again)
     return _wordline.page(

@@ -39,34 +39,9 @@ CAUSES = {
     for cause in ("host", "gc", "migration", "reprogram", "pad", "metadata", "parity")
 }
 
-_STYLE = {
-    "font.family": "sans-serif",
-    "font.sans-serif": ["DejaVu Sans"],
-    "font.size": 9,
-    "svg.fonttype": "none",
-    "pdf.fonttype": 42,
-    "ps.fonttype": 42,
-    "svg.hashsalt": "wordline",
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.edgecolor": "#555555",
-    "axes.linewidth": 0.7,
-    "axes.axisbelow": True,
-    "axes.grid": True,
-    # Powers of ten are written out up to here: exponents are too small to read on a page.
-    "axes.formatter.min_exponent": 7,
-    "axes.titlesize": 9.5,
-    "axes.titlelocation": "left",
-    "axes.titlecolor": "#333333",
-    "grid.color": "#e4e4e4",
-    "grid.linewidth": 0.6,
-    "legend.frameon": False,
-    "legend.fontsize": 8.5,
-    "xtick.color": "#555555",
-    "ytick.color": "#555555",
-}
-
-
+_STYLE = mpl.rc_params_from_file(
+    Path(__file__).with_name("pictures.mplstyle"), use_default_template=False
+)
 #: Better and worse than what figures are over, as on the page of the atlas.
 GAIN, LOSS = "#2a9d8f", "#d9822b"
 

@@ -8,6 +8,7 @@ mod drive;
 mod error;
 mod executor;
 mod lifetime;
+mod page;
 mod pictures;
 mod scheme;
 mod signal;
@@ -22,7 +23,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 use wordline_cli::Interpreter;
-use wordline_report::{Comparison, Heading, RefusedScheme, Report, Rows, TerminalStyle, decided, palette};
+use wordline_report::{Comparison, RefusedScheme, Report, Rows, TerminalStyle, decided};
 use wordline_run::{Executor, Recording, Setup, Slowest, WhyAsked};
 use wordline_schemes::Registry;
 use wordline_units::{Bytes, HostOp, Opt};
@@ -266,31 +267,6 @@ fn figures(reports: Vec<String>) -> PyResult<Vec<Picture>> {
     Ok(pictures(wordline_report::figures(&comparison(&reports, vec![])?)))
 }
 
-/// A page of any kind: its heading and a body in HTML; the footer has the version.
-#[pyfunction]
-fn page(
-    title: String,
-    lead: String,
-    facts: Vec<(String, String)>,
-    command: Option<String>,
-    body: &str,
-) -> String {
-    let heading = Heading { title, lead, facts, command };
-    wordline_report::page(&heading, body, &[format!("Wordline {}", wordline_run::VERSION)])
-}
-
-/// The baseline's color, and those of the other schemes in order.
-#[pyfunction]
-fn colours() -> (&'static str, [&'static str; 7]) {
-    (palette::BASELINE, palette::SCHEMES)
-}
-
-/// The color of a program cause, by its key.
-#[pyfunction]
-fn cause_colour(cause: &str) -> &'static str {
-    palette::cause(cause)
-}
-
 /// Inspection of a trace, as JSON.
 #[pyfunction]
 fn inspect(py: Python<'_>, file: &str) -> PyResult<String> {
@@ -450,9 +426,10 @@ fn _wordline(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(why, m)?)?;
     m.add_function(wrap_pyfunction!(table, m)?)?;
     m.add_function(wrap_pyfunction!(html, m)?)?;
-    m.add_function(wrap_pyfunction!(page, m)?)?;
-    m.add_function(wrap_pyfunction!(colours, m)?)?;
-    m.add_function(wrap_pyfunction!(cause_colour, m)?)?;
+    m.add_function(wrap_pyfunction!(page::page, m)?)?;
+    m.add_function(wrap_pyfunction!(page::parts, m)?)?;
+    m.add_function(wrap_pyfunction!(page::colours, m)?)?;
+    m.add_function(wrap_pyfunction!(page::cause_colour, m)?)?;
     m.add_function(wrap_pyfunction!(admitted, m)?)?;
     m.add_function(wrap_pyfunction!(estimate, m)?)?;
     m.add_function(wrap_pyfunction!(size, m)?)?;

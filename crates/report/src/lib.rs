@@ -17,7 +17,7 @@ pub use pictures::palette;
 pub use fio::fio_json;
 pub use page::comparison::{NOT_MODELLED, PAGE, data_of, html, html_at};
 pub use page::lifetime::lifetime_html;
-pub use page::parts::{Heading, page};
+pub use page::parts::{Heading, Section, page, sections};
 pub use page::trace::trace_html;
 pub use pictures::figure::Figure;
 pub use pictures::lifetime::lifetime_figures;

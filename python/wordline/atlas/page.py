@@ -71,7 +71,7 @@ def to_html(
         lead=findings[0].replace("`", "") if findings else "",
         facts=facts,
         command=None,
-        body=_decision(atlas, command) + pages.parts(parts) + _data(atlas),
+        body=_decision(atlas, command) + _wordline.parts(parts, "Decision") + _data(atlas),
     )
 
 

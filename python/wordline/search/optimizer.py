@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from wordline import Report, Run, UserError, _bar, _frame, _wordline, parameters
-from wordline._api import AnyScheme
+from wordline._api import AnyScheme, described
 from wordline.commands import need
 from wordline.search import score
 from wordline.search.space import Bounds, Dimension, dimensions, spelled
@@ -265,9 +265,9 @@ def tune(
     from wordline.cluster import at
     from wordline.runs import Runner
 
-    how = score.conditions(
-        workloads, device, set, traces, initial=initial, requests=requests, fit=fit
-    )
+    files = (None, traces)
+    like = described("", device, "", seed, requests, set, initial, files, fit, False)
+    how = score.conditions(workloads, like)
     for number, name in ((trials, "trials"), (seeds, "seeds")):
         if number < 1:
             raise UserError(f"{name}={number} is not at least 1")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,7 +11,6 @@ from wordline import Report, Run, UserError
 from wordline._measures import value
 from wordline.atlas.cells import LEAST_LATENCY_US
 from wordline.interval import mean_and_half_width
-from wordline.parameters import spelled
 
 #: Objectives with a name of their own.
 NAMED = {"lifetime": "+lifetime.total_bytes_written"}
@@ -91,30 +89,18 @@ def ratio(samples: Sequence[float]) -> Ratio:
     return Ratio(math.exp(mean), math.exp(mean - half), math.exp(mean + half))
 
 
-def conditions(
-    workloads: Sequence[Any],
-    device: str | os.PathLike[str],
-    changes: Mapping[str, object] | None,
-    traces: str | os.PathLike[str] | None,
-    *,
-    initial: str,
-    requests: int | None,
-    fit: str | None,
-) -> dict[str, Any]:
-    """Return what all runs have in common, as `Run` takes it.
+#: What all runs of a search, or of a verdict, have in common.
+_COMMON = ("device", "initial", "set", "requests", "fit", "traces")
+
+
+def conditions(workloads: Sequence[Any], run: Run) -> dict[str, Any]:
+    """Return what all runs have in common with one, as `Run` takes it.
 
     Raises `UserError`: the workloads are none.
     """
     if isinstance(workloads, str) or not workloads:
         raise UserError(f"workloads={workloads!r}: pass a list of at least one")
-    return {
-        "device": os.fspath(device),
-        "initial": initial,
-        "set": tuple((key, spelled(value)) for key, value in (changes or {}).items()),
-        "requests": requests,
-        "fit": fit,
-        "traces": None if traces is None else os.fspath(traces),
-    }
+    return {key: getattr(run, key) for key in _COMMON}
 
 
 def runs(

@@ -12,7 +12,7 @@ from dataclasses import asdict
 from typing import Any
 
 from wordline import Fault, Refused, UserError, _wordline, spelling
-from wordline._api import AnyScheme
+from wordline._api import AnyScheme, described
 from wordline.subprocess_runner import environment
 
 #: Seeds that a search which begins with 1 does not come to.
@@ -81,9 +81,9 @@ def judge(
     """
     from wordline.search import score
 
-    how = score.conditions(
-        workloads, device, set, traces, initial=initial, requests=requests, fit=fit
-    )
+    files = (None, traces)
+    like = described("", device, "", seed, requests, set, initial, files, fit, False)
+    how = score.conditions(workloads, like)
     if seeds < 2:
         raise UserError(f"seeds={seeds}: an interval needs at least 2")
     score.objectives(objectives)

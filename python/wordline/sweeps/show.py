@@ -112,7 +112,7 @@ def page(
         facts=facts,
         command=None,
         body=decision.block(table, scatter, rests)
-        + pages.parts(_parts(table, grid, folder, front, changes)),
+        + _wordline.parts(_parts(table, grid, folder, front, changes), "Decision"),
     )
     path = folder / "index.html"
     with naming(path):

@@ -42,13 +42,56 @@ pub fn page(heading: &Heading, body: &str, footer: &[String]) -> String {
     page.end(&lines)
 }
 
+/// A section of a page from Markdown.
+#[derive(Clone, Debug)]
+pub struct Section {
+    /// The title, as text.
+    pub title: String,
+    /// What it holds, in HTML that the caller has sanitized.
+    pub html: String,
+    /// Its result, next to the title.
+    pub finding: String,
+    /// What an address ends in that leads there; from the title if it is empty.
+    pub id: String,
+}
+
+/// Sections as HTML below a list of contents, which calls the head of the page `head`.
+pub fn sections(found: &[Section], head: &str) -> String {
+    let mut page = Page::default();
+    page.contents(head);
+    for section in found {
+        let own = if section.id.is_empty() { id_of(&section.title) } else { section.id.clone() };
+        let taken = |id: &String| page.contents.iter().any(|(other, _)| other == id);
+        let numbered = (2..).map(|n| format!("{own}-{n}"));
+        let id = std::iter::once(own.clone()).chain(numbered).find(|id| !taken(id)).unwrap_or_default();
+        page.contents.push((id.clone(), section.title.clone()));
+        page.open_section(&section.title, &id, &section.finding, "body written");
+        page.text.push_str(&section.html);
+        page.text.push('\n');
+        page.end_section();
+    }
+    page.insert_contents();
+    page.text
+}
+
+/// What an address ends in that leads to a section of this title.
+fn id_of(title: &str) -> String {
+    let lower = title.to_lowercase();
+    let words = lower.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    match words.collect::<Vec<_>>().join("-") {
+        id if id.is_empty() => "part".to_string(),
+        id => id,
+    }
+}
+
 /// A page under construction.
+#[derive(Default)]
 pub(crate) struct Page {
     text: String,
     /// The id of each section, and its name in the table of contents.
     contents: Vec<(String, String)>,
     /// Where to insert the table of contents, and its name for the head of the page.
-    contents_at: Option<(usize, &'static str)>,
+    contents_at: Option<(usize, String)>,
     /// Sentences of captions already used in the section.
     said: Vec<String>,
 }
@@ -56,7 +99,7 @@ pub(crate) struct Page {
 impl Page {
     pub(crate) fn begin(title: &str) -> Page {
         let text = String::with_capacity(256 * 1024);
-        let mut page = Page { text, contents: vec![], contents_at: None, said: vec![] };
+        let mut page = Page { text, ..Page::default() };
         page.push(format_args!(
             concat!(
                 "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n",
@@ -212,24 +255,29 @@ impl Page {
     }
 
     /// Insert the table of contents here, once the sections are known. `head` names the head of the page.
-    pub(crate) fn contents(&mut self, head: &'static str) {
-        self.contents_at = Some((self.text.len(), head));
+    pub(crate) fn contents(&mut self, head: &str) {
+        self.contents_at = Some((self.text.len(), head.to_string()));
     }
 
     /// A section, with its result next to the title. All sections but the first are folded.
     pub(crate) fn section(&mut self, title: &str, id: &str, finding: &str) {
         self.said.clear();
-        let open = if self.contents.is_empty() { " open" } else { "" };
         let (first, rest) = id.split_at(1.min(id.len()));
         let short = format!("{}{}", first.to_uppercase(), rest.replace('-', " "));
         let name = if title.chars().count() <= BRIEF { title.to_string() } else { short };
         self.contents.push((id.to_string(), name));
+        self.open_section(title, id, finding, "body");
+    }
+
+    /// Open the section that the list of contents has last.
+    fn open_section(&mut self, title: &str, id: &str, finding: &str, class: &str) {
+        let open = if self.contents.len() == 1 { " open" } else { "" };
         let finding = match finding {
             "" => String::new(),
             text => format!(" <span class=\"finding\">{}</span>", escape(text)),
         };
         self.push(format_args!(
-            "<details class=\"part\" id=\"{id}\"{open}>\n<summary><h2>{}</h2>{finding}</summary>\n<div class=\"body\">\n",
+            "<details class=\"part\" id=\"{id}\"{open}>\n<summary><h2>{}</h2>{finding}</summary>\n<div class=\"{class}\">\n",
             escape(title)
         ));
     }

@@ -7,8 +7,8 @@ import json
 import sys
 import zlib
 
-from wordline.replay.checker import check
-from wordline.replay.log import Damaged, Unreadable, opened
+from wordline_replay.checker import check
+from wordline_replay.log import Damaged, Unreadable, opened
 
 
 def main(args: list[str] | None = None) -> int:

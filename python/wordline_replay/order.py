@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from wordline.replay.drive import PAGES, Region
-from wordline.replay.log import Use
+from wordline_replay.drive import PAGES, Region
+from wordline_replay.log import Use
 
 #: Programs of its neighbors that a wordline bears between two of its own (In-place Switch, IV-D1).
 MOST_INTERFERENCE = 12

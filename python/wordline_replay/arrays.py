@@ -6,9 +6,9 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from wordline.replay.drive import Drive, Region
-from wordline.replay.log import Findings, Use
-from wordline.replay.planes import Operation
+from wordline_replay.drive import Drive, Region
+from wordline_replay.log import Findings, Use
+from wordline_replay.planes import Operation
 
 
 @dataclass(slots=True)

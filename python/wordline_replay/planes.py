@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from wordline.replay.drive import Drive
-from wordline.replay.log import USES, Findings, Use
+from wordline_replay.drive import Drive
+from wordline_replay.log import USES, Findings, Use
 
 
 @dataclass(slots=True)

@@ -12,8 +12,8 @@ register used twice at once, and a cache register only as it may be; each durati
 header; operations whole; and counts, among themselves and against a report.
 """
 
-from wordline.replay.checker import Checker, check
-from wordline.replay.command import main
-from wordline.replay.log import COLUMNS, SCHEMA, USES, Unreadable
+from wordline_replay.checker import Checker, check
+from wordline_replay.command import main
+from wordline_replay.log import COLUMNS, SCHEMA, USES, Unreadable
 
 __all__ = ["COLUMNS", "SCHEMA", "USES", "Checker", "Unreadable", "check", "main"]

@@ -6,13 +6,13 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from wordline.replay import log
-from wordline.replay.arrays import Arrays
-from wordline.replay.blocks import Blocks
-from wordline.replay.counts import Counts
-from wordline.replay.drive import BITS, PAGES, Drive, Region
-from wordline.replay.log import COLUMNS, SCHEMA, USES, Findings, Unreadable, Use
-from wordline.replay.planes import Planes
+from wordline_replay import log
+from wordline_replay.arrays import Arrays
+from wordline_replay.blocks import Blocks
+from wordline_replay.counts import Counts
+from wordline_replay.drive import BITS, PAGES, Drive, Region
+from wordline_replay.log import COLUMNS, SCHEMA, USES, Findings, Unreadable, Use
+from wordline_replay.planes import Planes
 
 
 class Checker:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from wordline.replay import order
-from wordline.replay.drive import Drive, Region
-from wordline.replay.log import Findings, Use
-from wordline.replay.order import Block
-from wordline.replay.planes import Operation
+from wordline_replay import order
+from wordline_replay.drive import Drive, Region
+from wordline_replay.log import Findings, Use
+from wordline_replay.order import Block
+from wordline_replay.planes import Operation
 
 
 class Blocks:

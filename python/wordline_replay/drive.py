@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from wordline.replay.log import Unreadable, Use
+from wordline_replay.log import Unreadable, Use
 
 BITS = {"slc": 1, "mlc": 2, "tlc": 3, "qlc": 4}
 PAGES = ("lsb", "csb", "msb", "tsb")

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from wordline.replay.drive import Drive, Region
-from wordline.replay.log import Findings
-from wordline.replay.planes import Operation
+from wordline_replay.drive import Drive, Region
+from wordline_replay.log import Findings
+from wordline_replay.planes import Operation
 
 #: The report calls the moves between regions by another word.
 _REPORT_WORD = {"migrate": "migration"}
-_LOG_WORD = {word: cause for cause, word in _REPORT_WORD.items()}
 
 
 @dataclass
 class Counts:
-    """What operations that have ended come to."""
+    """What operations that have ended come to, by the words of the report."""
 
     drive: Drive
     findings: Findings
@@ -36,7 +34,7 @@ class Counts:
         if operation.from_register:
             return  # nothing was sensed
         if u.kind == "read":
-            self._reads[u.cause] += 1
+            self._reads[_REPORT_WORD.get(u.cause, u.cause)] += 1
         elif u.kind == "erase":
             self._erases[u.mode] += 1
         else:
@@ -51,6 +49,7 @@ class Counts:
             return
         pages: dict[int, str] = {}
         for slot, _, sectors, cause in u.parts():
+            cause = _REPORT_WORD.get(cause, cause)
             self._program_bytes[cause, region.name] += sectors * self.drive.sector
             rest -= sectors * self.drive.sector
             pages.setdefault((slot - u.slot) // region.slots_per_page, cause)
@@ -65,32 +64,26 @@ class Counts:
         # A log goes on until the drive has nothing left to do; the other figures do not.
         after = report.get("after_last_request") or {}
         flash = after.get("flash_total") or report["flash"]
-        for word in _words(self._reads, flash["reads"]):
-            ours = self._reads[_LOG_WORD.get(word, word)]
-            self._same(f"reads of cause {word}", ours, flash["reads"].get(word, 0))
-        for word in _words(self._programs, flash["programs"]):
-            theirs = flash["programs"].get(word, {})
-            ours = self._programs[_LOG_WORD.get(word, word)]
-            self._same(f"pages programmed of cause {word}", ours, sum(theirs.values()))
-            ours = self._reprograms[_LOG_WORD.get(word, word)]
-            self._same(f"pages reprogrammed of cause {word}", ours, theirs.get("reprogram", 0))
-        for word in _words((c for c, _ in self._program_bytes), flash["program_bytes"]):
-            kinds = flash["program_bytes"].get(word, {})
+        for cause in sorted({*self._reads, *flash["reads"]}):
+            self._same(f"reads of cause {cause}", self._reads[cause], flash["reads"].get(cause, 0))
+        for cause in sorted({*self._programs, *flash["programs"]}):
+            theirs, ours = flash["programs"].get(cause, {}), self._programs[cause]
+            self._same(f"pages programmed of cause {cause}", ours, sum(theirs.values()))
+            ours = self._reprograms[cause]
+            self._same(f"pages reprogrammed of cause {cause}", ours, theirs.get("reprogram", 0))
+        counted = {cause for cause, _ in self._program_bytes}
+        for cause in sorted({*counted, *flash["program_bytes"]}):
+            kinds = flash["program_bytes"].get(cause, {})
             for region in self.drive.regions:
                 theirs = sum(regions.get(region, 0) for regions in kinds.values())
-                ours = self._program_bytes[_LOG_WORD.get(word, word), region]
-                self._same(f"bytes programmed of cause {word} in region {region}", ours, theirs)
+                ours = self._program_bytes[cause, region]
+                self._same(f"bytes programmed of cause {cause} in region {region}", ours, theirs)
         told = flash.get("multiplane", {}).get("operations", {})
-        for kind in sorted(set(together) | set(told)):
+        for kind in sorted({*together, *told}):
             self._same(f"{kind}s together with others", together[kind], told.get(kind, 0))
-        for mode in sorted(set(self._erases) | set(flash["erases"])):
+        for mode in sorted({*self._erases, *flash["erases"]}):
             self._same(f"erases in {mode} mode", self._erases[mode], flash["erases"].get(mode, 0))
 
     def _same(self, what: str, ours: int, theirs: int) -> None:
         if ours != theirs:
             self.findings.wrong("report", f"{theirs} {what}", f"{ours} as in the log")
-
-
-def _words(ours: Iterable[str], theirs: Iterable[str]) -> list[str]:
-    """Return the causes of a log and of a report, by the words of the report."""
-    return sorted({_REPORT_WORD.get(k, k) for k in ours} | set(theirs))
