@@ -76,6 +76,16 @@ def test_number_that_is_not_whole_is_a_user_error(name, value):
         wl.run(device="fair-tlc", scheme="conventional", workload="uniform", **{name: value})
 
 
+def test_more_requests_than_the_engine_counts_are_refused():
+    with pytest.raises(wl.UserError, match=r"requests=18446744073709551616 is not below 2\*\*64"):
+        wl.run(device="fair-tlc", scheme="conventional", workload="uniform", requests=2**64)
+
+
+def test_names_may_be_bytes_as_of_the_file_system():
+    names = {"device": b"fair-tlc", "workload": b"uniform"}
+    assert wl.run(**names, scheme="conventional", requests=100).host.requests == 100
+
+
 def test_comparison_has_its_decision():
     both = wl.compare(schemes=["conventional", "slc-cache"], **SMALL)
     decision = both.decision

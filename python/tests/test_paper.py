@@ -185,6 +185,9 @@ def test_comparisons_and_sweeps_have_the_same_figures():
         compared.to_latex(["waf.totl"])
     with pytest.raises(wl.UserError, match=r"flash\.reads\.gc is not in the table of this sweep"):
         swept.to_latex(["flash.reads.gc"])
+    for one in (compared, swept):
+        with pytest.raises(wl.UserError, match=r"figures is the text 'waf\.total'; pass a list"):
+            one.to_latex("waf.total")
     at = compared.plot.latency("write", width="column")
     # From the ground up, with the interval of a quantile over the replicas.
     assert all(line.get_ydata()[0] == 0 for line in at.lines[:2])

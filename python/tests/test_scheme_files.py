@@ -99,6 +99,27 @@ def test_broken_files_are_named_with_their_line(wordline, tmp_path):
         assert "Traceback" not in done.err
 
 
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ("x = 1 / 0", "ZeroDivisionError: division by zero"),
+        ("import sys; sys.exit(4)", "SystemExit: 4"),
+        (
+            "class A(wl.Scheme): n = wl.Param([1], 'n')",
+            "the default of a parameter is [1]; allowed:",
+        ),
+    ],
+)
+def test_file_that_raises_is_named_with_its_line(wordline, tmp_path, wrong, said):
+    (tmp_path / "top.py").write_text(f"import wordline as wl\n{wrong}\n")
+    done = wordline(
+        "run", "--device", "fair-tlc", "--workload", "uniform", "--scheme", "py:top.py#A"
+    )
+    assert done.code == 2
+    assert f"top.py cannot be loaded: {tmp_path}/top.py:2: {said}" in done.err
+    assert "Traceback" not in done.err
+
+
 def test_class_may_be_left_out_where_there_is_one(wordline, tmp_path):
     written(tmp_path, "from helper import SIZE")
     run = ["run", "--device", "fair-tlc", "--workload", "uniform", "--requests", "500", "--scheme"]
@@ -122,7 +143,7 @@ def test_scheme_that_fails_after_its_run_is_an_error(wordline, tmp_path):
     run = ["run", "--device", "fair-tlc", "--workload", "uniform", "--requests", "500", "--scheme"]
     done = wordline(*run, "py:met.py#Mine")
     assert done.code == 1
-    assert "error: scheme mine: metrics() returned {'a': 5}\n" in done.err
+    assert "error: scheme mine: metrics() returned {'a': 5}\n  allowed: a dictionary" in done.err
     assert "the results above are complete, but for the metrics of the scheme" in done.err
     # It is called after the last request, at no time of the drive.
     assert "raised in metrics of the scheme mine\n" in done.err

@@ -457,3 +457,17 @@ def test_full_standard_output_is_not_taken_for_the_folder(wordline, tmp_path):
     assert last == "error: standard output cannot be written: No space left on device"
     # The runs are there.
     assert list((tmp_path / "s" / "runs").glob("*.json"))
+
+
+def test_files_are_written_if_nobody_reads_the_table(tmp_path):
+    words = (
+        "sweep --device fair-tlc --workload uniform --requests 300 --scheme conventional --out o"
+    )
+    done = subprocess.Popen(
+        [sys.executable, "-m", "wordline", *words.split()],
+        cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    assert done.stdout is not None
+    done.stdout.close()
+    assert done.wait() == 0
+    assert {f.name for f in (tmp_path / "o").iterdir()} >= {"sweep.csv", "index.html"}

@@ -459,9 +459,9 @@ def described(
     """Return a run as it is described with paths and mappings; the files are a state and traces."""
     from_state, traces = (None if f is None else os.fspath(f) for f in files)
     return Run(
-        device=os.fspath(device),
+        device=os.fsdecode(device),
         scheme=spelling.text(scheme),
-        workload=os.fspath(workload),
+        workload=os.fsdecode(workload),
         seed=whole("seed", seed),
         requests=counted("requests", requests),
         set=tuple((key, spelled(value)) for key, value in _mapping(changes).items()),

@@ -53,7 +53,7 @@ def _after(arguments: list[str]) -> int:
     if runner is None or not runner.shown:
         return 0
     name = getattr(runner.shown[0], "of_scheme", None)
-    last = str(runner.shown[0]).partition("\n")[0]
+    last = str(runner.shown[0])
     said = f"scheme {name}: {last}" if name else last
     said += "\n  the results above are complete, but for the metrics of the scheme"
     _wordline.show_error(arguments, said)

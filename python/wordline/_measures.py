@@ -188,6 +188,16 @@ def numbers_of_reports() -> Iterator[str]:
     yield from dict.fromkeys(below(schema, ()))
 
 
+def listed(figures: Iterable[str]) -> list[str]:
+    """Return paths of figures as a list.
+
+    Raises `UserError`: they are one text, whose letters would be taken for paths.
+    """
+    if isinstance(figures, str):
+        raise UserError(f"figures is the text {figures!r}; pass a list of paths")
+    return list(figures)
+
+
 def check_paths(paths: Iterable[str]) -> None:
     """Refuse a path where no report has a number, before any run.
 

@@ -383,7 +383,7 @@ class Comparison(_Shown, Sequence[Report]):
         """
         data = [report.to_dict() for report in self.reports]
         rows: list[tuple[list[str], dict[str, _measures.Spread | None]]] = []
-        paths = list(_measures.FIGURES if figures is None else figures)
+        paths = _measures.listed(_measures.FIGURES if figures is None else figures)
         for report, own in zip(self.reports, data, strict=True):
             means: Mapping[str, Estimate] = report.replicas.figures if report.replicas else {}
             row: dict[str, _measures.Spread | None] = {}

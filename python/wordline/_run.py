@@ -186,6 +186,8 @@ def asked(
         raise UserError(f"replicas={replicas} is not between 1 and {most}")
     if run.requests is not None and run.requests < 1:
         raise UserError(f"requests={run.requests}: at least one request is needed")
+    if run.requests is not None and run.requests >= 2**64:
+        raise UserError(f"requests={run.requests} is not below 2**64")
     if run.after is not None and run.from_state is not None:
         raise UserError("after and from_state exclude each other; use one of them")
     own = ("device", "workload", "seed", "requests", "from_state", "traces", "fit", "check")

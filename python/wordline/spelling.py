@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 import sys
+import traceback
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -38,8 +39,17 @@ def _loaded(file: str) -> Any:
         where = f"{e.filename or file}:{e.lineno}"
         line = f"\n    {e.text.strip()}" if e.text else ""
         raise UserError(f"{PREFIX}{file} cannot be loaded: {where}: {e.msg}{line}") from e
+    except (Exception, SystemExit) as e:
+        what = str(e) if isinstance(e, UserError) else f"{type(e).__name__}: {e}"
+        raise UserError(f"{PREFIX}{file} cannot be loaded: {_raised_at(e, path)}: {what}") from e
     finally:
         _loading.pop()
+
+
+def _raised_at(e: BaseException, path: Path) -> str:
+    """Return where a file stood when its loading failed: ``/home/me/mine.py:9``."""
+    own = [at for at in traceback.extract_tb(e.__traceback__) if at.filename == str(path.resolve())]
+    return f"{path.resolve()}:{own[-1].lineno}" if own else str(path.resolve())
 
 
 def deciding() -> dict[int, str]:

@@ -78,10 +78,16 @@ def main(
             result.perform(asked, runner, paths, results.append)
     finally:
         # Whatever cannot be written, the table is known.
+        unread: BrokenPipeError | None = None
         for done in results:
-            show.terminal(done.table, done._rests(), done.changes())
-            print(bars.summary())
+            try:
+                show.terminal(done.table, done._rests(), done.changes())
+                print(bars.summary())
+            except BrokenPipeError as e:
+                unread = e  # the files have readers of their own
     (done,) = results
     for path in done.save(out, axes or None):
         tell(f"wrote {path}")
+    if unread:
+        raise unread
     return int(any(combination.failed for combination in done))

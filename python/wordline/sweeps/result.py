@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 from wordline import Refused, Report, Run, _frame, _latex
-from wordline._measures import FIGURES
+from wordline._measures import FIGURES, listed
 from wordline.runs import FAILURES, Runner, stand_ins
 from wordline.sweeps import frontier as pareto
 from wordline.sweeps import kept
@@ -233,7 +233,7 @@ class Sweep(Sequence[Combination]):
         return _latex.table(self.axes, named, figures, caption=caption, label=label)
 
     def _need(self, paths: Sequence[str]) -> None:
-        for path in paths:
+        for path in listed(paths):
             if path not in self.table.paths:
                 raise self.table.lacks(path)
 

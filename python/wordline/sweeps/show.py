@@ -20,11 +20,19 @@ from wordline.sweeps.grid import Grid
 from wordline.sweeps.table import Combination, Differences, Form, Table, traceback_there
 
 
+class _Output(Console):
+    """Standard output."""
+
+    def on_broken_pipe(self) -> None:
+        """Leave the error to the command, which has files to write; rich would exit."""
+        raise
+
+
 def terminal(table: Table, rests: steady.Steady, changes: Differences | None = None) -> None:
     """Print the table, how many runs are steady, the differences, and what was refused."""
-    console = Console(soft_wrap=False)
+    console = _Output(soft_wrap=False)
     if not console.is_terminal:
-        console = Console(width=max(100, 24 * (len(table.axes) + len(table.paths))))
+        console = _Output(width=max(100, 24 * (len(table.axes) + len(table.paths))))
     console.print(_printed(table, shown), highlight=False)
     if rests.runs:
         console.print(decision.certainty(table, rests), highlight=False, markup=False)

@@ -146,7 +146,7 @@ impl Draft {
         };
 
         let remark = "Asked = what was given to `wordline device new`".to_string();
-        let of = format!("{} of {} on {} channels", spaced(self.capacity), self.cell, self.channels);
+        let of = format!("{} of {} on {} channels", spaced(printed(self.capacity)), self.cell, self.channels);
         let mut sheet = Sheet::new(&[remark], &self.name, &of);
         sheet.table("medium.flash");
         sheet.put("channels", self.channels, "Asked");
@@ -205,7 +205,7 @@ impl Draft {
             sheet.put_text("packing", "page", "ASSUMED: units of several writes share a page");
         }
         sheet.table("capacity");
-        sheet.put_text("logical", self.capacity, "Asked");
+        sheet.put_text("logical", printed(self.capacity), "Asked");
         sheet.table("host");
         sheet.put_text("rate", self.interface.rate, format!("Asked: {}", self.interface.word));
         // A request occupies the link for this long, so that it bounds the requests a second: 2 M of them.
@@ -241,11 +241,42 @@ impl Draft {
             sheet.put(
                 "static_blocks",
                 cache,
-                format!("Asked: {} over {planes} planes", self.slc_cache.unwrap_or_default()),
+                format!("Asked: {} over {planes} planes", printed(self.slc_cache.unwrap_or_default())),
             );
             sheet.put_text("trigger", "free_blocks < 10%", "ASSUMED: not in data sheets");
             sheet.put_text("when_full", "direct", "ASSUMED: writes then bypass the cache");
         }
         sheet.finish()
+    }
+}
+
+/// A size as data sheets have it: a capacity that is no multiple of 1 MiB in decimal units, `960.2GB`.
+fn printed(size: Bytes) -> String {
+    const MB: u64 = 1_000_000;
+    if !size.0.is_multiple_of(MB) || size.0.is_multiple_of(1 << 20) {
+        return size.to_string();
+    }
+    let (unit, megabytes) = match size.0 / MB {
+        1_000_000.. => ("TB", 1_000_000),
+        1_000.. => ("GB", 1_000),
+        _ => ("MB", 1),
+    };
+    let (whole, rest) = (size.0 / MB / megabytes, size.0 / MB % megabytes);
+    let digits = format!("{:06}", rest * (1_000_000 / megabytes));
+    let digits = digits.trim_end_matches('0');
+    if digits.is_empty() { format!("{whole}{unit}") } else { format!("{whole}.{digits}{unit}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The printed size is short, and is read as the same number of bytes.
+    #[test]
+    fn capacities_are_printed_as_they_are_asked() {
+        for text in ["1TB", "960.2GB", "1.92TB", "24GB", "500MB", "1TiB", "512GiB", "23437501KiB"] {
+            let size: Bytes = text.parse().unwrap();
+            assert_eq!(printed(size), text);
+        }
     }
 }

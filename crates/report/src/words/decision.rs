@@ -38,9 +38,10 @@ pub(crate) fn decisive(mut groups: Vec<Group>, reports: &[Report]) -> Vec<Group>
     groups
 }
 
-/// Whether at least two runs have it with different values.
+/// Whether at least two runs have it with different values, and half of them have it at all.
 fn differs(row: &Row) -> bool {
-    row.values.iter().flatten().count() > 1 && !row.is_alike()
+    let having = row.values.iter().flatten().count();
+    having > 1 && 2 * having >= row.values.len() && !row.is_alike()
 }
 
 /// A comparison with its verdict and decisive measures.
@@ -106,8 +107,11 @@ pub(crate) fn leading(comparison: &Comparison) -> Leading {
     for group in decisive(rows::groups(reports), reports) {
         for row in group.rows {
             let path = row.path;
-            let name =
-                if group.title == "Erases" { format!("{} erases", row.label) } else { row.name(group.title) };
+            let name = match group.title {
+                "Erases" => format!("{} erases", row.label),
+                "Usable capacity" => format!("usable capacity, {}", row.label),
+                title => row.name(title),
+            };
             found.push((path, name, row));
         }
     }

@@ -222,7 +222,7 @@ fn waf_against(reports: &[Report], rival: usize, baseline: usize) -> Option<Stri
 fn under_overload(reports: &[Report], labels: &[String], baseline: usize, overloaded: &[usize]) -> String {
     let who = match (overloaded.len(), reports.len()) {
         (n, all) if n == all => "every scheme".to_string(),
-        (1..=3, _) => overloaded.iter().map(|i| labels[*i].as_str()).collect::<Vec<_>>().join(" and "),
+        (1..=3, _) => list(&overloaded.iter().map(|i| labels[*i].as_str()).collect::<Vec<_>>()),
         (n, all) => format!("{n} of {all} schemes"),
     };
     let mut text = format!(

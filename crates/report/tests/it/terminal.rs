@@ -2,7 +2,9 @@
 
 use crate::sample;
 use unicode_width::UnicodeWidthStr;
-use wordline_report::{Comparison, Estimate, Lifetime, Rows, TerminalStyle, summary, verdict_of};
+use wordline_report::{
+    ChangingCapacity, Comparison, Estimate, Lifetime, Rows, TerminalStyle, summary, verdict_of,
+};
 
 /// All rows, which most tests are about.
 fn table(comparison: &Comparison, style: TerminalStyle) -> String {
@@ -328,6 +330,36 @@ fn nothing_is_concluded_from_latencies_under_overload() {
         alone.contains("admitted), so latency grows with the length of the run; throughput is"),
         "{alone}"
     );
+}
+
+#[test]
+fn overloaded_schemes_are_listed_with_one_and() {
+    let mut c = Comparison::new(sample::four().reports);
+    for r in &mut c.reports[..3] {
+        r.config["pacing"] = serde_json::json!({ "open": { "queue_depth": 1 } });
+        r.latency_us.write.as_mut().unwrap().mean = 9e6;
+    }
+    let names: Vec<String> = c.reports.iter().map(|r| r.scheme.name.clone()).collect();
+    let said = verdict_of(&c);
+    let listed = format!("under {}, {} and {}:", names[0], names[1], names[2]);
+    assert!(said.contains(&listed), "{listed}: {said}");
+}
+
+/// A figure of a few schemes does not decide between many.
+#[test]
+fn figure_that_most_schemes_lack_is_left_out() {
+    let mut c = Comparison::new((0..2).flat_map(|_| sample::four().reports).collect());
+    let mut short = |having: usize| {
+        for (i, r) in c.reports.iter_mut().enumerate() {
+            let bytes = (i as u64 + 1) << 30;
+            let has =
+                ChangingCapacity { usable_bytes: bytes, least_usable_bytes: bytes, ..Default::default() };
+            r.capacity.changing = (i < having).then_some(has);
+        }
+        wordline_report::table(&c, &Rows::Decisive("--all"), plain(200))
+    };
+    assert!(!short(3).contains("Usable"), "{}", short(3));
+    assert!(short(8).contains("Usable"), "{}", short(8));
 }
 
 #[test]

@@ -112,6 +112,10 @@ pub(crate) trait RecordReader: Send {
     fn reordered(&self) -> u64 {
         0
     }
+    /// Number of requests read so far, if it reads them before it returns the first.
+    fn read_ahead(&self) -> u64 {
+        0
+    }
     /// Whether a text ended without a newline, so that its last number may be truncated.
     fn open_end(&self) -> bool {
         false

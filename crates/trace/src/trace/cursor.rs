@@ -135,6 +135,11 @@ impl Cursor {
         self.reader.reordered()
     }
 
+    /// Number of requests read before the first was returned.
+    pub fn read_ahead(&self) -> u64 {
+        self.reader.read_ahead()
+    }
+
     /// Whether a text ended without a newline.
     pub fn open_end(&self) -> bool {
         self.reader.open_end()

@@ -3,7 +3,7 @@
 use crate::error::{ErrorKind, Problem, WorkloadError};
 use crate::reading::record::Position;
 use crate::text::numbers::grouped;
-use crate::trace::detect::typed;
+use crate::trace::detect::{Identified, typed};
 use crate::trace::scan::{Scan, place, place_in};
 
 /// Errors of a trace of this format: no requests, unusable lines that are not skipped, or decreasing times if
@@ -11,7 +11,7 @@ use crate::trace::scan::{Scan, place, place_in};
 pub(crate) fn judge(
     scan: &Scan,
     label: &str,
-    format: &str,
+    identified: &Identified,
     skip_bad: bool,
     in_order: bool,
 ) -> Result<(), WorkloadError> {
@@ -22,8 +22,7 @@ pub(crate) fn judge(
         let first = lines.peek().map_or(label.to_string(), |u| place_in(label, u.file.as_deref(), u.at));
         let binary = scan.unusable.first.first().is_some_and(|u| !matches!(u.at, Position::Line(_)));
         let parts = if binary { "records" } else { "lines" };
-        let mut what =
-            format!("{} of {} {parts} cannot be used:", grouped(bad), grouped(bad + scan.requests));
+        let mut what = format!("{} of {} {parts} cannot be used:", grouped(bad), grouped(bad + scan.usable));
         for u in lines {
             what += &format!("\n    {}: {}", place(u.file.as_deref(), u.at), u.reason);
         }
@@ -32,14 +31,15 @@ pub(crate) fn judge(
         }
         problems.push(
             Problem::new(ErrorKind::Content, first, what)
-                .allowed(format!("{parts} in {format} format"))
+                .allowed(format!("{parts} in {} format", identified.format.name))
                 .hint(format!(
-                    "{0}:skip=bad skips them; `wordline trace inspect {0}` lists them",
-                    typed(label)
+                    "{0}:skip=bad skips them; `wordline trace inspect {0}{1}` lists them",
+                    typed(label),
+                    forced(identified)
                 )),
         );
-    } else if bad > scan.requests {
-        let what = format!("{} lines cannot be used and only {} can", grouped(bad), grouped(scan.requests));
+    } else if bad > scan.usable {
+        let what = format!("{} lines cannot be used and only {} can", grouped(bad), grouped(scan.usable));
         problems.push(
             Problem::new(ErrorKind::Content, label, what)
                 .allowed("with skip=bad, more usable lines than unusable ones")
@@ -70,4 +70,14 @@ pub(crate) fn judge(
         );
     }
     WorkloadError::of_all(problems)
+}
+
+/// The option without which the format would not be recognized: ` --format 'csv:time=ts:ms,...'`.
+fn forced(identified: &Identified) -> String {
+    if !identified.format.needs_settings() {
+        return String::new();
+    }
+    let told = identified.settings.iter().filter(|(key, _)| identified.told.contains(key));
+    let options: Vec<String> = told.map(|(key, value)| format!("{key}={value}")).collect();
+    format!(" --format '{}:{}'", identified.format.name, options.join(",").replace('\'', "'\\''"))
 }

@@ -106,6 +106,9 @@ pub(crate) struct Scan {
     /// Whether a text ended without a newline.
     pub open_end: bool,
     pub unusable: Unusable,
+    /// Requests among the lines in which the unusable ones were counted: more than `requests` if a part of a
+    /// sorted trace was requested.
+    pub usable: u64,
     pub asides: u64,
     pub volumes: Vec<VolumeScan>,
     /// Longest read, write or trim in blocks.
@@ -145,6 +148,7 @@ impl Scan {
         let Pass { mut scan, cursor, .. } = pass;
         scan.asides = cursor.asides();
         scan.reordered = cursor.reordered();
+        scan.usable = scan.requests.max(cursor.read_ahead());
         scan.open_end = cursor.open_end();
         for (volume, label) in scan.volumes.iter_mut().zip(cursor.volumes()) {
             volume.label.clone_from(label);

@@ -279,6 +279,7 @@ pub(crate) struct Sorted {
     spill: Option<Spill>,
     stage: Stage,
     latest: u64,
+    read: u64,
     reordered: u64,
     at: (Position, u32),
 }
@@ -291,11 +292,12 @@ impl Sorted {
     fn with_chunks_of(input: Box<dyn RecordReader>, capacity: usize) -> Sorted {
         let at = (input.position(), input.part());
         let (chunk, stage) = (Chunk::default(), Stage::Taking);
-        Sorted { input, chunk, capacity, spill: None, stage, latest: 0, reordered: 0, at }
+        Sorted { input, chunk, capacity, spill: None, stage, latest: 0, read: 0, reordered: 0, at }
     }
 
     #[inline]
     fn take(&mut self, record: Record) -> io::Result<()> {
+        self.read += 1;
         self.reordered += u64::from(record.time < self.latest);
         self.latest = self.latest.max(record.time);
         if self.chunk.items.len() == self.capacity {
@@ -370,6 +372,10 @@ impl RecordReader for Sorted {
 
     fn reordered(&self) -> u64 {
         self.reordered
+    }
+
+    fn read_ahead(&self) -> u64 {
+        self.read
     }
 
     fn open_end(&self) -> bool {

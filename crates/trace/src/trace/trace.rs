@@ -173,6 +173,9 @@ impl Trace {
             o.reject("requests", "the number of requests is 0".into(), "1 or more", "");
         }
         let duration = o.get::<SimDuration>("duration", "a time such as 10s");
+        if duration == Some(SimDuration::ZERO) {
+            o.reject("duration", "a duration of 0 s leaves no requests".into(), "a time such as 10s", "");
+        }
         let loops = crate::text::limits::number(&mut o, "loops", 1, 1..=1_000_000);
         let bytes = o.get::<ByteBound>("bytes", "a size such as 10GiB, or 3x the drive");
         let skip_bad = o.text("skip").is_some();
@@ -263,7 +266,7 @@ impl Trace {
     /// and no decreasing times unless they are clamped.
     pub(crate) fn judge(&self) -> Result<(), WorkloadError> {
         let refused = self.backwards == Backwards::Refuse;
-        judge(&self.scan, self.source.label(), self.identified.format.name, self.skip_bad, refused)
+        judge(&self.scan, self.source.label(), &self.identified, self.skip_bad, refused)
     }
 
     /// Return an error if options say how to drive a drive, which an output file cannot keep.

@@ -164,6 +164,33 @@ fn zero_length_request_is_named_with_line_and_reason() {
     assert_eq!(all(&format!("{path}:skip=bad")).len(), 50);
 }
 
+/// The unusable lines of a whole table are not compared with a part of its requests; the hint keeps the format.
+#[test]
+fn part_of_a_table_with_unusable_lines_is_read() {
+    let folder = Folder::new();
+    let rows: String =
+        (0..60).map(|n| format!("{n};W;{};{}\n", n * 8, if n % 6 == 0 { 0 } else { 8 })).collect();
+    let path = folder.file("t.csv", format!("ts;op;sector;size\n{rows}").as_bytes());
+    let options = "format=csv,time=ts:ms,offset=sector:sector,size=size:sector,op=op";
+    assert_eq!(all(&format!("{path}:{options},skip=bad,requests=3")).len(), 3);
+    let e = fault(&format!("{path}:{options},requests=3"));
+    says(
+        &e,
+        &[
+            "10 of 60 lines cannot be used",
+            "inspect",
+            " --format 'csv:offset=sector:sector,op=op,size=size:sector,time=ts:ms'` lists them",
+        ],
+    );
+}
+
+#[test]
+fn duration_of_zero_is_refused() {
+    let folder = Folder::new();
+    let path = folder.file("t.csv", msr(50).as_bytes());
+    says(&fault(&format!("{path}:duration=0s")), &["a duration of 0 s leaves no requests"]);
+}
+
 #[test]
 fn mostly_unusable_lines_are_not_skipped_away() {
     let folder = Folder::new();
