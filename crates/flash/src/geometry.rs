@@ -234,9 +234,11 @@ impl Geometry {
         }
         let slot_shift = most_slots.next_power_of_two().trailing_zeros();
         if !has_slot_numbers(blocks, most_slots) {
+            let most = u64::from(u32::MAX) >> slot_shift;
+            let bytes = Bytes(most.saturating_mul(most_slots).saturating_mul(unit.0) >> 30 << 30);
             return fail(format!(
-                "{blocks} blocks of up to {most_slots} slots exceed 32-bit slot numbers; choose larger \
-                 pages or mapping units"
+                "{blocks} blocks of up to {most_slots} mapping units exceed 32-bit numbers; at most {most} blocks, \
+                 {bytes} of flash in units of {unit}; twice as much with mapping.unit and medium.*.page twice as large"
             ));
         }
         let mut g = Geometry {

@@ -27,7 +27,6 @@ mod error;
 #[cfg(test)]
 mod exhaustive;
 mod faults;
-mod holes;
 mod host;
 mod image;
 #[cfg(test)]
@@ -54,6 +53,7 @@ mod stats_report;
 mod stream;
 mod syncing;
 mod through;
+mod uniform;
 mod volatile;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -97,6 +97,11 @@ impl Volatile {
         !self.left.is_empty()
     }
 
+    /// The sectors that differ from the flash.
+    pub(crate) fn left_sectors(&self) -> impl Iterator<Item = u64> + '_ {
+        self.left.keys().copied()
+    }
+
     /// Whether a cut left data other than the flash's in a sector.
     pub(crate) fn has_left_data(&self, at: u64, sector: u64) -> bool {
         !self.left.is_empty() && self.left.get(&at).is_some_and(|left| left.bytes(sector as usize).is_some())

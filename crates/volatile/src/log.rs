@@ -64,6 +64,18 @@ pub enum Event {
     },
 }
 
+impl Event {
+    /// Write the event as a log has it.
+    ///
+    /// # Errors
+    /// If writing fails.
+    pub fn write(&self, to: &mut impl Write) -> io::Result<()> {
+        let bytes = postcard::to_stdvec(self).map_err(io::Error::other)?;
+        to.write_all(&(bytes.len() as u32).to_le_bytes())?;
+        to.write_all(&bytes)
+    }
+}
+
 /// The log of a client.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Log {
@@ -90,21 +102,28 @@ pub enum LogError {
 }
 
 impl Log {
+    /// Where the head has the number of events of the initial contents, as 64 bits, least byte first.
+    pub const BASE_AT: u64 = MAGIC.len() as u64 + 16;
+
     /// Write the log.
     ///
     /// # Errors
     /// If writing fails.
     pub fn write(&self, to: &mut impl Write) -> Result<(), LogError> {
+        self.write_head(to)?;
+        self.events.iter().try_for_each(|event| event.write(to))?;
+        Ok(to.flush()?)
+    }
+
+    /// Write what precedes the events, for a log whose events are written one by one.
+    ///
+    /// # Errors
+    /// If writing fails.
+    pub fn write_head(&self, to: &mut impl Write) -> io::Result<()> {
         to.write_all(MAGIC)?;
         to.write_all(&self.size.to_le_bytes())?;
         to.write_all(&self.sector.to_le_bytes())?;
-        to.write_all(&(self.base as u64).to_le_bytes())?;
-        for event in &self.events {
-            let bytes = postcard::to_stdvec(event).map_err(|e| LogError::Wrong(e.to_string()))?;
-            to.write_all(&(bytes.len() as u32).to_le_bytes())?;
-            to.write_all(&bytes)?;
-        }
-        Ok(to.flush()?)
+        to.write_all(&(self.base as u64).to_le_bytes())
     }
 
     /// Whether a file begins like a log.
@@ -117,6 +136,17 @@ impl Log {
     /// # Errors
     /// If the file cannot be read or is not a valid log: at which byte, and why.
     pub fn read(from: &mut impl Read) -> Result<Log, LogError> {
+        let (log, end) = Log::read_whole_events(from)?;
+        let cut_off = |at: u64| LogError::Wrong(format!("byte {at}: the file ends within an event"));
+        end.map_or(Ok(log), |at| Err(cut_off(at)))
+    }
+
+    /// Read a log that may end within an event, as one does whose writer was killed. Returns the byte where that event
+    /// begins, if so.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub fn read_whole_events(from: &mut impl Read) -> Result<(Log, Option<u64>), LogError> {
         let mut bytes = vec![];
         from.read_to_end(&mut bytes)?;
         let wrong = |at: usize, what: &str| LogError::Wrong(format!("byte {at}: {what}"));
@@ -137,15 +167,18 @@ impl Log {
         let mut at = MAGIC.len() + 24;
         while at < bytes.len() {
             let length: Option<[u8; 4]> = bytes.get(at..at + 4).and_then(|b| b.try_into().ok());
-            let length = length.map(u32::from_le_bytes).filter(|n| *n <= LONGEST);
+            let length = length.map(u32::from_le_bytes);
+            if length.is_some_and(|n| n > LONGEST) {
+                return Err(wrong(at, "an event of more than 64 MiB"));
+            }
             let event = length.and_then(|n| bytes.get(at + 4..at + 4 + n as usize));
-            let event = event.ok_or_else(|| wrong(at, "the file ends within an event"))?;
+            let Some(event) = event else { return Ok((log, Some(at as u64))) };
             let event: Event = postcard::from_bytes(event).map_err(|e| wrong(at, &e.to_string()))?;
             log.check(&event).map_err(|what| wrong(at, &what))?;
             log.events.push(event);
             at += 4 + length.unwrap_or(0) as usize;
         }
-        Ok(log)
+        Ok((log, None))
     }
 
     /// Whether an event fits the drive.
@@ -208,6 +241,10 @@ mod tests {
         for end in [0, 10, 20, 40, bytes.len() - 1] {
             assert!(Log::read(&mut &bytes[..end]).is_err(), "{end}");
         }
+        // One whose writer was killed has its whole events.
+        let (begun, end) = Log::read_whole_events(&mut &bytes[..bytes.len() - 1]).unwrap();
+        assert_eq!(begun.events, log.events[..5]);
+        assert!(end.is_some_and(|end| end < bytes.len() as u64));
     }
 
     #[test]

@@ -313,6 +313,11 @@ fn impossible_geometry_is_refused() {
     assert!(wide.contains("has 128 sectors of 512B, at most 32"), "{wide}");
     assert!(broken_by("medium.flash.wordlines_per_block", "20000").contains("60000 pages, at most 32768"));
     assert!(broken_by("medium.flash.channels", "100000").contains("has 100000 planes; at most 65,536"));
+    let said = broken_by("medium.flash.blocks_per_plane", "16777216");
+    assert!(
+        said.contains("exceed 32-bit numbers; at most") && said.contains("GiB of flash in units of"),
+        "{said}"
+    );
     let many = [("medium.flash.blocks_per_plane", "16777216"), ("medium.flash.channels", "60000")];
     assert!(read(GOOD, &many).expect_err("too many blocks").contains("choose larger blocks"));
 }

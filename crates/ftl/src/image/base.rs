@@ -370,12 +370,20 @@ impl BaseImage {
         self.mapped
     }
 
-    /// The page from which on none is in the image, where that is known.
-    pub fn end(&self) -> Option<u32> {
-        match self.parts.as_slice() {
+    /// Whether all pages of a range are in the image, or none is, where that is known without a look at each.
+    pub fn uniform(&self, pages: &Range<u32>) -> Option<bool> {
+        // From this page on, none is.
+        let end = match (&self.draw, self.parts.as_slice()) {
             _ if self.mapped == 0 => Some(0),
-            [part] if self.draw.is_none() => part.end,
+            (Some(draw), _) => draw.listed.is_none().then_some(draw.order.len()),
+            (None, [part]) => part.end,
             _ => None,
+        };
+        let end = end?;
+        if end <= pages.start {
+            Some(false)
+        } else {
+            (pages.end <= end && self.mapped == end).then_some(true)
         }
     }
 

@@ -261,14 +261,15 @@ impl<'a> Inspect<'a> {
         self.mapped() * if self.layer.seat.layout.map.is_by_page() { g.unit } else { g.sector }
     }
 
-    /// Whether no logical page of a range has data on flash, as far as that is known without a look at each.
-    pub fn is_untouched(self, pages: std::ops::Range<u32>) -> bool {
-        self.layer.state.map.is_untouched(pages)
+    /// Whether all sectors of a range of logical pages have data on flash, or none has, as far as that is known without
+    /// a look at each page, and except for [`Self::mixed_pages`].
+    pub fn uniform(self, pages: std::ops::Range<u32>) -> Option<bool> {
+        self.layer.state.map.uniform(pages)
     }
 
-    /// The logical pages whose newest data are in RAM.
-    pub fn staged_pages(self) -> impl Iterator<Item = Lpn> + 'a {
-        self.layer.state.staging.iter().map(Staged::lpn)
+    /// Logical pages that may differ from a uniform range around them: with data in RAM, or in some sectors only.
+    pub fn mixed_pages(self) -> impl Iterator<Item = Lpn> + 'a {
+        self.layer.state.staging.iter().map(Staged::lpn).chain(self.layer.state.map.mixed())
     }
 
     /// Whether any operation, staged page or job is left.

@@ -330,12 +330,21 @@ impl Map {
         }
     }
 
-    /// Whether no page of a range holds data, as far as that is known without a look at each.
-    pub fn is_untouched(&self, pages: std::ops::Range<u32>) -> bool {
+    /// Whether all sectors of a range of pages hold data, or none does, as far as that is known without a look at each
+    /// page, and except for [`Self::mixed`].
+    pub fn uniform(&self, pages: std::ops::Range<u32>) -> Option<bool> {
         match self {
-            Map::Page(m) => m.is_untouched(pages),
-            Map::Sector(m) => m.mapped() == 0,
-            Map::Overlay(m) => m.is_untouched(pages),
+            Map::Page(m) => m.uniform(pages),
+            Map::Sector(m) => (m.mapped() == 0).then_some(false),
+            Map::Overlay(m) => m.uniform(pages),
+        }
+    }
+
+    /// Pages that may differ from a uniform range around them.
+    pub fn mixed(&self) -> Vec<Lpn> {
+        match self {
+            Map::Page(_) | Map::Sector(_) => vec![],
+            Map::Overlay(m) => m.mixed(),
         }
     }
 

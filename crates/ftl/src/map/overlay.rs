@@ -97,9 +97,14 @@ impl Overlay {
         runs.fold(page, |mask, (_, run)| mask.union(*run))
     }
 
-    /// Whether no page of a range holds data, as far as that is known without a look at each.
-    pub fn is_untouched(&self, pages: std::ops::Range<u32>) -> bool {
-        self.runs.of.is_empty() && self.pages.is_untouched(pages)
+    /// As of its page map, except for [`Self::mixed`].
+    pub fn uniform(&self, pages: std::ops::Range<u32>) -> Option<bool> {
+        self.pages.uniform(pages)
+    }
+
+    /// Pages that may hold data in some sectors only.
+    pub fn mixed(&self) -> Vec<Lpn> {
+        self.runs.of.keys().map(|page| Lpn(*page)).chain(self.pages.lacking()).collect()
     }
 
     /// The valid sectors in a slot that holds one page.

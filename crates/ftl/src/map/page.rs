@@ -348,11 +348,16 @@ impl PageMap {
         Some(Ppn(self.leaves[(leaf * LEAF + lpn.0 % LEAF) as usize])).filter(|ppn| !ppn.is_none())
     }
 
-    /// Whether no page of a range has a place, as far as that is known without a look at each.
-    pub fn is_untouched(&self, pages: std::ops::Range<u32>) -> bool {
+    /// Whether all pages of a range have a place, or none has, as far as that is known without a look at each.
+    pub fn uniform(&self, pages: std::ops::Range<u32>) -> Option<bool> {
         let leaves = (pages.start / LEAF) as usize..pages.end.div_ceil(LEAF) as usize;
-        let ends = |base: &BaseImage| base.end().is_some_and(|end| end <= pages.start);
-        self.base.as_ref().is_none_or(ends) && self.directory[leaves].iter().all(|leaf| *leaf == 0)
+        let is_untouched = self.directory[leaves].iter().all(|leaf| *leaf == 0);
+        if is_untouched { self.base.as_ref().map_or(Some(false), |base| base.uniform(&pages)) } else { None }
+    }
+
+    /// Pages of the base image that lack sectors.
+    pub fn lacking(&self) -> impl Iterator<Item = Lpn> + '_ {
+        self.base.iter().flat_map(|base| base.lacking.iter().map(|(lpn, _)| *lpn))
     }
 
     /// The place of a page.

@@ -449,9 +449,9 @@ impl Executor {
             }
         };
         self.drive.forget_undone_trims();
-        self.space.forget_trims(&self.drive);
         let number = self.power.cuts().len() as u64 + 1;
         self.drive.volatile_mut().cut(seed, number);
+        self.space.look_anew(&self.drive);
         let takes = self.power.recover(cut, wall, connections);
         self.outbox.note([told(number, cut, self.drive.volatile().cuts().last(), takes)]);
         if connections != Connections::End {

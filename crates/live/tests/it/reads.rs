@@ -3,6 +3,7 @@
 use crate::client::{Client, DISCONNECT, FLUSH, READ, STATUS, TRIM, WRITE, ZEROES};
 use crate::support::{Rng, Served, spec};
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::time::Duration;
 use wordline_live::ServeSpec;
 use wordline_run::RunSpec;
@@ -235,29 +236,70 @@ fn block_status_shows_data_of_a_trim_that_a_cut_undid() {
     assert_eq!(extents(&mut client, 0, 0, all), [(all, 0)]);
 }
 
+/// Bytes of data on a drive of 8 GiB, which takes few requests.
+fn mapped(socket: &Path) -> u64 {
+    let mut client = Client::new(socket, true);
+    let (mut at, mut bytes, mut requests) = (0, 0, 0);
+    while at < 8 << 30 {
+        let most = ((8 << 30) - at).min(4 << 30) - 4096;
+        for (length, state) in extents(&mut client, 0, at, most.max(4096) as u32) {
+            at += u64::from(length);
+            bytes += if state == 0 { u64::from(length) } else { 0 };
+        }
+        requests += 1;
+    }
+    assert!(requests <= 8, "{requests}");
+    bytes
+}
+
+fn large(scheme: &str, initial: &str) -> ServeSpec {
+    let run = RunSpec { initial: initial.into(), ..RunSpec::new("demo-8gb", scheme, "uniform:requests=1") };
+    ServeSpec { run, ..spec(scheme, "0") }
+}
+
 #[test]
 fn map_of_a_large_drive_in_a_folder_takes_few_requests() {
     let folder = tempfile::tempdir().unwrap();
-    let run =
-        RunSpec { initial: "fresh".into(), ..RunSpec::new("demo-8gb", "slc-cache", "uniform:requests=1") };
-    let drive = ServeSpec { run, data: Some(folder.path().to_path_buf()), ..spec("slc-cache", "0") };
-    let data = 5 << 30;
     for written in [0, 16_384] {
-        let served = Served::new(drive.clone());
-        let mut client = Client::new(&served.socket(), true);
-        let (mut at, mut bytes, mut requests) = (0, 0, 0);
-        while at < 8 << 30 {
-            let most = ((8 << 30) - at).min(4 << 30) - 4096;
-            for (length, state) in extents(&mut client, 0, at, most.max(4096) as u32) {
-                at += u64::from(length);
-                bytes += if state == 0 { length } else { 0 };
-            }
-            requests += 1;
-        }
-        assert_eq!(bytes, written);
-        assert!(requests <= 8, "{requests}");
-        client.write(data, &[1; 16_384]);
+        let data = Some(folder.path().to_path_buf());
+        let served = Served::new(ServeSpec { data, ..large("slc-cache", "fresh") });
+        assert_eq!(mapped(&served.socket()), written);
+        Client::new(&served.socket(), true).write(5 << 30, &[1; 16_384]);
         served.stop();
+    }
+}
+
+/// A map of sectors, a cache that loses some, a full drive, and forks of all.
+#[test]
+fn map_takes_few_requests_after_a_cut_and_in_forks() {
+    for (scheme, initial, write_cache, full) in [
+        ("sector", "fresh", 0, 0),
+        ("slc-cache", "fresh", 1 << 20, 0),
+        ("conventional", "fill:50%", 0, 4u64 << 30),
+    ] {
+        let served = Served::new(ServeSpec { write_cache, ..large(scheme, initial) });
+        let holds = |socket: &Path| mapped(socket) - full;
+        assert_eq!(holds(&served.socket()), 0, "{scheme}");
+        let mut client = Client::new(&served.socket(), true);
+        client.write(5 << 30, &[1; 8192]);
+        client.flush();
+        client.write(6 << 30, &[2; 65_536]);
+        for cut in ["", "cut seed=3"] {
+            if !cut.is_empty() {
+                served.ctl(cut);
+            }
+            let now = holds(&served.socket());
+            assert!((8192..=8192 + 8192 + 65_536).contains(&now), "{scheme} {cut}: {now}");
+            let fork = served.folder.path().join(format!("fork{}.sock", cut.len()));
+            served.ctl(&format!("fork nbd=unix:{}", fork.display()));
+            assert_eq!(holds(&fork), now, "{scheme} {cut}");
+        }
+        // A part of what is full is no longer so.
+        if full > 0 {
+            let mut client = Client::new(&served.socket(), true);
+            assert_eq!(client.ask(TRIM, 0, 1 << 30, 1 << 20, &[]).0, 0);
+            assert_eq!(extents(&mut client, 0, 1 << 30, 2 << 20), [(1 << 20, 3), (1 << 20, 0)]);
+        }
     }
 }
 
