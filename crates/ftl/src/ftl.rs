@@ -2,6 +2,7 @@
 //! nor queue: it is called at a time ([`Ftl::at`]).
 
 use crate::file::saved::{Saved, saved};
+use crate::file::table::fetch;
 use crate::flow::begin::contents::{Spread, spread};
 use crate::flow::dispatch::submit;
 use crate::flow::emit::entry_of;
@@ -27,7 +28,7 @@ use crate::state::times::ArrayTime;
 use crate::tables::Tables;
 use crate::view::View;
 use std::fmt;
-use wordline_units::{DieId, HostRequest, Lpn, SimTime};
+use wordline_units::{DieId, HostRequest, Lpn, PlaneId, SimTime};
 
 /// The translation layer.
 pub struct Ftl {
@@ -132,6 +133,34 @@ impl Ftl {
     #[inline(always)]
     pub fn prefetch(&self, pages: (Lpn, Lpn), step: Prefetch) {
         prefetch(&self.layer.state, pages, step);
+    }
+
+    /// Prefetch an operation.
+    #[inline(always)]
+    pub fn prefetch_op(&self, id: OpId) {
+        self.layer.state.ops.prefetch(id);
+    }
+
+    /// Prefetch the block of an operation.
+    #[inline(always)]
+    pub fn prefetch_block(&self, id: OpId) {
+        let state = &self.layer.state;
+        fetch(state.blocks.all(), state.geometry.block_of(state.ops[id].ppn).index());
+    }
+
+    /// Prefetch the request that waits for an operation.
+    #[inline(always)]
+    pub fn prefetch_request(&self, id: OpId) {
+        if let Some(request) = self.request_of(id) {
+            self.layer.requests.prefetch(request);
+        }
+    }
+
+    /// The plane that a page is read from, if that is known without unfolding a part of the map.
+    #[inline(always)]
+    pub fn plane_to_read(&self, lpn: Lpn) -> Option<PlaneId> {
+        let state = &self.layer.state;
+        state.map.peek(lpn).map(|ppn| state.geometry.plane_at(ppn))
     }
 
     /// First and last page of a request.

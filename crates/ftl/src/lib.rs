@@ -37,6 +37,7 @@ pub use flow::program::bind::Binding;
 pub use ftl::Ftl;
 pub use image::base::Mapped;
 pub use initial::initial::{Initial, InitialError, Order};
+pub use file::table::fetch;
 pub use initial::steady_types::{
     Begun, Contents, Known, Law, Regime, Settling, SteadyError, UNTOUCHED, Updates,
 };

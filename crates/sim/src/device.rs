@@ -4,6 +4,7 @@ use crate::completion::Completion;
 use crate::dispatcher::Dispatcher;
 use crate::end::EndOfLife;
 use crate::error::{Busy, DeviceError, RestoreError};
+use crate::look_ahead;
 use crate::metrics::Metrics;
 use crate::observer::Observer;
 use crate::power::PoweredOff;
@@ -18,7 +19,7 @@ use wordline_ftl::{
     About, BoxedMedia, Checked, DriveInfo, Fault, Ftl, HostData, Label, Loader, Refusal, Saved, Saver,
     Scheme, StateError, StateFile, saved_fields,
 };
-use wordline_units::{DieId, HostRequest, SimTime};
+use wordline_units::{DieId, HostRequest, Lpn, SimTime};
 
 /// Inputs of a scheme's layout.
 fn drive_info<'a>(spec: &'a DeviceSpec, geometry: &'a Geometry) -> DriveInfo<'a> {
@@ -214,6 +215,12 @@ impl<P: Probe> Device<P> {
         drive::settle(&mut self.drive);
         self.no_fault()?;
         Ok(number)
+    }
+
+    /// Prefetch the plane from which a page will be read soon, and room in the queue of another page's.
+    #[inline(always)]
+    pub(crate) fn look_ahead(&self, page: Lpn, sooner: Lpn) {
+        look_ahead::reads_come([page, sooner], self.drive.back(), self.ftl());
     }
 
     /// Process all events until a time, which becomes the device's time.

@@ -6,6 +6,7 @@ use crate::clock::Clock;
 use crate::completion::Completion;
 use crate::front_end::FrontEnd;
 use crate::host::timers::Alarm;
+use crate::look_ahead;
 use crate::observer::Observer;
 use crate::power::PoweredOff;
 use crate::probe::Probe;
@@ -74,6 +75,12 @@ impl<P: Probe> Dispatcher<P> {
     #[inline(always)]
     pub fn clock(&self) -> &Clock {
         &self.clock
+    }
+
+    /// The back end.
+    #[inline(always)]
+    pub fn back(&self) -> &BackEnd {
+        &self.back
     }
 
     /// The host's side.
@@ -244,6 +251,7 @@ impl<P: Probe> Dispatcher<P> {
         let (now, sectors) = (self.clock.now(), self.ftl.transfer_sectors(entry.op));
         let end = self.back.begin_on_bus((place, entry), sectors, command, &mut self.clock);
         self.observer.uses_bus(&self.ftl, entry.op, sectors, (now, end));
+        look_ahead::transfer_begins(entry, place.channel, &self.back, &self.ftl);
     }
 
     #[inline(always)]
@@ -287,6 +295,7 @@ impl<P: Probe> Dispatcher<P> {
         if let Some(place) = self.back.sensed(entry, &self.ftl, self.clock.now()) {
             return self.begin_on_bus(place, entry, 0);
         }
+        look_ahead::sensed(entry, &self.back);
         self.serve_first(Ask::Bus(self.back.planes().place(user.plane as usize).channel));
     }
 
@@ -294,6 +303,7 @@ impl<P: Probe> Dispatcher<P> {
     fn bus_done(&mut self, channel: usize) {
         let Some((entry, is_cached)) = self.back.end_at_bus(channel) else { return };
         let (plane, now) = (entry.plane.index(), self.clock.now());
+        look_ahead::transfer_is_over(entry, channel, &self.back, &self.ftl);
         if entry.is_read() && !self.ftl.repeat(entry.op) {
             self.end(entry);
         } else if is_cached {

@@ -8,7 +8,7 @@ use crate::probe::Probe;
 use crate::queues::Queues;
 use std::iter::Fuse;
 use thiserror::Error;
-use wordline_ftl::{Ftl, Prefetch};
+use wordline_ftl::Prefetch;
 use wordline_units::{HostOp, HostRequest, Lpn, SimDuration, SimTime};
 
 /// When requests arrive.
@@ -306,7 +306,7 @@ fn drive_on<P: Probe, E: std::error::Error>(
         }
         let full = device.outstanding() >= depth;
         let goes_on = !full && !run.is_over(device.now(), open) && !run.ends_worn(device, open);
-        let next = if goes_on { stream.next(device.ftl()) } else { None };
+        let next = if goes_on { stream.next(device) } else { None };
         let Some(request) = next else {
             let ended = device.outstanding() == 0;
             if ended && !full {
@@ -359,7 +359,8 @@ impl<S: Iterator<Item = Result<HostRequest, E>>, E> ReadAhead<S, E> {
     }
 
     #[inline]
-    fn next(&mut self, ftl: &Ftl) -> Option<Result<HostRequest, E>> {
+    fn next<P: Probe>(&mut self, device: &Device<P>) -> Option<Result<HostRequest, E>> {
+        let ftl = device.ftl();
         while self.read - self.given < READ_AHEAD && self.left > 0 {
             let request = match self.stream.next() {
                 Some(Ok(request)) => request,
@@ -375,6 +376,7 @@ impl<S: Iterator<Item = Result<HostRequest, E>>, E> ReadAhead<S, E> {
             ftl.prefetch(self.pages_before(0), Prefetch::Leaf);
             ftl.prefetch(self.pages_before(3), Prefetch::Place);
             ftl.prefetch(self.pages_before(6), Prefetch::Block);
+            device.look_ahead(self.pages_before(6).0, self.pages_before(7).0);
             self.read += 1;
         }
         if self.given == self.read {

@@ -14,6 +14,7 @@ mod error;
 mod front_end;
 mod histogram;
 mod host;
+mod look_ahead;
 mod metrics;
 mod observer;
 mod power;

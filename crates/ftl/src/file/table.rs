@@ -95,21 +95,32 @@ impl<T: Pod> DerefMut for Table<T> {
     }
 }
 
-/// Ask the processor for an element of a table; a hint that reads nothing.
+/// Bytes that a cache loads at once.
+const LINE: usize = 64;
+
+/// Ask the processor for an element of a table, with each cache line that it may lie in; a hint that reads nothing.
 #[inline(always)]
-pub(crate) fn fetch<T>(table: &[T], at: usize) {
+pub fn fetch<T>(table: &[T], at: usize) {
+    let Some(element) = table.get(at) else { return };
+    let first: *const u8 = std::ptr::from_ref(element).cast();
+    for offset in (0..size_of::<T>()).step_by(LINE) {
+        fetch_line(first.wrapping_add(offset));
+    }
+    // Where it need not begin with a line, it may end in one more.
+    if !LINE.is_multiple_of(size_of::<T>().max(1)) && align_of::<T>() < LINE {
+        fetch_line(first.wrapping_add(size_of::<T>() - 1));
+    }
+}
+
+#[inline(always)]
+fn fetch_line(address: *const u8) {
     #[cfg(target_arch = "x86_64")]
-    if let Some(element) = table.get(at) {
-        // SAFETY: a prefetch has no effect but on the cache, and faults on no address.
-        unsafe {
-            std::arch::x86_64::_mm_prefetch(
-                std::ptr::from_ref(element).cast(),
-                std::arch::x86_64::_MM_HINT_T0,
-            );
-        }
+    // SAFETY: a prefetch has no effect but on the cache, and faults on no address.
+    unsafe {
+        std::arch::x86_64::_mm_prefetch(address.cast(), std::arch::x86_64::_MM_HINT_T0);
     }
     #[cfg(not(target_arch = "x86_64"))]
-    let _ = (table, at);
+    let _ = address;
 }
 
 #[cfg(test)]

@@ -2,14 +2,18 @@
 
 use crate::state::array::Arrays;
 use crate::state::plane::{Place, Plane, Want};
+use crate::state::queue::Queue;
 use crate::state::queue_delay::{QueueDelays, Work};
 use crate::state::registers::{RegisterUse, Registers};
 use crate::state::resources::{NOTHING, User};
 use crate::state::scheduler::Scheduler;
 use wordline_device::DeviceSpec;
 use wordline_flash::Geometry;
-use wordline_ftl::{BusyTime, Class, Ftl, OpId, OpKind, QueueEntry, Saved, saved_fields};
+use wordline_ftl::{BusyTime, Class, Ftl, OpId, OpKind, QueueEntry, Saved, fetch, saved_fields};
 use wordline_units::{DieId, PlaneId, SimDuration, SimTime};
+
+/// So many planes are many.
+const MANY: usize = 64;
 
 /// The planes of a drive, and the delays of what is queued there. The first operation of a plane waits for at most one
 /// resource: `wants` says for which.
@@ -98,6 +102,30 @@ impl Planes {
     /// The planes of a die.
     pub fn of_die(&self, die: DieId) -> impl Iterator<Item = usize> + use<> {
         self.geometry.planes_of_die(die).map(|plane| plane as usize)
+    }
+
+    /// Whether they are so many that a plane has left the nearest caches when its next event comes.
+    #[inline(always)]
+    pub fn are_many(&self) -> bool {
+        self.planes.len() >= MANY
+    }
+
+    /// Ask for the memory of a plane.
+    #[inline(always)]
+    pub fn prefetch(&self, plane: usize) {
+        fetch(&self.planes, plane);
+    }
+
+    /// The queue of a plane.
+    #[inline(always)]
+    pub fn queue(&self, plane: usize) -> &Queue {
+        &self.planes[plane].queue
+    }
+
+    /// What operations have waited for.
+    #[inline(always)]
+    pub fn delays(&self) -> &QueueDelays {
+        &self.delays
     }
 
     /// The registers of a plane.

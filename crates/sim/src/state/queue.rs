@@ -1,7 +1,7 @@
 //! The queue of a plane: a list for each rank of service, first come first served within one.
 
 use serde::{Deserialize, Serialize};
-use wordline_ftl::{Class, QueueEntry};
+use wordline_ftl::{Class, QueueEntry, fetch};
 
 /// The number of no node.
 const NONE: u32 = u32::MAX;
@@ -101,6 +101,27 @@ impl Queue {
     #[inline(always)]
     pub fn first(&self, rank: usize) -> QueueEntry {
         self.nodes[self.head[rank] as usize].entry
+    }
+
+    /// The first operation of the first rank, if any waits.
+    #[inline(always)]
+    pub fn head(&self) -> Option<&QueueEntry> {
+        let rank = self.queued.trailing_zeros() as usize;
+        self.head.get(rank).map(|head| &self.nodes[*head as usize].entry)
+    }
+
+    /// Ask for the memory of the first operation of the first rank.
+    #[inline(always)]
+    pub fn prefetch_head(&self) {
+        if let Some(head) = self.head.get(self.queued.trailing_zeros() as usize) {
+            fetch(&self.nodes, *head as usize);
+        }
+    }
+
+    /// Ask for the memory that the next operation to be queued will have.
+    #[inline(always)]
+    pub fn prefetch_free(&self) {
+        fetch(&self.nodes, self.free as usize);
     }
 
     /// All waiting operations, rank by rank.

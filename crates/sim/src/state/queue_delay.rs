@@ -3,7 +3,7 @@
 use crate::state::registers::RegisterUse;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use wordline_ftl::{BusyTime, LatencyBreakdown, LatencyPart, LatencyParts, OpId};
+use wordline_ftl::{BusyTime, LatencyBreakdown, LatencyPart, LatencyParts, OpId, fetch};
 use wordline_units::{SimDuration, SimTime};
 
 /// What an operation found when it was queued.
@@ -46,6 +46,12 @@ impl QueueDelays {
             Some(slot) => *slot = delay,
             None => self.delays.resize(id.0 as usize + 1, delay),
         }
+    }
+
+    /// Ask for the memory of an operation's waits.
+    #[inline(always)]
+    pub fn prefetch(&self, id: OpId) {
+        fetch(&self.delays, id.0 as usize);
     }
 
     /// Idle work that has ended occupied the array from this time on, and an operation waited for that since `ready`,

@@ -169,6 +169,12 @@ impl Resources {
         None
     }
 
+    /// The plane that comes first, unless it has changed its mind.
+    #[inline(always)]
+    pub fn foremost(&self, index: usize) -> Option<usize> {
+        self.shared[index].queue.peek().map(|Reverse((_, plane))| *plane as usize)
+    }
+
     /// The current operation of a resource.
     #[inline(always)]
     pub fn user(&self, index: usize) -> Option<User> {
