@@ -2,16 +2,14 @@
 //! nor queue: it is called at a time ([`Ftl::at`]).
 
 use crate::file::saved::{Saved, saved};
-use crate::file::table::fetch;
 use crate::flow::begin::contents::{Spread, spread};
 use crate::flow::dispatch::submit;
 use crate::flow::emit::entry_of;
-use crate::flow::host::submit::{pages_of, prefetch, release, validate};
+use crate::flow::host::submit::{pages_of, prefetch, release};
 use crate::flow::power::cut::{power_cut, worn};
 use crate::flow::power::power_loss_image::{PowerLossImage, Worn};
 use crate::flow::power::recover::recover;
 use crate::flow::program::array::{are_alike, begin_on_array, repeat, transfer_sectors, will_repeat};
-use crate::flow::program::blocked::serves_host;
 use crate::inspect::{Inspect, Operation};
 use crate::layer::Layer;
 use crate::media::boxed::{BoxedMedia, OtherMedia};
@@ -28,7 +26,7 @@ use crate::state::times::ArrayTime;
 use crate::tables::Tables;
 use crate::view::View;
 use std::fmt;
-use wordline_units::{DieId, HostRequest, Lpn, PlaneId, SimTime};
+use wordline_units::{DieId, HostOp, HostRequest, Lpn, SimTime};
 
 /// The translation layer.
 pub struct Ftl {
@@ -125,42 +123,26 @@ impl Ftl {
     /// # Errors
     /// If the request exceeds the drive's capacity or is empty.
     pub fn validate(&self, request: &HostRequest, number: u64) -> Result<(), RequestError> {
-        validate(&self.layer.state.config, request, number)
-    }
-
-    /// Prefetch into the CPU cache what an upcoming request will need, one step at a time: each step uses what the
-    /// one before has fetched.
-    #[inline(always)]
-    pub fn prefetch(&self, pages: (Lpn, Lpn), step: Prefetch) {
-        prefetch(&self.layer.state, pages, step);
-    }
-
-    /// Prefetch an operation.
-    #[inline(always)]
-    pub fn prefetch_op(&self, id: OpId) {
-        self.layer.state.ops.prefetch(id);
-    }
-
-    /// Prefetch the block of an operation.
-    #[inline(always)]
-    pub fn prefetch_block(&self, id: OpId) {
-        let state = &self.layer.state;
-        fetch(state.blocks.all(), state.geometry.block_of(state.ops[id].ppn).index());
-    }
-
-    /// Prefetch the request that waits for an operation.
-    #[inline(always)]
-    pub fn prefetch_request(&self, id: OpId) {
-        if let Some(request) = self.request_of(id) {
-            self.layer.requests.prefetch(request);
+        if request.op == HostOp::Flush {
+            return Ok(());
         }
+        if request.blocks == 0 {
+            return Err(RequestError::Empty { number });
+        }
+        let config = &self.layer.state.config;
+        let end = u64::from(config.logical_pages) * config.addressing.lbas_per_page();
+        if request.lba.0.checked_add(u64::from(request.blocks)).is_none_or(|last| last > end) {
+            let from = request.lba.0.saturating_mul(512);
+            let to = from.saturating_add(request.bytes());
+            return Err(RequestError::BeyondDrive { number, from, to, end: end * 512 });
+        }
+        Ok(())
     }
 
-    /// The plane that a page is read from, if that is known without unfolding a part of the map.
+    /// Prefetch into the CPU cache what will be needed soon. Nothing depends on it but speed.
     #[inline(always)]
-    pub fn plane_to_read(&self, lpn: Lpn) -> Option<PlaneId> {
-        let state = &self.layer.state;
-        state.map.peek(lpn).map(|ppn| state.geometry.plane_at(ppn))
+    pub fn prefetch(&self, what: Prefetch) {
+        prefetch(&self.layer.state, &self.layer.requests, what);
     }
 
     /// First and last page of a request.
@@ -206,12 +188,6 @@ impl Ftl {
     #[inline(always)]
     pub fn transfer_sectors(&self, id: OpId) -> u32 {
         transfer_sectors(&self.layer.state.geometry, &self.layer.state.ops, id)
-    }
-
-    /// Whether the data of an operation are the host's.
-    #[inline(always)]
-    pub fn serves_host(&self, id: OpId) -> bool {
-        serves_host(&self.layer.state.ops, id)
     }
 
     /// Distribution of this many pages over the planes of the home region.
@@ -306,6 +282,12 @@ impl Ftl {
     /// What an operation works on.
     pub fn operation(&self, id: OpId) -> Operation<'_> {
         Operation::new(&self.layer.state, id, self.layer.state.config.array.has_windows)
+    }
+
+    /// Requests that were admitted and are not yet released.
+    #[inline(always)]
+    pub fn outstanding(&self) -> u32 {
+        self.layer.state.outstanding
     }
 
     /// Whether a job holds a die, so that only its own operations run there.

@@ -5,7 +5,7 @@ use crate::file::saved::{Saved, saved};
 use crate::media::boxed::BoxedMedia;
 use crate::media::error::MediaError;
 use crate::plan::layout::{DriveInfo, Hooks, Layout, Refusal};
-use crate::plan::map_kind::MapKind;
+use crate::plan::region::MapKind;
 use crate::scheme::Scheme;
 use crate::state::dies::{HeldDies, IdleJobs};
 use crate::state::gather::Gathering;

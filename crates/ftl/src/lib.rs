@@ -31,13 +31,13 @@ mod view;
 
 pub use file::saved::{Loader, Memory, Saved, Saver};
 pub use file::state_file::{About, Checked, Label, StateError, StateFile};
+pub use file::table::fetch;
 pub use flow::begin::contents::Spread;
 pub use flow::power::power_loss_image::{PowerLossImage, Protected, ProtectedWrite, Worn};
 pub use flow::program::bind::Binding;
 pub use ftl::Ftl;
 pub use image::base::Mapped;
 pub use initial::initial::{Initial, InitialError, Order};
-pub use file::table::fetch;
 pub use initial::steady_types::{
     Begun, Contents, Known, Law, Regime, Settling, SteadyError, UNTOUCHED, Updates,
 };
@@ -55,15 +55,16 @@ pub use plan::decision::{
 };
 pub use plan::flash::{FlashUse, OutOfReach};
 pub use plan::layout::{Answers, DriveInfo, Hooks, IdleHold, Join, Layout, Refusal};
-pub use plan::map_kind::{MapKind, MapTable, RegionSet};
-pub use plan::region::{EarlierBits, FreeOrder, MovedIn, Pool, PoolId, Region, RegionId};
+pub use plan::region::{
+    EarlierBits, FreeOrder, MapKind, MapTable, MovedIn, Pool, PoolId, Region, RegionId, RegionSet,
+};
 pub use plan::span::{Located, Span};
 pub use scheme::{CloneScheme, Metrics, Scheme};
 pub use setup::Setup;
 pub use state::counters::{Counters, RegionCounters};
 pub use state::latency::{BusyTime, LatencyBreakdown, LatencyPart, LatencyParts};
 pub use state::op::{Class, Collecting, Op, OpId, Part, QueueEntry, Reason};
-pub use state::program_buffer::WriteStream;
+pub use state::region::WriteStream;
 pub use state::request::{Effect, Fault, Outcome, Pending, Prefetch, RequestError, RequestId, Timer};
 pub use state::times::ArrayTime;
 pub use state::trim::trim_log_pages;

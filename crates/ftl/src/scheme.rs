@@ -7,7 +7,7 @@ use crate::file::saved::{Loader, Memory, Saved, Saver};
 use crate::file::state_file::StateError;
 use crate::plan::decision::{Collect, Command, IdleWork, Move, Need, Parcel, Place, ReadSeen, Tag};
 use crate::plan::layout::{Answers, DriveInfo, Layout, Refusal};
-use crate::plan::map_kind::MapKind;
+use crate::plan::region::MapKind;
 use crate::plan::span::Span;
 use crate::view::View;
 use std::borrow::Cow;

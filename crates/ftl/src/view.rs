@@ -5,7 +5,7 @@ use crate::plan::region::RegionId;
 use crate::state::block::Phase;
 use crate::state::blocks::backlog_of_die;
 use crate::state::blocks::capacity::physical_bytes;
-use crate::state::blocks::free_space::{free_blocks, free_slots, has_full_buffer, used_slots};
+use crate::state::blocks::free_space::{free_blocks, free_slots, has_full_buffer};
 use crate::state::blocks::victims::{best_victim, oldest_victim};
 use crate::state::state::State;
 use std::fmt::Display;
@@ -203,11 +203,9 @@ impl<'a> View<'a> {
     /// Blocks that a region owns in all planes, and their programmed slots.
     pub fn taken(&self, region: RegionId) -> (u64, u64) {
         let region = self.region(region);
+        let (all, r) = (&self.state.blocks, self.state.blocks.region(region));
         self.planes_of(region).fold((0, 0), |(blocks, slots), p| {
-            (
-                blocks + self.state.blocks.owned(region, p) as u64,
-                slots + used_slots(&self.state.blocks, region, p),
-            )
+            (blocks + all.owned(region, p) as u64, slots + r.used_slots(all.local(region, p)))
         })
     }
 

@@ -4,7 +4,6 @@ use crate::completion::Completion;
 use crate::dispatcher::Dispatcher;
 use crate::end::EndOfLife;
 use crate::error::{Busy, DeviceError, RestoreError};
-use crate::look_ahead;
 use crate::metrics::Metrics;
 use crate::observer::Observer;
 use crate::power::PoweredOff;
@@ -19,7 +18,7 @@ use wordline_ftl::{
     About, BoxedMedia, Checked, DriveInfo, Fault, Ftl, HostData, Label, Loader, Refusal, Saved, Saver,
     Scheme, StateError, StateFile, saved_fields,
 };
-use wordline_units::{DieId, HostRequest, Lpn, SimTime};
+use wordline_units::{DieId, HostRequest, SimTime};
 
 /// Inputs of a scheme's layout.
 fn drive_info<'a>(spec: &'a DeviceSpec, geometry: &'a Geometry) -> DriveInfo<'a> {
@@ -217,12 +216,6 @@ impl<P: Probe> Device<P> {
         Ok(number)
     }
 
-    /// Prefetch the plane from which a page will be read soon, and room in the queue of another page's.
-    #[inline(always)]
-    pub(crate) fn look_ahead(&self, page: Lpn, sooner: Lpn) {
-        look_ahead::reads_come([page, sooner], self.drive.back(), self.ftl());
-    }
-
     /// Process all events until a time, which becomes the device's time.
     ///
     /// # Errors
@@ -230,7 +223,7 @@ impl<P: Probe> Device<P> {
     pub fn advance_to(&mut self, time: SimTime) -> Result<(), DeviceError> {
         self.no_fault()?;
         // Mostly nothing is due yet, and what happened last makes way for what is set next.
-        if self.next_event().is_none_or(|next| next <= time) {
+        if self.drive.clock().next().is_none_or(|next| next <= time) {
             while self.go_on(time, false)? {}
         }
         self.drive.go_on_to(time);

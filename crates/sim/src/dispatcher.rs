@@ -77,12 +77,6 @@ impl<P: Probe> Dispatcher<P> {
         &self.clock
     }
 
-    /// The back end.
-    #[inline(always)]
-    pub fn back(&self) -> &BackEnd {
-        &self.back
-    }
-
     /// The host's side.
     #[inline(always)]
     pub fn front(&self) -> &FrontEnd {
@@ -119,7 +113,7 @@ impl<P: Probe> Dispatcher<P> {
     /// Requests submitted and not yet complete.
     #[inline(always)]
     pub fn outstanding(&self) -> u32 {
-        self.ftl.view().outstanding() + self.waiting.requests().len() as u32
+        self.ftl.outstanding() + self.waiting.requests().len() as u32
     }
 
     /// A request has arrived, or the run is over: the drive is not idle any more.
@@ -329,7 +323,7 @@ impl<P: Probe> Dispatcher<P> {
     fn end(&mut self, entry: QueueEntry) {
         let (id, plane, now) = (entry.op, entry.plane.index(), self.clock.now());
         self.observer.ready(&self.ftl, id, now);
-        debug_assert_eq!(entry.serves_host(), self.ftl.serves_host(id));
+        debug_assert_eq!(entry.serves_host(), self.ftl.entry_of(id).serves_host());
         if entry.is_idle_work() && !entry.serves_host() {
             self.observer.count_idle_operation(&self.ftl, id);
             self.back.charge_idle_work(user(&entry), &self.ftl, &mut self.observer, now);
@@ -379,9 +373,7 @@ impl<P: Probe> Dispatcher<P> {
                 drive::ask_all_idle(self);
             }
         }
-        if self.ftl.inspect().holds_a_die() {
-            drive::release_idle_dies(self);
-        }
+        drive::release_idle_dies(self);
     }
 }
 
@@ -447,7 +439,7 @@ impl<P: Probe> Driver for Dispatcher<P> {
     }
 
     fn set_timer(&mut self, at: SimTime, timer: Timer) {
-        self.front.set_timer(at, timer, &mut self.clock);
+        self.front.set(at, Alarm::Layer(timer), &mut self.clock);
     }
 
     #[inline(always)]
@@ -466,7 +458,7 @@ impl<P: Probe> Driver for Dispatcher<P> {
     }
 
     fn note_blocked(&mut self, id: OpId, plane: PlaneId) {
-        if self.ftl.serves_host(id) {
+        if self.ftl.entry_of(id).serves_host() {
             self.back.note_blocked(id, plane, self.clock.now());
         }
         self.observer.blocked(&self.ftl, id, self.clock.now());

@@ -8,7 +8,7 @@ use crate::probe::Probe;
 use crate::queues::Queues;
 use std::iter::Fuse;
 use thiserror::Error;
-use wordline_ftl::Prefetch;
+use wordline_ftl::{Ftl, Prefetch};
 use wordline_units::{HostOp, HostRequest, Lpn, SimDuration, SimTime};
 
 /// When requests arrive.
@@ -306,7 +306,7 @@ fn drive_on<P: Probe, E: std::error::Error>(
         }
         let full = device.outstanding() >= depth;
         let goes_on = !full && !run.is_over(device.now(), open) && !run.ends_worn(device, open);
-        let next = if goes_on { stream.next(device) } else { None };
+        let next = if goes_on { stream.next(device.ftl()) } else { None };
         let Some(request) = next else {
             let ended = device.outstanding() == 0;
             if ended && !full {
@@ -359,8 +359,7 @@ impl<S: Iterator<Item = Result<HostRequest, E>>, E> ReadAhead<S, E> {
     }
 
     #[inline]
-    fn next<P: Probe>(&mut self, device: &Device<P>) -> Option<Result<HostRequest, E>> {
-        let ftl = device.ftl();
+    fn next(&mut self, ftl: &Ftl) -> Option<Result<HostRequest, E>> {
         while self.read - self.given < READ_AHEAD && self.left > 0 {
             let request = match self.stream.next() {
                 Some(Ok(request)) => request,
@@ -373,10 +372,10 @@ impl<S: Iterator<Item = Result<HostRequest, E>>, E> ReadAhead<S, E> {
             self.left -= 1;
             self.ring[self.read % READ_AHEAD] = request;
             self.pages[self.read % READ_AHEAD] = ftl.pages_of(&request);
-            ftl.prefetch(self.pages_before(0), Prefetch::Leaf);
-            ftl.prefetch(self.pages_before(3), Prefetch::Place);
-            ftl.prefetch(self.pages_before(6), Prefetch::Block);
-            device.look_ahead(self.pages_before(6).0, self.pages_before(7).0);
+            let (first, last) = self.pages_before(6);
+            ftl.prefetch(Prefetch::Leaf(self.pages_before(0).0));
+            ftl.prefetch(Prefetch::Place(self.pages_before(3).0));
+            ftl.prefetch(Prefetch::Blocks(first, last));
             self.read += 1;
         }
         if self.given == self.read {

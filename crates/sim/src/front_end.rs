@@ -9,7 +9,7 @@ use crate::host::timers::{Alarm, Timers};
 use crate::observer::Observer;
 use crate::probe::Probe;
 use wordline_device::HostLink;
-use wordline_ftl::{Ftl, Pending, RequestId, Saved, Timer, saved_fields};
+use wordline_ftl::{Ftl, Pending, RequestId, Saved, saved_fields};
 use wordline_units::{SimDuration, SimTime};
 
 /// The front end. The link has the first of its events in the clock, and each timer one of those behind that.
@@ -114,13 +114,9 @@ impl FrontEnd {
         self.admission.end(completion);
     }
 
-    /// Set a timer of the layer.
-    pub fn set_timer(&mut self, at: SimTime, timer: Timer, clock: &mut Clock) {
-        self.set(at, Alarm::Layer(timer), clock);
-    }
-
+    /// Set a timer.
     #[inline(never)]
-    fn set(&mut self, at: SimTime, alarm: Alarm, clock: &mut Clock) {
+    pub fn set(&mut self, at: SimTime, alarm: Alarm, clock: &mut Clock) {
         clock.set(self.first_event + 1 + self.timers.set(alarm), at);
     }
 
@@ -167,6 +163,7 @@ impl FrontEnd {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use wordline_ftl::Timer;
 
     /// Idle after 100 ns; its link has event 6.
     fn front_end() -> FrontEnd {
@@ -181,13 +178,13 @@ mod tests {
     #[test]
     fn timers_have_the_events_behind_that_of_the_link() {
         let (mut front, mut clock) = (front_end(), Clock::default());
-        front.set_timer(SimTime(5), Timer::Merge { page: 3 }, &mut clock);
-        front.set_timer(SimTime(9), Timer::Merge { page: 4 }, &mut clock);
+        front.set(SimTime(5), Alarm::Layer(Timer::Merge { page: 3 }), &mut clock);
+        front.set(SimTime(9), Alarm::Layer(Timer::Merge { page: 4 }), &mut clock);
         assert_eq!(pending(&mut clock), [(5, 7), (9, 8)]);
         let rung = front.ring(8, true, &mut clock);
         assert!(matches!(rung, Some(Alarm::Layer(Timer::Merge { page: 4 }))));
         // The slot that came free has the next timer.
-        front.set_timer(SimTime(20), Timer::Merge { page: 5 }, &mut clock);
+        front.set(SimTime(20), Alarm::Layer(Timer::Merge { page: 5 }), &mut clock);
         assert_eq!(pending(&mut clock), [(20, 8)]);
     }
 

@@ -3,22 +3,7 @@
 //! Nothing follows from that but speed, and a drive of few planes does without.
 
 use crate::back_end::BackEnd;
-use wordline_ftl::{Ftl, QueueEntry};
-use wordline_units::Lpn;
-
-/// Reads of two pages come: of the first later, so that its plane is fetched, and in that of the second there is room for
-/// it by now.
-#[inline(always)]
-pub(crate) fn reads_come([later, sooner]: [Lpn; 2], back: &BackEnd, ftl: &Ftl) {
-    if back.planes().are_many() {
-        if let Some(plane) = ftl.plane_to_read(later) {
-            back.planes().prefetch(plane.index());
-        }
-        if let Some(plane) = ftl.plane_to_read(sooner) {
-            back.planes().queue(plane.index()).prefetch_free();
-        }
-    }
-}
+use wordline_ftl::{Ftl, Prefetch, QueueEntry};
 
 /// A page waits for its bus: its plane will begin the next operation when that has been served.
 #[inline(always)]
@@ -37,10 +22,10 @@ pub(crate) fn transfer_begins(entry: QueueEntry, channel: u32, back: &BackEnd, f
     }
     if entry.is_read() {
         back.planes().delays().prefetch(entry.op);
-        ftl.prefetch_block(entry.op);
-        ftl.prefetch_request(entry.op);
+        ftl.prefetch(Prefetch::BlockOf(entry.op));
+        ftl.prefetch(Prefetch::RequestOf(entry.op));
         if let Some(next) = back.planes().queue(entry.plane.index()).head() {
-            ftl.prefetch_op(next.op);
+            ftl.prefetch(Prefetch::Op(next.op));
         }
     }
     if let Some(plane) = back.scheduler().buses().foremost(channel as usize) {
@@ -57,9 +42,14 @@ pub(crate) fn transfer_is_over(entry: QueueEntry, channel: usize, back: &BackEnd
     if entry.is_read()
         && let Some(next) = back.planes().queue(entry.plane.index()).head()
     {
-        ftl.prefetch_block(next.op);
+        ftl.prefetch(Prefetch::BlockOf(next.op));
     }
     if let Some(plane) = back.scheduler().buses().foremost(channel) {
-        ftl.prefetch_op(back.planes().registers(plane).current().held.op);
+        let held = back.planes().registers(plane).current().held;
+        // A program still waits in the queue.
+        let next = if held.is_none() { back.planes().queue(plane).head() } else { Some(&held) };
+        if let Some(next) = next {
+            ftl.prefetch(Prefetch::Op(next.op));
+        }
     }
 }

@@ -334,8 +334,8 @@ impl Metrics {
         if kind >= 2 {
             return false;
         }
-        for (sum, part) in self.measured.parts[kind].iter_mut().zip(parts.nanoseconds()) {
-            *sum += *part as u128;
+        for part in LatencyPart::ALL {
+            self.measured.parts[kind][part as usize] += u128::from(parts[part]);
         }
         let (bin, fresh) = self.timeline.at(at);
         bin.requests[kind] += 1;

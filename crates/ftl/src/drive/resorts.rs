@@ -26,7 +26,8 @@ pub fn last_resort<D: Driver>(driver: &mut D, is_awaited: bool) -> bool {
 /// free no space.
 pub fn release_idle_dies<D: Driver>(driver: &mut D) {
     settle(driver);
-    if driver.is_at_rest() && let_go_of_dies(driver.layer_mut().parts_mut()) {
+    let holds_any = driver.layer().parts().held_dies.any();
+    if holds_any && driver.is_at_rest() && let_go_of_dies(driver.layer_mut().parts_mut()) {
         settle(driver);
     }
 }

@@ -58,7 +58,9 @@ pub(crate) fn settle(layer: &mut Layer, part: OpId) {
         if let Some(b) = &mut layer.write_buffer {
             b.remove(stage);
         }
-        layer.store.unstage(stage);
+        if layer.store.keeps_bytes() {
+            layer.store.unstage(stage);
+        }
     }
     begin_ending(&mut layer.state.demand, part);
     notify(&layer.state, &mut layer.requests, &mut layer.out, part, owner.request());

@@ -275,7 +275,9 @@ fn read_over(layer: &mut Layer, id: OpId) {
 
 #[inline(never)]
 fn collected_read_over(layer: &mut Layer, id: OpId, from: (RegionId, PlaneId, Ppn)) {
-    on_page_read(layer, from.2);
+    if layer.gathering.is_waiting() {
+        on_page_read(layer, from.2);
+    }
     let mut relocated = Relocated::new();
     if relocate(layer, id, from, &mut relocated) == Relocation::Listed {
         launch_relocated(layer, from, &relocated);

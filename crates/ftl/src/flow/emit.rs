@@ -44,7 +44,9 @@ pub(crate) fn go_on_with(ops: &mut Ops, backlog: &mut Backlog, out: &mut Outbox,
 #[inline(always)]
 pub(crate) fn add_op(ops: &mut Ops, store: &mut Store, op: Op) -> OpId {
     let id = ops.add(op);
-    store.enter(id);
+    if store.keeps_metadata() {
+        store.enter(id);
+    }
     id
 }
 

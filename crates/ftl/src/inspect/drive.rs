@@ -4,7 +4,7 @@ use crate::inspect::{fit, pending};
 use crate::layer::Layer;
 use crate::media::error::MediaError;
 use crate::plan::layout::Hooks;
-use crate::plan::map_kind::MapTable;
+use crate::plan::region::MapTable;
 use crate::plan::region::RegionId;
 use crate::state::aging::lives;
 use crate::state::block::{Block, Phase};

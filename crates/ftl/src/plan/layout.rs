@@ -1,7 +1,6 @@
 //! The layout of a scheme, its inputs, and refusals.
 
-use crate::plan::map_kind::MapKind;
-use crate::plan::region::{MovedIn, Pool, PoolId, Region, RegionId};
+use crate::plan::region::{MapKind, MovedIn, Pool, PoolId, Region, RegionId};
 use thiserror::Error;
 use twox_hash::XxHash3_64;
 use wordline_device::DeviceSpec;

@@ -3,6 +3,5 @@
 pub(crate) mod decision;
 pub(crate) mod flash;
 pub(crate) mod layout;
-pub(crate) mod map_kind;
 pub(crate) mod region;
 pub(crate) mod span;

@@ -55,8 +55,4 @@ impl MergeBuffer {
     pub(crate) fn parts(&self) -> u64 {
         self.pages.iter().map(|p| p.parts.len() as u64).sum()
     }
-
-    pub fn is_empty(&self) -> bool {
-        self.pages.is_empty()
-    }
 }

@@ -25,7 +25,6 @@ pub(crate) mod op;
 pub(crate) mod outbox;
 pub(crate) mod page_index;
 pub(crate) mod planes;
-pub(crate) mod program_buffer;
 pub(crate) mod progress;
 pub(crate) mod read_cache;
 pub(crate) mod refresh;

@@ -1,7 +1,6 @@
 //! A flash operation, from its decision to its completion: plain data in a slab, so that pending work can be saved in
 //! mid-flight.
 
-use crate::file::table::fetch;
 use crate::plan::decision::{PlanePick, Route};
 use crate::plan::region::RegionId;
 use crate::plan::span::Span;
@@ -412,12 +411,6 @@ impl Ops {
         let i = self.free.pop().unwrap_or_else(|| self.further());
         self.ops[i as usize] = op;
         OpId(i)
-    }
-
-    /// Ask for the memory of an operation.
-    #[inline(always)]
-    pub fn prefetch(&self, id: OpId) {
-        fetch(&self.ops, id.index());
     }
 
     #[cold]

@@ -1,7 +1,6 @@
 //! What waits for a plane, and whether a scheme need be asked for idle work there.
 
-use crate::plan::map_kind::RegionSet;
-use crate::plan::region::RegionId;
+use crate::plan::region::{RegionId, RegionSet};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use wordline_units::PlaneId;

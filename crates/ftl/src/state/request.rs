@@ -4,11 +4,11 @@ use crate::media::error::MediaError;
 use crate::plan::region::RegionId;
 pub use crate::state::id::RequestId;
 use crate::state::latency::{LatencyBreakdown, LatencyParts};
-use crate::state::op::QueueEntry;
-use crate::state::program_buffer::WriteStream;
+use crate::state::op::{OpId, QueueEntry};
+use crate::state::region::WriteStream;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
-use wordline_units::{DieId, HostOp, HostRequest, PlaneId, SimDuration, SimTime};
+use wordline_units::{DieId, HostOp, HostRequest, Lpn, PlaneId, SimDuration, SimTime};
 
 /// How a request ended.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
@@ -68,15 +68,21 @@ impl Pending {
     };
 }
 
-/// Number of requests for which memory is prefetched.
+/// What is prefetched. Of a request that comes, one after the other: each uses what the one before has fetched.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Prefetch {
-    /// Which leaf of the map its first page has.
-    Leaf,
-    /// The page's entry in it.
-    Place,
-    /// The block that the entry names.
-    Block,
+    /// Which leaf of the map a page has.
+    Leaf(Lpn),
+    /// A page's entry in it.
+    Place(Lpn),
+    /// The blocks that the entries of pages from one to another name.
+    Blocks(Lpn, Lpn),
+    /// An operation.
+    Op(OpId),
+    /// The block of an operation.
+    BlockOf(OpId),
+    /// The request that waits for an operation.
+    RequestOf(OpId),
 }
 
 /// A request that the device cannot accept.

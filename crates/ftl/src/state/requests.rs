@@ -1,6 +1,5 @@
 //! Host requests in the drive: their slab, waits, and data that are not on flash.
 
-use crate::file::table::fetch;
 use crate::state::id::{OpId, RequestId};
 use crate::state::request::{Outcome, Pending, PendingFlush};
 use crate::state::write_pace::WritePace;
@@ -30,12 +29,6 @@ impl Requests {
         let i = self.free.pop().unwrap_or_else(|| self.further(keeps_bytes));
         self.slab[i as usize] = pending;
         RequestId(i)
-    }
-
-    /// Ask for the memory of a request.
-    #[inline(always)]
-    pub fn prefetch(&self, id: RequestId) {
-        fetch(&self.slab, id.index());
     }
 
     #[cold]

@@ -5,7 +5,7 @@ use crate::file::saved::{Saved, saved};
 use crate::file::table::Table;
 use crate::map::Map;
 use crate::plan::layout::{DriveInfo, Hooks, Layout, Refusal};
-use crate::plan::map_kind::MapKind;
+use crate::plan::region::MapKind;
 use crate::state::addressing::Addressing;
 use crate::state::aging::Aging;
 use crate::state::backlog::Backlog;

@@ -118,16 +118,9 @@ impl Store {
 
     // Bytes in RAM.
 
-    /// An operation starts, under a number that may have been used before: it has no data yet.
-    #[inline]
-    pub fn enter(&mut self, op: OpId) {
-        if self.keeps_metadata() {
-            self.enter_kept(op);
-        }
-    }
-
+    /// Where media keep metadata: an operation starts, under a number that may have been used before. It has no data yet.
     #[cold]
-    fn enter_kept(&mut self, op: OpId) {
+    pub fn enter(&mut self, op: OpId) {
         self.mixed.remove(&op.0); // of an operation that was given up, and had the number before
         if self.keeps_bytes() {
             *at(&mut self.pages, op.index()) = PageData::default();
@@ -152,8 +145,8 @@ impl Store {
         self.staged.get(stage as usize).cloned().unwrap_or_default()
     }
 
-    /// A staging entry has no data in RAM any more.
-    #[inline]
+    /// Where media keep bytes: a staging entry has no data in RAM any more.
+    #[cold]
     pub fn unstage(&mut self, stage: u32) {
         if let Some(page) = self.staged.get_mut(stage as usize) {
             *page = PageData::default();

@@ -8,7 +8,7 @@
 //! until they are logged.
 
 use crate::file::saved::{sorted, sorted_set};
-use crate::plan::map_kind::MapKind;
+use crate::plan::region::MapKind;
 use crate::plan::span::Span;
 use crate::state::id::OpId;
 use rustc_hash::{FxHashMap, FxHashSet};

@@ -120,8 +120,9 @@ fn what_is_fetched_ahead_changes_nothing() {
     let mut b = Bench::new(bench::one(CellMode::Slc), &[]);
     b.fill(0..6);
     let before = b.ftl.counters().integers();
-    for step in [Prefetch::Leaf, Prefetch::Place, Prefetch::Block] {
-        b.ftl.prefetch(b.ftl.pages_of(&HostRequest::new(HostOp::Read, 0, 64)), step);
+    let (first, last) = b.ftl.pages_of(&HostRequest::new(HostOp::Read, 0, 64));
+    for what in [Prefetch::Leaf(first), Prefetch::Place(first), Prefetch::Blocks(first, last)] {
+        b.ftl.prefetch(what);
     }
     assert_eq!(b.ftl.counters().integers(), before);
     b.verify();

@@ -118,12 +118,6 @@ impl Queue {
         }
     }
 
-    /// Ask for the memory that the next operation to be queued will have.
-    #[inline(always)]
-    pub fn prefetch_free(&self) {
-        fetch(&self.nodes, self.free as usize);
-    }
-
     /// All waiting operations, rank by rank.
     pub fn iter(&self) -> impl Iterator<Item = &QueueEntry> {
         let heads = self.head.iter().map(|head| self.nodes.get(*head as usize));

@@ -131,9 +131,9 @@ fn reads_of_other_pages_overtake_paced_writes() {
         if number > 30_000 && number % 500 == 0 {
             let now = d.now();
             let page = random(number, d) * 32;
-            let before = d.ftl().view().outstanding();
+            let before = d.ftl().outstanding();
             d.submit(HostRequest::new(HostOp::Write, page, 32).at(now), now).unwrap();
-            if d.ftl().view().outstanding() == before {
+            if d.ftl().outstanding() == before {
                 for lba in [page, unwritten] {
                     d.submit(HostRequest::new(HostOp::Read, lba, 32).at(now), now).unwrap();
                 }

@@ -17,7 +17,7 @@ use crate::initial::untimed::Shape;
 use crate::layer::{Layer, Seat};
 use crate::map::Map;
 use crate::plan::layout::Hooks;
-use crate::plan::map_kind::MapKind;
+use crate::plan::region::MapKind;
 use crate::start::steady_plan::{SteadyPlan, largest};
 use crate::state::blocks::Blocks;
 use crate::state::blocks::at_rest::recount;

@@ -77,9 +77,6 @@ fn read_for(layer: &mut Layer, id: OpId, ppn: Ppn) {
 /// Handle the end of the read of a place, for all pages that waited for it.
 #[inline]
 pub(crate) fn on_page_read(layer: &mut Layer, ppn: Ppn) {
-    if !layer.gathering.is_waiting() {
-        return;
-    }
     for id in layer.gathering.take_waiting(ppn) {
         let left = &mut layer.state.ops[id].awaits;
         *left -= 1;

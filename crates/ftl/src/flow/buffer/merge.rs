@@ -228,11 +228,11 @@ pub(crate) fn seal_merged(layer: &mut Layer) {
 /// will have room once everything else is on flash.
 pub(crate) fn make_space_in_merged(layer: &mut Layer, request: &HostRequest) {
     let Ack::Buffer(pages) = layer.state.config.ack else { return };
-    if layer.merge_buffer.is_empty() || request.op != HostOp::Write {
+    if layer.merge_buffer.pages.is_empty() || request.op != HostOp::Write {
         return;
     }
     let wanted = layer.state.config.addressing.extent(request).pages().min(pages) as u64;
-    while !layer.merge_buffer.is_empty() && layer.merge_buffer.parts() + wanted > pages as u64 {
+    while !layer.merge_buffer.pages.is_empty() && layer.merge_buffer.parts() + wanted > pages as u64 {
         seal_page(layer, 0);
     }
 }
@@ -247,7 +247,7 @@ pub(crate) fn merge_timer(layer: &mut Layer, page: u64) {
 /// Idle time of the drive after which partial pages, or the write buffer, are written to flash.
 fn idle_wait(merge_buffer: &MergeBuffer, write_buffer: &Option<Box<WriteBuffer>>) -> Option<SimDuration> {
     let buffered = || write_buffer.as_ref()?.idle();
-    (!merge_buffer.is_empty()).then_some(merge_buffer.idle).or_else(buffered)
+    (!merge_buffer.pages.is_empty()).then_some(merge_buffer.idle).or_else(buffered)
 }
 
 /// No request is outstanding: start the timer that ends waits for more data.

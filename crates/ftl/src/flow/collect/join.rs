@@ -5,8 +5,7 @@
 use crate::flow::collect::job::begin_job;
 use crate::layer::Layer;
 use crate::map::Map;
-use crate::plan::map_kind::MapKind;
-use crate::plan::region::RegionId;
+use crate::plan::region::{MapKind, RegionId};
 use crate::plan::span::{Places, Spans};
 use crate::state::blocks::Blocks;
 use crate::state::blocks::victims::is_victim;

@@ -3,12 +3,11 @@
 
 use crate::flow::complete::awaited;
 use crate::flow::emit::load_page;
-use crate::flow::fail::{ask_media, illegal};
+use crate::flow::fail::ask_media;
 use crate::flow::metadata::demand_map::emit_mapped;
 use crate::layer::Layer;
 use crate::media::page::PageData;
-use crate::plan::decision::Gather;
-use crate::plan::map_kind::MapKind;
+use crate::plan::region::MapKind;
 use crate::plan::span::{Located, Places};
 use crate::state::blocks::pin;
 use crate::state::op::{Class, Op, OpId, Owner};
@@ -18,35 +17,6 @@ use crate::state::state::State;
 use crate::state::store::Store;
 use wordline_counters::{Cause, OpKind};
 use wordline_units::{Ppn, SectorMask};
-
-/// Complete a program's page from RAM or by a read of the missing sectors. Returns whether a read is on its way.
-#[inline]
-pub(crate) fn gather(layer: &mut Layer, id: OpId, stage: u32, in_ram: SectorMask, gather: Gather) -> bool {
-    if !layer.state.map_kind().is_by_page() && gather != Gather::Fill {
-        return false;
-    }
-    let op = &mut layer.state.ops[id];
-    op.mask = op.mask.union(in_ram);
-    let (lpn, mask) = (op.lpn, op.mask);
-    if SectorMask::first(layer.state.geometry.sectors_per_unit).minus(mask).is_empty() {
-        return false;
-    }
-    let fetches = fetch_missing(&mut layer.state, &mut layer.store, &mut layer.out, id, stage);
-    if fetches && gather != Gather::Fill {
-        let all = SectorMask::first(layer.state.geometry.sectors_per_unit);
-        illegal(
-            layer.state.now,
-            &layer.seat,
-            &mut layer.out,
-            format!("place logical page {lpn} without its missing sectors"),
-            format!(
-                "its sectors {:?} are stored elsewhere, and a page-level map has one entry per page",
-                all.minus(mask)
-            ),
-        );
-    }
-    fetches
-}
 
 /// Read the missing sectors of a program from the first place that has some of them. Returns whether there is one.
 pub(crate) fn fetch_missing(

@@ -1,6 +1,6 @@
-//! Admission of a request: whether it is valid, which pages it covers, and its other effects: its entry in the slab,
-//! prefetches, the scheme's controller loop.
+//! Admission of a request: which pages it covers, and its other effects: its entry in the slab, prefetches, the scheme's controller loop.
 
+use crate::file::table::fetch;
 use crate::flow::buffer::merge::watch_merged;
 use crate::flow::collect::victim::collect_if_short;
 use crate::flow::complete::part_done;
@@ -12,31 +12,13 @@ use crate::plan::decision::Command;
 use crate::plan::region::RegionId;
 use crate::state::blocks::capacity::{set_quota, set_slot_quota};
 use crate::state::job::MoveReason;
-use crate::state::request::{Effect, Outcome, Pending, Prefetch, RequestError, RequestId};
+use crate::state::request::{Effect, Outcome, Pending, Prefetch, RequestId};
+use crate::state::requests::Requests;
 use crate::state::state::{Config, State};
 use crate::view::View;
+use std::slice::from_ref;
 use wordline_device::Ack;
 use wordline_units::{HostOp, HostRequest, Lpn, SimTime};
-
-/// Whether the drive can accept a request at all.
-///
-/// # Errors
-/// If the request exceeds the drive's capacity or is empty.
-pub(crate) fn validate(config: &Config, request: &HostRequest, number: u64) -> Result<(), RequestError> {
-    if request.op == HostOp::Flush {
-        return Ok(());
-    }
-    if request.blocks == 0 {
-        return Err(RequestError::Empty { number });
-    }
-    let end = config.logical_pages as u64 * config.addressing.lbas_per_page();
-    if request.lba.0.checked_add(request.blocks as u64).is_none_or(|last| last > end) {
-        let from = request.lba.0.saturating_mul(512);
-        let to = from.saturating_add(request.bytes());
-        return Err(RequestError::BeyondDrive { number, from, to, end: end * 512 });
-    }
-    Ok(())
-}
 
 /// Complete a write that was never admitted: the buffer is full, and its data have no place.
 #[cold]
@@ -88,20 +70,28 @@ pub(crate) fn pages_of(config: &Config, request: &HostRequest) -> (Lpn, Lpn) {
     (Lpn(config.addressing.page_of(request.lba.0)), Lpn(config.addressing.page_of(last)))
 }
 
-/// Prefetch into the CPU cache what an upcoming request will need, one step at a time: each step uses what the
-/// one before has fetched.
+/// Prefetch into the CPU cache what will be needed soon.
 #[inline]
-pub(crate) fn prefetch(state: &State, (first, last): (Lpn, Lpn), step: Prefetch) {
-    match step {
-        Prefetch::Leaf => state.map.prefetch_leaf(first),
-        Prefetch::Place => state.map.prefetch(first), // pages beside it lie beside it in the map
-        Prefetch::Block => {
+pub(crate) fn prefetch(state: &State, requests: &Requests, what: Prefetch) {
+    match what {
+        Prefetch::Leaf(lpn) => state.map.prefetch_leaf(lpn),
+        Prefetch::Place(lpn) => state.map.prefetch(lpn), // pages beside it lie beside it in the map
+        Prefetch::Blocks(first, last) => {
             for lpn in first.0..last.0.saturating_add(1).min(first.0.saturating_add(8)) {
                 if let Some(ppn) = state.map.peek(Lpn(lpn)) {
                     let block = state.geometry.block_of(ppn);
-                    crate::file::table::fetch(state.blocks.all(), block.index());
+                    fetch(state.blocks.all(), block.index());
                     state.aging.prefetch(block);
                 }
+            }
+        }
+        Prefetch::Op(id) => fetch(from_ref(&state.ops[id]), 0),
+        Prefetch::BlockOf(id) => {
+            fetch(state.blocks.all(), state.geometry.block_of(state.ops[id].ppn).index());
+        }
+        Prefetch::RequestOf(id) => {
+            if let Some(request) = state.ops[id].owner.request() {
+                fetch(from_ref(&requests[request]), 0);
             }
         }
     }

@@ -7,7 +7,7 @@ use crate::flow::metadata::demand_map::note_map_change;
 use crate::flow::metadata::trim_log::note_trim;
 use crate::layer::Layer;
 use crate::plan::layout::Hooks;
-use crate::plan::map_kind::MapKind;
+use crate::plan::region::MapKind;
 use crate::plan::span::Dead;
 use crate::state::request::Effect;
 use crate::state::requests::Requests;
@@ -101,7 +101,7 @@ pub(crate) fn trim_mapped(layer: &mut Layer, lpn: Lpn, mask: SectorMask, is_stag
 /// Sectors of a page have been trimmed that programs not issued yet may hold or lack: the programs
 /// continue without them.
 fn trim_waiting(layer: &mut Layer, lpn: Lpn, mask: SectorMask) {
-    if !layer.merge_buffer.is_empty() {
+    if !layer.merge_buffer.pages.is_empty() {
         trim_merged(layer, lpn, mask);
     }
     let Some(stage) = layer.state.staging.find(lpn) else { return };

@@ -4,8 +4,8 @@
 use crate::flow::buffer::merge::supersede;
 use crate::flow::buffer::write_buffer::{placed_later, written_anew};
 use crate::flow::emit::{add_op, load_page};
-use crate::flow::fail::has_failed;
-use crate::flow::host::fill::{cancel_fill, gather};
+use crate::flow::fail::{has_failed, illegal};
+use crate::flow::host::fill::{cancel_fill, fetch_missing};
 use crate::flow::metadata::demand_map::{awaits_entry, awaits_journal, finds_entry};
 use crate::flow::next::Next;
 use crate::flow::place::decide::{place_host, send_after};
@@ -13,9 +13,9 @@ use crate::flow::place::plane::pick_plane;
 use crate::layer::Layer;
 use crate::media::host_data::HostData;
 use crate::media::page::PageData;
-use crate::plan::decision::{Origin, Parcel, Place, Tag};
+use crate::plan::decision::{Gather, Origin, Parcel, Place, Tag};
 use crate::plan::layout::Hooks;
-use crate::plan::map_kind::RegionSet;
+use crate::plan::region::RegionSet;
 use crate::plan::span::{Places, SECTORS_MAX, Span, Spans};
 use crate::state::addressing::Extent;
 use crate::state::blocks::Blocks;
@@ -254,7 +254,7 @@ fn stage_unit(
         b.written(stage, version);
     }
     programs.awaited += u32::from(waits) + gather(layer, op, stage, in_ram, place.gather) as u32;
-    if !layer.merge_buffer.is_empty() && place.route.buffer_key().is_none() {
+    if !layer.merge_buffer.pages.is_empty() && place.route.buffer_key().is_none() {
         supersede(&mut layer.state, &mut layer.requests, &mut layer.merge_buffer, op, None);
     }
     load_page(&layer.state.ops, &mut layer.store, op, stage);
@@ -263,6 +263,35 @@ fn stage_unit(
         layer.state.ops[op].lead = lead;
     }
     programs.last = op;
+}
+
+/// Complete a program's page from RAM or by a read of the missing sectors. Returns whether a read is on its way.
+#[inline]
+pub(crate) fn gather(layer: &mut Layer, id: OpId, stage: u32, in_ram: SectorMask, gather: Gather) -> bool {
+    if !layer.state.map_kind().is_by_page() && gather != Gather::Fill {
+        return false;
+    }
+    let op = &mut layer.state.ops[id];
+    op.mask = op.mask.union(in_ram);
+    let (lpn, mask) = (op.lpn, op.mask);
+    if SectorMask::first(layer.state.geometry.sectors_per_unit).minus(mask).is_empty() {
+        return false;
+    }
+    let fetches = fetch_missing(&mut layer.state, &mut layer.store, &mut layer.out, id, stage);
+    if fetches && gather != Gather::Fill {
+        let all = SectorMask::first(layer.state.geometry.sectors_per_unit);
+        illegal(
+            layer.state.now,
+            &layer.seat,
+            &mut layer.out,
+            format!("place logical page {lpn} without its missing sectors"),
+            format!(
+                "its sectors {:?} are stored elsewhere, and a page-level map has one entry per page",
+                all.minus(mask)
+            ),
+        );
+    }
+    fetches
 }
 
 /// Count a partial page in the region of the data that it replaces, once for each region.

@@ -20,7 +20,7 @@ use crate::state::blocks::superblock_members::least_filled_plane;
 use crate::state::blocks::{Blocks, pin};
 use crate::state::job::MoveReason;
 use crate::state::op::{Class, Op, OpId, Ops, Owner};
-use crate::state::program_buffer::WriteStream;
+use crate::state::region::WriteStream;
 use crate::state::state::State;
 use crate::state::without_effect::WithoutEffect;
 use wordline_counters::{Cause, OpKind};

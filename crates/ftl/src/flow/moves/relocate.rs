@@ -17,7 +17,7 @@ use crate::state::blocks::superblock_members::least_filled_plane;
 use crate::state::counters::count_collected;
 use crate::state::job::GcReason;
 use crate::state::op::{Op, OpId, Owner};
-use crate::state::program_buffer::WriteStream;
+use crate::state::region::WriteStream;
 use arrayvec::ArrayVec;
 use wordline_counters::OpKind;
 use wordline_units::{PlaneId, Ppn};

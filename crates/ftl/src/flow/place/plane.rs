@@ -7,7 +7,7 @@ use crate::state::blocks::free_space::{least_busy, level, most_free, next_in_log
 use crate::state::blocks::superblock_members::least_filled_plane;
 use crate::state::blocks::{last_turn, next_turn};
 use crate::state::op::OpId;
-use crate::state::program_buffer::WriteStream;
+use crate::state::region::WriteStream;
 use crate::state::state::State;
 use wordline_device::Allocation;
 use wordline_flash::SlotClass;

@@ -16,7 +16,7 @@ use crate::flow::collect::superblock::{complete_superblocks, region_known};
 use crate::flow::dispatch::follow_up;
 use crate::flow::emit::{add_op, load_page};
 use crate::flow::fail::internal;
-use crate::flow::host::fill::gather;
+use crate::flow::host::write::gather;
 use crate::flow::place::decide::{place_host, send_after};
 use crate::flow::place::plane::pick_plane;
 use crate::flow::power::found::{Found, Newest};

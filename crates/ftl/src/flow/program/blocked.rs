@@ -19,7 +19,7 @@ use crate::state::blocks::free_space::spare_slots;
 use crate::state::blocks::superblock_members::superblock_planes;
 use crate::state::blocks::{Blocks, planes_mut};
 use crate::state::moves::Moves;
-use crate::state::op::{Op, OpId, Ops, Owner};
+use crate::state::op::{Op, OpId, Owner};
 use crate::state::outbox::Outbox;
 use crate::state::request::Effect;
 use crate::state::state::State;
@@ -276,12 +276,6 @@ pub(crate) fn give_up(layer: &mut Layer, lead: OpId) {
         }
         part = next;
     }
-}
-
-/// Whether the data of an operation are the host's.
-#[inline(always)]
-pub(crate) fn serves_host(ops: &Ops, id: OpId) -> bool {
-    ops[id].owner.is_host()
 }
 
 /// Whether a program may be abandoned: one of the host whose data are not acknowledged yet, so that the error can

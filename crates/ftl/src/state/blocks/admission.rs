@@ -6,7 +6,7 @@ use crate::plan::decision::Target;
 use crate::plan::region::RegionId;
 use crate::state::blocks::Blocks;
 use crate::state::blocks::capacity::lost_in;
-use crate::state::blocks::free_space::{hard_reserve, has_slots_left, is_at_hard_reserve};
+use crate::state::blocks::free_space::{hard_reserve, is_at_hard_reserve};
 use crate::state::blocks::superblock_members::superblock_planes;
 use crate::state::demand_map::DemandMap;
 use crate::state::trim::TrimLog;
@@ -33,10 +33,10 @@ impl Claim {
 /// that opened them.
 #[inline(always)]
 pub(crate) fn grants_slot(blocks: &Blocks, region: RegionId, plane: PlaneId, claim: Claim) -> bool {
-    let pool = blocks.pool_of(region);
+    let (pool, local) = (blocks.pool_of(region), blocks.local(region, plane));
     claim == Claim::Collection
-        || (pool.free[(plane.0 - pool.first_plane) as usize].len() as u32 >= pool.reserve
-            && has_slots_left(blocks, region, plane))
+        || (pool.free[local].len() as u32 >= pool.reserve
+            && blocks.regions[region.index()].has_slots_left(local))
 }
 
 /// Whether a program can open an erased block. GC frees more than it takes, so it returns what it takes from the

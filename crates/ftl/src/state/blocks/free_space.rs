@@ -5,8 +5,7 @@ use crate::plan::decision::ChannelSet;
 use crate::plan::region::{MovedIn, RegionId};
 use crate::state::backlog::Backlog;
 use crate::state::blocks::Blocks;
-use crate::state::program_buffer::WriteStream;
-use crate::state::region::RegionPlane;
+use crate::state::region::{RegionPlane, WriteStream};
 use std::cmp::Reverse;
 use wordline_device::Trigger;
 use wordline_units::{BlockId, PlaneId};
@@ -98,26 +97,13 @@ pub(crate) fn hard_reserve(blocks: &Blocks, region: RegionId) -> u32 {
     blocks.hard_reserve.min(total_blocks(blocks, region) / 2).max(blocks.pool_of(region).reserve)
 }
 
-/// Slots of a plane of a region that are programmed, live or not.
-pub(crate) fn used_slots(blocks: &Blocks, region: RegionId, plane: PlaneId) -> u64 {
-    let (r, at) = (&blocks.regions[region.index()], blocks.at(region, plane));
-    at.owned as u64 * r.slots_per_block as u64 - at.open_slots
-}
-
-/// Whether more slots of a plane of a region can be programmed.
-#[inline]
-pub(crate) fn has_slots_left(blocks: &Blocks, region: RegionId, plane: PlaneId) -> bool {
-    let most = blocks.regions[region.index()].slot_quota;
-    most == u64::MAX || used_slots(blocks, region, plane) < most
-}
-
 /// Whether a plane of a region has opened the last block that it may own, or has less than a block of
 /// slots left.
 fn has_opened_last(blocks: &Blocks, region: RegionId, plane: PlaneId) -> bool {
     let r = &blocks.regions[region.index()];
     let most = r.slot_quota;
     free_blocks(blocks, region, plane) == 0
-        || (most < u64::MAX && used_slots(blocks, region, plane) + r.slots_per_block as u64 > most)
+        || (most < u64::MAX && r.used_slots(blocks.local(region, plane)) + r.slots_per_block as u64 > most)
 }
 
 /// Slots of a block that are not yet programmed.

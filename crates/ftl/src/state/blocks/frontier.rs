@@ -5,12 +5,13 @@ use crate::map::Map;
 use crate::map::overlay::IsFirst;
 use crate::plan::decision::Target;
 use crate::plan::region::{FreeOrder, RegionId};
-use crate::state::block::{Block, FreeBlocks, Phase, bits_of};
+use crate::state::block::{Block, Phase, bits_of};
 use crate::state::blocks::capacity::change_pool;
 use crate::state::blocks::free_space::unused_slots;
 use crate::state::blocks::superblock_members::{is_emptied, members};
-use crate::state::blocks::victims::relocation_cost;
+use crate::state::blocks::victims::{list, relocation_cost};
 use crate::state::blocks::{Blocks, at_mut};
+use crate::state::region::FreeBlocks;
 use wordline_flash::{BlockState, SlotClass};
 use wordline_units::{BlockId, PlaneId};
 
@@ -197,6 +198,25 @@ pub(crate) fn take_page(
         }
     }
     Some(page)
+}
+
+/// All parts of a program are on flash: its block may be full, and may be a victim. Returns its region if it is one.
+#[inline]
+pub(crate) fn end_program(
+    blocks: &mut Blocks,
+    map: &Map,
+    block: BlockId,
+    plane: PlaneId,
+) -> Option<RegionId> {
+    blocks.planes.changed(plane);
+    let info = &mut blocks.all[block.index()];
+    info.writers -= 1;
+    if !info.is_listed() {
+        return None;
+    }
+    let region = RegionId(info.region);
+    list(blocks, map, region, plane, block);
+    Some(region)
 }
 
 /// Close a block with unused slots; they are lost until it is erased.

@@ -10,7 +10,7 @@
 use crate::plan::region::RegionId;
 use crate::state::backlog::Backlog;
 use crate::state::blocks::Blocks;
-use crate::state::program_buffer::WriteStream;
+use crate::state::region::WriteStream;
 use std::cmp::Reverse;
 use std::ops::Range;
 use wordline_units::{BlockId, PlaneId};

@@ -114,25 +114,6 @@ pub(crate) fn superblock_relocation_cost(
     members(blocks, region, plane, block).map(|(_, b)| relocation_cost(blocks, map, b)).sum()
 }
 
-/// All parts of a program are on flash: its block may be full, and may be a victim. Returns its region if it is one.
-#[inline]
-pub(crate) fn end_program(
-    blocks: &mut Blocks,
-    map: &Map,
-    block: BlockId,
-    plane: PlaneId,
-) -> Option<RegionId> {
-    blocks.planes.changed(plane);
-    let info = &mut blocks.all[block.index()];
-    info.writers -= 1;
-    if !info.is_listed() {
-        return None;
-    }
-    let region = RegionId(info.region);
-    list(blocks, map, region, plane, block);
-    Some(region)
-}
-
 /// Whether emptying a block, or its superblock, within its pool frees at least one program: only the last program of what
 /// it holds is padded, and parity goes with them. Otherwise GC could livelock.
 pub(crate) fn gains(blocks: &Blocks, map: &Map, region: RegionId, block: BlockId) -> bool {

@@ -205,7 +205,7 @@ impl Bench {
     }
 
     pub fn outstanding(&self) -> u32 {
-        self.ftl.view().outstanding() + self.waiting.requests().len() as u32
+        self.ftl.outstanding() + self.waiting.requests().len() as u32
     }
 
     // Operations.
