@@ -23,8 +23,6 @@ use wordline_ftl::HeldData;
 const PATIENCE: Duration = Duration::from_secs(10);
 /// How long to wait at shutdown for a client that does not read its last replies.
 const LAST_WORDS: Duration = Duration::from_millis(300);
-/// Maximum number of connections.
-const MOST: usize = 64;
 /// Maximum bytes per read of a socket.
 const READ: usize = 128 << 10;
 /// Data of at least this many bytes are received directly into their final buffer instead of the socket
@@ -49,11 +47,12 @@ pub(crate) fn serve(shared: &Arc<Shared>, socket: Socket, from: &str) {
         if shared.is_stopping() {
             return;
         }
-        if connections.len() >= MOST {
+        let most = shared.most_connections();
+        if connections.len() >= most {
             drop(connections);
             shared.log_often(&format!(
-                "connection {number} from {from} refused: limit of {MOST} connections \
-                                   reached"
+                "connection {number} from {from} refused: {most} connections are open; `wordline serve --connections N` allows \
+                 more"
             ));
             return;
         }

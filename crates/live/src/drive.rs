@@ -2,7 +2,7 @@
 //! log.
 
 use crate::data::damaged::Damaged;
-use crate::data::flash::Flash;
+use crate::data::flash::{Flash, newest};
 use crate::data::folder::{Beside, Folder};
 use crate::data::found::{self, Found, Sizes};
 use crate::data::not_written::NotWritten;
@@ -19,8 +19,8 @@ use wordline_run::{Filled, RunSpec, Setup, unnamed};
 use wordline_sim::{Completion, Device, NoProbe, PoweredOff};
 #[cfg(test)]
 use wordline_units::SimDuration;
-use wordline_units::{BlockId, DieId, HostRequest, Lpn, SimTime};
-use wordline_volatile::{Content, Request};
+use wordline_units::{BlockId, DieId, HostRequest, SimTime};
+use wordline_volatile::Request;
 
 /// What a power cut did.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -167,11 +167,6 @@ impl Drive {
         flash_of(self).map(Flash::page_memory).unwrap_or_default()
     }
 
-    /// Why the session is no longer written. Each failure is returned once.
-    pub(crate) fn session_failure(&mut self) -> Option<String> {
-        self.log.as_mut().and_then(SessionLog::failure)
-    }
-
     /// Number of damaged sectors.
     pub(crate) fn damaged_sectors(&self) -> usize {
         self.damaged.count()
@@ -200,17 +195,29 @@ impl Drive {
         let Some(device) = &mut self.device else { return };
         let bytes = self.setup.device.sector.0;
         let sectors_of_page = self.setup.device.unit.0 / bytes;
-        self.volatile.put(request, sectors, data, |sector| {
-            let (lpn, at) = (Lpn((sector / sectors_of_page) as u32), sector % sectors_of_page);
-            // A cut cannot restore what the media cannot read.
-            let page = device.ftl_mut().tables().newest_page(lpn, at as u32).unwrap_or_default();
-            let end = (at + 1) * bytes;
-            if (page.len() as u64) < end {
-                Content::ZERO
-            } else {
-                Content::of(&page.into(), (at * bytes) as usize)
-            }
-        });
+        self.volatile.put(request, sectors, data, |sector| newest(device, sector, (bytes, sectors_of_page)));
+    }
+
+    /// The newest contents of a range of bytes, which begins and ends with a sector.
+    pub(crate) fn contents(&mut self, range: Range<u64>) -> Vec<u8> {
+        let bytes = self.setup.device.sector.0;
+        let units = (bytes, self.setup.device.unit.0 / bytes);
+        let left = self.volatile.left(range.clone(), bytes);
+        let mut contents = vec![0; (range.end - range.start) as usize];
+        let places = contents.chunks_mut(bytes as usize).zip(range.start / bytes..);
+        if let Some(device) = &mut self.device {
+            places.for_each(|(place, sector)| newest(device, sector, units).copy_to(place));
+        }
+        for (sector, content) in left {
+            let at = (sector * bytes - range.start) as usize;
+            content.copy_to(&mut contents[at..at + bytes as usize]);
+        }
+        contents
+    }
+
+    /// The session, while it is recorded.
+    pub(crate) fn session(&mut self) -> Option<&mut SessionLog> {
+        self.log.as_mut()
     }
 
     /// After a cut: drop the trims from the journal that the cut has undone.
@@ -276,7 +283,7 @@ impl Drive {
         let wrong = |what: String| ServeError::Input(format!("--data {at}: {what}"));
         let then = serde_json::from_str(&found::identity(folder)?.unwrap_or_default())
             .map_err(|e| wrong(format!("cannot read the description of the drive: {e}")))?;
-        if let Some(other) = other(&then, &Setup::identity(run)?) {
+        if let Some(other) = found::other(&then, &Setup::identity(run)?) {
             let hint = "start the server with the same drive, or with another folder";
             return Err(wrong(format!("contains a different drive: {other}\n  hint: {hint}")));
         }
@@ -459,34 +466,4 @@ impl Kept {
 /// The flash of a drive, unless it is off.
 fn flash_of(drive: &Drive) -> Option<&Flash> {
     drive.device.as_ref().and_then(|device| device.ftl().media().get::<Flash>().ok())
-}
-
-/// Whether a write of this length fits into a maximum number of bytes in RAM. Memory that is kept for later writes makes room
-/// for it.
-pub(crate) fn has_memory(drive: &Drive, most: u64, length: u32) -> bool {
-    let left = most.checked_sub(drive.bytes_in_ram() + u64::from(length));
-    left.inspect(|left| drive.page_memory().keep_at_most(*left)).is_some()
-}
-
-/// What differs first between two identities, in words.
-fn other(then: &Value, now: &Value) -> Option<String> {
-    fn first(at: String, then: &Value, now: &Value) -> Option<String> {
-        match (then, now) {
-            (Value::Object(then), Value::Object(now)) => {
-                let keys: BTreeSet<&String> = then.keys().chain(now.keys()).collect();
-                let value =
-                    |of: &serde_json::Map<String, Value>, key: &str| of.get(key).cloned().unwrap_or_default();
-                let below = |key: &str| if at.is_empty() { key.to_string() } else { format!("{at}.{key}") };
-                keys.into_iter().find_map(|key| first(below(key), &value(then, key), &value(now, key)))
-            }
-            _ if then == now => None,
-            _ => Some(format!("{at} is {then} in the folder but {now} in the command")),
-        }
-    }
-    // Settings that a user named come before those that follow from them.
-    let named = ["/device/name", "/scheme/spelling", "/seed", "/initial"].into_iter().find_map(|at| {
-        let value = |of: &Value| of.pointer(at).cloned().unwrap_or_default();
-        first(at[1..].replace('/', "."), &value(then), &value(now))
-    });
-    named.or_else(|| first(String::new(), then, now))
 }

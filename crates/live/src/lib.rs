@@ -10,6 +10,7 @@
 #![allow(clippy::disallowed_methods, reason = "a served drive answers on a wall clock")]
 
 mod address;
+mod captive;
 #[cfg_attr(not(feature = "tls"), path = "no_certificates.rs")]
 mod certificates;
 mod client;
@@ -44,6 +45,7 @@ mod reply_queue;
 mod rerun;
 mod server;
 mod session;
+mod session_data;
 mod shared;
 mod socket;
 mod spec;
@@ -55,10 +57,12 @@ mod syncing;
 mod through;
 mod uniform;
 mod volatile;
+mod write_log;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 pub use address::Address;
+pub use captive::Captive;
 pub use certificates::Certificates;
 pub use clock::TimeScale;
 pub use control::ask;

@@ -15,6 +15,7 @@ use crate::lock;
 use crate::pace;
 use crate::protocol::handshake::Export;
 use crate::session::SessionLog;
+use crate::session_data;
 use crate::shared::{Log, Shared, Started};
 use crate::socket::Socket;
 use crate::spec::{Encryption, ServeSpec};
@@ -269,6 +270,9 @@ impl Server {
                 )));
             }
             image::load(&mut drive, folder.as_mut(), (path, spec.size.unwrap_or(most)))?;
+        }
+        if spec.session_data {
+            session_data::keep(&mut drive, spec.size.unwrap_or(most), is_new && spec.image.is_none())?;
         }
         if let Some(folder) = folder.as_ref().filter(|_| is_new) {
             folder.complete().map_err(|e| ServeError::Machine(e.why))?;

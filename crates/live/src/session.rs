@@ -5,11 +5,12 @@
 //! 512 bytes). `cut AT`, `slow AT DIE FACTOR` and `retire AT BLOCK` are what they say. `order AT WORDS` is a
 //! command of the control socket; a rerun repeats only its effects, which have lines of the other kinds.
 //! `drain AT`: the service ended, and the drive began to drain. `end` is the last line. `report.json`: the statistics, and the result hash. `trace.iolog`: the requests as
-//! a fio log of version 3, to be read as a trace. `drive/`: for a drive that had been served before, the
+//! a fio log of version 3, to be read as a trace. `writes.log`, on request: the writes with their data. `drive/`: for a drive that had been served before, the
 //! folder as it was then, without the bytes of its pages.
 
 use crate::data::folder::Folder;
 use crate::error::ServeError;
+use crate::write_log::WriteLog;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
@@ -23,6 +24,8 @@ const SCHEMA: &str = "wordline-session/1";
 const EVENTS: &str = "session.txt";
 /// The requests as a trace.
 const TRACE: &str = "trace.iolog";
+/// The writes with their data, if they are kept.
+const WRITES: &str = "writes.log";
 /// The last line of the file of events.
 const END: &str = "end";
 /// The file of results.
@@ -87,6 +90,7 @@ pub(crate) struct SessionLog {
     folder: PathBuf,
     file: BufWriter<File>,
     trace: BufWriter<File>,
+    writes: Option<WriteLog>,
     /// Why it is no longer written.
     broken: Option<io::Error>,
     /// Whether that has been reported.
@@ -123,14 +127,31 @@ impl SessionLog {
         writeln!(file, "{header}").map_err(wrong)?;
         let mut trace = BufWriter::new(File::create(folder.join(TRACE)).map_err(wrong)?);
         writeln!(trace, "fio version 3 iolog\n0 drive add\n0 drive open").map_err(wrong)?;
-        Ok(SessionLog { folder: folder.to_path_buf(), file, trace, broken: None, is_told: false })
+        let folder = folder.to_path_buf();
+        Ok(SessionLog { folder, file, trace, writes: None, broken: None, is_told: false })
+    }
+
+    /// Keep the data of all writes to a drive that serves `size` bytes, too.
+    pub(crate) fn keep_data(&mut self, size: u64, sector: u64) -> Result<(), ServeError> {
+        let path = self.folder.join(WRITES);
+        let wrong =
+            |e| ServeError::Input(format!("--session-data: {}: cannot be written: {e}", path.display()));
+        self.writes = Some(WriteLog::create(&path, size, sector).map_err(wrong)?);
+        Ok(())
+    }
+
+    /// The log of writes, if there is one.
+    pub(crate) fn writes(&mut self) -> &mut Option<WriteLog> {
+        &mut self.writes
     }
 
     /// Why it is no longer written; returned once.
     pub(crate) fn failure(&mut self) -> Option<String> {
-        let broken = self.broken.as_ref().filter(|_| !self.is_told)?;
+        let of_writes = self.writes.as_ref().and_then(WriteLog::broken).map(|e| (WRITES, e));
+        let broken = self.broken.as_ref().map(|e| (EVENTS, e)).or(of_writes);
+        let (file, broken) = broken.filter(|_| !self.is_told)?;
         self.is_told = true;
-        let path = self.folder.join(EVENTS);
+        let path = self.folder.join(file);
         Some(format!(
             "{}: cannot be written: {broken}; this session cannot be replayed; the drive still serves",
             path.display()
@@ -157,7 +178,12 @@ impl SessionLog {
             Event::Cut(at) => writeln!(self.file, "cut {}", at.0).and_then(|()| self.file.flush()),
             Event::Slow(at, die, factor) => writeln!(self.file, "slow {} {} {factor}", at.0, die.0),
             Event::Retire(at, block) => writeln!(self.file, "retire {} {}", at.0, block.0),
-            Event::Order(at, words) => writeln!(self.file, "order {} {words}", at.0),
+            Event::Order(at, words) => {
+                if let (Some(writes), Some(text)) = (&mut self.writes, words.strip_prefix("mark ")) {
+                    writes.mark(text);
+                }
+                writeln!(self.file, "order {} {words}", at.0)
+            }
             Event::Drain(at) => writeln!(self.file, "drain {}", at.0),
         };
         self.broken = written.err();
@@ -180,6 +206,8 @@ impl SessionLog {
             .map_err(|e| failed(&self.folder.join(EVENTS), e))?;
         let path = self.folder.join(REPORT);
         std::fs::write(&path, format!("{report:#}\n")).map_err(|e| failed(&path, e))?;
+        let writes = self.writes.take().map_or(Ok(()), WriteLog::end);
+        writes.map_err(|e| failed(&self.folder.join(WRITES), e))?;
         Ok(self.folder)
     }
 }

@@ -165,6 +165,11 @@ impl Shared {
         self.spec.certificates.as_ref()
     }
 
+    /// Maximum number of connections.
+    pub(crate) fn most_connections(&self) -> usize {
+        self.spec.connections
+    }
+
     /// Number of power cuts so far.
     pub(crate) fn epoch(&self) -> u64 {
         lock(&self.engine).epoch()
@@ -359,6 +364,7 @@ impl Shared {
                 time_scale: asked.time_scale.unwrap_or(scale),
                 read_only: false,
                 session: None,
+                session_data: false,
                 activated: false,
                 image: None,
                 data: None,

@@ -64,4 +64,8 @@ pub struct ServeSpec {
     pub memory: Option<u64>,
     /// A folder for the session.
     pub session: Option<PathBuf>,
+    /// Keep the data of writes in the session, too.
+    pub session_data: bool,
+    /// Maximum number of connections.
+    pub connections: usize,
 }

@@ -63,6 +63,9 @@ pub(crate) struct ServeArgs {
     /// with --data keeps of each page, such as its place
     #[arg(long, value_name = "SIZE")]
     pub(crate) memory: Option<Bytes>,
+    /// Maximum number of connections, each with two threads
+    #[arg(long, value_name = "N", default_value = "256", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) connections: u16,
     /// Create a control socket for `wordline ctl`
     #[arg(long, value_name = "PATH")]
     pub(crate) control: Option<PathBuf>,
@@ -117,6 +120,10 @@ pub(crate) struct ServeArgs {
     /// rerun DIR`
     #[arg(long, value_name = "DIR")]
     pub(crate) session: Option<PathBuf>,
+    /// Keep the data of writes, too, in DIR/writes.log, which `wordline crash --log` reads: what the drive held at first, each write,
+    /// FLUSH and mark, and what each power cut left
+    #[arg(long, requires = "session")]
+    pub(crate) session_data: bool,
     /// Write the final statistics as JSON to FILE, or with - to standard output instead of the table
     #[arg(long, value_name = "FILE|-")]
     pub(crate) json: Option<String>,

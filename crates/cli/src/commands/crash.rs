@@ -172,7 +172,7 @@ fn searched(
 fn log(args: &CrashArgs, console: &Console) -> Result<Log, Failure> {
     let log = match (&args.run, &args.log) {
         (Some(_), _) => recorded(args)?,
-        (None, Some(path)) => read(path, None)?,
+        (None, Some(path)) => read(path, None, console)?,
         (None, None) => return Err(Failure::Input("neither --run nor --log is set".to_string())),
     };
     let count = |is: fn(&Event) -> bool| log.of_client().iter().filter(|event| is(event)).count();
@@ -247,14 +247,21 @@ fn recorded(args: &CrashArgs) -> Result<Log, Failure> {
 }
 
 /// Read a log of either format.
-fn read(path: &Path, size: Option<u64>) -> Result<Log, Failure> {
+fn read(path: &Path, size: Option<u64>, console: &Console) -> Result<Log, Failure> {
     let shown = path.display();
     let unread = |e: std::io::Error| Failure::Input(format!("{shown}: cannot be read: {e}"));
     let mut bytes = vec![];
     BufReader::new(File::open(path).map_err(unread)?).read_to_end(&mut bytes).map_err(unread)?;
     let allowed = "a log of writes that a crash test has saved, or one of dm-log-writes";
     let wrong = |e: LogError| Failure::Input(format!("{shown}: {e}\n  allowed: {allowed}"));
-    if dm::is_one(&bytes) { dm::decode(&bytes, size) } else { Log::read(&mut &bytes[..]) }.map_err(wrong)
+    if dm::is_one(&bytes) {
+        return dm::decode(&bytes, size).map_err(wrong);
+    }
+    let (log, end) = Log::read_whole_events(&mut &bytes[..]).map_err(wrong)?;
+    if let Some(end) = end {
+        console.note(&format!("{shown}: the file ends within an event, and is read up to byte {end}"));
+    }
+    Ok(log)
 }
 
 fn write(log: &Log, path: &Path) -> Result<(), Failure> {
@@ -267,7 +274,7 @@ fn converted(args: &ConvertArgs, console: &Console) -> Result<(), Failure> {
     let mut head = vec![];
     let unread = |e: std::io::Error| Failure::Input(format!("{}: cannot be read: {e}", args.from.display()));
     File::open(&args.from).map_err(unread)?.take(32).read_to_end(&mut head).map_err(unread)?;
-    let log = read(&args.from, args.size.map(|size| size.0))?;
+    let log = read(&args.from, args.size.map(|size| size.0), console)?;
     let format = if dm::is_one(&head) {
         write(&log, &args.to)?;
         "wordline crash"

@@ -7,11 +7,12 @@ use crate::interrupt;
 use crate::output::Sink;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command};
 use std::sync::Arc;
 use std::time::Duration;
 pub(crate) use wordline_live::is_session;
-use wordline_live::{Address, Certificates, Encryption, ServeError, ServeSpec, Server, rerun_session};
+use wordline_live::{
+    Address, Captive, Certificates, Encryption, ServeError, ServeSpec, Server, rerun_session,
+};
 use wordline_run::RunSpec;
 
 /// How often to check for a signal.
@@ -71,6 +72,8 @@ pub(crate) fn serve(args: &ServeArgs, console: &Console) -> Result<(), Failure> 
         data: args.data.clone(),
         always_sync: args.sync == Sync::Reply,
         session: args.session.clone(),
+        session_data: args.session_data,
+        connections: args.connections.into(),
     };
     // A socket of its own for a command, which gets its address.
     let private = args.run.as_ref().filter(|_| spec.addresses.is_empty() && !spec.activated);
@@ -94,11 +97,13 @@ pub(crate) fn serve(args: &ServeArgs, console: &Console) -> Result<(), Failure> 
         server.uris().join(", ")
     ));
     let pidfile = args.pidfile.as_deref().map(PidFile::new).transpose()?;
-    let mut client = args.run.as_deref().map(|command| start(command, &server)).transpose()?;
+    let start = |command| Captive::start(command, server.addresses().first(), server.uris().first());
+    let client = args.run.as_deref().map(start).transpose();
+    let mut client = client.map_err(|e| Failure::Output(format!("--run: cannot start sh: {e}")))?;
     let (mut ended, mut failure) = (None, None);
     while !interrupt::is_asked() && ended.is_none() && failure.is_none() {
         std::thread::sleep(LOOK);
-        ended = client.as_mut().and_then(|client| client.try_wait().ok().flatten());
+        ended = client.as_mut().and_then(Captive::ended);
         failure = server.failure();
     }
     // Signals that follow at once mean the same; later ones are meant.
@@ -106,10 +111,7 @@ pub(crate) fn serve(args: &ServeArgs, console: &Console) -> Result<(), Failure> 
         std::thread::sleep(PATIENCE);
         interrupt::hurry();
     });
-    if let Some(mut client) = client.filter(|_| ended.is_none()) {
-        let _ = client.kill();
-        let _ = client.wait();
-    }
+    client.filter(|_| ended.is_none()).into_iter().for_each(Captive::stop);
     let given = server.stop()?;
     drop(pidfile);
     // Standard output belongs to the command, or to the client that has started the server.
@@ -165,19 +167,6 @@ impl Drop for PidFile {
     fn drop(&mut self) {
         let _ = std::fs::remove_file(&self.0);
     }
-}
-
-/// Start a command with the address of the drive.
-fn start(command: &str, server: &Server) -> Result<Child, Failure> {
-    let mut shell = Command::new("sh");
-    shell.args(["-c", command]);
-    if let (Some(address), Some(uri)) = (server.addresses().first(), server.uris().first()) {
-        shell.env("uri", uri);
-        if let Address::Unix(path) = address {
-            shell.env("unixsocket", path);
-        }
-    }
-    shell.spawn().map_err(|e| Failure::Output(format!("--run: cannot start sh: {e}")))
 }
 
 impl From<ServeError> for Failure {

@@ -287,6 +287,78 @@ fn a_server_ends_with_its_parent() {
 }
 
 #[test]
+fn what_a_command_has_started_ends_with_the_server() {
+    for signal in ["-KILL", "-TERM"] {
+        let folder = tempfile::tempdir().unwrap();
+        // Both of a pipeline write their numbers; a shell replaces itself by the last command of a line.
+        let number = |file: &str| format!("sh -c 'echo $$ > {file}; exec sleep 600'");
+        let command = format!("{} | {}; true", number("one"), number("two"));
+        let (mut child, _told) = begin(folder.path(), &["--run", &command]);
+        let until = Instant::now() + Duration::from_secs(60);
+        let mut numbers = vec![];
+        while numbers.len() < 2 {
+            assert!(Instant::now() < until, "the command has not begun");
+            std::thread::sleep(Duration::from_millis(5));
+            let read = |file| std::fs::read_to_string(folder.path().join(file)).ok();
+            let read = ["one", "two"].into_iter().filter_map(read).filter(|n| n.ends_with('\n'));
+            numbers = read.map(|n| n.trim().to_string()).collect();
+        }
+        assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
+        child.wait().unwrap();
+        let runs = |number: &String| {
+            let name = std::fs::read_to_string(format!("/proc/{number}/stat"));
+            name.is_ok_and(|stat| !stat.contains(") Z "))
+        };
+        while numbers.iter().any(runs) {
+            assert!(Instant::now() < until, "{signal}: {numbers:?} still run");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
+#[test]
+fn writes_of_a_session_are_a_log_for_crash_tests() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let session = ["--nbd", "unix:d.sock", "--session", "session", "--session-data"];
+    let (mut child, _told) = begin(at, &session);
+    assert_eq!(write_some(UnixStream::connect(at.join("d.sock")).unwrap(), 65_536), None);
+    assert!(Command::new("kill").arg(child.id().to_string()).status().unwrap().success());
+    child.wait().unwrap();
+    let log = at.join("session/writes.log");
+    let crash = |check: &str| {
+        let words = ["crash", "--log", "session/writes.log", "--check", check, "--states", "20"];
+        Command::new(env!("CARGO_BIN_EXE_wordline")).args(words).current_dir(at).output().unwrap()
+    };
+    let done = crash("test -s {image}");
+    assert!(done.status.success() && text(&done.stderr).contains("log: 50 writes"), "{done:?}");
+    // One whose server was killed within an event.
+    let bytes = std::fs::read(&log).unwrap();
+    std::fs::write(&log, &bytes[..bytes.len() - 70_000]).unwrap();
+    let done = crash("test -s {image}");
+    assert!(text(&done.stderr).contains("the file ends within an event, and is read up to byte"), "{done:?}");
+    assert!(done.status.success() && text(&done.stderr).contains("log: 48 writes"), "{done:?}");
+}
+
+#[test]
+fn session_data_on_a_full_disk_are_an_error_with_a_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut limited = Command::new("sh");
+    limited.args(["-c", "ulimit -f 16384 && exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_wordline"), "serve"]);
+    limited.args(DRIVE).args(["--session", "session", "--session-data", "--nbd", "unix:d.sock"]);
+    let (mut child, mut told) = listening(limited.current_dir(folder.path()).stdin(Stdio::null()));
+    let stream = UnixStream::connect(folder.path().join("d.sock")).unwrap();
+    assert_eq!(write_some(stream, 1 << 20), None, "the drive still serves");
+    let mut said = String::new();
+    while !said.contains("writes.log: cannot be written: File too large") {
+        said.clear();
+        assert!(told.read_line(&mut said).unwrap() > 0, "no line");
+    }
+    assert!(Command::new("kill").arg(child.id().to_string()).status().unwrap().success());
+    assert_eq!(child.wait().unwrap().code(), Some(1));
+}
+
+#[test]
 fn a_server_takes_the_sockets_that_it_is_passed() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("passed.sock");

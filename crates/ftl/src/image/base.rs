@@ -370,7 +370,7 @@ impl BaseImage {
         self.mapped
     }
 
-    /// Whether all pages of a range are in the image, or none is, where that is known without a look at each.
+    /// Whether all sectors of a range of pages are in the image, or none is, where that is known without a look at each page.
     pub fn uniform(&self, pages: &Range<u32>) -> Option<bool> {
         // From this page on, none is.
         let end = match (&self.draw, self.parts.as_slice()) {
@@ -383,7 +383,7 @@ impl BaseImage {
         if end <= pages.start {
             Some(false)
         } else {
-            (pages.end <= end && self.mapped == end).then_some(true)
+            (pages.end <= end && self.mapped == end && self.lacking.is_empty()).then_some(true)
         }
     }
 

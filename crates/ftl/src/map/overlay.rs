@@ -103,7 +103,7 @@ impl Overlay {
 
     /// Pages that may hold data in some sectors only.
     pub fn mixed(&self) -> Vec<Lpn> {
-        self.runs.of.keys().map(|page| Lpn(*page)).chain(self.pages.lacking()).collect()
+        self.runs.of.keys().map(|page| Lpn(*page)).collect()
     }
 
     /// The valid sectors in a slot that holds one page.

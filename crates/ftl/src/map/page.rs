@@ -355,11 +355,6 @@ impl PageMap {
         if is_untouched { self.base.as_ref().map_or(Some(false), |base| base.uniform(&pages)) } else { None }
     }
 
-    /// Pages of the base image that lack sectors.
-    pub fn lacking(&self) -> impl Iterator<Item = Lpn> + '_ {
-        self.base.iter().flat_map(|base| base.lacking.iter().map(|(lpn, _)| *lpn))
-    }
-
     /// The place of a page.
     pub fn locate(&self, lpn: Lpn) -> Option<Ppn> {
         match self.directory.get((lpn.0 / LEAF) as usize)? {

@@ -8,7 +8,9 @@ use crate::page_memory::PageMemory;
 use std::ops::Range;
 use std::sync::Arc;
 use wordline_ftl::{BlockHeader, Bytes, Media, MediaError, Metadata, Oob, PageData, Span};
+use wordline_sim::{Device, NoProbe};
 use wordline_units::{BlockId, Lpn, Ppn, SectorMask};
+use wordline_volatile::Content;
 
 /// Bytes that are dropped from RAM together, once they are in the folder.
 const FORGOTTEN: u64 = 1 << 20;
@@ -269,4 +271,16 @@ impl Media for Flash {
         self.in_ram = self.in_ram.saturating_sub(self.in_block(block, slot_shift));
         self.bytes.tear_erase(block, slot_shift);
     }
+}
+
+/// The newest contents of a sector as flash has them. What the media cannot read is zeroes.
+pub(crate) fn newest(
+    device: &mut Device<NoProbe>,
+    sector: u64,
+    (bytes, sectors_of_page): (u64, u64),
+) -> Content {
+    let (lpn, at) = (Lpn((sector / sectors_of_page) as u32), sector % sectors_of_page);
+    let page = device.ftl_mut().tables().newest_page(lpn, at as u32).unwrap_or_default();
+    let end = (at + 1) * bytes;
+    if (page.len() as u64) < end { Content::ZERO } else { Content::of(&page.into(), (at * bytes) as usize) }
 }

@@ -5,6 +5,7 @@ use crate::data::folder::Folder;
 use crate::data::row_id::{of_row_id, row_id};
 use crate::data::rows::{mode, slots};
 use crate::error::ServeError;
+use serde_json::Value;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use wordline_ftl::{
@@ -213,4 +214,27 @@ fn block_found(row: &rusqlite::Row<'_>, sizes: Sizes) -> rusqlite::Result<Option
     let runs: String = row.get(6)?;
     let Some(slots) = slots(&runs, 1 << sizes.slot_shift) else { return Ok(None) };
     Ok(Some(BlockFound { header, erases: row.get(5)?, slots, half_erased: row.get(7)?, base: row.get(8)? }))
+}
+
+/// What differs first between two identities, in words.
+pub(crate) fn other(then: &Value, now: &Value) -> Option<String> {
+    fn first(at: String, then: &Value, now: &Value) -> Option<String> {
+        match (then, now) {
+            (Value::Object(then), Value::Object(now)) => {
+                let keys: BTreeSet<&String> = then.keys().chain(now.keys()).collect();
+                let value =
+                    |of: &serde_json::Map<String, Value>, key: &str| of.get(key).cloned().unwrap_or_default();
+                let below = |key: &str| if at.is_empty() { key.to_string() } else { format!("{at}.{key}") };
+                keys.into_iter().find_map(|key| first(below(key), &value(then, key), &value(now, key)))
+            }
+            _ if then == now => None,
+            _ => Some(format!("{at} is {then} in the folder but {now} in the command")),
+        }
+    }
+    // Settings that a user named come before those that follow from them.
+    let named = ["/device/name", "/scheme/spelling", "/seed", "/initial"].into_iter().find_map(|at| {
+        let value = |of: &Value| of.pointer(at).cloned().unwrap_or_default();
+        first(at[1..].replace('/', "."), &value(then), &value(now))
+    });
+    named.or_else(|| first(String::new(), then, now))
 }

@@ -4,7 +4,7 @@
 use crate::clock::TimeScale;
 use crate::data::folder::Folder;
 use crate::data::not_written::NotWritten;
-use crate::drive::{Drive, has_memory};
+use crate::drive::Drive;
 use crate::engine::command::{Command, Delivery, Held};
 use crate::engine::executor::Executor;
 use crate::engine::outbox::Notes;
@@ -13,6 +13,7 @@ use crate::protocol::numbers::{NbdError, flag};
 use crate::protocol::reply::Reply;
 use crate::protocol::request::{Request, Verb};
 use crate::reply_queue::ReplyQueue;
+use crate::session::SessionLog;
 use crate::spec::ServeSpec;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -253,7 +254,7 @@ impl Engine {
             }
         }
         self.commit();
-        let failure = self.executor.drive_mut().session_failure();
+        let failure = self.executor.drive_mut().session().and_then(SessionLog::failure);
         self.executor.outbox_mut().note(failure);
         cuts != self.epoch()
     }
@@ -354,4 +355,11 @@ impl Engine {
     pub(crate) fn end_sleep(&mut self) {
         self.sleeps_until = None;
     }
+}
+
+/// Whether a write of this length fits into a maximum number of bytes in RAM. Memory that is kept for later writes makes room
+/// for it.
+fn has_memory(drive: &Drive, most: u64, length: u32) -> bool {
+    let left = most.checked_sub(drive.bytes_in_ram() + u64::from(length));
+    left.inspect(|left| drive.page_memory().keep_at_most(*left)).is_some()
 }

@@ -7,7 +7,7 @@ use crate::drive::{Cut, Drive, Stopped};
 use crate::engine::command::{Command, Delivery, Fill, Held, Role, WriteCache, damage_told, failure, patch};
 use crate::engine::in_flight::InFlight;
 use crate::engine::outbox::Outbox;
-use crate::engine::recovery::{Connections, Power};
+use crate::engine::recovery::{Connections, Power, told};
 use crate::engine::space::Space;
 use crate::faults::{CutWhen, Due, Faults};
 use crate::pieces::{Piece, Units, asked};
@@ -15,20 +15,17 @@ use crate::protocol::numbers::{NbdError, flag};
 use crate::protocol::reply::{Extent, Reply};
 use crate::protocol::request::{Request, Verb};
 use crate::reply_queue::ReplyQueue;
+use crate::session_data;
 use crate::spec::ServeSpec;
 use crate::statistics::Served;
-use serde_json::Value;
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use wordline_ftl::{HeldData, HostData};
 use wordline_hash::SplitMix64;
 use wordline_sim::Completion;
 use wordline_units::{Attributes, HostOp, HostRequest, SimDuration, SimTime};
-
-/// Duration of a recovery above which a hint is given.
-const LONG: Duration = Duration::from_secs(5);
 
 /// The drive, and the commands that it executes.
 pub(crate) struct Executor {
@@ -160,10 +157,13 @@ impl Executor {
 
     /// Execute a command.
     pub(crate) fn execute(&mut self, command: Command) {
-        let verb = command.verb;
+        let (verb, connection) = (command.verb, command.reply_queue.number);
         let id = self.in_flight.add(command);
         if verb == Verb::Flush {
             self.drive.volatile_mut().flush(id);
+            if let Some(writes) = session_data::writes(&mut self.drive) {
+                writes.flush(id, connection);
+            }
         }
         self.go_on(id);
     }
@@ -198,7 +198,8 @@ impl Executor {
             }
             Piece::Trim(range) => {
                 let whole = range.start.next_multiple_of(sector)..range.end / sector * sector;
-                self.remember(id, whole, None);
+                self.remember(id, whole.clone(), None);
+                self.note_write(id, &whole, HostData::NONE);
                 let range = self.space.trim(range);
                 self.ask(id, Role::Body, asked(HostOp::Trim, &range), HostData::NONE);
             }
@@ -252,12 +253,22 @@ impl Executor {
         self.drive.put_volatile(command.volatile_request(id), range.start / sector..range.end / sector, data);
     }
 
+    /// Note a write, trim or zeroing of whole sectors in the session's log of writes.
+    fn note_write(&mut self, id: u64, range: &Range<u64>, data: HostData<'_>) {
+        if let (Some(command), Some(writes)) = (self.in_flight.get(id), session_data::writes(&mut self.drive))
+            && !range.is_empty()
+        {
+            writes.write(&command.volatile_request(id), range, &data.to_vec());
+        }
+    }
+
     /// Write whole sectors. A volatile cache with room acknowledges them immediately, unless FUA is set.
     /// Reads return the new data from now on.
     fn put(&mut self, id: u64, outer: &Range<u64>, data: HostData<'_>) {
         if !self.drive.volatile().is_idle() {
             self.remember(id, outer.clone(), Some(&data.to_vec()));
         }
+        self.note_write(id, outer, data);
         self.space.write(outer);
         let Some(command) = self.in_flight.get(id) else { return };
         let fua = command.verb == Verb::Write && command.request.has(flag::FUA);
@@ -280,6 +291,7 @@ impl Executor {
         let reply_queue = Arc::clone(&command.reply_queue);
         self.cache.used += u64::from(command.request.length);
         self.drive.volatile_mut().acknowledge(id);
+        session_data::writes(&mut self.drive).into_iter().for_each(|writes| writes.done(id, false));
         self.outbox.send(Delivery::new(reply_queue, &command.request, reply, served, false));
         self.faults.count_write();
         self.cut_if_due();
@@ -339,6 +351,7 @@ impl Executor {
         let in_flight = &self.in_flight;
         self.drive.volatile_mut().done(id, |other| in_flight.get(other).is_some());
         let failed = command.error.is_some();
+        session_data::writes(&mut self.drive).into_iter().for_each(|writes| writes.done(id, failed));
         if !failed && matches!(command.verb, Verb::Write | Verb::WriteZeroes | Verb::Trim) {
             self.drive.heal(&command.range());
         }
@@ -452,6 +465,7 @@ impl Executor {
         let number = self.power.cuts().len() as u64 + 1;
         self.drive.volatile_mut().cut(seed, number);
         self.space.look_anew(&self.drive);
+        session_data::note_cut(&mut self.drive);
         let takes = self.power.recover(cut, wall, connections);
         self.outbox.note([told(number, cut, self.drive.volatile().cuts().last(), takes)]);
         if connections != Connections::End {
@@ -459,31 +473,4 @@ impl Executor {
         }
         Some(cut)
     }
-}
-
-/// A power cut, the data lost from a volatile cache, and how long the recovery takes, for the log.
-fn told(number: u64, cut: Cut, lost: Option<&Value>, takes: Duration) -> String {
-    let left = lost.map_or(String::new(), |lost| {
-        format!(
-            "; of {} writes that were not durable {} survived, {} were lost, {} torn ({}, seed {})",
-            lost["not_durable"],
-            lost["survived"],
-            lost["lost"],
-            lost["torn"],
-            lost["model"].as_str().unwrap_or("?"),
-            lost["seed"]
-        )
-    });
-    let hint = if takes >= LONG {
-        format!(", {:.1} s from now (serve --recovery-scale shortens this)", takes.as_secs_f64())
-    } else {
-        String::new()
-    };
-    format!(
-        "power cut {number} at {}: {} requests lost, {} pages torn{left}; ready again after {:.1} ms{hint}",
-        cut.at,
-        cut.lost,
-        cut.torn_pages,
-        cut.ready.since(cut.at).0 as f64 / 1e6
-    )
 }

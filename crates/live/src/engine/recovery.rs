@@ -2,8 +2,12 @@
 
 use crate::clock::{Clock, TimeScale};
 use crate::drive::Cut;
+use serde_json::Value;
 use std::time::{Duration, Instant};
 use wordline_units::SimTime;
+
+/// Duration of a recovery above which a hint is given.
+const LONG: Duration = Duration::from_secs(5);
 
 /// Effect of a power cut on connections.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -146,4 +150,31 @@ impl Power {
             }
         }
     }
+}
+
+/// A power cut, the data lost from a volatile cache, and how long the recovery takes, for the log.
+pub(crate) fn told(number: u64, cut: Cut, lost: Option<&Value>, takes: Duration) -> String {
+    let left = lost.map_or(String::new(), |lost| {
+        format!(
+            "; of {} writes that were not durable {} survived, {} were lost, {} torn ({}, seed {})",
+            lost["not_durable"],
+            lost["survived"],
+            lost["lost"],
+            lost["torn"],
+            lost["model"].as_str().unwrap_or("?"),
+            lost["seed"]
+        )
+    });
+    let hint = if takes >= LONG {
+        format!(", {:.1} s from now (serve --recovery-scale shortens this)", takes.as_secs_f64())
+    } else {
+        String::new()
+    };
+    format!(
+        "power cut {number} at {}: {} requests lost, {} pages torn{left}; ready again after {:.1} ms{hint}",
+        cut.at,
+        cut.lost,
+        cut.torn_pages,
+        cut.ready.since(cut.at).0 as f64 / 1e6
+    )
 }

@@ -5,6 +5,7 @@ use crate::support::{Served, spec};
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
+use wordline_live::ServeSpec;
 
 fn request(kind: u16, length: u32) -> Vec<u8> {
     let head =
@@ -63,6 +64,24 @@ fn said_once(served: &Served, lines: usize, said: &str) -> bool {
     let log = served.log();
     assert!(log.len() == lines && log[lines - 1].contains(said), "{said}: {log:#?}");
     true
+}
+
+#[test]
+fn connection_beyond_the_limit_is_refused_by_name() {
+    let served = Served::new(ServeSpec { connections: 3, ..spec("conventional", "0") });
+    let mut clients: Vec<Client> = (0..3).map(|_| Client::new(&served.socket(), true)).collect();
+    assert!(has_ended(UnixStream::connect(served.socket()).unwrap()));
+    let said = "refused: 3 connections are open; `wordline serve --connections N` allows more";
+    assert!(said_once(&served, 1, said));
+    clients[1].write(0, b"mine");
+    drop(clients.pop());
+    // Until the server has seen the end of the third.
+    let until = Instant::now() + Duration::from_secs(60);
+    while served.ctl("stats")["connections"] != 2 {
+        assert!(Instant::now() < until);
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert_eq!(Client::new(&served.socket(), true).read(0, 4), b"mine");
 }
 
 #[test]

@@ -1,10 +1,13 @@
 //! A session that was kept ends once more as it did.
 
-use crate::client::{Client, FLUSH, READ, TRIM, WRITE};
+use crate::client::{Client, FLUSH, READ, TRIM, WRITE, ZEROES};
 use crate::support::{Rng, Served, spec};
+use std::fs::File;
 use std::io::Write;
+use std::path::Path;
 use wordline_live::{ServeSpec, is_session, rerun_session};
 use wordline_run::RunSpec;
+use wordline_volatile::{Event, Log};
 
 fn over() -> RunSpec {
     RunSpec::new("", "", "uniform:requests=1")
@@ -117,4 +120,75 @@ fn what_is_no_session_is_named_with_what_is_allowed() {
     assert!(error(folder.path()).contains("cannot be read"));
     std::fs::write(folder.path().join("session.txt"), "hello\n").unwrap();
     assert!(error(folder.path()).contains("line 1: not a session"));
+}
+
+/// The contents of a drive after all events of a session's log of writes.
+fn replayed(session: &Path) -> (Log, Vec<u8>) {
+    let log =
+        Log::read(&mut File::open(session.join("writes.log")).unwrap()).unwrap_or_else(|e| panic!("{e}"));
+    let mut bytes = vec![0; log.size as usize];
+    for event in &log.events {
+        match event {
+            Event::Write { offset, data, .. } => {
+                bytes[*offset as usize..*offset as usize + data.len()].copy_from_slice(data);
+            }
+            Event::Zero { offset, length, .. } => bytes[*offset as usize..(offset + length) as usize].fill(0),
+            _ => {}
+        }
+    }
+    (log, bytes)
+}
+
+/// Random requests of any length, and trims of whole units, with power cuts in between.
+fn work_with_cuts(served: &Served, seed: u64) {
+    let mut rng = Rng(seed);
+    for round in 0..5u8 {
+        let mut client = Client::new(&served.socket(), true);
+        for _ in 0..80 {
+            let (offset, length) = (rng.below(1 << 20), 1 + rng.below(40_000) as u32);
+            match rng.below(10) {
+                0 => client.ask(TRIM, 0, offset >> 14 << 14, 1 << 16, &[]),
+                1 => client.ask(FLUSH, 0, 0, 0, &[]),
+                2 => client.ask(ZEROES, 0, offset, length, &[]),
+                3 => client.ask(WRITE, 1, offset, length, &vec![round + 100; length as usize]),
+                _ => client.ask(WRITE, 0, offset, length, &vec![round + 1; length as usize]),
+            };
+        }
+        // They are in flight at the cut.
+        for at in 0..8u64 {
+            client.send(WRITE, 0, at << 16, 4096, &[round + 50; 4096]);
+        }
+        served.ctl(&format!("mark round {round}"));
+        served.ctl(&format!("cut seed={round}"));
+    }
+}
+
+#[test]
+fn data_of_a_session_give_the_contents_after_cuts() {
+    let folder = tempfile::tempdir().unwrap();
+    let image = folder.path().join("image");
+    std::fs::write(&image, vec![9; 3 << 20]).unwrap();
+    for (number, (scheme, write_cache)) in
+        [("conventional", 0), ("sector", 0), ("slc-cache", 1 << 20)].into_iter().enumerate()
+    {
+        let kept = |name: &str| folder.path().join(format!("{number}-{name}"));
+        let spec = |name: &str| ServeSpec {
+            write_cache,
+            session: Some(kept(name)),
+            session_data: true,
+            data: Some(kept("data")),
+            ..spec(scheme, "0")
+        };
+        for name in ["image", "again"] {
+            let image = Some(image.clone()).filter(|_| name == "image");
+            let served = Served::new(ServeSpec { image, ..spec(name) });
+            work_with_cuts(&served, number as u64);
+            let holds = Client::new(&served.socket(), true).read(0, 4 << 20);
+            served.stop();
+            let (log, bytes) = replayed(&kept(name));
+            assert!(bytes[..4 << 20] == holds, "{scheme} {name}: other contents");
+            assert!(log.base > 0 && log.of_client().len() > 600, "{scheme} {name}: {}", log.base);
+            assert_eq!(log.marks(usize::MAX).last(), Some("round 4"));
+        }
+    }
 }

@@ -46,6 +46,8 @@ pub fn spec(scheme: &str, scale: &str) -> ServeSpec {
         data: None,
         always_sync: false,
         session: None,
+        session_data: false,
+        connections: 64,
         recovery_scale: 1.0,
         export: None,
         size: None,
