@@ -185,7 +185,7 @@ class OnlyCache(wl.Scheme):
         return wl.to("slc")
 
 
-def test_scheme_without_another_place_is_not_told_of_the_drive():
+def test_scheme_without_another_place_is_told_so():
     r = wl.run(device="fair-tlc", scheme=OnlyCache, workload="zipf", requests=30_000)
     [hint] = [h for h in r.hints if "out of space" in h and "times" in h]
     assert "blocks are erased, but the scheme allows these data no region with room" in hint

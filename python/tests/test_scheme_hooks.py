@@ -195,7 +195,10 @@ def test_a_method_that_is_nearly_a_hook_is_warned_of():
     [
         ({"tick_every_writes": -10}, "tick_every_writes: .*(negative|out of range)"),
         ({"idle_after_ns": "1us"}, "idle_after_ns: .*'str'"),
-        ({"regions": [wl.Region("dense", "tlc", blocks=-1)]}, r"regions\.blocks: .*(negative|out of range)"),
+        (
+            {"regions": [wl.Region("dense", "tlc", blocks=-1)]},
+            r"regions\.blocks: .*(negative|out of range)",
+        ),
     ],
 )
 def test_field_of_a_layout_is_named_that_cannot_be_read(wrong, said):
