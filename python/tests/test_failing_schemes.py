@@ -173,3 +173,28 @@ def test_wrong_arguments_of_pools_and_moves_are_shown():
 def test_twin_of_ones_own_is_named_without_a_prefix():
     with pytest.raises(wl.UserError, match=r"is the workload own\.toml, without twin:"):
         wl.run(**{**HOW, "workload": "twin:own.toml"}, scheme="conventional")
+
+
+class OnlyCache(wl.Scheme):
+    """Leaves most of the drive alone."""
+
+    def layout(self, drive):
+        return wl.Layout.slc_cache(drive)
+
+    def place(self, p, view):
+        return wl.to("slc")
+
+
+def test_scheme_without_another_place_is_told_so():
+    r = wl.run(device="fair-tlc", scheme=OnlyCache, workload="zipf", requests=30_000)
+    [hint] = [h for h in r.hints if "out of space" in h and "times" in h]
+    assert "blocks are erased, but the scheme allows these data no region with room" in hint
+    assert "over-provisioning" not in hint
+
+
+@pytest.mark.parametrize("option", ["--log", "--completions", "--timeline", "--save-state"])
+def test_dash_is_no_file_of_a_run(wordline, tmp_path, option):
+    done = wordline("run", *TYPED, "--scheme", "conventional", option, "-")
+    assert done.code == 2
+    assert "standard output has the table" in done.err
+    assert not (tmp_path / "-").exists()

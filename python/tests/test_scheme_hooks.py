@@ -183,9 +183,30 @@ def test_a_method_that_is_nearly_a_hook_is_warned_of():
         wl.run(**RESTS, scheme=made(on_idle=lambda self, plane, view: None))
     with pytest.warns(UserWarning, match="Made.idel is not a hook .* did you mean idle"):
         wl.run(**RESTS, scheme=made(idel=lambda self, plane, view: None))
+    with pytest.warns(UserWarning, match="Made.on_trimm is not a hook .* did you mean on_trim"):
+        wl.run(**RESTS, scheme=made(on_trimm=lambda self, lpn: None))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         wl.run(**RESTS, scheme=made(places=lambda self: 1, idle=lambda self, plane, view: None))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"tick_every_writes": -10}, "tick_every_writes: .*(negative|out of range)"),
+        ({"idle_after_ns": "1us"}, "idle_after_ns: .*'str'"),
+        (
+            {"regions": [wl.Region("dense", "tlc", blocks=-1)]},
+            r"regions\.blocks: .*(negative|out of range)",
+        ),
+    ],
+)
+def test_field_of_a_layout_is_named_that_cannot_be_read(wrong, said):
+    def layout(self, drive):
+        return replace(wl.Layout.one_region(drive), **wrong)
+
+    with pytest.raises(wl.UserError, match=rf"layout\(\) returned a Layout whose {said}"):
+        wl.run(**RESTS, scheme=made(layout=layout))
 
 
 def test_class_without_tick_runs():

@@ -447,7 +447,7 @@ def _misspelt(cls: type[Scheme]) -> list[tuple[str, str]]:
         mixed = [hook for hook in hooks if sorted(hook) == sorted(word)]
         return mixed or get_close_matches(word, hooks, 1, 0.85)
 
-    close = {name: near(word) for name, word in plain.items()}
+    close = {name: near(name) or near(word) for name, word in plain.items()}
     return [(name, found[0]) for name, found in close.items() if found]
 
 

@@ -31,6 +31,10 @@ pub(crate) struct SweepArgs {
     /// Workload, as for `run`; repeatable
     #[arg(long = "workload", value_name = "FILE|NAME", required = true)]
     pub(crate) workloads: Vec<String>,
+    /// Force the format of every trace, as for `run`
+    #[arg(long, value_name = "FORMAT")]
+    #[serde(skip)]
+    pub(crate) format: Option<String>,
     /// Scheme with optional parameters, or several separated by commas; repeatable. `all-compatible` selects
     /// every scheme; the table lists those that a device does not support, with the reason
     #[arg(long = "scheme", value_name = "SCHEME", required = true)]
@@ -43,9 +47,9 @@ pub(crate) struct SweepArgs {
     /// value. Keys of the device, workload.KEY and scheme.KEY
     #[arg(long, value_name = "KEY=A,B,...")]
     pub(crate) set: Vec<String>,
-    /// Figures of the table, by their paths in a report [default: mean and p99.9 latency of writes and reads,
-    /// WAF, IOPS]
-    #[arg(long = "figure", value_name = "PATH")]
+    /// Figures of the table, by their paths in a report, separated by commas; repeatable [default: mean and
+    /// p99.9 latency of writes and reads, WAF, IOPS]
+    #[arg(long = "figure", value_name = "PATH", value_delimiter = ',')]
     pub(crate) figures: Vec<String>,
     /// Plot one figure against another and mark the Pareto front; smaller is better unless a figure begins
     /// with +: latency_us.write.mean,+throughput.iops
@@ -340,6 +344,10 @@ pub(crate) struct PickArgs {
     /// Workload, as for `run`
     #[arg(long, value_name = "FILE|NAME")]
     pub(crate) workload: String,
+    /// Force the trace format, as for `run`
+    #[arg(long, value_name = "FORMAT")]
+    #[serde(skip)]
+    pub(crate) format: Option<String>,
     /// Drives separated by commas: built-in devices or device files; `all` selects every measured one
     #[arg(long, value_name = "DEV,...", default_value = "all", value_delimiter = ',')]
     pub(crate) drives: Vec<String>,

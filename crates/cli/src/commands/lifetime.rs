@@ -13,6 +13,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use wordline_report::{lifetime_figures, lifetime_html, lifetime_table, significant};
 use wordline_run::{LifeProgress, LifetimeSpec, device_of_run};
+use wordline_units::grouped;
 
 pub(crate) fn lifetime(args: &LifetimeArgs, console: &Console) -> Result<(), Failure> {
     is_of_a_life(&args.what)?;
@@ -112,8 +113,12 @@ impl<'a> Told<'a> {
         if let Some(end) = p.ended {
             return format!("{name}: ended ({end}) after {}", writes(p.drive_writes));
         }
-        if p.passes == 0 || p.life_used <= 0.0 {
+        if p.passes == 0 {
             return format!("{name}: first pass of the workload running");
+        }
+        if p.life_used <= 0.0 {
+            let (passes, drive_writes) = (grouped(p.passes), writes(p.drive_writes));
+            return format!("{name}: no block is worn yet after {passes} passes, {drive_writes}");
         }
         let left = elapsed.mul_f64(((1.0 - p.all_done) / p.all_done.max(1e-9)).min(1e6));
         format!(
@@ -160,6 +165,8 @@ mod tests {
         );
         let first = told.line(&LifeProgress { passes: 0, life_used: 0.0, ..p.clone() }, Duration::ZERO);
         assert!(first.contains("first pass"), "{first}");
+        let unworn = told.line(&LifeProgress { passes: 1_238, life_used: 0.0, ..p.clone() }, Duration::ZERO);
+        assert!(unworn.ends_with("no block is worn yet after 1,238 passes, 30.0 drive writes"), "{unworn}");
         let ended = told.line(&LifeProgress { ended: Some(wordline_run::EndOfLife::OutOfSpace), ..p }, EVERY);
         assert!(ended.ends_with("ended (out-of-space) after 30.0 drive writes"), "{ended}");
     }

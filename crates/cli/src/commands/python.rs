@@ -13,6 +13,7 @@ use crate::console::Console;
 use crate::error::Failure;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
+use wordline_trace::with_format;
 
 /// The Python function that a command calls.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -50,7 +51,15 @@ fn call(callee: Callee, arguments: Map<String, Value>) -> Result<Call, Failure> 
     Ok(Call { callee, arguments: Value::Object(arguments).to_string() })
 }
 
+/// Give every workload the format of `--format`.
+fn forced(workloads: &mut [String], format: Option<&str>) {
+    if let Some(format) = format {
+        workloads.iter_mut().for_each(|workload| *workload = with_format(workload, format));
+    }
+}
+
 pub(crate) fn sweep(mut args: SweepArgs, console: &Console) -> Result<Call, Failure> {
+    forced(&mut args.workloads, args.format.as_deref());
     replaced(&args.workloads, args.requests.map(|n| n.0), args.fit, console);
     args.traces = traces(args.traces);
     call(Callee::Module { name: "wordline.sweeps", extra: "sweep" }, arguments(&args)?)
@@ -102,6 +111,7 @@ pub(crate) fn device_probe(args: DeviceProbeArgs) -> Result<Call, Failure> {
 }
 
 pub(crate) fn pick(mut args: PickArgs, console: &Console) -> Result<Call, Failure> {
+    forced(std::slice::from_mut(&mut args.workload), args.format.as_deref());
     replaced(std::slice::from_ref(&args.workload), args.requests.map(|n| n.0), args.fit, console);
     args.traces = traces(args.traces);
     call(Callee::Module { name: "wordline.real.pick", extra: "fit" }, arguments(&args)?)
@@ -167,7 +177,20 @@ mod tests {
             "seed": wordline_run::DEFAULT_SEED, "replicas": 1, "check": false, "dry_run": false,
         });
         assert_eq!(passed::<SweepArgs>(words), expected);
+        let words =
+            "--device d --workload w --scheme a --figure waf.total,throughput.iops --figure host.failed";
+        let figures = json!(["waf.total", "throughput.iops", "host.failed"]);
+        assert_eq!(passed::<SweepArgs>(words)["figures"], figures);
         let expected = json!({ "quick": true, "claims": "c.toml" });
         assert_eq!(passed::<ValidateArgs>("--quick --claims c.toml"), expected);
+    }
+
+    #[test]
+    fn forced_format_is_an_option_of_every_workload() {
+        let mut workloads = ["a.csv".to_string(), "b.csv:skip=bad".to_string()];
+        forced(&mut workloads, None);
+        assert_eq!(workloads[0], "a.csv");
+        forced(&mut workloads, Some("csv:time=ts:ms"));
+        assert_eq!(workloads, ["a.csv:format=csv,time=ts:ms", "b.csv:skip=bad,format=csv,time=ts:ms"]);
     }
 }

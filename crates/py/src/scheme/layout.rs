@@ -167,6 +167,21 @@ impl AskedRegion {
 }
 
 impl AskedLayout {
+    /// What a scheme's `layout` has returned; the error names the field that has another type or range.
+    pub(crate) fn of(answer: &Bound<'_, PyAny>) -> PyResult<AskedLayout> {
+        answer.extract().map_err(|e: PyErr| {
+            let py = answer.py();
+            let (mut fields, mut last) = (Vec::new(), e);
+            while let Some(deeper) = last.cause(py) {
+                let text = last.value(py).to_string();
+                fields.extend(text.rsplit_once('.').map(|(_, field)| field.to_string()));
+                last = deeper;
+            }
+            let why = last.value(py);
+            UserError::new_err(format!("layout() returned a Layout whose {}: {why}", fields.join(".")))
+        })
+    }
+
     /// The names of the regions, in order.
     pub(crate) fn names(&self) -> Vec<String> {
         self.regions.iter().map(|r| r.name.clone()).collect()

@@ -240,7 +240,7 @@ impl Scheme for PyScheme {
         let laid_out = attached(|py| {
             let given = PyScheme::drive(py, drive)?;
             let answer = self.object.bind(py).call_method1("_lay_out", (given,))?;
-            let asked: AskedLayout = answer.extract()?;
+            let asked = AskedLayout::of(&answer)?;
             let geometry = Arc::new(drive.geometry.clone());
             self.named = Arc::new(Named::new(py, asked.names(), geometry));
             self.spare.take();

@@ -132,6 +132,7 @@ impl SaveTo {
         let place = std::fs::metadata(path);
         let file = match place {
             Ok(there) if !there.is_file() => Err(io::Error::other("not a file")),
+            _ if path == "-" => Err(io::Error::other("standard output has the table")),
             _ => builder.tempfile_in(folder.unwrap_or(Path::new("."))),
         };
         let file = file.map_err(|e| refused(path, &e))?;

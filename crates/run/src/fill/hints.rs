@@ -33,11 +33,22 @@ pub(crate) fn hints(report: &Report, run: &Outcome) -> Vec<String> {
     if full > 0 {
         let first =
             run.device.ftl.inspect().first_full().map_or(String::new(), |text| format!(", first {text}"));
-        hints.push(format!(
-            "the drive ran out of space {full} times{first}: use more over-provisioning than {:.1} %, or a \
-             workload with a smaller footprint.",
-            report.capacity.over_provisioning * 100.0
-        ));
+        let blocks: u64 = report.capacity.regions.iter().map(|region| region.blocks).sum();
+        let erased = report.balance.as_ref().map_or(0, |b| b.end.free_blocks);
+        let remedy = if 2 * erased > blocks {
+            format!(
+                "{} of {} blocks are erased, but the scheme allows these data no region with room; let its \
+                 place() name another one.",
+                grouped(erased),
+                grouped(blocks)
+            )
+        } else {
+            format!(
+                "use more over-provisioning than {:.1} %, or a workload with a smaller footprint.",
+                report.capacity.over_provisioning * 100.0
+            )
+        };
+        hints.push(format!("the drive ran out of space {} times{first}: {remedy}", grouped(full)));
     }
     let lost = run.device.metrics.uncorrectable;
     if lost > 0 {

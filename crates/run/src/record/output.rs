@@ -37,12 +37,19 @@ fn refused(path: &Path, e: &io::Error) -> RunError {
 
 /// A file cannot be written on.
 pub(crate) fn failed(path: &Path, e: &dyn std::fmt::Display) -> RunError {
-    RunError::Output(format!("{}: cannot be written: {e}", path.display()))
+    // Parquet puts a name before errors of others; the path is that of a temporary file.
+    let text = e.to_string();
+    let reason = io_reason(&io::Error::other(text.strip_prefix("External: ").unwrap_or(&text)));
+    RunError::Output(format!("{}: cannot be written: {reason}", path.display()))
 }
 
 impl Target {
     /// Make sure that a file can be written.
     pub fn open(path: &Path) -> Result<Target, RunError> {
+        if path == Path::new("-") {
+            let what = "-: standard output has the table; name a file, or ./- for one of this name";
+            return Err(RunError::Input(what.into()));
+        }
         let special = match fs::metadata(path) {
             Ok(m) if m.is_dir() => {
                 let what = format!("{}: is a folder; name a file in it", path.display());

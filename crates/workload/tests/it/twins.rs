@@ -321,6 +321,8 @@ fn closed_loop_client_pauses_where_asked() {
         ("twin:hm_0:closed=8,rest=1s", "burst is missing"),
         ("twin:hm_0:closed=8,burst=0B,rest=1s", "a limit of 0 bytes leaves no requests"),
         ("twin:hm_0:mode=burst,think=1ms", "think time requires a closed loop"),
+        ("twin:hm_0:duration=0s", "a duration of 0 s leaves no requests"),
+        ("uniform:duration=0s", "a duration of 0 s leaves no requests"),
     ] {
         let e = Workload::parse(text, Overrides::default()).unwrap_err().to_string();
         assert!(e.contains(said), "{text}: {e}");
