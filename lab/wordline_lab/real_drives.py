@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from wordline import Run, UserError, page, toml
-from wordline.real import controller_time, fit, measurements, steady_fit, steady_rows
+from wordline.real import controller_time, copied_pages, fit, measurements, steady_fit, steady_rows
 from wordline.real.bench import Bench
 from wordline.real.measurements import Drive, Value
 from wordline.real.result import overhead_in
@@ -33,11 +33,7 @@ WRITE_HEADS = [
 ]
 ZONE_HEADS = ["device", "zone, GiB", "WAF"]
 READ_HEADS = ["device", "writes/s", "read p50, us", "read p99, us", "write p50, us"]
-SKEW_HEADS = ["device", "zipf, theta", "planes by address, MB/s", "round-robin, MB/s"]
-
-#: Rows of skewed writes; logical bytes of the drive that is simulated for them, and its drive
-#: writes, of which the last quarter counts.
-ZIPF, SKEW_SIZE, SKEW_WRITES = "zipf", 8e9, 2
+SKEW_HEADS = ["device", "zipf, theta", "copies together, MB/s", "apart, MB/s"]
 
 #: Reads a file of `devices/` by its path there.
 Files = Callable[[str], str | None]
@@ -230,31 +226,23 @@ def steady(only: Sequence[str] | None = None, files: Files = builtin) -> Iterato
 
 
 def skew(only: Sequence[str] | None = None, files: Files = builtin) -> list[list[str]]:
-    """Simulate skewed writes in steady state, no figure of which was fitted; return the rows.
+    """Simulate skewed writes in steady state; return the rows.
 
-    Pages go to planes by their address, as in the device file, and to all planes in turn.
+    Writes go to all planes in turn. Copied pages go to the blocks of host data or to their own.
     """
-    table, _ = _table("enterprise.csv", files)
     found = []
-    for row in table.rows:
-        file = files(f"{row['device']}.toml")
-        if row["kind"] != ZIPF or file is None:
-            continue
-        if only is not None and not {row["drive"], row["device"]} & set(only):
-            continue
-        stated, theta = float(row["MBps_steady"]), row["skew"]
-        depth = int(row["threads"]) * int(row["qd_per_thread"])
-        words = f"zipf:theta={theta},read=0%,bs=4KiB,qd={depth},bytes={SKEW_WRITES}x"
-        bench = Bench.of(file, SKEW_SIZE, Run.seed)
-        cells = []
-        for order in (toml.parse(file)["allocation"]["order"], "round-robin"):
-            turned = replace(bench, set={**bench.set, "allocation.order": order})
-            line = turned.run(words, initial="fill:100%,order=seq").timeline.to_dict()
-            rates = line["write_mb_per_s"]
-            # The last bin may cover less than a whole one.
-            last = rates[-(len(rates) // 4) : -1]
-            cells.append(cell(sum(last) / len(last), stated))
-        found.append([row["device"], theta, *cells])
+    for drive in steady(only, files):
+        steady_rows.take_copies(drive.drive)
+        for row in drive.drive.rows:
+            if row.kind != steady_rows.SKEWED:
+                continue
+            used = "steady" in steady_fit.uses(row, drive.drive)
+            cells = []
+            for kind in copied_pages.KINDS:
+                turned = {"allocation.order": "round-robin", "gc.copies": kind}
+                figures = replace(drive.model, set=turned).figures(row)
+                cells.append(cell(figures["steady"], row.figures["steady"].value, used))
+            found.append([drive.device, f"{row.skew:g}", *cells])
     return found
 
 

@@ -14,6 +14,7 @@ from wordline import toml
 from wordline.quantity import in_bytes, in_us
 from wordline.real import (
     bench,
+    copied_pages,
     fit,
     measurements,
     pick,
@@ -21,6 +22,7 @@ from wordline.real import (
     steady_model,
     steady_rows,
 )
+from wordline.real.copied_pages import Skewed
 from wordline.real.steady_fit import SteadyFit
 from wordline.real.steady_model import SteadyModel
 
@@ -208,6 +210,47 @@ def test_zone_rows_without_size_or_in_turn() -> None:
     # Zones written in turn are left out, and one size alone does not show the unit.
     assert "unit_share" not in zones_of([fill, uniform, zone.replace(",2,1", ",2,4")]).unknown
     assert zones_of(hidden_rows).unknown["unit_share"] == "zones of one size do not show it"
+
+
+def skewed(*copies: float) -> list[Skewed]:
+    return [Skewed(theta, c) for theta, c in zip((0.2, 0.6, 0.8, 1.2), copies, strict=True)]
+
+
+def test_skewed_writes_tell_where_copied_pages_go() -> None:
+    usable = 1.45
+    kinds = {
+        kind: [copied_pages.copies_of(kind, theta, usable) for theta in (0.6, 0.8)]
+        for kind in copied_pages.KINDS
+    }
+    for kind, (less, more) in kinds.items():
+        # Rows of little and of great skew do not count.
+        assert copied_pages.copied_pages(skewed(9, less, more, 9), usable) == (kind, "")
+    halves = [sum(of) / 2 for of in zip(*kinds.values(), strict=True)]
+    for rows, why in (
+        (skewed(1, *halves, 1), "both kinds of copies explain"),
+        (skewed(1, 3, 3, 1), "neither kind of copies explains"),
+        (skewed(1, 1, 1, 1)[:1], "no writes of a skew from 0.5 to 0.9"),
+    ):
+        kind, told = copied_pages.copied_pages(rows, usable)
+        assert not kind
+        assert why in told
+
+
+def test_skewed_rows_of_a_drive_tell_its_copies() -> None:
+    table = measurements.Table(
+        "enterprise.csv", (DEVICES / "measured" / "enterprise.csv").read_text()
+    )
+    drives = steady_rows.drives([table])
+    for drive in drives.values():
+        steady_rows.take_copies(drive)
+    assert {name for name, drive in drives.items() if drive.copies} == {"mp0"}
+    assert drives["mp0"].copies == "apart"
+    used = {
+        row.skew
+        for row in drives["mp0"].rows
+        if row.kind == steady_rows.SKEWED and "steady" in steady_fit.uses(row, drives["mp0"])
+    }
+    assert used == {0.6, 0.8}
 
 
 def test_spare_flash_tells_waf() -> None:

@@ -230,6 +230,28 @@ def test_what_cannot_be_fitted_is_refused(tmp_path: Path) -> None:
         fit.load(tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"fio version": "fio-2.16"}, "of fio-2.16, whose units differ"),
+        ({"jobs": []}, "a job without bw, clat_ns, io_bytes, iops, total_ios of reads"),
+        ({"jobs": [{"error": 5}]}, "ended with error 5"),
+        ({"jobs": [{"read": {"bw": 1.0}}]}, "without clat_ns, io_bytes, iops, total_ios of reads"),
+    ],
+)
+def test_output_of_fio_without_results_is_refused(
+    change: dict[str, Any], says: str, tmp_path: Path
+) -> None:
+    way = {"io_bytes": 1, "bw": 1.0, "iops": 1.0, "total_ios": 1, "clat_ns": {"mean": 0.0}}
+    whole = {"fio version": "fio-3.38", "jobs": [{"read": way, "write": way}]}
+    (file := tmp_path / "x.json").write_text(f"fio: a note\n{json.dumps(whole)}")
+    assert measurements.fio_json(file) == whole
+    file.write_text(json.dumps(whole | change))
+    with pytest.raises(wl.UserError, match=r"allowed: .*run its job again") as told:
+        measurements.fio_json(file)
+    assert says in str(told.value)
+
+
 def test_a_line_that_is_none_of_a_log_is_refused(tmp_path: Path) -> None:
     log = tmp_path / "fill_bw.1.log"
     log.write_text("1000, 2000, 1, 4096, 0\n2000, 2000, one, 4096\n")

@@ -143,6 +143,9 @@ fn write_all(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
         gc.class.key(),
         gc.hard_reserve
     )?;
+    if !gc.copies.are_together() {
+        writeln!(out, "  copied pages     in blocks of their own")?;
+    }
     if let Some(below) = gc.pace_below {
         writeln!(out, "  write pace       slower below {below} free blocks per plane")?;
     }

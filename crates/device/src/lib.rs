@@ -29,7 +29,7 @@ pub use make::source_file::LeftOut;
 pub use plausible::implausible;
 pub use spec::buffers::{Ack, Flush, MergeBuffer, ProgramBuffer};
 pub use spec::drive::{Capacity, DeviceSpec, HostLink, Lanes, UnwrittenReads};
-pub use spec::gc::{GcClass, GcSpec, IdleMigration, Recheck, SlcCache, Trigger, Victim, WhenFull};
+pub use spec::gc::{Copies, GcClass, GcSpec, IdleMigration, Recheck, SlcCache, Trigger, Victim, WhenFull};
 pub use spec::parallel::{
     Allocation, Level, Multiplane, MultiplanePages, Packing, ParallelUnit, Parity, PartialPages, Superblock,
 };

@@ -10,13 +10,13 @@
 //!
 //! ## Algorithm
 //! 1. A host write goes to the home plane of its logical page. A partial update first reads the rest of the page.
-//! 2. GC copies a page to the open block of the same plane.
+//! 2. GC copies a page to the open block of the same plane; if `gc.copies` is `apart`, of region C.
 //! 3. With `streams`, a write that the host assigns to a stream (NVM Express 2.0, section 8.7, the streams directive)
 //!    goes to a region of that stream, and GC keeps it there. All regions share the erased blocks, and GC takes the
 //!    best victim of all regions of a plane.
 //!
 //! ## Symbols
-//! D: the region that holds all data. S1, S2, ...: the regions of the streams.
+//! D: the region that holds all data. S1, S2, ...: the regions of the streams. C: that of copies, and of initial data.
 //!
 //! ## Parameters
 //! - `mode`: bits per cell; default the densest mode of the flash.
@@ -28,7 +28,7 @@
 //! that the flash is the same under every scheme.
 //!
 //! ## Not modelled
-//! Separate open blocks for host writes and GC; the cost of the mapping table, unless `dram.map_cache` is set.
+//! The cost of the mapping table, unless `dram.map_cache` is set.
 //!
 //! ## Checked by
 //! `write amplification against theory`, `unloaded latencies`, golden rows.
@@ -36,6 +36,7 @@
 use crate::parameters::{Parameter, Parameters};
 use crate::parts::layout;
 use crate::registry::Entry;
+use wordline_device::Copies;
 use wordline_flash::SlotClass;
 use wordline_ftl::{
     Collect, DriveInfo, Gather, Hooks, Layout, Need, Origin, Parcel, Place, PlanePick, PoolId, Refusal,
@@ -65,6 +66,8 @@ pub struct Conventional {
     mode: Option<CellMode>,
     one_shot: Option<bool>,
     streams: u8,
+    /// Where copies go, if not where the host's data do.
+    copies: Option<RegionId>,
 }
 
 /// The names of the regions of streams.
@@ -88,6 +91,7 @@ impl Conventional {
                 &[("device", None), ("sequential", Some(false)), ("one-shot", Some(true))],
             ),
             streams: p.whole("streams", 0..=STREAMS.len() as u32) as u8,
+            copies: None,
         }
     }
 }
@@ -111,7 +115,12 @@ impl Scheme for Conventional {
         let region = |name| layout::region(drive, name, PoolId(0), mode, layout::rule(mode, one_shot));
         let mut layout = layout::one_region(medium, region("D"));
         layout.regions.extend(STREAMS.into_iter().take(self.streams as usize).map(region));
-        if self.streams == 0 {
+        if drive.spec.gc.copies == Copies::Apart {
+            let copies = RegionId(layout.regions.len() as u8);
+            layout.regions.push(region("C"));
+            (layout.home, self.copies) = (copies, Some(copies)); // (2)
+        }
+        if layout.regions.len() == 1 {
             layout.enabled_hooks = Hooks::NONE;
         }
         Ok(layout)
@@ -125,7 +134,7 @@ impl Scheme for Conventional {
         // (1), (2)
         let region = match parcel.origin {
             Origin::Host(Tag(stream)) => RegionId(stream), // (3)
-            Origin::Collected(from) | Origin::Moved(from) => from,
+            Origin::Collected(from) | Origin::Moved(from) => self.copies.unwrap_or(from),
             Origin::Sealed => D,
         };
         Place { gather: Gather::Fill, plane: PlanePick::Home, route: Route::to(region, SlotClass::Next) }
@@ -133,7 +142,8 @@ impl Scheme for Conventional {
 
     fn collect(&mut self, need: Need, view: &View) -> Option<Collect> {
         let best = |region| view.best(region, need.plane).map(|b| (view.live_sectors(b), b, region));
-        let (_, _, region) = (0..=self.streams).map(RegionId).filter_map(best).min()?; // (3)
+        let regions = (0..=self.streams).map(RegionId).chain(self.copies);
+        let (_, _, region) = regions.filter_map(best).min()?; // (3)
         Some(Collect { region, block: None })
     }
 }

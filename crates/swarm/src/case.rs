@@ -65,6 +65,7 @@ fn varied_further(rng: &mut Rng, drive: Drive) -> Drive {
     let drive = variants::perhaps_taking_turns(rng, drive);
     let drive = variants::perhaps_with_a_resting_cache(rng, drive);
     let drive = variants::perhaps_paced(rng, drive);
+    let drive = variants::perhaps_parting_copies(rng, drive);
     variants::perhaps_with_a_controller(rng, variants::perhaps_packed(rng, drive))
 }
 

@@ -60,7 +60,8 @@ class Admission(Room):
         """A write goes in: half-way through the zone, the next waits for as much to be freed."""
         below = self.config.pace_below
         home, planes = self.home, self.planes
-        if below is None or all(p.jobs[home] is None or p.jobs[home].began is None for p in planes):
+        jobs = [job for p in planes for job in p.jobs.values() if job is not None]
+        if below is None or all(job.began is None for job in jobs):
             return
         slots = home.slots_per_block * len(planes)
         half = self.total_blocks(home) // 2

@@ -38,13 +38,20 @@ class Collection(Room):
                 self.step_job(job)
             return
         block = self.best_victim(region, plane)
+        if self.config.copies_apart:
+            found = [(self.best_victim(r, plane), r) for r in self.regions]
+            each = [(len(self.live_slots(b)), b.number, b, r) for b, r in found if b is not None]
+            if each:
+                *_, block, region = min(each, key=lambda of: of[:2])
+            if plane.jobs[region] is not None:
+                return
         # Collected pages of a cache go to another region; others come back to the same pool.
-        passes_on = region is not self.home
+        passes_on = region.pool is not self.home.pool or region.bits != self.home.bits
         if block is None or not (passes_on or self.gains(region, block)):
             return
         block.phase = "victim"
         job = plane.jobs[region] = Job(region, plane, block)
-        if self.config.pace_below is not None and region is self.home:
+        if self.config.pace_below is not None and not passes_on:
             job.began = self.now
             job.frees = region.slots_per_block - len(self.live_slots(block))
         self.step_job(job)

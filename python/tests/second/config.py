@@ -31,6 +31,7 @@ class Config:
     order: str = "CWDP"
     trigger: tuple[str, int] = ("free_blocks", 200_000_000)
     victim: str = "greedy"
+    copies_apart: bool = False  # copied pages fill blocks of their own
     gc_class: str = "host"
     hard_reserve: int = 2
     pace_below: int | None = None  # free blocks of a plane below which host writes are paced

@@ -12,11 +12,14 @@ class DeadEnds(Room):
     def send_elsewhere(self) -> bool:
         """Nothing is pending: programs that may go anywhere go to the roomiest plane.
 
-        Where none has room they go to the first where a collection begins.
+        Where none has room they go to the first where a collection begins, or else to another
+        region.
         """
         went = False
         for op in sorted((op for p in self.planes for op in p.parked), key=IN_ORDER):
             there = self.other_plane(op)
+            if there is None and (region := self.other_region(op)) is not None:
+                there, op.route = op.plane, [region]
             if there is None:
                 continue
             op.plane.parked.remove(op)
@@ -44,6 +47,14 @@ class DeadEnds(Room):
                 if list(plane.jobs.values()) != before:
                     return plane
         return None
+
+    def other_region(self, op: Op) -> Region | None:
+        """The other region of the pool, where copies are apart, if it takes what lies nowhere."""
+        part = op.parts[0]
+        if not self.config.copies_apart or not (part.is_host or part.staged):
+            return None
+        others = (r for r in self.regions if r not in op.route)
+        return next((r for r in others if self.has_room(r, op.plane, False)), None)
 
     def room(self, region: Region, plane: Plane) -> int:
         """Slots that hold nothing live, or will when what waits there is done."""

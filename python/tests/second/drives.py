@@ -77,6 +77,8 @@ def random_case(seed: int) -> tuple[Config, str]:
     if c.scheme == "slc-cache":
         _with_a_resting_cache(c, random.Random(seed * 31 + 11))
     _with_paced_writes(c, random.Random(seed * 31 + 13))
+    is_plain = c.scheme == "conventional"
+    c.copies_apart = is_plain and random.Random(seed * 31 + 17).random() < 0.3
     c.page = c.unit * units_per_page
     # Round times make many things happen in one nanosecond, uneven ones make them interleave.
     if r.random() < 0.5:
@@ -99,7 +101,7 @@ def random_case(seed: int) -> tuple[Config, str]:
         c.tlc, c.one_shot = None, False
     planes = c.channels * c.chips * c.dies * c.planes
     bits = 3 if c.tlc else 1
-    spare = r.randint(4, 5) + (sum(c.cache) if c.scheme == "slc-cache" else 0)
+    spare = r.randint(4, 5) + (sum(c.cache) if c.scheme == "slc-cache" else c.copies_apart)
     rest = max(c.blocks - spare, 1)
     c.logical_pages = planes * rest * c.wordlines * bits * units_per_page
     c.fill = r.choice([0, 500_000_000, 900_000_000, 1_000_000_000])
@@ -227,6 +229,7 @@ def device_file(c: Config) -> str:
         f'[allocation]\norder = "{c.order}"',
         f'[gc]\ntrigger = {threshold(c.trigger)}\nvictim = "{c.victim}"',
         f'class = "{c.gc_class}"\nhard_reserve = {c.hard_reserve}',
+        *(['copies = "apart"'] if c.copies_apart else []),
         *([f"pace_below = {c.pace_below}"] if c.pace_below is not None else []),
         f'[program]\npad_after = "{pad}"\nbuffer = "{buffer}"',
     ]

@@ -24,7 +24,8 @@ def serves_host(op) -> bool:
 
 def whom(job, home) -> str:
     """What waits while a job's operation has the plane, waits behind this."""
-    return "behind_gc" if job.region is home else "behind_migration"
+    is_like_home = (job.region.pool, job.region.bits) == (home.pool, home.bits)
+    return "behind_gc" if is_like_home else "behind_migration"
 
 
 def of_op(op, home) -> str:

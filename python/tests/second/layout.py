@@ -26,6 +26,10 @@ class Layout(Room):
             pools = [Pool(c.blocks)]
             times, bits = (c.tlc, 3) if c.tlc else (c.slc, 1)
             self.regions = [region("D", pools[0], bits, times, c.one_shot, c.trigger, endless)]
+            if c.copies_apart:
+                self.regions.append(
+                    region("C", *pools, bits, times, c.one_shot, c.trigger, endless)
+                )
             self.host_route = [self.regions[0]]
         else:
             static, dynamic = c.cache

@@ -14,12 +14,12 @@ class Placement(Room):
         super().__init__(config)
         self.turn = 0
 
-    def pick_plane(self, home: Plane) -> Plane:
+    def pick_plane(self, home: Plane, units: int) -> Plane:
         if not self.config.goes_anywhere:
             return home
         self.turn += 1
         n, is_dynamic = len(self.planes), self.config.order == "dynamic"
-        region = self.host_route[0]
+        region, whole_page = self.host_route[0], units >= self.units_per_page
         in_turn = [self.home_plane((i + self.turn) % n * self.units_per_page) for i in range(n)]
         waiting = [op for p in self.planes for op in p.backlog]
 
@@ -33,11 +33,11 @@ class Placement(Room):
             in_turn,
             key=lambda p: (
                 is_dynamic and self.free_slots(region, p) == 0,
-                not p.program_buffers[region, HOST].parts,
+                not p.program_buffers[region, HOST].takes(whole_page),
                 stands_before(p) if is_dynamic else (),
             ),
         )
-        if plane.program_buffers[region, HOST].parts:
+        if plane.program_buffers[region, HOST].takes(whole_page):
             self.turn -= 1  # what joins a program takes no turn
         return plane
 

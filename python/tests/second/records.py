@@ -121,6 +121,10 @@ class PlaneProgramBuffer:
     pages: int = 0
     since: object = None  # the timer of what waits
 
+    def takes(self, whole_page: bool) -> bool:
+        """Whether what waits has a place for more: a group for pages, a page for less than one."""
+        return self.group is not None or (not whole_page and bool(self.page))
+
     @property
     def parts(self) -> list[Part]:
         """All that waits."""

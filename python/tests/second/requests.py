@@ -100,7 +100,7 @@ class Requests(Room):
         return True
 
     def write_parcel(self, request: Request, spans: list) -> None:
-        plane = self.pick_plane(self.home_plane(spans[0][0]))
+        plane = self.pick_plane(self.home_plane(spans[0][0]), len(spans))
         program = Op("program", plane, WRITE, route=list(self.host_route))
         for at, (lpn, sectors) in enumerate(spans):
             part = Part(lpn, sectors, self.version, is_host=True, staged=True, at=at)

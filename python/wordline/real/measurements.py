@@ -88,6 +88,8 @@ class Drive:
     rated_at: str | None = None
     #: Rows of steady state, and the drive that has the same flash; by default the drive itself.
     rows: list[Any] = field(default_factory=list)
+    #: Which blocks take copied pages, as ``gc.copies`` says it; nothing if not identifiable.
+    copies: str = ""
     flash: Drive | None = None
 
     @property
@@ -280,10 +282,14 @@ def chosen(found: Mapping[str, Drive], asked: str | None, where: Path) -> Drive:
 # --- fio -------------------------------------------------------------------------------------
 
 
+#: What fio says of reads and of writes, at least.
+RATES = {"io_bytes", "bw", "iops", "total_ios", "clat_ns"}
+
+
 def fio_json(file: Path) -> dict[str, Any]:
     """Read fio's JSON output, which other lines of fio may precede.
 
-    Raises `UserError`: the text is not such output.
+    Raises `UserError`: the text is not such output, is that of fio 2, or has no whole job.
     """
     text = file.read_text(encoding="utf-8", errors="replace")
     try:
@@ -292,6 +298,17 @@ def fio_json(file: Path) -> dict[str, Any]:
         raise UserError(f"{file}: cannot be read as JSON: {e}") from e
     if not isinstance(found, dict) or not isinstance(found.get("jobs"), list):
         raise UserError(f"{file}: no output of fio\n  allowed: output of fio as JSON")
+    version, again = str(found.get("fio version", "")), "; delete the file, and run its job again"
+    if version.startswith("fio-2"):
+        raise UserError(f"{file}: of {version}, whose units differ\n  allowed: fio 3{again}")
+    named = [job if isinstance(job, dict) else {} for job in found["jobs"]]
+    if failed := next((job["error"] for job in named if job.get("error")), 0):
+        raise UserError(f"{file}: its job ended with error {failed}\n  allowed: error 0{again}")
+    for job in named or [{}]:
+        for way in ("read", "write"):
+            if lacking := RATES - (job.get(way) or {}).keys():
+                what = f"a job without {', '.join(sorted(lacking))} of {way}s"
+                raise UserError(f"{file}: {what}\n  allowed: whole jobs{again}")
     return found
 
 

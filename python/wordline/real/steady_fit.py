@@ -7,7 +7,7 @@ from operator import itemgetter
 from statistics import geometric_mean
 
 from wordline import UserError
-from wordline.real import jobs, map_cache, sheet, steady_rows, write_buffer
+from wordline.real import copied_pages, jobs, map_cache, sheet, steady_rows, write_buffer
 from wordline.real.bench import read_mbps
 from wordline.real.measurements import Drive
 from wordline.real.result import FitResult, Row, Tell, head
@@ -74,6 +74,7 @@ class SteadyFit:
         self.drive, self.name, self.seed, self.tell = drive, name, seed, tell
         self.of = drive.flash or drive
         steady_rows.take_unit(self.of)
+        steady_rows.take_copies(self.of)
         self.values = self.of.values
         require(self.of)
         self.fill, self.knee, self.steady = (
@@ -292,9 +293,11 @@ class SteadyFit:
         of, drive = self.values, self.drive.values
         why = self.of.unknown.get("unit_share") or "uniform writes do not tell"
         unused = self.drive.unknown.get("streams")
+        copies = self.of.unknown.get("copies") or "uniform writes do not tell"
         lines = {
-            STREAMS if "unit_share" in of else f"{UNITS}: {why}": True,
-            f"{unused}: the model keeps hot pages in its write buffer": bool(unused),
+            f"{STREAMS}: {copies}": not self.of.copies,
+            f"{UNITS}: {why}": "unit_share" not in of,
+            str(unused): bool(unused),
             "write overhead: no counter of media writes": "overhead" not in of,
             "read time: no latencies": "read_us" not in of,
             "write buffer: no burst that shows it": "buffer_bytes" not in drive,
@@ -355,7 +358,10 @@ class SteadyFit:
             latency = v["write_us"].value - 4096 / self.link - COMMAND
             why = f"Low, writes take {v['write_us']} us at p50; less link"
             put("host.write_latency", sheet.time(max(0.0, latency)), why)
-        put("allocation.order", "CWDP", f"{UN}; by address, evenly over all units")
+        order, why = "CWDP", f"{UN}; by address, evenly over all units"
+        if self.of.copies:
+            order, why = "round-robin", "Fit: skewed writes, which do not wait for one unit"
+        put("allocation.order", order, why)
         trigger, victim, why = f"{TRIGGER:g}", "fifo", f"{UN}; as greedy under uniform writes"
         if share is not None:
             # GC of all units at once needs two blocks of each.
@@ -363,6 +369,8 @@ class SteadyFit:
             why = "Fit: writes of zones, WAF falls with their size, as where the emptiest is next"
         put("gc.trigger", f"free_blocks < {trigger}%", f"{UN}; the knee has the flash less this")
         put("gc.victim", victim, why)
+        if self.of.copies:
+            put("gc.copies", self.of.copies, "Fit: skewed writes, which cost as many copies")
         put("gc.class", "host", f"{UN}; GC takes turns with the host")
         pages = BUFFERED * self.units * self.bits * sheet.PAGE // sheet.MAPPED
         put("ack.pages", pages, f"{UN}; {BUFFERED} wordlines of every unit")
@@ -456,6 +464,7 @@ def uses(row: steady_rows.SteadyRow, drive: Drive) -> set[str]:
         *(("r_p50", "w_p50") if row is steady_rows.lowest(drive) else ()),
         *(("r_p99",) if row.kind == steady_rows.LATENCY else ()),
         *((steady_rows.zone_figure(row),) if is_known else ()),
+        *(("steady",) if drive.copies and copied_pages.tells(row.skew) else ()),
     }
 
 
@@ -479,6 +488,6 @@ UNKNOWN = (
     "page size, mapping unit",
     "GC start: only the flash that is left when it starts",
 )
-STREAMS = "separation of streams: writes at random do not tell"
-UNITS = "victim rule, collection unit, separation of streams"
+STREAMS = "whether copied pages share blocks with host data"
+UNITS = "victim rule, collection unit"
 NOT_MODELLED = ("Not modelled: pacing of writes by firmware, temperature, power states.",)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from wordline import toml
 from wordline.quantity import in_bytes
 from wordline.real.bench import Bench
 from wordline.real.sheet import BITS
-from wordline.real.steady_rows import LATENCY, ZONES, SteadyRow
+from wordline.real.steady_rows import LATENCY, SKEWED, ZONES, SteadyRow
 
 #: Minimum number of wordlines per block of the simulated drive. A drive with little spare flash has
 #: more: a victim with an average share of valid data must free more than the units of a program, by
@@ -22,6 +23,8 @@ WORDLINES, FREED = 4, 1.2
 #: The same for writes of zones, which a write buffer must not hold whole, and drive writes of them;
 #: the unit in which a zone is scaled.
 ZONE_WORDLINES, ZONE_WRITES, UNIT = 24, 4, 4096
+#: Logical bytes of the drive for skewed writes; its drive writes, of which the last fifth counts.
+SKEW_SIZE, SKEW_WRITES = 4e9, 5
 #: Drive writes of a run, and additional ones after a partial fill and on an erased drive.
 WRITES, PART, ERASED = 2.8, 1.2, 3.2
 #: Drive writes at the end of a run over which a steady figure is measured.
@@ -43,6 +46,12 @@ class SteadyModel:
     overhead: float = 1.0
     #: Factor by which the simulated drive is larger than necessary.
     larger: float = 1.0
+    #: Keys of the device to change.
+    set: Mapping[str, object] = field(default_factory=dict)
+
+    def _scaled(self, size: float) -> Bench:
+        bench = Bench.of(self.text, size, self.seed)
+        return replace(bench, set={**bench.set, **self.set})
 
     def _bench(self) -> Bench:
         file = toml.parse(self.text)
@@ -56,9 +65,10 @@ class SteadyModel:
         spare = max(1 - logical / flash, 0.02)
         kept = max(WORDLINES, math.ceil(FREED * (units + 1) / units / spare)) * self.larger
         share = min(1.0, kept / medium["wordlines_per_block"])
-        bench = Bench.of(self.text, share * logical, self.seed)
+        bench = self._scaled(share * logical)
         # Greedy has the WAF of FIFO if blocks have many pages. Those of a small drive have few.
-        return replace(bench, set={**bench.set, "gc.victim": "fifo"})
+        # Where copies go does not matter to writes that are not skewed.
+        return replace(bench, set={**bench.set, "gc.victim": "fifo", "gc.copies": "together"})
 
     @property
     def simulated_gb(self) -> float:
@@ -78,7 +88,7 @@ class SteadyModel:
 
     def figures(self, row: SteadyRow) -> dict[str, float]:
         """Return the figures of a row by their names in it."""
-        kinds = {LATENCY: self._latency, ZONES: self._zones}
+        kinds = {LATENCY: self._latency, ZONES: self._zones, SKEWED: self._skewed}
         return kinds.get(row.kind, self._uniform)(row)
 
     def _uniform(self, row: SteadyRow) -> dict[str, float]:
@@ -110,10 +120,19 @@ class SteadyModel:
         file = toml.parse(self.text)
         (medium,) = file["medium"].values()
         share = min(1.0, ZONE_WORDLINES / medium["wordlines_per_block"])
-        bench = Bench.of(self.text, share * in_bytes(file["capacity"]["logical"]), self.seed)
+        bench = self._scaled(share * in_bytes(file["capacity"]["logical"]))
         zone = max(1, round(row.zone / bench.by / UNIT)) * UNIT
         words = f"uniform:read=0%,bs={zone}B,qd=1,bytes={ZONE_WRITES}x"
         host, media, _ = self._writes(bench, words, row)
+        last = slice(4 * len(host) // 5, -1)
+        waf = self.overhead * media[last].sum() / host[last].sum()
+        return {"steady": float(host[last].mean()), "waf": float(waf)}
+
+    def _skewed(self, row: SteadyRow) -> dict[str, float]:
+        """Write by Zipf's law, and measure the last fifth."""
+        bench = self._scaled(SKEW_SIZE)
+        words = f"zipf:theta={row.skew:g},read=0%,bs=4KiB,qd={row.depth or DEPTH}"
+        host, media, _ = self._writes(bench, f"{words},bytes={SKEW_WRITES}x", row)
         last = slice(4 * len(host) // 5, -1)
         waf = self.overhead * media[last].sum() / host[last].sum()
         return {"steady": float(host[last].mean()), "waf": float(waf)}

@@ -10,12 +10,13 @@ from statistics import mean, median
 
 from wordline import UserError
 from wordline.real.collection_unit import BY_CHANCE, BY_RATES, collection_unit, copies
+from wordline.real.copied_pages import Skewed, copied_pages
 from wordline.real.measurements import CLIFF, Drive, Table, Value, cell_in, cliffs, stated
 
 #: A table without these columns has no such rows.
 COLUMNS = ("drive", "model", "kind", "used_GB", "used_frac_of_capacity", "MBps_steady")
 #: Kinds of rows that are read; others are skipped.
-FILL, UNIFORM, LATENCY, ZONES = "seqfill", "uniform", "latency", "zns"
+FILL, UNIFORM, LATENCY, ZONES, SKEWED = "seqfill", "uniform", "latency", "zns", "zipf"
 #: Minimum request size of a fill in bytes; with smaller requests the host may limit the rate.
 BLOCK = 64 << 10
 #: Columns that each kind of row must have.
@@ -24,9 +25,12 @@ NEEDED = {
     UNIFORM: ("steady",),
     LATENCY: ("writes", "reads"),
     ZONES: ("steady",),
+    SKEWED: ("steady",),
 }
 #: Columns of rows of zones: the size of a zone, and the number that are written in turn.
 ZONE, ACTIVE = "zone_size_GiB", "active_zones"
+#: Column of skewed writes: the theta of Zipf's law.
+SKEW = "skew"
 
 #: Figures, by column.
 FIGURES = {
@@ -70,6 +74,8 @@ class SteadyRow:
     resolution: float = 0.0
     #: Bytes of a zone, which is written in order before another is drawn at random; 0 without.
     zone: float = 0.0
+    #: Theta of Zipf's law; 0 without.
+    skew: float = 0.0
 
     @property
     def initial(self) -> str:
@@ -115,7 +121,8 @@ def _read(table: Table, found: dict[str, Drive]) -> None:
         name = stated(cells, "drive") or table.refuse(at, "drive", "", "a short name of the drive")
         kind = stated(cells, "kind") or table.refuse(at, "kind", "", kinds)
         # Zones written in turn mix in a unit: their copies do not show its size.
-        if kind not in NEEDED or (_whole(cells.get(ACTIVE)) or 1) > 1:
+        is_known = kind in NEEDED and (kind != SKEWED or stated(cells, SKEW))
+        if not is_known or (_whole(cells.get(ACTIVE)) or 1) > 1:
             unused.setdefault(name, {})[f"{kind} in turn" if kind == ZONES else kind] = None
             continue
         row = _row(table, at, kind)
@@ -151,6 +158,7 @@ def _row(table: Table, at: int, kind: str) -> SteadyRow:
     zone = _number(table, at, ZONE) if kind == ZONES else None
     if kind == ZONES and zone is None:
         table.refuse(at, ZONE, "", f"the GiB of a zone, such as 2, in rows of the kind {ZONES}")
+    skew = _number(table, at, SKEW) if kind == SKEWED else None
     return SteadyRow(
         (cells.get("row_id") or f"line {at + 2}").strip(),
         kind,
@@ -161,6 +169,7 @@ def _row(table: Table, at: int, kind: str) -> SteadyRow:
         _whole(cells.get("block_B")),
         resolution.value if resolution else 0.0,
         zone.value * 2**30 if zone else 0.0,
+        skew.value if skew else 0.0,
     )
 
 
@@ -246,6 +255,21 @@ def take_unit(drive: Drive) -> None:
     if unit is not None:
         source = f"{rows[0].name} and {len(rows) - 1} more rows"
         drive.values["unit_share"] = replace(unit, source=source)
+
+
+def take_copies(drive: Drive) -> None:
+    """Determine from rows of skewed writes which blocks take copied pages, if it has some."""
+    rows = [r for r in drive.rows if r.kind == SKEWED and r.share > 0.99]
+    of = {key: value.value for key, value in drive.values.items()}
+    if not rows or "copies" in drive.unknown or drive.copies:
+        return
+    if not {"knee_dw", "steady_mbps", "fill_mbps"} <= of.keys():
+        return
+    # Their WAF is seldom counted, and that of some alone tells less.
+    rates = [of["fill_mbps"], of["steady_mbps"], *(r.figures["steady"].value for r in rows)]
+    seen, _ = copies(range(len(rows)), [None] * len(rates), rates)
+    skewed = [Skewed(row.skew, one.copies) for row, one in zip(rows, seen, strict=True)]
+    drive.copies, drive.unknown["copies"] = copied_pages(skewed, 1 + of["knee_dw"])
 
 
 def zone_figure(row: SteadyRow) -> str:

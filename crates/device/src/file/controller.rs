@@ -3,7 +3,7 @@
 use crate::file::medium::{COUNT, LONGEST, Read, TIMES, moves};
 use crate::spec::buffers::{Ack, Flush, MergeBuffer, ProgramBuffer, pad_host_after};
 use crate::spec::drive::{Capacity, HostLink, Lanes};
-use crate::spec::gc::{GcClass, GcSpec, IdleMigration, Recheck, SlcCache, Trigger, Victim, WhenFull};
+use crate::spec::gc::{Copies, GcClass, GcSpec, IdleMigration, Recheck, SlcCache, Trigger, Victim, WhenFull};
 use crate::tables::queues::Arbitration;
 use crate::tables::wear::SWITCH;
 use wordline_config::{Place, Section};
@@ -52,6 +52,7 @@ pub(crate) fn gc(mut section: Section<'_>, blocks_per_plane: u32) -> Option<GcSp
     let trigger = section.require::<Trigger>("trigger", "\"free_blocks < 5%\"");
     let victim = section.take_or("victim", Victim::Greedy);
     let dead_first = section.choice("dead_first", &SWITCH, false);
+    let copies = section.choice("copies", Copies::WORDS, Copies::Together);
     let class = section.choice("class", GcClass::WORDS, GcClass::Host);
     let hard_reserve =
         section.whole("hard_reserve", COUNT).unwrap_or_else(|| GcSpec::default_reserve(blocks_per_plane));
@@ -61,7 +62,7 @@ pub(crate) fn gc(mut section: Section<'_>, blocks_per_plane: u32) -> Option<GcSp
     let pace_below = pace_below(&mut section, blocks_per_plane, trigger, hard_reserve);
     let recheck = section.choice("recheck", Recheck::WORDS, Recheck::Erase);
     section.finish();
-    Some(GcSpec { trigger: trigger?, victim, dead_first, class, hard_reserve, pace_below, recheck })
+    Some(GcSpec { trigger: trigger?, victim, dead_first, copies, class, hard_reserve, pace_below, recheck })
 }
 
 /// Below how many free blocks of a plane host writes are paced: collection must be at work there, and not yet urgent.

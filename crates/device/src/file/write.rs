@@ -113,6 +113,9 @@ fn write_spec(spec: &DeviceSpec, out: &mut String) -> std::fmt::Result {
     if spec.gc.dead_first {
         writeln!(out, "dead_first = true")?;
     }
+    if !spec.gc.copies.are_together() {
+        writeln!(out, "copies = \"{}\"", spec.gc.copies.key())?;
+    }
     writeln!(out, "hard_reserve = {}\nrecheck = \"{}\"", spec.gc.hard_reserve, spec.gc.recheck.key())?;
     if let Some(below) = spec.gc.pace_below {
         writeln!(out, "pace_below = {below}")?;

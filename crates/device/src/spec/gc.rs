@@ -17,6 +17,9 @@ pub struct GcSpec {
     /// Whether a block without valid data precedes the choice of the victim rule.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub dead_first: bool,
+    /// Which blocks take the pages that it copies.
+    #[serde(default, skip_serializing_if = "Copies::are_together")]
+    pub copies: Copies,
     /// The class in which its operations are queued.
     pub class: GcClass,
     /// Free blocks of a plane at or below which its collection becomes urgent.
@@ -36,6 +39,24 @@ pub enum Recheck {
     Erase,
     /// At its next allocation: one victim per check.
     Allocation,
+}
+
+/// Which blocks take copied pages, under schemes with one kind of data.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Copies {
+    /// The open block of host writes.
+    #[default]
+    Together,
+    /// An open block of their own.
+    Apart,
+}
+
+impl Copies {
+    /// Whether they share blocks with host writes.
+    pub fn are_together(&self) -> bool {
+        *self == Copies::Together
+    }
 }
 
 /// A threshold as a share of the region's total, in the unit in which the region counts space.
@@ -233,6 +254,7 @@ impl GcSpec {
 }
 
 words! {
+    Copies { Together = "together", Apart = "apart" }
     Recheck { Erase = "erase", Allocation = "allocation" }
     GcClass { Background = "background", Host = "host", Urgent = "urgent", Foreground = "foreground" }
     WhenFull { Wait = "wait", Direct = "direct" }

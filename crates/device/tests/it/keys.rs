@@ -96,7 +96,7 @@ fn key_is_found_by_path_or_name_only() {
 #[test]
 fn a_table_has_a_row_for_each_key() {
     let gc = keys_of("gc");
-    assert_eq!(gc[0].keys()[..4], ["trigger", "victim", "dead_first", "class"]);
+    assert_eq!(gc[0].keys()[..4], ["trigger", "victim", "dead_first", "copies"]);
     assert_eq!(keys_of("medium.x.qlc.copy_back")[0].sentences.len(), 1);
     assert!(keys_of("medium.x.qlc.copy_back")[0].sentences[0].starts_with("`copy_back`: time"));
     assert!(key_tables().iter().all(|t| !t.paths.is_empty() && t.sentences.iter().all(|s| !s.is_empty())));

@@ -186,6 +186,12 @@ impl PlaneProgramBuffer {
     pub fn holds_some(&self) -> bool {
         !(self.group.is_none() && self.page.is_none())
     }
+
+    /// Whether what waits has a place for more data: a group for pages, and a page for less than one.
+    #[inline(always)]
+    pub fn takes(&self, whole_page: bool) -> bool {
+        !self.group.is_none() || !whole_page && !self.page.is_none()
+    }
 }
 
 impl Default for PlaneProgramBuffer {

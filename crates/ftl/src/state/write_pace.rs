@@ -97,7 +97,7 @@ impl WritePace {
     /// of free blocks.
     pub fn begin(&mut self, state: &State, region: RegionId, block: BlockId, why: GcReason) -> Option<Paces> {
         state.config.gc.pace_below?;
-        if why != GcReason::Shortage || region != state.blocks.home() {
+        if why != GcReason::Shortage || !state.blocks.is_like_home(region) {
             return None;
         }
         self.under_way += 1;

@@ -1,6 +1,7 @@
 //! Do pages go where they wait least, when they may go to any plane?
 
 use std::convert::Infallible;
+use wordline_device::Packing;
 use wordline_ftl::OpKind;
 use wordline_sim::{Device, Event, Log, NoProbe, Pacing, Stop, drive};
 use wordline_swarm::{Rng, Tiny};
@@ -82,13 +83,19 @@ fn pages_spread_over_channels_then_dies_then_planes() {
 
 /// Programs of each of six planes, each of three pages, after writes to these pages, far apart in time.
 fn programs(order: &'static str, pages: impl Iterator<Item = u64>) -> [u32; 6] {
+    programs_of(order, 1, pages.map(|page| (page, 1)))
+}
+
+/// The same on a drive with some units in a page, where writes share pages, after writes from a unit on of so many.
+fn programs_of(order: &'static str, units: u32, writes: impl Iterator<Item = (u64, u32)>) -> [u32; 6] {
     let mut tiny = Tiny { channels: 6, one_shot: true, ack_buffer: Some(12), ..drive_of(6, 4, false, true) };
-    tiny.extra = order;
+    (tiny.extra, tiny.units_per_page) = (order, units);
     let scheme = wordline_schemes::build("conventional").unwrap();
-    let spec = tiny.spec(1);
+    let mut spec = tiny.spec(1);
+    spec.packing = if units > 1 { Packing::Page } else { spec.packing };
     let mut d = Device::new(&spec, &spec.geometry().unwrap(), scheme, Log::default()).unwrap();
-    let writes = pages.zip(0u64..).map(|(page, i)| {
-        let request = HostRequest::new(HostOp::Write, page * 4, 4);
+    let writes = writes.zip(0u64..).map(|((unit, units), i)| {
+        let request = HostRequest::new(HostOp::Write, unit * 4, units * 4);
         Ok::<_, Infallible>(HostRequest { arrival: SimTime(i * 10_000_000), ..request })
     });
     drive(&mut d, writes, Pacing::Open { queue_depth: 64 }, Stop::default(), |_| {}).unwrap();
@@ -109,6 +116,16 @@ const ROUND_ROBIN: &str = "[allocation]\norder = \"round-robin\"\n";
 fn an_idle_drive_writes_to_each_plane_in_turn() {
     for order in [DYNAMIC, ROUND_ROBIN] {
         assert_eq!(programs(order, 0..=18 * 5), [5; 6], "{order}");
+    }
+}
+
+/// A unit waits for others to fill its page. Whole pages cannot, and go on in turn.
+#[test]
+fn part_of_a_page_does_not_draw_whole_pages_to_its_plane() {
+    for order in [DYNAMIC, ROUND_ROBIN] {
+        let pages = (1..=18 * 5).map(|page| (2 * page, 2));
+        let found = programs_of(order, 2, std::iter::once((0, 1)).chain(pages));
+        assert!(found.iter().all(|n| (4..=6).contains(n)), "{order}: {found:?}");
     }
 }
 

@@ -1,8 +1,10 @@
 //! Do hot and cold data stay apart, and does a device that cannot keep them apart say why?
 
+use wordline_counters::Cause;
+use wordline_device::{Copies, GcSpec};
 use wordline_ftl::RegionId;
 use wordline_sim::{Device, NoProbe};
-use wordline_swarm::Tiny;
+use wordline_swarm::{Rng, Tiny};
 use wordline_units::{HostOp, HostRequest, SimTime};
 
 fn device(tiny: &Tiny, spelling: &str) -> Result<Device<NoProbe>, String> {
@@ -65,4 +67,37 @@ fn separate_pools_own_blocks_by_data_and_spare() {
     let blocks: Vec<u32> = d.ftl().layout().pools.iter().map(|p| p.blocks_per_plane).collect();
     assert_eq!(blocks, [7 + 6, 21 + 6]);
     assert_eq!(d.ftl().layout().home, RegionId(1));
+}
+
+/// Pages that the host writes and GC copies, where nine writes of ten go to a share of the pages.
+fn skewed(copies: Copies, share: u64) -> [u64; 2] {
+    let mut spec = Tiny { blocks: 40, wordlines: 16, spare: 12, ..Tiny::default() }.spec(3);
+    spec.gc = GcSpec { copies, trigger: "free_blocks < 5%".parse().unwrap(), ..spec.gc };
+    let scheme = wordline_schemes::build("conventional").unwrap();
+    let mut d = Device::new(&spec, &spec.geometry().unwrap(), scheme, NoProbe).unwrap();
+    let pages = d.ftl().view().logical_pages() as u64;
+    let (per_page, mut rng) = (d.ftl().inspect().logical_lbas() / pages, Rng::new(5));
+    for i in 0..9 * pages {
+        let hot = rng.below(10) < 9;
+        let page = if i < pages { i } else { rng.below(if hot { pages / share } else { pages }) };
+        let at = d.now();
+        d.submit(HostRequest::new(HostOp::Write, page * per_page, per_page as u32), at).unwrap();
+        while d.next_completion(SimTime::NEVER).unwrap().is_some() {}
+    }
+    d.drain().unwrap();
+    d.ftl_mut().tables().check().unwrap();
+    let regions = &d.ftl().counters().regions;
+    assert_eq!(regions.iter().map(|r| r.program_pages[Cause::Migrate as usize]).sum::<u64>(), 0);
+    [Cause::Host, Cause::Gc].map(|cause| regions.iter().map(|r| r.program_pages[cause as usize]).sum())
+}
+
+#[test]
+fn copies_apart_save_copies_of_skewed_writes_alone() {
+    let of = |share| [Copies::Together, Copies::Apart].map(|copies| skewed(copies, share));
+    let [[host, together], [same, apart]] = of(10);
+    assert_eq!(host, same);
+    assert!((apart as f64) < 0.8 * together as f64, "{apart} {together}");
+    let [[_, together], [_, apart]] = of(1);
+    let ratio = apart as f64 / together as f64;
+    assert!((0.9..1.15).contains(&ratio), "{apart} {together}");
 }

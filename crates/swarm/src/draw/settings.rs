@@ -2,9 +2,9 @@
 
 use crate::rng::Rng;
 use wordline_device::{
-    Ack, Allocation, DeviceSpec, Dram, GcClass, GcSpec, HostLink, Lanes, Level, MergeBuffer, Multiplane,
-    MultiplanePages, ParallelUnit, Recheck, Service, ServiceOrder, Shares, SlcCache, Suspension, Trigger,
-    Victim, WhenFull,
+    Ack, Allocation, Copies, DeviceSpec, Dram, GcClass, GcSpec, HostLink, Lanes, Level, MergeBuffer,
+    Multiplane, MultiplanePages, ParallelUnit, Recheck, Service, ServiceOrder, Shares, SlcCache, Suspension,
+    Trigger, Victim, WhenFull,
 };
 use wordline_flash::CacheRegister;
 use wordline_units::{Bytes, Rate, SimDuration};
@@ -103,6 +103,7 @@ pub(crate) fn gc(rng: &mut Rng, blocks: u32) -> GcSpec {
             Victim::CostBenefit,
         ]),
         dead_first: rng.once_in(3),
+        copies: Copies::Together,
         class: rng.pick(&[GcClass::Background, GcClass::Host, GcClass::Urgent, GcClass::Foreground]),
         hard_reserve: rng.count(1, 4.min(blocks - 1)),
         pace_below: None,

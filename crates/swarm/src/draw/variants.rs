@@ -3,8 +3,8 @@
 use crate::drive::Drive;
 use crate::rng::Rng;
 use wordline_device::{
-    Arbitration, ArbitrationOrder, Capacity, DeviceSpec, Flush, HostQueue, IdleMigration, JOURNAL_ENTRY,
-    Packing, Parity, Superblock, Trigger, WearSpec, map_pages,
+    Arbitration, ArbitrationOrder, Capacity, Copies, DeviceSpec, Flush, HostQueue, IdleMigration,
+    JOURNAL_ENTRY, Packing, Parity, Superblock, Trigger, WearSpec, map_pages,
 };
 use wordline_units::{Bytes, Fraction, QueueClass, Rate};
 
@@ -150,6 +150,21 @@ pub(crate) fn perhaps_with_parity(rng: &Rng, drive: Drive) -> Drive {
     let units = (drive.spec.logical_bytes() / unit * (planes - 1) / planes).saturating_sub(planes).max(1);
     drive.changed(|spec| {
         spec.parity = Parity::Superpage;
+        spec.capacity = Capacity::Logical(Bytes(units * unit));
+    })
+}
+
+/// The drive with copied pages in blocks of their own, in one case of three, if its scheme has one kind of data. Its
+/// logical capacity shrinks by the block that is open beside the other, and by its reserve.
+pub(crate) fn perhaps_parting_copies(rng: &mut Rng, drive: Drive) -> Drive {
+    let blocks = u64::from(drive.geometry.media[0].blocks_per_plane);
+    if drive.layout.regions.len() > 1 || blocks < 4 || !rng.once_in(3) {
+        return drive;
+    }
+    let unit = drive.spec.unit.0;
+    let units = (drive.spec.logical_bytes() / unit * (blocks - 2) / blocks).max(1);
+    drive.changed(|spec| {
+        spec.gc.copies = Copies::Apart;
         spec.capacity = Capacity::Logical(Bytes(units * unit));
     })
 }

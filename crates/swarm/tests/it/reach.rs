@@ -88,6 +88,9 @@ fn every_kind_of_drive(cases: &Cases) {
     cases.reach("a buffer", |c| c.drive.spec.ack != Ack::Program);
     cases.reach("dynamic allocation", |c| c.drive.spec.allocation == Allocation::Dynamic);
     cases.reach("planes in turn", |c| c.drive.spec.allocation == Allocation::RoundRobin);
+    cases.reach("copies apart", |c| {
+        c.drive.layout.regions.len() > 1 && !c.drive.spec.gc.copies.are_together()
+    });
     cases.reach("no padding in time", |c| c.drive.spec.pad_after.is_none());
     cases.reach("planes that may work together", |c| {
         c.drive.spec.multiplane == Multiplane::Opportunistic

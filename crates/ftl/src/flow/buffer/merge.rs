@@ -57,7 +57,7 @@ pub(crate) fn merge(layer: &mut Layer, id: OpId, key: u8) -> Next {
             return Next::Nothing;
         };
         if place.route.buffer_key().is_none() {
-            let plane = pick_plane(&mut layer.state, &place, home);
+            let plane = pick_plane(&mut layer.state, &place, home, spans.len());
             let op = &mut layer.state.ops[id];
             (op.route, op.pick, op.plane) = (place.route, place.plane, plane);
             let stage = op.stage;
@@ -205,7 +205,7 @@ fn seal_page(layer: &mut Layer, at: usize) {
     let Some(place) = place_sealed(&layer.state, &mut layer.seat, &mut layer.out, &spans, home) else {
         return;
     };
-    let plane = pick_plane(&mut layer.state, &place, home);
+    let plane = pick_plane(&mut layer.state, &place, home, spans.len());
     let mut next = OpId::NONE;
     for part in page.parts.into_iter().rev() {
         let op = &mut layer.state.ops[part];

@@ -125,7 +125,7 @@ fn place_and_send(layer: &mut Layer, lead: OpId) -> Next {
     let Some((place, moves)) = place_host(&layer.state, &mut layer.seat, &mut layer.out, &parcel) else {
         return Next::Nothing;
     };
-    let plane = pick_plane(&mut layer.state, &place, home);
+    let plane = pick_plane(&mut layer.state, &place, home, spans.len());
     for part in parts {
         let op = &mut layer.state.ops[part];
         (op.route, op.pick, op.plane) = (place.route, place.plane, plane);

@@ -12,9 +12,9 @@ use wordline_counters::Cause;
 use wordline_device::GcClass;
 use wordline_units::PlaneId;
 
-/// Data that leave their region are counted as migrated, others as collected.
+/// Data that leave for another kind of blocks are counted as migrated, others as collected.
 pub(crate) fn job_cause(blocks: &Blocks, seat: &Seat, region: RegionId) -> Cause {
-    let rests = region == blocks.home() || seat.layout.second_home.is_some_and(|(r, _)| r == region);
+    let rests = blocks.is_like_home(region) || seat.layout.second_home.is_some_and(|(r, _)| r == region);
     if rests { Cause::Gc } else { Cause::Migrate }
 }
 

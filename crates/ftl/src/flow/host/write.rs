@@ -150,7 +150,7 @@ fn place_whole(layer: &mut Layer, write: &HostWrite, unplaced: &Unplaced) -> Nex
         None => {
             let placed = place_host(&layer.state, &mut layer.seat, &mut layer.out, &parcel);
             let Some((place, moves)) = placed else { return Next::Nothing };
-            (place, pick_plane(&mut layer.state, &place, home), moves)
+            (place, pick_plane(&mut layer.state, &place, home, unplaced.spans.len()), moves)
         }
     };
     let (lead, awaited) = stage_parcel(layer, write, unplaced, &place, plane);
@@ -173,7 +173,7 @@ fn place_some(layer: &mut Layer, write: &HostWrite, unplaced: &mut Unplaced) -> 
     let Some((place, moves)) = place_host(&layer.state, &mut layer.seat, &mut layer.out, &parcel) else {
         return Next::Nothing;
     };
-    let plane = pick_plane(&mut layer.state, &place, home);
+    let plane = pick_plane(&mut layer.state, &place, home, spans.len());
     // What was placed before may have taken older sectors along that this one rewrites.
     layer.requests.next_version();
     // It may have ended the entry that was found, too.

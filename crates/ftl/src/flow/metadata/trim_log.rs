@@ -53,7 +53,7 @@ pub(crate) fn program_metadata(
     waits: Option<RequestId>,
 ) -> OpId {
     let place = metadata_place(&state.blocks);
-    let plane = pick_plane(state, &place, state.blocks.stripe().plane(lpn));
+    let plane = pick_plane(state, &place, state.blocks.stripe().plane(lpn), 1);
     let all = SectorMask::first(state.geometry.sectors_per_unit);
     let stage = state.staging.enter(lpn);
     let entry = state.staging.get(stage);

@@ -13,23 +13,23 @@ use wordline_device::Allocation;
 use wordline_flash::SlotClass;
 use wordline_units::PlaneId;
 
-/// The plane that a decision means.
+/// The plane that a decision means for this many units.
 #[inline(always)]
-pub(crate) fn pick_plane(state: &mut State, place: &Place, home: PlaneId) -> PlaneId {
+pub(crate) fn pick_plane(state: &mut State, place: &Place, home: PlaneId, units: usize) -> PlaneId {
     let region = place.route.region();
     if place.route.buffer_key().is_some() {
         return home;
     }
     let plane = match place.plane {
         PlanePick::Home if !state.config.goes_anywhere() && state.blocks.reaches(region, home) => home,
-        pick => choose(state, pick, region, home),
+        pick => choose(state, pick, (region, home), units),
     };
     least_filled_plane(&mut state.blocks, &state.backlog, region, plane, WriteStream::Host)
 }
 
 /// The plane of a region that a decision means, where that is not just the home.
 #[inline(never)]
-fn choose(state: &mut State, pick: PlanePick, region: RegionId, home: PlaneId) -> PlaneId {
+fn choose(state: &mut State, pick: PlanePick, (region, home): (RegionId, PlaneId), units: usize) -> PlaneId {
     match pick {
         PlanePick::At(plane) if state.blocks.reaches(region, plane) => return plane,
         PlanePick::NextChannel(unwanted) if state.blocks.reaches(region, home) => {
@@ -41,16 +41,19 @@ fn choose(state: &mut State, pick: PlanePick, region: RegionId, home: PlaneId) -
     let best = match pick {
         PlanePick::MostFree => most_free(&state.blocks, &state.backlog, region),
         PlanePick::Level => level(&state.blocks, &state.backlog, region),
-        PlanePick::Avoid(channels) => least_busy(&state.blocks, &state.backlog, region, Some(channels)),
-        PlanePick::Home if state.config.allocation == Allocation::RoundRobin => {
-            next_in_log(&state.blocks, region)
+        PlanePick::Avoid(channels) => {
+            least_busy(&state.blocks, &state.backlog, region, Some(channels), units)
         }
-        _ => least_busy(&state.blocks, &state.backlog, region, None),
+        PlanePick::Home if state.config.allocation == Allocation::RoundRobin => {
+            next_in_log(&state.blocks, region, units)
+        }
+        _ => least_busy(&state.blocks, &state.backlog, region, None, units),
     };
     let plane = best.unwrap_or(home);
     // A page that joins others of its program takes no turn. If it did, turns would pass in steps of a whole program, and an
     // idle drive would leave out each plane that no such step reaches.
-    if state.blocks.at(region, plane).program_buffers[WriteStream::Host as usize].holds_some() {
+    let whole_page = units >= state.blocks.region(region).units_per_page as usize;
+    if state.blocks.at(region, plane).program_buffers[WriteStream::Host as usize].takes(whole_page) {
         last_turn(&mut state.blocks);
     }
     plane
@@ -75,7 +78,8 @@ pub(crate) fn pick_again(state: &mut State, lead: OpId) {
         return;
     }
     let place = Place { gather: Gather::AsIs, plane: op.pick, route: op.route };
-    let plane = pick_plane(state, &place, op.plane);
+    let (from, units) = (op.plane, state.ops.chain(lead).count());
+    let plane = pick_plane(state, &place, from, units);
     let mut part = lead;
     while !part.is_none() {
         state.ops[part].plane = plane;
@@ -87,5 +91,5 @@ pub(crate) fn pick_again(state: &mut State, lead: OpId) {
 /// data never wait in two.
 pub(crate) fn moves_to(state: &mut State, region: RegionId, plane: PlanePick, home: PlaneId) -> PlaneId {
     let place = Place { gather: Gather::AsIs, plane, route: Route::to(region, SlotClass::Next) };
-    waiting_plane(&state.blocks, region).unwrap_or_else(|| pick_plane(state, &place, home))
+    waiting_plane(&state.blocks, region).unwrap_or_else(|| pick_plane(state, &place, home, 1))
 }

@@ -173,7 +173,7 @@ fn restage(layer: &mut Layer, kept: Kept, newest: &FxHashMap<u64, Newest>) {
             else {
                 return;
             };
-            let plane = pick_plane(&mut layer.state, &place, home);
+            let plane = pick_plane(&mut layer.state, &place, home, spans.len());
             let mut op = Op::new(OpKind::Program, plane, Cause::Host, Class::Write);
             (op.lpn, op.mask, op.stage, op.version) = (lpn, mask, stage, layer.requests.version());
             (op.route, op.pick, op.owner) = (place.route, place.plane, Owner::Answered);

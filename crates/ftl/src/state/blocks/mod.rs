@@ -117,6 +117,12 @@ impl Blocks {
         self.regions[a.index()].region.pool == self.regions[b.index()].region.pool
     }
 
+    /// Whether blocks of a region are like those of the home region, with which it shares the erased ones.
+    pub(crate) fn is_like_home(&self, region: RegionId) -> bool {
+        let [a, b] = [self.home, region].map(|r| &self.regions[r.index()].region);
+        a.pool == b.pool && a.mode == b.mode
+    }
+
     pub(crate) fn pool_of(&self, region: RegionId) -> &PoolState {
         &self.pools[self.regions[region.index()].region.pool.0 as usize]
     }
