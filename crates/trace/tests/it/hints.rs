@@ -160,6 +160,20 @@ fn unix_time_in_nanoseconds_gets_a_proposal() {
     }
 }
 
+/// Rows are sorted by time, so that a log of several threads needs no order.
+#[test]
+fn unsorted_times_with_a_title_get_a_proposal() {
+    let row = |n: u64| {
+        let at = (n ^ 5) * 700 + n % 3;
+        format!("{}.{:03};W;{};8\n", at / 1000, at % 1000, n * 7919 % 500 * 8)
+    };
+    let case = file(format!("ts_ms;op;start_sector;sectors\n{}", rows(200, row)).as_bytes());
+    let all = proposed(&refusal(&case));
+    let found = read(&case, &chosen(&all, &["time=ts_ms", "offset=start_sector"]));
+    assert_eq!((found.requests, found.unusable.count, found.mean_write_kib), (200, 0, 4.0));
+    assert!(found.reordered > 50, "{}", found.reordered);
+}
+
 /// A byte order mark, as programs on Windows write it, once cost the first request.
 #[test]
 fn byte_order_mark_costs_no_request() {

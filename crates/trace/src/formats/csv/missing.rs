@@ -19,9 +19,9 @@ pub(crate) fn missing(table: &Table) -> String {
         );
     }
     let is_negative = |n: usize| table.column(n).any(|c| c.starts_with(b"-"));
-    if let Some(n) = titled(Role::Time).filter(|n| !table.is_time(*n) || is_negative(*n)) {
+    if let Some(n) = titled(Role::Time).filter(|n| !table.is_arrival(*n) || is_negative(*n)) {
         let negative = is_negative(n);
-        let why = if negative { "negative times" } else { "times that are invalid or not ascending" };
+        let why = if negative { "negative times" } else { "times that are invalid or do not rise" };
         return format!("{} has {why} ({})", table.name(n), shown(table.column(n)));
     }
     for (role, what) in [(Role::Offset, "addresses"), (Role::Size, "sizes")] {

@@ -71,7 +71,7 @@ impl Guess {
             return vec![];
         }
         let times: Vec<Option<usize>> = {
-            let found = table.of_role(Role::Time, |n| Some(n) != op && table.is_time(n));
+            let found = table.of_role(Role::Time, |n| Some(n) != op && table.is_arrival(n));
             let has_none = found.is_empty() && !(0..table.width()).any(|n| table.may_be_time(n));
             if has_none { vec![None] } else { found.into_iter().map(Some).collect() }
         };

@@ -219,6 +219,10 @@ impl Table<'_> {
         if words.len() > 1 {
             words.retain(|w| w != "nr");
         }
+        // `start` alone is a time.
+        if words.iter().any(|w| w == "start") && words.iter().any(|w| w.starts_with("sector") || w == "lba") {
+            return Some(Role::Offset);
+        }
         let role = |words: &[String]| {
             let has = |known: &str| known.split(' ').any(|known| words.iter().any(|word| word == known));
             TITLES.iter().find(|(_, known)| has(known)).map(|(role, _)| *role)
@@ -324,6 +328,14 @@ impl Table<'_> {
 
     pub fn is_time(&self, n: usize) -> bool {
         self.is_date(n) || self.all(n, is_number) && self.rises(n)
+    }
+
+    /// Whether it is a time, or its title says so and its numbers only lack the order, which rows are sorted into.
+    pub fn is_arrival(&self, n: usize) -> bool {
+        let is_titled = || self.titled(n) == Some(Role::Time) && self.all(n, is_number);
+        let numbers = || self.numbers(n);
+        self.is_time(n)
+            || is_titled() && self.distinct(n) * 2 > self.rows.len() && numbers().last() > numbers().first()
     }
 
     /// Whether a column holds whole numbers that are not flags.
