@@ -8,6 +8,7 @@
 //! then corrected by measurements of the twin. The share of hot requests to the same place follows from
 //! updates of the same blocks.
 
+use crate::fitting::common::{Common, begin_of_reads, of_both};
 use crate::fitting::files::file_law;
 use crate::fitting::legal::{SIZES, fraction, legal, legal_side, most_frequent_first};
 use crate::fitting::piece::{PAGE, Piece, SEED};
@@ -287,54 +288,6 @@ fn memory(trace: &Statistics, envelope: Option<&Envelope>) -> Option<Memory> {
     (!memory.windows.is_empty()).then_some(memory)
 }
 
-/// Where the reads begin: the end of the footprint of the writes is the beginning of theirs, and as many pages
-/// lie in both as the trace both reads and writes, if each kind touches its footprint evenly. The common part
-/// is as many times as long as `factor` says.
-fn begin_of_reads(trace: &Statistics, reads: &Side, writes: &Side, factor: f64) -> u64 {
-    let [_, read, written] = trace.footprints().unwrap_or_default().map(|bytes| bytes as f64);
-    if read == 0.0 || written == 0.0 {
-        return 0;
-    }
-    let evenly = (reads.footprint as f64 / read) * (writes.footprint as f64 / written);
-    let common = (of_both(trace) * evenly * factor) as u64;
-    writes.begin + writes.footprint - common.min(reads.footprint).min(writes.footprint)
-}
-
-/// The factor on the common part of two footprints, searched between one that gave too little in both and one
-/// that gave too much.
-struct Common {
-    factor: f64,
-    /// Factors with what came out.
-    below: Option<[f64; 2]>,
-    above: Option<[f64; 2]>,
-}
-
-impl Default for Common {
-    fn default() -> Common {
-        Common { factor: 1.0, below: None, above: None }
-    }
-}
-
-impl Common {
-    /// The factor gave `got` where `goal` is asked.
-    fn came_to(&mut self, got: f64, goal: f64) {
-        let side = if got < goal { &mut self.below } else { &mut self.above };
-        *side = Some([self.factor, got]);
-        self.factor = match (self.below, self.above) {
-            (Some([low, little]), Some([high, much])) if much > little => {
-                low + (high - low) * (goal - little) / (much - little)
-            }
-            _ => (self.factor * (goal / got.max(1e-3)).clamp(0.3, 3.0)).clamp(0.01, 100.0),
-        };
-    }
-}
-
-/// Bytes in pages that are both read and written.
-fn of_both(s: &Statistics) -> f64 {
-    let [touched, read, written] = s.footprints().unwrap_or_default();
-    (read + written).saturating_sub(touched) as f64
-}
-
 /// Fits the hot part of the writes and the footprint of the reads, and measures the twin.
 fn fit_hits(d: &mut Description, trace: &Statistics, caches: &[u64]) -> Result<Statistics, WorkloadError> {
     let [_, read, written] = trace.footprints().unwrap_or_default();
@@ -366,7 +319,7 @@ fn fit_hits(d: &mut Description, trace: &Statistics, caches: &[u64]) -> Result<S
     for _ in 0..FITS {
         start.stable = fraction(stable);
         d.writes = found(&start, requests, &pages, &aim, aim_pages);
-        d.reads.begin = begin_of_reads(trace, &d.reads, &d.writes, common.factor);
+        d.reads.begin = begin_of_reads(trace, &d.reads, &d.writes, common.factor());
         d.reads.overlap = if d.writes.hot > Fraction::ZERO { fraction(overlap) } else { Fraction::ZERO };
         let twin = measure(d)?;
         let got = twin.hits(caches).unwrap_or_else(|| vec![0.0; caches.len()]);
