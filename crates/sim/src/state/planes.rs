@@ -12,7 +12,7 @@ use wordline_flash::Geometry;
 use wordline_ftl::{BusyTime, Class, Ftl, OpId, OpKind, QueueEntry, Saved, fetch, saved_fields};
 use wordline_units::{DieId, PlaneId, SimDuration, SimTime};
 
-/// So many planes are many.
+/// Number of planes from which on a drive has many.
 const MANY: usize = 64;
 
 /// The planes of a drive, and the delays of what is queued there. The first operation of a plane waits for at most one

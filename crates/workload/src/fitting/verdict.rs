@@ -2,6 +2,7 @@
 //! the twin represents.
 
 use crate::fitting::check::{Criterion, Row, Unit, indented};
+use crate::fitting::common::of_both;
 use crate::fitting::fitting::{Fallback, Fitted};
 use crate::fitting::piece::PAGE;
 use crate::generators::twin::in_bursts::InBursts;
@@ -154,8 +155,7 @@ impl Verdict {
         row("distinct pages read", Unit::Volume, Percent(10.0), &|s| pages(s, 1));
         row("distinct pages written", Unit::Volume, Percent(10.0), &|s| pages(s, 2));
         row("written pages that are also read", Unit::Share, Points(5.0), &|s| {
-            let [touched, read, written] = s.footprints()?.map(|bytes| bytes as f64);
-            (read > 0.0 && written > 0.0).then(|| (read + written - touched) / written)
+            pages(s, 1).zip(pages(s, 2)).map(|(_, written)| of_both(s) / written)
         });
         let continued = |s: &Statistics, which: usize, some: bool| some.then(|| s.continued_shares()[which]);
         row("sequential reads", Unit::Share, Points(3.0), &|s| {
