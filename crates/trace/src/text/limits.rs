@@ -1,7 +1,7 @@
 //! Options of several workloads whose values are limited.
 
 use crate::text::parameter::Options;
-use wordline_units::Fraction;
+use wordline_units::{Fraction, SimDuration};
 
 /// A fraction from 0 to 1.
 pub fn share(options: &mut Options, key: &str, default: Fraction) -> Fraction {
@@ -18,6 +18,15 @@ pub fn number(options: &mut Options, key: &str, default: u64, allowed: std::ops:
     let given = options.get::<wordline_units::Count>(key, &range).map_or(default, |c| c.0);
     if !allowed.contains(&given) {
         options.reject(key, format!("{given} is out of range"), &range, "");
+    }
+    given
+}
+
+/// The time after which a workload stops, if one is given. `example` is shown where none can be read.
+pub fn duration(options: &mut Options, example: &str) -> Option<SimDuration> {
+    let given = options.get::<SimDuration>("duration", example);
+    if given == Some(SimDuration::ZERO) {
+        options.reject("duration", "a duration of 0 s leaves no requests".into(), example, "");
     }
     given
 }

@@ -172,10 +172,7 @@ impl Trace {
         if requests == Some(0) {
             o.reject("requests", "the number of requests is 0".into(), "1 or more", "");
         }
-        let duration = o.get::<SimDuration>("duration", "a time such as 10s");
-        if duration == Some(SimDuration::ZERO) {
-            o.reject("duration", "a duration of 0 s leaves no requests".into(), "a time such as 10s", "");
-        }
+        let duration = crate::text::limits::duration(&mut o, "a time such as 10s");
         let loops = crate::text::limits::number(&mut o, "loops", 1, 1..=1_000_000);
         let bytes = o.get::<ByteBound>("bytes", "a size such as 10GiB, or 3x the drive");
         let skip_bad = o.text("skip").is_some();

@@ -123,10 +123,7 @@ impl Bounds {
         if requests == Some(0) {
             o.reject("requests", "the number of requests is 0".into(), "1 or more", "");
         }
-        let duration = o.get::<SimDuration>("duration", "a time such as 10s");
-        if duration == Some(SimDuration::ZERO) {
-            o.reject("duration", "a duration of 0 s leaves no requests".into(), "a time such as 10s", "");
-        }
+        let duration = wordline_trace::options::duration(o, "a time such as 10s");
         let bytes = o.get::<ByteBound>("bytes", "a size such as 10GiB, or 3x the drive");
         Bounds { requests, duration, bytes }
     }

@@ -133,10 +133,7 @@ impl Twin {
         if requests == Some(0) {
             o.reject("requests", "the number of requests is 0".into(), "1 or more", "");
         }
-        let duration = o.get::<SimDuration>("duration", "a time such as 1h");
-        if duration == Some(SimDuration::ZERO) {
-            o.reject("duration", "a duration of 0 s leaves no requests".into(), "a time such as 1h", "");
-        }
+        let duration = wordline_trace::options::duration(&mut o, "a time such as 1h");
         let bytes = o.get::<ByteBound>("bytes", "a size such as 10GiB, or 3x the drive");
         let scale = wordline_trace::options::number(&mut o, "scale", 1, 1..=65_536);
         let speedup = o.get::<Ratio>("speedup", "a factor such as 10 or 0.5").unwrap_or(Ratio::ONE);
