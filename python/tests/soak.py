@@ -243,9 +243,9 @@ def writeback(wordline: str, mebibytes: int, limit: int = 400) -> None:
 
 
 def hour(wordline: str, seconds: int, clients: int) -> None:
-    """Many clients for a long time: every request is answered, and memory holds what data need."""
+    """Many clients of a drive in a folder: every request is answered, and memory does not grow."""
     folder = Path(tempfile.mkdtemp(prefix="soak-"))
-    server = Server(wordline, folder)
+    server = Server(wordline, folder, "--data", folder / "data")
     uri = f"nbd+unix:///?socket={server.socket}"
     words = ["fio", "--ioengine=nbd", f"--uri={uri}", "--rw=randrw", "--bsrange=4k-32k"]
     words += ["--iodepth=4", "--rate_iops=150", "--time_based", f"--runtime={seconds}", "--thread"]
