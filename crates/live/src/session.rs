@@ -128,7 +128,9 @@ impl SessionLog {
         let mut trace = BufWriter::new(File::create(folder.join(TRACE)).map_err(wrong)?);
         writeln!(trace, "fio version 3 iolog\n0 drive add\n0 drive open").map_err(wrong)?;
         let folder = folder.to_path_buf();
-        Ok(SessionLog { folder, file, trace, writes: None, broken: None, is_told: false })
+        let mut log = SessionLog { folder, file, trace, writes: None, broken: None, is_told: false };
+        log.write_out();
+        log.broken.take().map_or(Ok(log), |e| Err(wrong(e)))
     }
 
     /// Keep the data of all writes to a drive that serves `size` bytes, too.
@@ -156,6 +158,14 @@ impl SessionLog {
             "{}: cannot be written: {broken}; this session cannot be replayed; the drive still serves",
             path.display()
         ))
+    }
+
+    /// Write what waits in memory to the files, so that a server that is killed has lost little of its session.
+    pub(crate) fn write_out(&mut self) {
+        if self.broken.is_none() {
+            self.broken = self.file.flush().and_then(|()| self.trace.flush()).err();
+        }
+        self.writes.iter_mut().for_each(WriteLog::write_out);
     }
 
     /// Write an event. The first error is kept.

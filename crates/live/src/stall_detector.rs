@@ -29,6 +29,6 @@ pub(crate) fn watch(shared: &Shared) {
             last = now;
         }
         lock(&shared.statistics).end_second(longest);
-        shared.with_engine(Engine::look_at_folder);
+        shared.with_engine(Engine::look_at_files);
     }
 }

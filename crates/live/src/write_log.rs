@@ -59,6 +59,12 @@ impl WriteLog {
         Ok(WriteLog { file, next: 1, in_flight, acknowledged, flushing, flush: None, broken: None })
     }
 
+    /// Write what waits in memory to the file.
+    pub(crate) fn write_out(&mut self) {
+        let written = self.file.flush();
+        self.keep(written);
+    }
+
     /// Why it is no longer written.
     pub(crate) fn broken(&self) -> Option<&io::Error> {
         self.broken.as_ref()

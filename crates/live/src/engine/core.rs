@@ -270,8 +270,10 @@ impl Engine {
         self.folder.as_mut().filter(|_| is_working).map(|folder| (&mut self.executor, folder))
     }
 
-    /// Check that the folder still exists. If not, the server ends.
-    pub(crate) fn look_at_folder(&mut self) {
+    /// Check that the folder still exists, and write the session's events to its files. Without the folder, the
+    /// server ends.
+    pub(crate) fn look_at_files(&mut self) {
+        self.executor.drive_mut().session().into_iter().for_each(SessionLog::write_out);
         if let Some(Err(failed)) = self.working_folder().map(|(_, folder)| folder.look()) {
             self.fail(failed);
         }

@@ -114,6 +114,23 @@ fn session_of_a_used_drive_begins_with_its_state() {
 }
 
 #[test]
+fn session_of_a_running_server_is_on_disk_a_second_later() {
+    let folder = tempfile::tempdir().unwrap();
+    let kept = folder.path().join("session");
+    let served = Served::new(ServeSpec { session: Some(kept.clone()), ..spec("slc-cache", "0") });
+    let requests = || rerun_session(&kept, over()).unwrap_or_else(|e| panic!("{e}")).requests;
+    assert_eq!(requests(), 0);
+    let mut client = Client::new(&served.socket(), true);
+    (0..9).for_each(|n| assert_eq!(client.ask(WRITE, 0, n * 4096, 4096, &[7; 4096]).0, 0));
+    let begun = std::time::Instant::now();
+    while requests() < 9 {
+        assert!(begun.elapsed().as_secs() < 60, "a killed server would leave nothing");
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    assert!(std::fs::read_to_string(kept.join("trace.iolog")).unwrap().lines().count() > 9);
+}
+
+#[test]
 fn what_is_no_session_is_named_with_what_is_allowed() {
     let folder = tempfile::tempdir().unwrap();
     let error = |folder: &std::path::Path| rerun_session(folder, over()).unwrap_err().to_string();
