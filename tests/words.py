@@ -124,7 +124,8 @@ def python() -> Iterator[tuple[Text, bool]]:
 
 def documents() -> Iterator[tuple[Text, bool]]:
     """Yield lines of the documents; a heading is a label."""
-    for glob in ("*.md", "docs/**/*.md", "devices/*.md", "lab/README.md", "python/README.md"):
+    folders = ("docs/**/*.md", "devices/*.md", "crates/*/*.md")
+    for glob in ("*.md", *folders, "lab/README.md", "python/README.md"):
         for path in sorted(ROOT.glob(glob)):
             if path.name == "CHANGELOG.md":
                 continue
