@@ -1,8 +1,9 @@
 """Stage the pages of the site: what is read on a forge, and what is generated from the code.
 
 ``python docs/site/stage.py FOLDER`` copies README.md, docs/, devices/, lab/ and pages of crates
-into FOLDER as they are laid out here, so that links between them stay true, and adds the pages of the
-command line and of the Python package. Links to files that are not on the site lead to the forge.
+into FOLDER as they are laid out here, so that links between them stay true, and adds the pages of
+the command line and of the Python package. Links to files that are not on the site lead to the
+forge.
 """
 
 from __future__ import annotations
