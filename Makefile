@@ -292,7 +292,7 @@ $(VENV)/.material: $(VENV)/bin/python pyproject.toml
 	@$(PIP) install --no-compile -r $(VENV)/material.txt
 	@touch $@
 
-words: #: Count the words of README, docs/, CHANGELOG and ARCHITECTURE, each beside the most it may have
+words: #: Count the words of README, docs/, CHANGELOG and ARCHITECTURE outside blocks and tables, and all of docs/, each beside the most it may have
 	@$(PYTHON) tests/words.py
 
 trip: #: Count the functions and files that reads and writes pass through in the engine (some minutes); COMMIT=... for an older tree, LIST=write shows them

@@ -1,8 +1,9 @@
 """Stage the pages of the site: what is read on a forge, and what is generated from the code.
 
-``python docs/site/stage.py FOLDER`` copies README.md, docs/, devices/ and lab/ into FOLDER as they
-are laid out here, so that links between them stay true, and adds the pages of the command line and
-of the Python package. Links to files that are not on the site lead to the forge.
+``python docs/site/stage.py FOLDER`` copies README.md, docs/, devices/, lab/ and pages of crates
+into FOLDER as they are laid out here, so that links between them stay true, and adds the pages of
+the command line and of the Python package. Links to files that are not on the site lead to the
+forge.
 """
 
 from __future__ import annotations
@@ -19,7 +20,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 FORGE = "https://github.com/wordline/wordline"
 #: Pages, and files that pages show or offer.
-PAGES = ("*.md", "docs/**/*.md", "devices/*.md", "lab/*.md", "lab/results/**/*.md")
+PAGES = (
+    *("*.md", "docs/**/*.md", "devices/*.md", "lab/*.md", "lab/results/**/*.md"),
+    "crates/*/*.md",
+)
 FILES = (
     *("docs/**/*.svg", "docs/**/*.fio", "docs/crash/*.*", "docs/**/*.ipynb", "devices/*.toml"),
     *("lab/results/**/*.svg", "lab/results/**/*.csv", "lab/results/**/*.json"),

@@ -1,4 +1,4 @@
-"""What Python has of the contract of schemes: the table of docs/python-schemes.md is true."""
+"""What Python has of the contract of schemes: the table of crates/py/CONTRACT.md is true."""
 
 import inspect
 import re
@@ -47,7 +47,7 @@ def of_rust(text: str) -> set[tuple[str, str]]:
 
 def rows() -> list[tuple[str, list[str], str]]:
     """The table: a type of Rust, names of it, and what is said of them."""
-    text = (ROOT / "docs" / "python-schemes.md").read_text(encoding="utf-8")
+    text = (CRATES / "py" / "CONTRACT.md").read_text(encoding="utf-8")
     table = text[text.index("| of Rust | names | in Python |") :].splitlines()[2:]
     cells = [line.strip("| ").split(" | ") for line in table if line.startswith("|")]
     return [(cell[0].strip("`"), re.findall(r"`(\w+)`", cell[1]), cell[2]) for cell in cells]

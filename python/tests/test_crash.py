@@ -4,6 +4,7 @@ import ctypes
 import json
 import os
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -162,6 +163,26 @@ def test_recipes_give_expected_results(binary):
     done = subprocess.run([*command, "store, torn"], capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert done.stdout.endswith("DIFFERS\n")
+
+
+def table_of(page: str) -> list[str]:
+    text = (ROOT / page).read_text()
+    return re.search(r"^```\nrecipe .*?\n(.*?)\n```$", text, re.S | re.M)[1].splitlines()
+
+
+def test_printed_table_has_all_recipes():
+    own = runpy.run_path(str(RECIPES / "recipes.py"))
+    kinds = ("stores", "sqlite", "files", "qemu", "keys", "postgres")
+    recipes = [recipe for kind in kinds for recipe in own[kind]()]
+    rows = table_of("lab/results/crash.md")
+    assert [re.split(r"  +", row)[0] for row in rows] == [recipe.name for recipe in recipes]
+    for recipe, row in zip(recipes, rows, strict=True):
+        durable = recipe.durable if "durable" in row else ""
+        verdicts = {"consistent": recipe.consistent, "durable": durable}
+        expected = ", ".join(f"{word} {verdict}" for word, verdict in verdicts.items() if verdict)
+        assert row[37:].startswith(f"{expected:<28}{expected} "), row
+    assert set(table_of("docs/crash-testing.md")) < set(rows)
+    assert f" {len(recipes)} recipes" in (ROOT / "docs" / "crash-testing.md").read_text()
 
 
 STORES = ROOT / "python" / "tests" / "crash_stores.py"

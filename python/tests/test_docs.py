@@ -19,11 +19,12 @@ ROOT = Path(__file__).resolve().parents[2]
 ENGINE = sorted(str(page.relative_to(ROOT)) for page in (ROOT / "docs/engine").glob("*.md"))
 PAGES = [
     *["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"],
-    *["SUPPORT.md", "CODE_OF_CONDUCT.md", "devices/README.md", "crates/README.md"],
+    *["SUPPORT.md", "CODE_OF_CONDUCT.md", "devices/README.md"],
+    *sorted(str(page.relative_to(ROOT)) for page in (ROOT / "crates").rglob("*.md")),
     *sorted(str(p.relative_to(ROOT)) for of in ("docs", "lab") for p in (ROOT / of).rglob("*.md")),
 ]
 # How many commands of the pages for users are run, and how many are not.
-COUNTS = (79, 104)
+COUNTS = (79, 97)
 
 
 def anchors(page):
@@ -259,6 +260,22 @@ def test_output_is_compared_by_line():
     assert not fits("a", "b 1 s")
     assert not fits("…", "b", "…")
     assert Shown("", ["…", "b 2.5 s", "…"]).with_figures_of("a\nb 1 s\nc\n") == ["…", "b 1 s", "…"]
+
+
+def test_example_of_trace_format_is_what_convert_writes(wordline, tmp_path):
+    page = (ROOT / "crates" / "trace" / "FORMAT.md").read_text()
+    (tmp_path / "four.csv").write_text(re.search(r"^```\n(.*?)^```", page, re.S | re.M)[1])
+    wordline("trace", "convert", tmp_path / "four.csv", tmp_path / "four.wl")
+    written = (tmp_path / "four.wl").read_bytes()
+    assert f" {len(written)} bytes of these" in page
+    compared = 0
+    for at, content in re.findall(r"^\| (\d+) \| ([^|]*) \|", page, re.M):
+        parts = re.findall(r"`([\da-f ]+)`|(\S+)", content.replace(",", ""))
+        if parts[0][0]:
+            shown = b"".join(bytes.fromhex(digits) or word.encode() for digits, word in parts)
+            assert written[int(at) :].startswith(shown), f"byte {at}: {content}"
+            compared += len(shown)
+    assert compared > 70
 
 
 @pytest.mark.parametrize("faults", ["mutants.toml", "mutants-ftl.toml", "mutants-explore.toml"])

@@ -1,7 +1,7 @@
 //! Rows a second of the readers on generated text, from opening to the last host request: decompression,
 //! parsing, sorting, volumes and time, all that a replay pays. Beside it, in the same run, a bare search for
 //! the newlines of the same bytes, and a whole run of the same trace; since machines differ and swing, their
-//! ratios say more than rows a second. Prints the table of `docs/traces.md`:
+//! ratios say more than rows a second. Prints the table of `lab/results/readers.md`:
 //! `cargo bench -p wordline-run --bench readers`, with words of names for some of the rows.
 
 #![allow(clippy::disallowed_methods, reason = "it measures time")]

@@ -2,8 +2,8 @@
 
 Nothing here is kept that can be counted again: who is served next, which block has the fewest
 live pages, how many slots are free are found by looking at everything. It shares no code with the
-engine and follows ARCHITECTURE.md (the lives of a write and a collection) and the pages time.md and
-order.md of docs/engine.
+engine and follows ARCHITECTURE.md (the lives of a write and a collection), docs/engine/time.md and
+crates/sim/ORDER.md.
 Times are integer nanoseconds, sets of sectors are bit masks.
 """
 

@@ -7,7 +7,7 @@
 //! - [`last_resort`]: nothing is pending, but something waits; [`LastResorts`] counts those without effect.
 //!
 //! The layer has neither clock nor queue. After each call it may have requests, which [`settle`] passes on in
-//! the order of docs/engine/order.md, rule 3, until none is left.
+//! the order of crates/sim/ORDER.md, rule 3, until none is left.
 
 mod driver;
 mod last_resorts;

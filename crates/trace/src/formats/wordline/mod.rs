@@ -48,7 +48,7 @@ column  u8 0, then groups of 128 values: u8 width (0 to 56, or 64), the values i
 Version 2 has no streams, and version 1 no hints either; they are the same otherwise, and are read and no
 longer written.
 
-docs/traces.md has an example, byte by byte.",
+crates/trace/FORMAT.md has an example, byte by byte.",
     parameters: &[],
     order: Order::Kept,
     timing: Timing::Exact("ns"),
