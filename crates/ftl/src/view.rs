@@ -24,6 +24,7 @@ pub struct View<'a> {
 }
 
 impl<'a> View<'a> {
+    #[inline(always)]
     pub(crate) fn of(state: &'a State) -> View<'a> {
         View { state, named: None, now: state.now }
     }

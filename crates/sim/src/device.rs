@@ -179,6 +179,7 @@ impl<P: Probe> Device<P> {
     }
 
     /// Requests submitted so far.
+    #[inline(always)]
     pub fn submitted(&self) -> u64 {
         self.drive.front().admission().submitted()
     }

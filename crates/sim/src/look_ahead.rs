@@ -1,6 +1,6 @@
 //! Memory that is asked for ahead of its use. In a drive of many planes what one event of a plane has touched has left the
 //! nearest caches when the next one comes. An event that knows what comes next asks for it, while others are worked on.
-//! Nothing follows from that but speed, and a drive of few planes does without.
+//! Nothing follows from that but speed, and a drive of few planes does without: it only sees that it has few.
 
 use crate::back_end::BackEnd;
 use wordline_ftl::{Ftl, Prefetch, QueueEntry};
@@ -17,9 +17,13 @@ pub(crate) fn sensed(entry: QueueEntry, back: &BackEnd) {
 /// serves another plane.
 #[inline(always)]
 pub(crate) fn transfer_begins(entry: QueueEntry, channel: u32, back: &BackEnd, ftl: &Ftl) {
-    if !back.planes().are_many() {
-        return;
+    if back.planes().are_many() {
+        ask_for_its_end(entry, channel, back, ftl);
     }
+}
+
+#[inline(never)]
+fn ask_for_its_end(entry: QueueEntry, channel: u32, back: &BackEnd, ftl: &Ftl) {
     if entry.is_read() {
         back.planes().delays().prefetch(entry.op);
         ftl.prefetch(Prefetch::BlockOf(entry.op));
@@ -36,9 +40,13 @@ pub(crate) fn transfer_begins(entry: QueueEntry, channel: u32, back: &BackEnd, f
 /// A transfer is over, and what follows from that comes next.
 #[inline(always)]
 pub(crate) fn transfer_is_over(entry: QueueEntry, channel: usize, back: &BackEnd, ftl: &Ftl) {
-    if !back.planes().are_many() {
-        return;
+    if back.planes().are_many() {
+        ask_for_what_follows(entry, channel, back, ftl);
     }
+}
+
+#[inline(never)]
+fn ask_for_what_follows(entry: QueueEntry, channel: usize, back: &BackEnd, ftl: &Ftl) {
     if entry.is_read()
         && let Some(next) = back.planes().queue(entry.plane.index()).head()
     {

@@ -310,9 +310,8 @@ fn program_over(layer: &mut Layer, lead: OpId) {
         layer.state.ops.remove(lead);
         part = OpId::NONE;
     }
-    let mut dead = Dead::new();
     while !part.is_none() {
-        part = part_over(layer, part, (plane, block, first), &mut dead);
+        part = part_over(layer, part, (plane, block, first));
     }
     if !layer.store.keeps_metadata() || layer.out.fault().is_none() {
         leave_block(layer, plane, block);
@@ -321,19 +320,15 @@ fn program_over(layer: &mut Layer, lead: OpId) {
 
 /// A part of a program, whose first slot is at a place, is on flash. Returns the next part.
 #[inline(always)]
-fn part_over(
-    layer: &mut Layer,
-    part: OpId,
-    (plane, block, first): (PlaneId, BlockId, Ppn),
-    dead: &mut Dead,
-) -> OpId {
+fn part_over(layer: &mut Layer, part: OpId, (plane, block, first): (PlaneId, BlockId, Ppn)) -> OpId {
     let op = &layer.state.ops[part];
     let (ppn, following) = (Ppn(first.0 + u32::from(op.slot)), op.chain);
-    if let Some(committed) = commit(layer, part, (plane, block, ppn), dead) {
-        invalidate(layer, dead);
+    let mut dead = Dead::new();
+    if let Some(committed) = commit(layer, part, (plane, block, ppn), &mut dead) {
+        invalidate(layer, &dead);
         if layer.store.keeps_bytes() {
             let lpn = (!committed.is_newest).then_some(committed.lpn);
-            drop_replaced(&mut layer.state, &mut layer.store, dead, ppn, lpn);
+            drop_replaced(&mut layer.state, &mut layer.store, &dead, ppn, lpn);
         }
         if committed.is_newest {
             note_map_change(layer, committed.lpn);

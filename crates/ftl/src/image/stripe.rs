@@ -130,7 +130,7 @@ impl Stripe {
     }
 
     /// Logical pages that share a physical page.
-    #[inline]
+    #[inline(always)]
     pub fn units_per_page(&self) -> u32 {
         self.units_per_page
     }

@@ -111,6 +111,7 @@ impl Route {
     pub(crate) const NOWHERE: Route = Route([Route::END; 4]);
 
     /// One target.
+    #[inline(always)]
     pub const fn to(region: RegionId, class: SlotClass) -> Route {
         Route([region.0 << 4 | class as u8, Route::END, Route::END, Route::END])
     }
@@ -211,7 +212,7 @@ impl Route {
     }
 
     /// The region of the first target.
-    #[inline]
+    #[inline(always)]
     pub fn region(self) -> RegionId {
         RegionId(self.0[0] >> 4)
     }

@@ -18,6 +18,7 @@ impl RegionId {
     /// A region that belongs to no scheme.
     pub const OTHER: RegionId = RegionId(u8::MAX);
 
+    #[inline(always)]
     pub(crate) fn index(self) -> usize {
         self.0 as usize
     }
@@ -189,19 +190,19 @@ pub enum MapKind {
 
 impl MapKind {
     /// Whether parts of several pages can share a slot.
-    #[inline]
+    #[inline(always)]
     pub fn shares_slots(self) -> bool {
         matches!(self, MapKind::Overlay(..) | MapKind::Extent)
     }
 
     /// Whether a page has one place of its own.
-    #[inline]
+    #[inline(always)]
     pub fn is_by_page(self) -> bool {
         matches!(self, MapKind::Page | MapKind::ValidSectors)
     }
 
     /// Whether sectors of a page are written, trimmed and lost individually.
-    #[inline]
+    #[inline(always)]
     pub fn knows_sectors(self) -> bool {
         self != MapKind::Page
     }

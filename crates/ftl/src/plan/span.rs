@@ -41,6 +41,7 @@ pub(crate) struct Dead {
 
 impl Dead {
     /// Nothing.
+    #[inline(always)]
     pub fn new() -> Dead {
         Dead::default()
     }
@@ -53,13 +54,6 @@ impl Dead {
         } else {
             self.more.push(invalidated);
         }
-    }
-
-    /// Nothing again.
-    #[inline]
-    pub fn clear(&mut self) {
-        self.first = None;
-        self.more.clear();
     }
 
     /// Whether it is empty.
@@ -106,7 +100,6 @@ mod tests {
         assert!(dead.is_empty());
         (1..4).for_each(|sectors| dead.push(Invalidated { ppn: Ppn(7), sectors }));
         assert_eq!(dead.iter().map(|invalidated| invalidated.sectors).collect::<Vec<_>>(), [1, 2, 3]);
-        dead.clear();
-        assert!(dead.is_empty() && dead.iter().next().is_none());
+        assert!(!dead.is_empty() && Dead::new().iter().next().is_none());
     }
 }

@@ -40,6 +40,7 @@ pub(crate) struct Paces {
 
 impl Job {
     /// Whether it waits for the drive to be idle again.
+    #[inline(always)]
     pub fn is_paused(&self) -> bool {
         self.idle && !self.granted
     }

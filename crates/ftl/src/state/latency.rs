@@ -113,7 +113,7 @@ impl BusyTime {
     }
 
     /// Difference to an earlier sum.
-    #[inline]
+    #[inline(always)]
     pub fn since(self, then: BusyTime) -> BusyTime {
         BusyTime(std::array::from_fn(|i| self.0[i] - then.0[i]))
     }

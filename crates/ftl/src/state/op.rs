@@ -1,5 +1,4 @@
-//! A flash operation, from its decision to its completion: plain data in a slab, so that pending work can be saved in
-//! mid-flight.
+//! A flash operation, from its decision to its completion: plain data in a slab, which can be saved in mid-flight.
 
 use crate::plan::decision::{PlanePick, Route};
 use crate::plan::region::RegionId;
@@ -361,6 +360,7 @@ impl Op {
         }
     }
 
+    #[inline(always)]
     pub(crate) fn span(&self) -> Span {
         Span { lpn: self.lpn, mask: self.mask, offset: self.offset }
     }

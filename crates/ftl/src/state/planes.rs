@@ -55,6 +55,7 @@ impl Planes {
         self.by_number[plane.index()].gc_blocked = true;
     }
 
+    #[inline(always)]
     pub fn is_gc_blocked(&self, plane: PlaneId) -> bool {
         self.by_number[plane.index()].gc_blocked
     }

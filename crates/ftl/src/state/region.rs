@@ -55,6 +55,7 @@ impl FreeBlocks {
         self.fresh.clone().chain(self.erased.iter().copied()).filter(|b| is(BlockId(*b))).count() as u32
     }
 
+    #[inline(always)]
     pub fn len(&self) -> usize {
         self.fresh.len() + self.erased.len()
     }

@@ -202,7 +202,7 @@ impl Staging {
         self.entries.len() as u32 - 1
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn get(&mut self, i: u32) -> &mut Staged {
         &mut self.entries[i as usize]
     }

@@ -179,7 +179,7 @@ impl State {
     }
 
     /// Whether a page is one of the drive's own tables, behind the last logical page.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn is_metadata(&self, lpn: Lpn) -> bool {
         lpn.0 >= self.config.logical_pages
     }

@@ -171,7 +171,6 @@ pub(crate) fn commit(
     if layer.store.keeps_metadata() && !store_unit(layer, part, span, version, ppn) {
         return None;
     }
-    dead.clear();
     let keep = if from.is_none() {
         let staged = layer.state.staging.get(stage);
         let keep = if owner == Owner::Nobody {

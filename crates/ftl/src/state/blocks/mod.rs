@@ -73,6 +73,7 @@ impl Blocks {
         &self.stripe
     }
 
+    #[inline(always)]
     pub(crate) fn regions(&self) -> &[RegionState] {
         &self.regions
     }
@@ -103,6 +104,7 @@ impl Blocks {
     }
 
     /// Which programs of superblocks are followed by parity.
+    #[inline(always)]
     pub(crate) fn parity(&self) -> &SuperpageParity {
         &self.superblocks.parity
     }
@@ -118,17 +120,22 @@ impl Blocks {
     }
 
     /// Whether blocks of a region are like those of the home region, with which it shares the erased ones.
+    #[inline]
     pub(crate) fn is_like_home(&self, region: RegionId) -> bool {
-        let [a, b] = [self.home, region].map(|r| &self.regions[r.index()].region);
-        a.pool == b.pool && a.mode == b.mode
+        // Mostly it is that one, of which nothing need be looked up.
+        region == self.home || {
+            let [a, b] = [self.home, region].map(|r| &self.regions[r.index()].region);
+            a.pool == b.pool && a.mode == b.mode
+        }
     }
 
+    #[inline(always)]
     pub(crate) fn pool_of(&self, region: RegionId) -> &PoolState {
         &self.pools[self.regions[region.index()].region.pool.0 as usize]
     }
 
     /// Position of a plane among those of a region's medium.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn local(&self, region: RegionId, plane: PlaneId) -> usize {
         (plane.0 - self.regions[region.index()].first_plane) as usize
     }
