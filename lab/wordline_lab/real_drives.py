@@ -228,7 +228,7 @@ def steady(only: Sequence[str] | None = None, files: Files = builtin) -> Iterato
 def skew(only: Sequence[str] | None = None, files: Files = builtin) -> list[list[str]]:
     """Simulate skewed writes in steady state; return the rows.
 
-    Writes go to all planes in turn. Copied pages go to the blocks of host data or to their own.
+    Copied pages go to the blocks of host data or to their own.
     """
     found = []
     for drive in steady(only, files):
@@ -239,8 +239,7 @@ def skew(only: Sequence[str] | None = None, files: Files = builtin) -> list[list
             used = "steady" in steady_fit.uses(row, drive.drive)
             cells = []
             for kind in copied_pages.KINDS:
-                turned = {"allocation.order": "round-robin", "gc.copies": kind}
-                figures = replace(drive.model, set=turned).figures(row)
+                figures = replace(drive.model, set={"gc.copies": kind}).figures(row)
                 cells.append(cell(figures["steady"], row.figures["steady"].value, used))
             found.append([drive.device, f"{row.skew:g}", *cells])
     return found

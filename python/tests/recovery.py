@@ -88,6 +88,9 @@ class Hidden:
             at + "channels": self.channels,
             at + "dies_per_chip": self.dies,
             at + "blocks_per_plane": self.blocks,
+            # What a probe does not show, as a fit writes it.
+            "allocation.order": "CWDP",
+            "gc.copies": "together",
             "gc.victim": "greedy",
             # GC of all units at once needs two blocks of each.
             "gc.trigger": f"free_blocks < {max(0.5, 190 / self.blocks):.3g}%",

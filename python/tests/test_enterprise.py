@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +23,7 @@ from wordline.real import (
     steady_model,
     steady_rows,
 )
+from wordline.real.collection_unit import matched
 from wordline.real.copied_pages import Skewed
 from wordline.real.steady_fit import SteadyFit
 from wordline.real.steady_model import SteadyModel
@@ -193,6 +195,19 @@ def test_zone_rows_of_a_table_show_the_unit(blocks: int, counted: bool) -> None:
     assert unit.source == "Z0.5 and 3 more rows"
 
 
+def test_unit_is_matched_to_copies_within_its_interval() -> None:
+    unit = measurements.Value(1.0, 0.8, 1.25, "zones")
+
+    def copied(of: measurements.Value) -> float:
+        return 0.3 * of.value**2
+
+    assert matched(unit, 0.363, copied).value == pytest.approx(1.1)
+    assert matched(unit, 0.6, copied).value == 1.25
+    assert matched(unit, 0.1, copied).value == 0.8
+    # Copies that do not grow with the unit tell nothing.
+    assert matched(unit, 0.6, lambda of: 0.3 / of.value) is unit
+
+
 def test_zone_rows_of_a_fifo_drive_do_not_show_the_unit() -> None:
     drive = zones_of(hidden_zones("fifo", 50))
     assert "unit_share" not in drive.values
@@ -251,6 +266,35 @@ def test_skewed_rows_of_a_drive_tell_its_copies() -> None:
         if row.kind == steady_rows.SKEWED and "steady" in steady_fit.uses(row, drives["mp0"])
     }
     assert used == {0.6, 0.8}
+
+
+def test_built_in_files_are_what_a_fit_writes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All of a file but what is searched, which is taken from it."""
+    table = measurements.Table(
+        "enterprise.csv", (DEVICES / "measured" / "enterprise.csv").read_text()
+    )
+    drives = steady_rows.drives([table])
+    devices = {row["drive"]: row["device"] for row in table.rows}
+    monkeypatch.setattr(steady_rows, "take_unit", lambda _: None)
+    # The second unit of a drive has the file of the first.
+    for name in devices.keys() - {"k5"}:
+        text = (DEVICES / f"{devices[name]}.toml").read_text()
+        file = toml.parse(text)
+        flash = file["medium"]["flash"]
+        made = SteadyFit(drives[name], devices[name], 1, lambda _: None)
+        made.units = flash["channels"] * flash["dies_per_chip"]
+        made.program = in_us(flash["tlc"]["program"])
+        if "service" in file:
+            made.min_left = in_us(file["service"]["suspend"]["program_min_left"])
+        if unit := re.search(r"GC collects (\S+) \((\S+) to (\S+)\) of the drive", text):
+            made.values["unit_share"] = measurements.Value(*map(float, unit.groups()), "zones")
+        wordline = flash["blocks_per_plane"] * made.units * 3 * in_bytes(flash["page"])
+        written = []
+        # The flash was no whole number of wordlines, and also gives the number of blocks.
+        for rounded in (-0.4, 0, 0.4):
+            made.usable = wordline * (flash["wordlines_per_block"] + rounded)
+            written.append(made._sheet(drives[name]).toml())
+        assert text in written, name
 
 
 def test_spare_flash_tells_waf() -> None:

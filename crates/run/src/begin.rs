@@ -5,6 +5,7 @@ use crate::ask::length::run_length;
 use crate::ask::setup::Setup;
 use crate::error::RunError;
 use crate::regime::{Beginning, RegimeProbe, settle};
+use wordline_device::Copies;
 use wordline_ftl::{Begun, BoxedMedia, Contents, InitialError, Known, Law, SteadyError, Updates};
 use wordline_sim::{Device, Pacing, Probe};
 use wordline_trace::WorkloadError;
@@ -49,7 +50,8 @@ fn begin<P: Probe>(setup: &Setup, spelling: &str, device: &mut Device<P>) -> Res
         }),
         Writes::Stream(_) => None,
     };
-    let workload = SteadyWorkload { setup, law, fill };
+    let regions = device.ftl().layout().regions.len();
+    let workload = SteadyWorkload { setup, law, fill, regions };
     let ran = settle(setup, spelling, outstanding, &workload)?;
     let known = ran.contents.as_ref().map_or(Known::Regime(ran.regime, &[]), Known::Contents);
     let (by, begun) = workload.steady(device, known)?;
@@ -63,13 +65,15 @@ struct SteadyWorkload<'a> {
     law: Option<Law>,
     /// A suggested state if no steady one is possible.
     fill: Option<String>,
+    /// Number of regions of the scheme.
+    regions: usize,
 }
 
 impl SteadyWorkload<'_> {
     fn told(&self, e: SteadyError) -> RunError {
         (Opt::Initial.of(&self.setup.spec.initial)
             + format!(": {e}")
-            + instead(&e, self.setup, self.fill.as_deref()))
+            + instead(&e, self.setup, self.fill.as_deref(), self.regions))
         .into()
     }
 
@@ -164,6 +168,9 @@ pub(crate) fn filled_spelling((share, valid): (Fraction, Fraction)) -> String {
     format!("fill:{share},valid={valid}")
 }
 
+/// The scheme that keeps copied pages apart as `gc.copies` says.
+pub(crate) const KEEPS_COPIES_APART: &str = "conventional";
+
 /// Drive writes after which a drive has mostly come to its steady state.
 const SETTLED: f64 = 8.0;
 
@@ -176,13 +183,24 @@ fn long_enough(setup: &Setup) -> String {
 }
 
 /// Advice if a steady start is not possible.
-fn instead(e: &SteadyError, setup: &Setup, fill: Option<&str>) -> Message {
+fn instead(e: &SteadyError, setup: &Setup, fill: Option<&str>, regions: usize) -> Message {
     let filled = || Message::from("fill the drive (") + Opt::Initial.of(fill.unwrap_or("fill:90%")) + ")";
     let saved = || Message::from("precondition it once with ") + Opt::SaveState.of("FILE");
     match e {
-        SteadyError::Scheme { .. } => {
+        SteadyError::Scheme { scheme, .. } => {
+            // The only further region of the scheme is then that of the copies.
+            let is_theirs =
+                setup.device.gc.copies == Copies::Apart && regions == 2 && scheme == KEEPS_COPIES_APART;
+            let together = match is_theirs {
+                true => {
+                    Message::from("; try ")
+                        + Opt::Set.of("gc.copies=together")
+                        + ", which costs about the same where all data are written alike"
+                }
+                false => Message::default(),
+            };
             let with = format!("; let the workload write {SETTLED} drives ({}), ", long_enough(setup));
-            let with = Message::from(with) + saved() + ", and start with ";
+            let with = together + with + saved() + ", and start with ";
             with + Opt::FromState.of("FILE") + ", or " + filled()
         }
         SteadyError::BadBlocks => Message::from("; set wear.bad_blocks=0%, or ") + filled(),
@@ -261,7 +279,7 @@ mod tests {
                 lengths: law.lengths,
                 aligned: law.aligned,
             };
-            let workload = SteadyWorkload { setup: &setup, law: Some(law), fill: None };
+            let workload = SteadyWorkload { setup: &setup, law: Some(law), fill: None, regions: 1 };
             parted_shares(&setup, "conventional", Some(1), &Cramped(workload, most)).unwrap()
         };
         let most = |shares: Vec<f64>| shares.into_iter().fold(0.0, f64::max);

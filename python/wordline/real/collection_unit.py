@@ -7,8 +7,9 @@ alone, so a small drive of whole units shows what each size of the unit would gi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from statistics import mean
 
@@ -37,6 +38,8 @@ BY_COUNTERS, BY_RATES, BY_CHANCE, MISFIT = 0.03, 0.05, 0.04, 3.0
 NEAR = 4.0
 #: Number of sizes between the smallest and the largest one.
 SIZES = 2000
+#: Factor between two units that show how copies grow with the unit.
+FURTHER = 1.1
 
 DEVICE = """
 [device]
@@ -131,6 +134,23 @@ def collection_unit(
         return None, "the writes of zones bound it on one side only"
     value, least, most = (float(np.exp(fine[i])) for i in (best, low, high))
     return Value(value, least, most, "writes of zones"), ""
+
+
+def matched(unit: Value, wanted: float, copied: Callable[[Value], float]) -> Value:
+    """Return the unit, within its interval, at which a drive of several planes copies as much.
+
+    Its planes collect blocks of their own, and a zone fills those of each plane in part, so that
+    it copies less than a drive of whole units. `copied` returns the copies with a unit.
+    """
+
+    def of(factor: float) -> Value:
+        return replace(unit, value=min(max(factor * unit.value, unit.low), unit.high))
+
+    first, second = copied(unit), copied(of(FURTHER))
+    if not 0 < first < second:
+        return unit
+    grows = math.log(second / first) / math.log(of(FURTHER).value / unit.value)
+    return of((wanted / first) ** (1 / grows))
 
 
 @cache

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from operator import itemgetter
 from statistics import geometric_mean
 
 from wordline import UserError
 from wordline.real import copied_pages, jobs, map_cache, sheet, steady_rows, write_buffer
 from wordline.real.bench import read_mbps
-from wordline.real.measurements import Drive
+from wordline.real.collection_unit import matched
+from wordline.real.measurements import Drive, Value
 from wordline.real.result import FitResult, Row, Tell, head
 from wordline.real.sheet import Sheet
 from wordline.real.steady_model import SteadyModel
 
 #: How close the model must come to fill, knee and steady rate, and the number of corrections.
 NEAR, ROUNDS = 0.01, 6
+#: How close the flash must come once the unit of collection is known.
+NEAR_FLASH = 0.001
 #: Number of corrections of the rates of link and channels.
 READ_ROUNDS = 10
 #: Number of corrections of the time that a suspended program has left, and how close p99 of reads
@@ -37,6 +41,8 @@ TRIGGER = 0.5
 FEW_UNITS, MANY_UNITS = 20, 1600
 #: Wordlines of each unit that a write buffer holds.
 BUFFERED = 4
+#: Copied bytes per host byte above which writes of zones show the unit of collection.
+LEAST_COPIES = 0.05
 #: Channel rate in MB/s. Its share in the time of a copy cannot be separated from that of the read.
 BUS = 2400
 #: Largest share of the latency of a read that may be the controller's.
@@ -109,6 +115,7 @@ class SteadyFit:
         """Search, and return the device file with its rows, fitted and verified."""
         self._search_reads()
         self._search()
+        self._search_unit()
         self._search_min_left()
         text = self._sheet(self.drive)
         write_buffer.put(text, self.drive, self.seed)
@@ -204,7 +211,7 @@ class SteadyFit:
         burst = jobs.BUFFER_BLOCK / self.values["link_mbps"].value
         return jobs.BUFFER_BLOCK / max(burst - COMMAND, burst / 2)
 
-    def _search(self) -> None:
+    def _search(self, near: float = NEAR) -> None:
         row = steady_rows.fitted_row(self.of)
         assert row is not None
         tried: list[tuple[float, tuple[float, int, float]]] = []
@@ -223,15 +230,40 @@ class SteadyFit:
             off = [fill / self.fill - 1, more / self.knee, steady / self.steady - 1]
             worst = max(map(abs, off))
             tried.append((worst, (self.usable, self.units, self.program)))
-            if worst < NEAR:
+            if worst < NEAR and abs(off[1]) < near:
                 break
             self.usable += more * self.of.capacity
             before = self.units
             self._more_units(found["waf"] / self.overhead, steady)
             # The number of units is whole: the steady rate may lie between those of two numbers.
-            if self.units == before and max(map(abs, off[:2])) < NEAR:
+            if self.units == before and abs(off[0]) < NEAR and abs(off[1]) < near:
                 break
         self.usable, self.units, self.program = min(tried, key=itemgetter(0))[1]
+
+    def _search_unit(self) -> None:
+        """Choose the unit of collection by the zones whose copies were counted, and the flash."""
+        rows = [row for row in self.of.rows if self._copies(row, row.figures) > LEAST_COPIES]
+        if "unit_share" not in self.values or not rows:
+            return
+
+        def copied(unit: Value) -> float:
+            self.values["unit_share"] = unit
+            model = self._model(self.of)
+            found = sum(self._copies(row, model.figures(row)) for row in rows)
+            self.tell(f"unit of {unit.value:.4g} of the drive: {found / wanted:.3f} of the copies")
+            return found
+
+        wanted = sum(self._copies(row, row.figures) for row in rows)
+        unit = self.values["unit_share"]
+        self.values["unit_share"] = matched(unit, wanted, copied)
+        self._search(NEAR_FLASH)
+
+    def _copies(self, row: steady_rows.SteadyRow, figures: Mapping[str, Value | float]) -> float:
+        """Return the bytes that writes of zones copied per byte of the host; 0 if not counted."""
+        if row.kind != steady_rows.ZONES or "waf" not in row.figures:
+            return 0.0
+        waf = figures["waf"]
+        return (waf.value if isinstance(waf, Value) else waf) / self.overhead - 1
 
     def _flash_lacking(self, found: dict[str, float]) -> float:
         """Return the missing flash as a share of the capacity, by knee and WAF.

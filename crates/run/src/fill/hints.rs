@@ -1,10 +1,10 @@
 //! Advice if a run is less conclusive than it looks, one sentence each.
 
 use crate::ask::initial::{Filled, InitialSpec};
-use crate::begin::filled_spelling;
+use crate::begin::{KEEPS_COPIES_APART, filled_spelling};
 use crate::fill::outcome::Outcome;
 use serde_json::Value;
-use wordline_device::{Ack, GcClass, Packing, ProgramBuffer};
+use wordline_device::{Ack, Copies, GcClass, Packing, ProgramBuffer};
 use wordline_ftl::{Cause, RegionCounters, RegionId};
 use wordline_report::{Report, overload};
 use wordline_trace::Touched;
@@ -65,6 +65,11 @@ pub(crate) fn hints(report: &Report, run: &Outcome) -> Vec<String> {
              errors.model=raro."
                 .to_string(),
         );
+    }
+    let keeps_copies_apart = |scheme: &str| scheme.split(':').next() == Some(KEEPS_COPIES_APART);
+    if run.setup.device.gc.copies == Copies::Apart && !report.scheme.name.split('+').any(keeps_copies_apart) {
+        let why = "gc.copies=apart has no effect: only scheme conventional places copies by it.";
+        hints.push(why.to_string());
     }
     if run.setup.initial.retention > SimDuration::ZERO && run.setup.device.errors.is_none() {
         let mut parts = run.setup.spec.initial.split('+').map(str::trim);

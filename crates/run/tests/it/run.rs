@@ -291,6 +291,20 @@ fn retention_without_error_model_gets_a_hint() {
 }
 
 #[test]
+fn copies_that_a_scheme_does_not_keep_apart_get_a_hint() {
+    let told = |scheme: &str, copies: &str| {
+        let set = vec![("gc.copies".to_string(), copies.to_string())];
+        let hints = report(&RunSpec { set, ..demo(scheme, 100) }).hints;
+        hints.iter().filter(|h| h.starts_with("gc.copies=apart has no effect: ")).count()
+    };
+    assert_eq!(told("slc-cache", "apart"), 1);
+    assert_eq!(told("slc-cache", "together"), 0);
+    for scheme in ["conventional", "conventional:streams=2", "slc-cache+conventional"] {
+        assert_eq!(told(scheme, "apart"), 0, "{scheme}");
+    }
+}
+
+#[test]
 fn every_request_and_every_byte_is_in_the_report() {
     let r = report(&demo("slc-cache", 20_000));
     assert_eq!(r.host.requests, 20_000);

@@ -258,3 +258,16 @@ fn unsupported_steady_start_is_refused_with_advice() {
         assert!(e.to_string().contains(says), "{says}: {e}");
     }
 }
+
+/// Copies in blocks of their own are a second region: the error names the setting that has a steady state.
+#[test]
+fn copies_apart_are_refused_with_a_setting_that_works() {
+    let apart = |scheme: &str| set(small(scheme, "zipf:bs=16KiB,requests=100"), "gc.copies", "apart");
+    let told = |scheme: &str| try_run(&steady(&apart(scheme))).unwrap_err().to_string();
+    assert!(told("conventional").contains("; try --set gc.copies=together,"), "{}", told("conventional"));
+    assert!(try_run(&set(steady(&apart("conventional")), "gc.copies", "together")).is_ok());
+    // Here the regions are the scheme's.
+    for scheme in ["conventional:streams=1", "hot-cold"] {
+        assert!(!told(scheme).contains("gc.copies"), "{}", told(scheme));
+    }
+}
