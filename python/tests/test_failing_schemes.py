@@ -1,5 +1,6 @@
 """What a scheme that fails costs: not the results of others, nor a guess whose error it is."""
 
+import re
 import sys
 import warnings
 
@@ -74,8 +75,9 @@ def test_failing_layout_is_not_blamed_on_the_device(wordline, file, name, said):
     assert ('own.py", line 9, in layout' in done.err) == (name == "Raises")
     assert done.err.count("layout() returned None") == (name == "Nothing")
     # Nor is it a scheme that the device does not admit.
+    both = ["conventional", f"py:{file}#{name}"]
     with pytest.raises((AttributeError, wl.UserError), match=said.partition(": ")[2] or said[:8]):
-        wl.compare(schemes=["all-compatible", f"py:{file}#{name}"], **HOW)
+        wl.compare(schemes=both, strict=True, **HOW)
 
 
 def test_failed_scheme_leaves_the_others_results(wordline, file, tmp_path):
@@ -103,6 +105,40 @@ def test_failed_scheme_leaves_the_others_results(wordline, file, tmp_path):
     # Where none has a result there is nothing to show.
     done = wordline("compare", *TYPED, "--scheme", late, "--scheme", raises, "--out", "none")
     assert (done.code, done.out, (tmp_path / "none").exists()) == (1, "", False)
+
+
+def test_compare_keeps_what_did_not_fail(file, tmp_path):
+    late, raises = (f"py:{file}#{name}" for name in ("Late", "Raises"))
+    named = [late, "slc-cache", "ips:mode=qlc", "conventional"]
+    with pytest.warns(UserWarning, match="failed and is not compared") as told:
+        found = wl.compare(schemes=named, replicas=2, **HOW)
+    assert len(told) == 2
+    assert [r.scheme.name for r in found] == ["slc-cache", "conventional"]
+    assert found["slc-cache"].result_hash == wl.run(scheme="slc-cache", **HOW).result_hash
+    # Each with its exception: that of the scheme, with its traceback, or the engine's.
+    assert list(found.failed) == ["late", "ips:mode=qlc"]
+    error = found.failed["late"]
+    assert isinstance(error, AttributeError)
+    assert "place() failed" in str(error.ended_by)
+    assert isinstance(found.failed["ips:mode=qlc"], wl.Refused)
+    with pytest.raises(KeyError, match="'late' failed: "):
+        found["late"]
+    for shown in (str(found), found.html().replace("<wbr>", "")):
+        assert "Failed, and not compared:" in shown
+        assert "place() failed at t = " in shown
+    kept = tmp_path / "c.json"
+    found.save(kept)
+    again = wl.load(kept)
+    assert list(again.failed) == list(found.failed)
+    assert again.json == found.json
+    # Where it is asked for, or nothing is left, the first exception is raised.
+    with pytest.raises(AttributeError, match="nosuch"):
+        wl.compare(schemes=named, strict=True, **HOW)
+    with pytest.raises(AttributeError, match="nosuch"):
+        wl.compare(schemes=[late, raises], **HOW)
+    # What is wrong for all is no matter of a scheme.
+    with pytest.raises(wl.UserError, match="unknown scheme"):
+        wl.compare(schemes=["slc-cache", "slk-cache"], **HOW)
 
 
 def test_parameter_of_some_schemes_applies_to_them(wordline, file):
@@ -198,3 +234,18 @@ def test_dash_is_no_file_of_a_run(wordline, tmp_path, option):
     assert done.code == 2
     assert "standard output has the table" in done.err
     assert not (tmp_path / "-").exists()
+
+
+@pytest.mark.parametrize("scheme", ["pa-ssd", "conventional-tlc"])
+def test_one_hint_makes_a_new_drive_fit(wordline, scheme):
+    # It once led to a second error, about mapping.packing.
+    drive = ["--capacity", "8GiB", "--cell", "tlc", "--channels", "4", "--interface", "pcie4x4"]
+    assert wordline("device", "new", "mine.toml", *drive).code == 0
+    run = ["run", "--device", "mine.toml", "--workload", "uniform", "--requests", "50"]
+    done = wordline(*run, "--scheme", scheme)
+    assert done.code == 2
+    settings = re.findall(r"([a-z_.]+=[A-Za-z0-9.]+)(?=[ ,])", done.err.partition("; set ")[2])
+    keys = ["medium.flash.tlc.one_shot", "medium.flash.tlc.program", "mapping.packing"]
+    assert [each.partition("=")[0] for each in settings] == keys, done.err
+    given = [word for each in settings for word in ("--set", each)]
+    assert wordline(*run, "--scheme", scheme, *given).code == 0

@@ -68,10 +68,13 @@ def made(tmp_path_factory):
         of[name] = folder / f"{name.replace(' ', '-')}.html"
         of[name].write_text(text, encoding="utf-8")
 
-    keep("run", _wordline.html(reports[:1], []))
-    keep("comparison of twelve", _wordline.html(reports[:12], []))
-    keep("comparison of two", _wordline.html(reports[:2], [("pa-ssd", "it is not for this one")]))
-    keep("hostile", _wordline.html([hostile(r) for r in compared["reports"][:2]], []))
+    keep("run", _wordline.html(reports[:1], ([], [])))
+    keep("comparison of twelve", _wordline.html(reports[:12], ([], [])))
+    keep(
+        "comparison of two",
+        _wordline.html(reports[:2], ([("pa-ssd", "it is not for this one")], [])),
+    )
+    keep("hostile", _wordline.html([hostile(r) for r in compared["reports"][:2]], ([], [])))
     replicated = wl.compare(
         device="demo-8gb", workload="bursty", requests=300, replicas=2,
         schemes=["conventional", "slc-cache", "hot-cold"],

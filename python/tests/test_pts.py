@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import math
 import os
+import queue
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,7 +15,7 @@ import numpy as np
 import pytest
 
 import wordline as wl
-from wordline import commands, pts
+from wordline import commands, progress, pts
 from wordline.pts import show
 from wordline.pts.measured import Bench, Cell, Load, Result, judge
 
@@ -215,3 +217,37 @@ def test_wrong_input_is_refused(wordline: Callable[..., Any], words: list[str], 
     done = wordline("pts", "iops", "--device", "fair-tlc", "--scheme", "conventional", *words)
     assert done.code == 2
     assert says in done.err
+
+
+@pytest.mark.parametrize("test", ["wsat", "hir", "iops"])
+def test_progress_goes_on_between_rounds(test: str) -> None:
+    # A drive of 1 TB once left the terminal empty for 150 s.
+    seen: list[tuple[str, float | None]] = []
+
+    def see(what: str, share: float | None) -> None:
+        seen.append((what, share))
+        if len(seen) > 40:
+            raise KeyboardInterrupt
+
+    with contextlib.suppress(KeyboardInterrupt):
+        pts.run(test, device="fair-tlc", cell="20ms", rounds=5, seen=see)
+    stages: dict[str, list[float]] = {}
+    for what, share in seen:
+        stages.setdefault(what.partition(":")[0], []).append(share or 0.0)
+    assert all(shares == sorted(shares) and shares[-1] < 1 for shares in stages.values())
+    assert any(len(set(shares)) > 5 for shares in stages.values())
+    first = {"wsat": "wsat", "hir": "preconditioning", "iops": "preconditioning"}
+    assert seen[0] == (first[test], 0.0)
+
+
+def test_meter_without_a_terminal_prints_lines(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    told: queue.Queue[str] = queue.Queue()
+    monkeypatch.setattr(progress, "tell", told.put)
+    with progress.Meter(["slc-cache", "sector"], every=0.01) as meter:
+        meter.see("slc-cache", "wsat", 0.25)
+        assert told.get(timeout=60) == "slc-cache: wsat 25 %, 0 s"
+        meter.see("slc-cache", "iops, round 2", None)
+        while "round 2, 0 s" not in told.get(timeout=60):
+            pass

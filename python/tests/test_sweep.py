@@ -471,3 +471,22 @@ def test_files_are_written_if_nobody_reads_the_table(tmp_path):
     done.stdout.close()
     assert done.wait() == 0
     assert {f.name for f in (tmp_path / "o").iterdir()} >= {"sweep.csv", "index.html"}
+
+
+def test_class_that_no_file_gives_is_shown_without_one(tmp_path):
+    # As py:/abs/path/of/this/file.py#Local it would be found by nobody.
+    class Local(wl.Scheme):
+        def layout(self, drive):
+            return wl.Layout.slc_cache(drive)
+
+        def place(self, page, view):
+            return wl.to("slc", "dense")
+
+    found = wl.sweep(
+        device="fair-tlc", workload="uniform", requests=50, schemes=[Local, "conventional"]
+    )
+    assert [c.at["scheme"] for c in found] == ["py:#Local", "conventional"]
+    assert "py:#Local" in str(found)
+    assert str(Path(__file__).parent) not in str(found)
+    with pytest.raises(wl.UserError, match="no file has this class: it was defined in"):
+        wl.run(device="fair-tlc", workload="uniform", scheme="py:#Local")

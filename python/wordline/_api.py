@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from wordline import _bar, _wordline, spelling
-from wordline._result import Comparison, Lifetimes, Report
+from wordline._result import Comparison, Lifetimes, Report, reason
 from wordline._run import Progress, Run, asked_of, counted, parallel_runs, whole
 from wordline._wordline import UserError
 from wordline.implausible import warn_of
@@ -165,6 +165,7 @@ def compare(
     traces: str | os.PathLike[str] | None = None,
     fit: str | None = None,
     check: bool = False,
+    strict: bool = False,
     threads: int | None = None,
     progress: Progress | bool | None = None,
 ) -> Comparison:
@@ -179,6 +180,9 @@ def compare(
     schemes
         Spellings of the schemes; the first is the baseline. ``all-compatible`` selects every scheme
         that supports the device; the others are in ``refused``.
+    strict
+        Raise the first exception of a scheme. By default the others are compared, with a warning,
+        and ``failed`` has the exceptions.
 
     Returns
     -------
@@ -189,7 +193,8 @@ def compare(
     Raises
     ------
     UserError, Refused, Fault
-        As for `run`.
+        As for `run`; the last two, and what a scheme in Python raises, only if ``strict``, or if
+        every scheme fails.
     """
     _no_text(schemes)
     files = (from_state, traces)
@@ -205,8 +210,12 @@ def compare(
         named, refused = _wordline.admitted(wanted, named)
     total = requests and requests * replicas * len(named)
     with _bar.of_requests(progress, total) as see:
-        done = _wordline.compare(wanted, named, parallel_runs(threads), see)
-    return Comparison([Report(r) for r in done], dict(refused))
+        at_once = (parallel_runs(threads), strict)
+        done, failed = _wordline.compare(wanted, named, at_once, see)
+    for name, error in failed:
+        why = reason(name, error)
+        warnings.warn(f"scheme {name} failed and is not compared: {why}", stacklevel=2)
+    return Comparison([Report(r) for r in done], dict(refused), dict(failed))
 
 
 def sweep(

@@ -21,7 +21,7 @@ from wordline._figures import (
     Timeline,
     current,
 )
-from wordline._wordline import UserError
+from wordline._wordline import Fault, Refused, UserError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -76,9 +76,9 @@ class _Shown(_Kept):
     def _texts(self) -> list[str]:
         return [report.json for report in self._runs()]
 
-    def _refused(self) -> list[tuple[str, str]]:
-        """Return the schemes that do not support the device, each with the reason."""
-        return []
+    def _without(self) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
+        """Return schemes without a report, each with the reason: not supported, and failed."""
+        return [], []
 
     def __str__(self) -> str:
         """Return the table as the terminal shows it, 100 columns wide."""
@@ -90,7 +90,7 @@ class _Shown(_Kept):
         With several runs, the decisive rows or all of them; with one run always all. `width` is in
         columns.
         """
-        return _wordline.table(self._texts(), self._refused(), all, width)
+        return _wordline.table(self._texts(), self._without(), all, width)
 
     def _repr_html_(self) -> str:
         pictures = [f for f in self.figures() if f.name.endswith("latency-cdf")]
@@ -135,7 +135,7 @@ class _Shown(_Kept):
 
     def html(self) -> str:
         """Return the report as self-contained HTML."""
-        return _wordline.html(self._texts(), self._refused())
+        return _wordline.html(self._texts(), self._without())
 
 
 if TYPE_CHECKING:
@@ -295,15 +295,24 @@ class Comparison(_Shown, Sequence[Report]):
     ----------
     refused : dict of str to str
         With ``all-compatible``, the schemes that do not support the device, each with the reason.
+    failed : dict of str to Exception
+        The schemes whose runs failed, each with its exception.
     """
 
-    def __init__(self, reports: Sequence[Report], refused: Mapping[str, str] | None = None) -> None:
-        """Take the reports, the baseline first, and the schemes refused with their reasons."""
+    def __init__(
+        self,
+        reports: Sequence[Report],
+        refused: Mapping[str, str] | None = None,
+        failed: Mapping[str, Exception] | None = None,
+    ) -> None:
+        """Take the reports, the baseline first, and the schemes that have none."""
         self.reports = list(reports)
         self.refused = dict(refused or {})
+        self.failed = dict(failed or {})
 
-    def _refused(self) -> list[tuple[str, str]]:
-        return list(self.refused.items())
+    def _without(self) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
+        reasons = [(name, reason(name, e)) for name, e in self.failed.items()]
+        return list(self.refused.items()), reasons
 
     def _runs(self) -> list[Report]:
         return self.reports
@@ -318,7 +327,7 @@ class Comparison(_Shown, Sequence[Report]):
         Raises
         ------
         KeyError
-            No scheme of that name was compared.
+            No scheme of that name was compared, or it failed.
         IndexError
             The index is out of range.
         """
@@ -326,6 +335,8 @@ class Comparison(_Shown, Sequence[Report]):
             for report in self.reports:
                 if report.scheme.name == index:
                     return report
+            if index in self.failed:
+                raise KeyError(f"{index!r} failed: {self.failed[index]}") from self.failed[index]
             names = ", ".join(r.scheme.name for r in self.reports)
             raise KeyError(f"{index!r} is not in this comparison; allowed: {names}")
         return self.reports[index]
@@ -403,7 +414,7 @@ class Comparison(_Shown, Sequence[Report]):
     @property
     def json(self) -> str:
         """The comparison as JSON, schema ``wordline.comparison/1``."""
-        return _wordline.comparison_json(self._texts(), self._refused())
+        return _wordline.comparison_json(self._texts(), self._without())
 
 
 class Lifetimes(_Read, _Kept):
@@ -461,7 +472,19 @@ def read(path: str | os.PathLike[str]) -> Report | Comparison:
 
 def parsed(text: str) -> Report | Comparison:
     """Return the report or comparison in a JSON text."""
-    texts, refused = _wordline.reports(text)
+    texts, (refused, failed) = _wordline.reports(text)
     reports = [Report(r) for r in texts]
     is_comparison = json.loads(text).get("schema", "").startswith("wordline.comparison/")
-    return Comparison(reports, dict(refused)) if is_comparison else reports[0]
+    if not is_comparison:
+        return reports[0]
+    return Comparison(reports, dict(refused), {name: Fault(why) for name, why in failed})
+
+
+def reason(scheme: str, error: Exception) -> str:
+    """Return the error of a scheme in a line, without its name."""
+    led_to = getattr(error, "ended_by", error)
+    first = str(led_to).partition("\n")[0] or type(error).__name__
+    _, refused, why = first.partition(" does not support device ")
+    if refused and isinstance(error, Refused):
+        return f"it does not support the device: {why.partition(': ')[2]}"
+    return first.removeprefix(f"scheme {scheme}: ")

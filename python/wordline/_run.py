@@ -114,7 +114,8 @@ class Run:
                 return Report(_wordline.record(wanted, native(self), {**paths, **span}, see))
         total = self.requests and self.requests * replicas
         with _bar.of_requests(progress, total) as see:
-            return Report(_wordline.compare(wanted, [native(self)], parallel_runs(threads), see)[0])
+            at_once = (parallel_runs(threads), True)
+            return Report(_wordline.compare(wanted, [native(self)], at_once, see)[0][0])
 
     def kept(self, save_state: str | None, progress: Progress | None) -> str:
         """Do it in this thread; return as JSON what of it is kept. Raises as `do`."""

@@ -1,9 +1,10 @@
-"""Progress of many runs: bars on a terminal, else a line per completed run."""
+"""Progress on standard error: bars on a terminal, else lines."""
 
 from __future__ import annotations
 
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from rich.console import Console
 from rich.progress import (
@@ -99,3 +100,68 @@ class Bars:
         """Say how many runs there were, and how long they took."""
         seconds, done = time.perf_counter() - self._begin, self._done - self._found
         return f"{done} runs done and {self._found} found in {seconds:.0f} s"
+
+
+#: Seconds between two lines that say how far long work is.
+_EVERY = 10.0
+
+
+class Meter:
+    """Shows how far several pieces of work are, each with a name. A context manager.
+
+    On a terminal each has a bar; else each that goes on has a line every ten seconds.
+    """
+
+    def __init__(self, names: Sequence[str], every: float = _EVERY) -> None:
+        """Take the names of what goes in parallel."""
+        console = Console(stderr=True)
+        texts = (TextColumn("{task.description}"), BarColumn(24), TextColumn("{task.fields[note]}"))
+        self._progress = Progress(
+            *texts, TimeElapsedColumn(), _Left(), console=console, transient=True
+        )
+        self._watched, self._every = console.is_terminal, every
+        self._notes: dict[str, str] = {}
+        self._tasks = {
+            name: self._progress.add_task(name, total=None, note="")
+            for name in dict.fromkeys(names)
+        }
+        self._ended = threading.Event()
+
+    def __enter__(self) -> Meter:
+        """Begin to show."""
+        if self._watched:
+            self._progress.start()
+        else:
+            threading.Thread(target=self._say, daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Take the bars away."""
+        self._ended.set()
+        if self._watched:
+            self._progress.stop()
+
+    def _say(self) -> None:
+        begin = time.monotonic()
+        while not self._ended.wait(self._every):
+            for name, note in list(self._notes.items()):
+                self.tell(f"{name}: {note}, {time.monotonic() - begin:.0f} s")
+
+    def see(self, name: str, note: str, share: float | None) -> None:
+        """Take in how far one is: in words, and as a share from 0 to 1 if it is known."""
+        percent = "" if share is None else f" {100 * min(share, 1.0):.0f} %"
+        self._notes[name] = note + percent
+        total = None if share is None else 1.0
+        self._progress.update(self._tasks[name], total=total, completed=share or 0.0, note=note)
+
+    def ended(self, name: str) -> None:
+        """Take in that one has ended."""
+        self._notes.pop(name, None)
+        self._progress.update(self._tasks[name], visible=False)
+
+    def tell(self, text: str) -> None:
+        """Print a line that stays."""
+        if self._watched:
+            self._progress.console.print(text, markup=False, highlight=False, soft_wrap=True)
+        else:
+            tell(text)

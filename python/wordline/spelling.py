@@ -133,6 +133,17 @@ def typed(cls: type[Scheme]) -> str:
     return whole if there else f"{PREFIX}#{cls.__name__}"
 
 
+def shown(spelling: str) -> str:
+    """Return a spelling as tables have it: each class of this process as `typed`."""
+
+    def named(part: str) -> str:
+        known, colon, parameters = part.removeprefix(PREFIX).partition(":")
+        cls = _HERE.get(known) if part.startswith(PREFIX) else None
+        return typed(cls) + colon + parameters if cls else part
+
+    return "+".join(map(named, parts(spelling)))
+
+
 def about(cls: type[Scheme]) -> dict[str, Any]:
     """Return what the native half knows of a class, and how a command line names it."""
     return {**cls._about(), "typed": typed(cls)}

@@ -159,7 +159,7 @@ def _main() -> None:
         elif life is not None:
             found = _wordline.one_life(wanted, native, life, life_at)
         else:
-            [found] = _wordline.compare(wanted, [native], 1, run_at)
+            [found], _ = _wordline.compare(wanted, [native], (1, True), run_at)
     except BaseException as e:
         found = sendable(e)
     done.set()

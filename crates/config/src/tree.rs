@@ -172,6 +172,18 @@ fn choose<'t>(
     Vec::new()
 }
 
+/// The text of a value: of one in quotes, as a file has it, what they enclose.
+fn unquoted(value: &str) -> String {
+    let line = format!("v = {value}");
+    let string = || {
+        let (table, errors) = DeTable::parse_recoverable(&line);
+        let (_, value) = table.into_inner().into_iter().next().filter(|_| errors.is_empty())?;
+        scalar(&value.into_inner())
+    };
+    let inner = if value.starts_with(['"', '\'']) { string() } else { None };
+    inner.unwrap_or_else(|| value.to_string())
+}
+
 fn put(mut table: &mut Vec<Entry>, segments: &[&str], value: &str, place: &Place, problems: &Problems) {
     let Some((last, way)) = segments.split_last() else { return };
     for (depth, key) in way.iter().enumerate() {
@@ -189,7 +201,7 @@ fn put(mut table: &mut Vec<Entry>, segments: &[&str], value: &str, place: &Place
             }
         }
     }
-    let node = Node::Scalar(value.trim().to_string());
+    let node = Node::Scalar(unquoted(value.trim()));
     match table.iter_mut().find(|e| e.key == *last) {
         Some(Entry { node: Node::Table(inner), .. }) if value.trim() != "off" => {
             let keys: Vec<&str> = inner.iter().map(|e| e.key.as_str()).collect();
@@ -200,5 +212,30 @@ fn put(mut table: &mut Vec<Entry>, segments: &[&str], value: &str, place: &Place
             entry.place = place.clone();
         }
         None => table.push(Entry { key: last.to_string(), place: place.clone(), node }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `--set 'device.name="x y"'` once kept the quotes in the name.
+    #[test]
+    fn quoted_value_is_what_the_quotes_enclose() {
+        let problems = Problems::default();
+        let set = |value: &str| {
+            let mut root = parse("[device]\nname = \"a\"\n", "file", &problems).unwrap();
+            set(&mut root, "device.name", value, "medium", &problems);
+            let Node::Table(device) = &root[0].node else { panic!("no table") };
+            let Node::Scalar(text) = &device[0].node else { panic!("no value") };
+            text.clone()
+        };
+        for quoted in [r#""x y""#, "'x y'", " \"x\\u0020y\" ", "x y"] {
+            assert_eq!(set(quoted), "x y", "{quoted}");
+        }
+        // What is no string of TOML stays as it is.
+        for odd in [r#""x"#, r#""x" y"#, "5'", "x\"y\""] {
+            assert_eq!(set(odd), odd);
+        }
     }
 }

@@ -23,33 +23,49 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 use wordline_cli::Interpreter;
-use wordline_report::{Comparison, RefusedScheme, Report, Rows, TerminalStyle, decided};
+use wordline_report::{Comparison, FailedScheme, RefusedScheme, Report, Rows, TerminalStyle, decided};
 use wordline_run::{Executor, Recording, Setup, Slowest, WhyAsked};
 use wordline_schemes::Registry;
 use wordline_units::{Bytes, HostOp, Opt};
 use wordline_workload::SYNTHETICS;
 use wordline_workload::twin::TWINS;
 
-/// Run schemes on one device and workload; one report as JSON each.
+/// Schemes with their exceptions.
+type Exceptions = Vec<(String, PyErr)>;
+
+/// Run schemes on one device and workload; one report as JSON each, and the schemes that have none, each with its
+/// exception. With `strict`, or where none has a report, the first exception is raised.
 #[pyfunction]
 fn compare(
     py: Python<'_>,
     asked: RunArguments,
     schemes: Vec<String>,
-    threads: usize,
+    at_once: (usize, bool),
     progress: Option<Py<PyAny>>,
-) -> PyResult<Vec<String>> {
+) -> PyResult<(Vec<String>, Exceptions)> {
     let Some(first) = schemes.first() else {
         return Err(wrong("schemes is empty; pass at least one scheme"));
     };
-    let (spec, failed) = asked.spec(py, first)?;
-    let mut watcher = Watcher::new(progress, failed);
+    let ((spec, failed), (threads, strict)) = (asked.spec(py, first)?, at_once);
+    let mut watcher = Watcher::new(progress, Arc::clone(&failed));
     let result = apart(py, || {
         let setup = Setup::resolve(&spec)?;
-        wordline_run::compare(&setup, &schemes, threads, &mut |p| watcher.see(p))
+        if strict {
+            let all = wordline_run::compare(&setup, &schemes, threads, &mut |p| watcher.see(p))?;
+            return Ok((all, vec![]));
+        }
+        wordline_run::compare_finished(&setup, &schemes, threads, &mut |p| watcher.see(p))
     })?;
-    let comparison = watcher.judge(result)?;
-    comparison.reports.iter().map(|r| r.to_json().map_err(wrong)).collect()
+    let exceptions = match &result {
+        Ok((comparison, errors)) => {
+            let names = comparison.failed.iter().map(|of| of.scheme.clone());
+            names.zip(errors).map(|(name, e)| (name.clone(), failed.exception(&name, e))).collect()
+        }
+        Err(_) => vec![],
+    };
+    let (comparison, _) = watcher.judge(result)?;
+    let texts = comparison.reports.iter().map(|r| r.to_json().map_err(wrong)).collect::<PyResult<_>>()?;
+    Ok((texts, exceptions))
 }
 
 /// Run one scheme and write down its operations, its completions, its timeline; the report as JSON.
@@ -220,51 +236,58 @@ fn spelled_size(bytes: u64) -> String {
     Bytes(bytes).to_string()
 }
 
-fn comparison(reports: &[String], refused: Vec<Reason>) -> PyResult<Comparison> {
+/// The schemes without a report: those that the device does not admit, and those that failed.
+type Without = (Vec<Reason>, Vec<Reason>);
+
+fn comparison(reports: &[String], (refused, failed): Without) -> PyResult<Comparison> {
     let reports: Result<Vec<Report>, _> = reports.iter().map(|r| Report::from_json(r)).collect();
     let refused = refused.into_iter().map(|(scheme, reason)| RefusedScheme { scheme, reason }).collect();
-    Ok(Comparison { refused, ..reports.map(Comparison::new).map_err(wrong)? })
+    let failed = failed.into_iter().map(|(scheme, reason)| FailedScheme { scheme, reason }).collect();
+    Ok(Comparison { refused, failed, ..reports.map(Comparison::new).map_err(wrong)? })
 }
 
 /// Reports as the terminal shows them: one whole, several side by side.
 #[pyfunction]
-fn table(reports: Vec<String>, refused: Vec<Reason>, all: bool, width: usize) -> PyResult<String> {
+fn table(reports: Vec<String>, without: Without, all: bool, width: usize) -> PyResult<String> {
     let rows = if all { Rows::All } else { Rows::Decisive("table(all=True)") };
     let style = TerminalStyle { colour: false, width };
-    let comparison = comparison(&reports, refused)?;
+    let comparison = comparison(&reports, without)?;
     Ok(match comparison.reports.as_slice() {
-        [one] if comparison.refused.is_empty() => wordline_report::summary(one, style),
+        [one] if comparison.refused.is_empty() && comparison.failed.is_empty() => {
+            wordline_report::summary(one, style)
+        }
         _ => wordline_report::table(&comparison, &rows, style),
     })
 }
 
 /// Reports as one page for a browser.
 #[pyfunction]
-fn html(reports: Vec<String>, refused: Vec<Reason>) -> PyResult<String> {
-    Ok(wordline_report::html(&comparison(&reports, refused)?))
+fn html(reports: Vec<String>, without: Without) -> PyResult<String> {
+    Ok(wordline_report::html(&comparison(&reports, without)?))
 }
 
 /// Reports as JSON of a comparison.
 #[pyfunction]
-fn comparison_json(reports: Vec<String>, refused: Vec<Reason>) -> PyResult<String> {
-    decided(comparison(&reports, refused)?).to_json().map_err(wrong)
+fn comparison_json(reports: Vec<String>, without: Without) -> PyResult<String> {
+    decided(comparison(&reports, without)?).to_json().map_err(wrong)
 }
 
-/// The reports in a JSON text of a report or comparison, and the refused schemes in it.
+/// The reports in a JSON text of a report or comparison, and the schemes in it that have none.
 #[pyfunction]
-fn reports(json: &str) -> PyResult<(Vec<String>, Vec<Reason>)> {
-    let (all, refused) = match Comparison::from_json(json) {
-        Ok(c) => (c.reports, c.refused),
-        Err(_) => (vec![Report::from_json(json).map_err(wrong)?], vec![]),
+fn reports(json: &str) -> PyResult<(Vec<String>, Without)> {
+    let (all, refused, failed) = match Comparison::from_json(json) {
+        Ok(c) => (c.reports, c.refused, c.failed),
+        Err(_) => (vec![Report::from_json(json).map_err(wrong)?], vec![], vec![]),
     };
     let texts = all.iter().map(|r| r.to_json().map_err(wrong)).collect::<PyResult<_>>()?;
-    Ok((texts, refused.into_iter().map(|r| (r.scheme, r.reason)).collect()))
+    let refused = refused.into_iter().map(|r| (r.scheme, r.reason)).collect();
+    Ok((texts, (refused, failed.into_iter().map(|f| (f.scheme, f.reason)).collect())))
 }
 
 /// Every picture.
 #[pyfunction]
 fn figures(reports: Vec<String>) -> PyResult<Vec<Picture>> {
-    Ok(pictures(wordline_report::figures(&comparison(&reports, vec![])?)))
+    Ok(pictures(wordline_report::figures(&comparison(&reports, Without::default())?)))
 }
 
 /// Inspection of a trace, as JSON.

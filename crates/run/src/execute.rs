@@ -114,6 +114,7 @@ pub(crate) fn perform<P: Probe>(
     };
     let going_on = || if interrupted.get() { Err(StreamError::Interrupted) } else { Ok(()) };
     let (held, plane_erases) = (holdings(device.ftl()), plane_erases(device.ftl()));
+    let live_bytes = device.ftl().inspect().live_bytes();
     let driven = drive_workload(setup, device, Bounds::Workload, &going_on, told);
     let Driven { summary, jobs, queues, first_arrival } = driven.map_err(|e| failure(setup, spelling, e))?;
     if interrupted.get() {
@@ -129,6 +130,7 @@ pub(crate) fn perform<P: Probe>(
         first_arrival,
         wall_s,
         held,
+        live_bytes,
         plane_erases,
         start,
     };

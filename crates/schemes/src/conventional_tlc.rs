@@ -77,7 +77,7 @@ impl Scheme for ConventionalTlc {
     fn layout(&mut self, drive: &DriveInfo) -> Result<Layout, Refusal> {
         let refuse = layout::refuser(NAME, drive);
         let medium = layout::only_medium(drive, &refuse)?;
-        let mode = layout::by_page(medium, self.mode, &refuse)?;
+        let mode = layout::by_page(medium, self.mode, layout::unpacked(drive), &refuse)?;
         let d = Region {
             earlier_bits: self.earlier_bits, // (3)
             ..layout::region(drive, "D", PoolId(0), mode, ProgramRule::StrictDiagonal)

@@ -139,7 +139,7 @@ impl Scheme for PaSsd {
     fn layout(&mut self, drive: &DriveInfo) -> Result<Layout, Refusal> {
         let refuse = layout::refuser(NAME, drive);
         let medium = layout::only_medium(drive, &refuse)?;
-        let mode = layout::by_page(medium, self.mode, &refuse)?;
+        let mode = layout::by_page(medium, self.mode, layout::unpacked(drive), &refuse)?;
         self.types = PageTypes::new(self.settings.clone(), D, mode.bits() as u8);
         let blocks = medium.topology.planes() as u64 * medium.blocks_per_plane as u64;
         self.lsb_pages = blocks * medium.wordlines_per_block as u64;

@@ -53,6 +53,6 @@ pub use trace::trace::Trace;
 
 /// Parses `key=value,key=value`: options are described by data and read key by key.
 pub mod options {
-    pub use crate::text::limits::{duration, exponent, number, share};
+    pub use crate::text::limits::{duration, exponent, number, requests, share};
     pub use crate::text::parameter::{Options, choice, unquoted_parts, value};
 }

@@ -8,7 +8,7 @@ and the page.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,6 +31,7 @@ def main(
     **how: Any,
 ) -> None:
     """Do ``wordline pts``."""
+    from wordline.progress import Meter
     from wordline.pts import show
 
     if out is not None:
@@ -38,11 +39,17 @@ def main(
 
     def one(scheme: str) -> Result:
         def told(text: str) -> None:
-            tell(f"{scheme}: {text}")
+            meter.tell(f"{scheme}: {text}")
 
-        return run(test, scheme=scheme, set=settings(set), told=told, **how)
+        def seen(note: str, share: float | None) -> None:
+            meter.see(scheme, note, share)
 
-    with ThreadPoolExecutor() as pool:
+        try:
+            return run(test, scheme=scheme, set=settings(set), told=told, seen=seen, **how)
+        finally:
+            meter.ended(scheme)
+
+    with Meter(schemes) as meter, ThreadPoolExecutor() as pool:
         results = list(pool.map(one, schemes))
     print(show.terminal(results))
     if out is not None:
@@ -64,7 +71,8 @@ def run(
     seed: int = _wordline.DEFAULT_SEED,
     cell: str = "10s",
     rounds: int = 25,
-    told: Any = None,
+    told: Callable[[str], object] | None = None,
+    seen: Callable[[str, float | None], object] | None = None,
 ) -> Result:
     """Run a test on a purged drive.
 
@@ -81,6 +89,9 @@ def run(
         Maximum number of rounds until steady state; 25 in the specification.
     told
         Callable that receives a line of text after each round.
+    seen
+        Callable that receives, after each measurement, what is measured and the share of it that is
+        done, from 0 to 1; None where that is not known.
 
     Returns
     -------
@@ -111,5 +122,5 @@ def run(
         raise UserError(f"cell={cell}: {e}; allowed: a time such as 10s") from e
     if seconds <= 0:
         raise UserError(f"cell={cell} is not a duration; allowed: a time such as 10s")
-    bench = Bench(device, scheme, dict(set or {}), seed, seconds, rounds, told or (lambda _: None))
+    bench = Bench(device, scheme, dict(set or {}), seed, seconds, rounds, told, seen)
     return TESTS[test].run(bench)

@@ -177,7 +177,9 @@ class Bench:
     seed: int
     cell_s: float  #: Length of a measurement, in seconds of simulated time.
     rounds: int  #: Maximum rounds until steady state.
-    told: Callable[[str], None]  #: Called with a line of text after each round.
+    #: Called with a line of text after each round, and with what is done after each measurement.
+    told: Callable[[str], object] | None = None
+    seen: Callable[[str, float | None], object] | None = None
     cells: list[Cell] = field(default_factory=list)
     steady: dict[str, Steady] = field(default_factory=dict)
 
@@ -202,8 +204,22 @@ class Bench:
     def precondition(self, load: Load, drive_writes: int) -> None:
         """Write a multiple of the capacity, without measurement."""
         feed = self.drive.feed(load.spelling(f"bytes={drive_writes}x"), seed=self.seed)
+        wrote = 0
         while not feed.is_over:
-            self._checked(feed.measure(until_ns=self.drive.now_ns + 10**9).failed)
+            self.see("preconditioning", wrote / (drive_writes * self.logical))
+            found = feed.measure(until_ns=self.drive.now_ns + 10**9)
+            self._checked(found.failed)
+            wrote += found.write_bytes
+
+    def tell(self, text: str) -> None:
+        """Say what a round came to."""
+        if self.told is not None:
+            self.told(text)
+
+    def see(self, what: str, share: float | None = None) -> None:
+        """Say what goes on, and which share of it is done."""
+        if self.seen is not None:
+            self.seen(what, share)
 
     def measure(self, stage: str, round: int, load: Load, seconds: float | None = None) -> Cell:
         """Apply a load for some seconds, by default those of a cell, and store the result.
@@ -288,8 +304,9 @@ class Bench:
         """
         values: list[float] = []
         while True:
+            self.see(f"{stage}, round {len(values) + 1}")
             values.append(of(len(values) + 1))
-            self.told(f"{stage}, round {len(values)}: {figure} {significant(values[-1])}")
+            self.tell(f"{stage}, round {len(values)}: {figure} {significant(values[-1])}")
             judged = judge(figure, values)
             if judged and (judged.holds or len(values) >= self.rounds):
                 self.steady[stage] = judged

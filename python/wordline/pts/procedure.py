@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -88,7 +89,11 @@ def _until_steady(bench: Bench, test: str, loads: list[Load], figure: str) -> Re
     judged = loads.index(Load(0.0, 4 * KIB, loads[0].depth))
 
     def once(number: int) -> float:
-        cell = [bench.measure(test, number, load) for load in loads][judged]
+        cells: list[Cell] = []
+        for load in loads:
+            bench.see(f"{test}, round {number}: {load.name}", len(cells) / len(loads))
+            cells.append(bench.measure(test, number, load))
+        cell = cells[judged]
         return cell.iops if test == "iops" else cell.mean_us or 0.0
 
     bench.until_steady(test, figure, once)
@@ -99,9 +104,10 @@ def wsat(bench: Bench) -> Result:
     """Random 4 KiB writes to an empty drive: four drive writes, or a day."""
     due = TELL
     for number in range(1, DAY + 1):
+        bench.see("wsat", max(bench.written / bench.logical / SATURATED, (number - 1) / DAY))
         cell = bench.measure("wsat", number, SATURATING)
         if cell.drive_writes >= due:
-            bench.told(f"{cell.drive_writes:.2f} drive writes, {cell.iops:,.0f} IOPS")
+            bench.tell(f"{cell.drive_writes:.2f} drive writes, {cell.iops:,.0f} IOPS")
             due += TELL
         if cell.drive_writes >= SATURATED:
             break
@@ -126,10 +132,12 @@ def hir(bench: Bench) -> Result:
         begin = bench.now_s
         iops: list[float] = []
         while len(iops) < LEAST or bench.now_s < begin + HALF_HOUR * bench.cell_s:
+            bench.see(stage, (bench.now_s - begin) / (HALF_HOUR * bench.cell_s))
             bench.rest(idle)
             iops.append(bench.measure(stage, len(iops) + 1, SATURATING, ACTIVE_S).iops)
-        bench.told(f"{stage}: {iops[-1]:,.0f} IOPS")
+        bench.tell(f"{stage}: {iops[-1]:,.0f} IOPS")
         for number in range(1, HALF_HOUR + 1):
+            bench.see(f"after {stage}", (number - 1) / HALF_HOUR)
             bench.measure(f"after {stage}", number, SATURATING)
     return bench.result("hir")
 
@@ -139,12 +147,14 @@ def xsr(bench: Bench) -> Result:
     for stage, load, minutes in STIMULI:
         begin = bench.written
         own: list[Cell] = []
+        goal = STIMULUS_DRIVE_WRITES * bench.logical if bench.cell_s < 60 else math.inf
         for number in range(1, minutes + 1):
+            wrote = bench.written - begin
+            bench.see(stage, max(wrote / goal, (number - 1) / minutes))
             own.append(bench.measure(stage, number, load))
-            is_written = bench.written - begin >= STIMULUS_DRIVE_WRITES * bench.logical
-            if bench.cell_s < 60 and is_written:
+            if bench.written - begin >= goal:
                 break
-        bench.told(f"{stage}: {significant(own[-1].mb_per_s)} MB/s at the end")
+        bench.tell(f"{stage}: {significant(own[-1].mb_per_s)} MB/s at the end")
         _judge(bench, stage, own, lambda cell: cell.mb_per_s, "MB/s")
     return bench.result("xsr")
 

@@ -115,6 +115,6 @@ def grid(
         own: dict[str, Any] = {key: at[key] for key in ("device", "workload", "scheme", "initial")}
         seeds = ((seed + number) % 2**64 for number in range(replicas))
         runs = tuple(Run(**own, set=changed, seed=number, **of_runs) for number in seeds)
-        points.append(Point(at, runs))
+        points.append(Point({**at, "scheme": spelling.shown(at["scheme"])}, runs))
     varied = [name for name, found in axes.items() if len(found) > 1]
     return Grid(varied or ["scheme"], points, lacking)

@@ -1,8 +1,10 @@
 //! An exception of a Python scheme, stored for the caller; and the number of calls of its hooks, if counted.
 
+use crate::error::{ended_by, raised};
 use pyo3::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use wordline_run::RunError;
 use wordline_units::SimTime;
 
 /// The first exception of a hook of each scheme, since later ones may be its consequences.
@@ -81,6 +83,16 @@ impl Failed {
     /// What was raised first.
     pub(crate) fn take(&self) -> Option<PyErr> {
         self.take_all().into_iter().next()
+    }
+
+    /// The exception of a scheme that ended with this error: its own, if it raised one.
+    pub(crate) fn exception(&self, spelling: &str, led_to: &RunError) -> PyErr {
+        let is_part = |of: &str| spelling.split('+').any(|part| part.split(':').next() == Some(of));
+        let mut all = self.all();
+        match all.iter().position(|(of, _)| is_part(of)) {
+            Some(at) => ended_by(all.remove(at).1, led_to),
+            None => raised(led_to),
+        }
     }
 
     /// What was raised, by scheme.

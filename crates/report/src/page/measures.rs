@@ -60,7 +60,7 @@ fn telling(mut groups: Vec<Group>) -> (Vec<Group>, Vec<String>) {
                 of.clone_from(&row.label);
             }
             let runs = row.values.len();
-            if !row.any() {
+            if !row.any() && !row.leaves_any_out() {
                 zero.push(name);
             } else if runs > 1 && row.values.iter().all(Option::is_some) && row.is_alike() {
                 let sign = row.unit().sign;

@@ -47,7 +47,8 @@ pub struct Measure {
     pub unit: String,
     /// The better direction, `lower` or `higher`; null if neither.
     pub better: Option<String>,
-    /// The value of each report, the mean over its replicas; null if missing.
+    /// The value of each report, the mean over its replicas; null if missing, and for the latency of an
+    /// overloaded run beside others.
     pub values: Vec<Option<f64>>,
     /// Positions in `reports` of the best runs, several if the difference is not significant; empty if all are equal.
     pub best: Vec<usize>,

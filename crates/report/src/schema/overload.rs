@@ -21,3 +21,14 @@ pub fn overload(report: &Report) -> Option<Overload> {
     let under_way = sum_us / 1e6 / report.simulated_s.max(1e-9);
     (under_way > admitted as f64).then_some(Overload { under_way, admitted })
 }
+
+/// Which runs are overloaded, where others are not: their latencies cannot be compared with those of the others.
+pub(crate) fn overloaded_among(reports: &[Report]) -> Vec<bool> {
+    let are: Vec<bool> = reports.iter().map(|report| overload(report).is_some()).collect();
+    if are.contains(&false) { are } else { vec![false; are.len()] }
+}
+
+/// Whether all runs are overloaded, so that no latency can be compared.
+pub(crate) fn all_overloaded(reports: &[Report]) -> bool {
+    !reports.is_empty() && reports.iter().all(|report| overload(report).is_some())
+}

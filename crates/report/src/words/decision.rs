@@ -3,7 +3,7 @@
 use crate::schema::comparison::Comparison;
 use crate::schema::decision::{Decision, Measure, Tradeoff};
 use crate::schema::lifetime::{Life, Lifetimes};
-use crate::schema::overload::overload;
+use crate::schema::overload::all_overloaded;
 use crate::schema::report::Report;
 use crate::words::figures::figure::Better;
 use crate::words::labels::eligible;
@@ -17,10 +17,10 @@ use crate::words::verdict::winner;
 /// Maximum number of measures that a person can weigh.
 const MOST: usize = 10;
 
-/// The decisive rows of these runs: figures marked so in the table of figures, without latencies of an overloaded
-/// drive, which measure the length of the run. Besides latencies and WAF, only rows that differ between runs.
+/// The decisive rows of these runs: figures marked so in the table of figures, without latencies if every run is
+/// overloaded, so that they measure its length. Besides latencies and WAF, only rows that differ between runs.
 pub(crate) fn decisive(mut groups: Vec<Group>, reports: &[Report]) -> Vec<Group> {
-    let overloaded = reports.iter().any(|report| overload(report).is_some());
+    let overloaded = all_overloaded(reports);
     let mut left = MOST;
     let mut decides = |row: &Row| {
         let is_said = row.figure.is_some_and(|figure| figure.decides)

@@ -1,11 +1,14 @@
 //! A row of a comparison: one measure of every run, its better direction, and the best values.
 
 use crate::schema::estimate::Estimate;
-use crate::schema::overload::overload;
+use crate::schema::overload::{all_overloaded, overloaded_among};
 use crate::schema::replicas;
 use crate::schema::report::Report;
 use crate::words::figures::figure::{Better, Figure};
 use crate::words::number::{self, Quantity, Unit};
+
+/// What a table has in place of the latency of an overloaded run.
+const OVERLOADED: &str = "overloaded";
 
 /// One measure of every run.
 #[derive(Clone, Debug)]
@@ -17,6 +20,8 @@ pub(crate) struct Row {
     pub values: Vec<Option<f64>>,
     /// The value of each replica of each run, with its seed.
     samples: Vec<Vec<(u64, f64)>>,
+    /// Runs whose value is left out since they are overloaded, and others are not.
+    overloaded: Vec<bool>,
     /// Its JSON path; empty for a row made for a sentence.
     pub path: &'static str,
     /// Its figure; none for a row made for a sentence.
@@ -40,12 +45,16 @@ impl Row {
         reports: &[Report],
         value: impl Fn(&Report) -> Option<f64>,
     ) -> Row {
-        let values = reports.iter().map(|r| replicas::mean(r, &value).filter(|v| v.is_finite())).collect();
-        let samples = reports.iter().map(|r| replicas::samples(r, &value)).collect();
         // Under overload a latency says how long the run was: none is better than another.
-        let measures_queues = quantity == Quantity::Latency && reports.iter().any(|r| overload(r).is_some());
-        let better = if measures_queues { Better::Neither } else { better };
-        Row::with(label, (quantity, better), values, samples)
+        let is_latency = quantity == Quantity::Latency;
+        let better = if is_latency && all_overloaded(reports) { Better::Neither } else { better };
+        let overloaded = if is_latency { overloaded_among(reports) } else { vec![false; reports.len()] };
+        let compared = || reports.iter().zip(&overloaded);
+        let mean = |r| replicas::mean(r, &value).filter(|v| v.is_finite());
+        let values = compared().map(|(r, out)| if *out { None } else { mean(r) }).collect();
+        let samples = |r| replicas::samples(r, &value);
+        let samples = compared().map(|(r, out)| if *out { vec![] } else { samples(r) }).collect();
+        Row { overloaded, ..Row::with(label, (quantity, better), values, samples) }
     }
 
     fn with(
@@ -57,7 +66,8 @@ impl Row {
         let label = label.to_string();
         // A sum of nothing is −0, which no table should say.
         let values = values.into_iter().map(|v| v.map(|v| v + 0.0)).collect();
-        Row { label, quantity, better, values, samples, path: "", figure: None, sum_unit: None }
+        let overloaded = vec![false; samples.len()];
+        Row { label, quantity, better, values, samples, overloaded, path: "", figure: None, sum_unit: None }
     }
 
     /// The row of samples over seeds, or of one seed.
@@ -118,6 +128,11 @@ impl Row {
         self.values.iter().any(|v| v.is_some_and(|v| v != 0.0))
     }
 
+    /// Whether the values of overloaded runs are left out.
+    pub(crate) fn leaves_any_out(&self) -> bool {
+        self.overloaded.contains(&true)
+    }
+
     /// Whether every run has the same printed value.
     pub(crate) fn is_alike(&self) -> bool {
         self.spread_texts().windows(2).all(|two| two[0] == two[1])
@@ -133,6 +148,7 @@ impl Row {
         let unit = self.unit();
         let text = |(run, value): (usize, &Option<f64>)| match value {
             Some(v) => self.quantity.with_spread(*v, self.half_width(run), unit),
+            None if self.overloaded[run] => (OVERLOADED.to_string(), String::new()),
             None => (number::NONE.to_string(), String::new()),
         };
         let mut texts: Vec<(String, String)> = self.values.iter().enumerate().map(text).collect();
@@ -203,7 +219,7 @@ impl Row {
         for i in runs() {
             marks[i] = self.values[i].is_some_and(|v| near(v * sign, best) || chance(i, first));
         }
-        if runs().all(|i| marks[i]) { none } else { marks }
+        if runs().all(|i| marks[i] || self.overloaded[i]) { none } else { marks }
     }
 
     /// A value over the baseline's.

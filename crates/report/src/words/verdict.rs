@@ -32,8 +32,19 @@ fn verdict(reports: &[Report], baseline: usize) -> Result<String, String> {
     }
     let overloaded: Vec<usize> = (0..reports.len()).filter(|i| overload(&reports[*i]).is_some()).collect();
     if !overloaded.is_empty() {
-        return Ok(under_overload(reports, &labels, baseline, &overloaded));
+        return under_overload(reports, &labels, baseline, &overloaded);
     }
+    among(reports, &labels, baseline, &ok, "schemes")
+}
+
+/// The fastest of runs without overload, which are called `what`.
+fn among(
+    reports: &[Report],
+    labels: &[String],
+    baseline: usize,
+    ok: &[bool],
+    what: &str,
+) -> Result<String, String> {
     if (0..reports.len()).all(|i| i == baseline || !ok[i]) {
         let text = "Every scheme except the baseline failed requests, so speeds cannot be compared.";
         return Ok(text.to_string());
@@ -41,14 +52,21 @@ fn verdict(reports: &[Report], baseline: usize) -> Result<String, String> {
     let settled = Settled::of(reports);
     if !steadiness::stands(reports) {
         let of = reports.len();
-        return Err(format!("The fastest of {of} schemes is not known: {}.", settled.words()));
+        return Err(format!("The fastest of {of} {what} is not known: {}.", settled.words()));
     }
-    let mut text = fastest(reports, &labels, baseline, &ok);
-    let failed: Vec<&str> = (0..reports.len()).filter(|i| !ok[*i]).map(|i| labels[i].as_str()).collect();
-    if !failed.is_empty() {
-        text.push_str(&format!(" {} failed requests and is left out.", failed.join(" and ")));
-    }
+    let mut text = fastest(reports, labels, baseline, ok, what);
+    text.push_str(&left_out(labels, ok));
     Ok(format!("{text} {}.", settled.words()))
+}
+
+/// Which runs failed requests; empty if none did.
+fn left_out(labels: &[String], ok: &[bool]) -> String {
+    let failed: Vec<&str> = (0..ok.len()).filter(|i| !ok[*i]).map(|i| labels[i].as_str()).collect();
+    match failed.as_slice() {
+        [] => String::new(),
+        [one] => format!(" {one} failed requests and is left out."),
+        several => format!(" {} failed requests and are left out.", list(several)),
+    }
 }
 
 /// One latency of every run, as the table has it.
@@ -89,7 +107,7 @@ fn lowest(row: &Row, ok: &[bool]) -> Vec<usize> {
 }
 
 /// The scheme with the lowest mean, its distance from the baseline, and the leaders of the other percentiles.
-fn fastest(reports: &[Report], labels: &[String], baseline: usize, ok: &[bool]) -> String {
+fn fastest(reports: &[Report], labels: &[String], baseline: usize, ok: &[bool], called: &str) -> String {
     let [mean, others @ ..] = &measures(reports);
     let ratio = |row: &Row, run| row.against(run, baseline).unwrap_or_else(|| number::NONE.to_string());
     let best = lowest(&mean.row, ok);
@@ -116,25 +134,26 @@ fn fastest(reports: &[Report], labels: &[String], baseline: usize, ok: &[bool]) 
     let free = !writes_decide(reports) && reports.iter().any(|r| r.latency_us.write.is_some());
     let mut text = match (best.contains(&baseline), best.as_slice()) {
         (true, [_]) => format!(
-            "Of {count} schemes, {} has the lowest {what}. Next is {}: {against}.",
+            "Of {count} {called}, {} has the lowest {what}. Next is {}: {against}.",
             labels[baseline], labels[rival]
         ),
         (true, tied) if tied.len() == count => format!(
             "{} have the same {what}: {}; no difference is significant.",
-            if count == 2 { "Both schemes".to_string() } else { format!("All {count} schemes") },
+            if count == 2 { format!("Both {called}") } else { format!("All {count} {called}") },
             value(baseline)
         ),
         (_, [only]) => {
-            format!("Of {count} schemes, {} has the lowest {what}: {against}.", labels[*only])
+            format!("Of {count} {called}, {} has the lowest {what}: {against}.", labels[*only])
         }
         (_, tied) => format!(
-            "Of {count} schemes, {} have the lowest {what}, without a significant difference; {}: {against}.",
+            "Of {count} {called}, {} have the lowest {what}, without a significant difference; {}: {against}.",
             named(tied),
             labels[rival]
         ),
     };
     if free {
-        text.insert_str(0, "Writes complete in 0 µs under every scheme. ");
+        let all = if called == "schemes" { "every scheme" } else { "all others" };
+        text.insert_str(0, &format!("Writes complete in 0 µs under {all}. "));
     }
     text.push_str(&besides(reports, labels, rival, baseline));
     for m in others {
@@ -155,14 +174,21 @@ fn fastest(reports: &[Report], labels: &[String], baseline: usize, ok: &[bool]) 
     text
 }
 
-/// The scheme that the verdict names first: the fastest if known and significant, under overload the one with the
-/// highest throughput; `None` where none leads.
+/// The scheme that the verdict names first: the fastest if known and significant, the one with the highest throughput
+/// if latencies of fewer than two runs can be compared; `None` where none leads.
 pub(crate) fn winner(reports: &[Report], baseline: usize) -> Option<usize> {
     let ok = eligible(reports);
-    if reports.len() < 2 || !ok[baseline] || !steadiness::stands(reports) {
+    if reports.len() < 2 || !ok[baseline] {
         return None;
     }
-    let row = if reports.iter().any(|r| overload(r).is_some()) {
+    let overloaded = reports.iter().any(|r| overload(r).is_some());
+    if let Some(others) = served(reports, &ok).filter(|_| overloaded) {
+        return winner(&others.reports, others.baseline(baseline)).map(|run| others.runs[run]);
+    }
+    if !steadiness::stands(reports) {
+        return None;
+    }
+    let row = if overloaded {
         Row::new("", Quantity::Iops, Better::Higher, reports, |r| Some(r.throughput.iops))
     } else {
         let [mean, ..] = measures(reports);
@@ -218,22 +244,58 @@ fn waf_against(reports: &[Report], rival: usize, baseline: usize) -> Option<Stri
     Some(format!("{} {own} against {other}{ratio}", label("waf.total")))
 }
 
-/// Text if requests arrived faster than some drives completed them: throughput, and no latency.
-fn under_overload(reports: &[Report], labels: &[String], baseline: usize, overloaded: &[usize]) -> String {
+/// The runs without overload.
+struct Served {
+    /// Their positions among all.
+    runs: Vec<usize>,
+    reports: Vec<Report>,
+}
+
+impl Served {
+    /// The run that the others are compared with, by its position here: the baseline of all, or else the first.
+    fn baseline(&self, of_all: usize) -> usize {
+        self.runs.iter().position(|run| *run == of_all).unwrap_or(0)
+    }
+}
+
+/// The runs whose latencies can be compared, if there are two.
+fn served(reports: &[Report], ok: &[bool]) -> Option<Served> {
+    let runs: Vec<usize> =
+        (0..reports.len()).filter(|i| ok[*i] && overload(&reports[*i]).is_none()).collect();
+    let reports = runs.iter().map(|i| reports[*i].clone()).collect();
+    (runs.len() > 1).then_some(Served { runs, reports })
+}
+
+/// Text if requests arrived faster than some drives completed them: latencies of the others, or throughput where fewer
+/// than two are left.
+fn under_overload(
+    reports: &[Report],
+    labels: &[String],
+    baseline: usize,
+    overloaded: &[usize],
+) -> Result<String, String> {
     let who = match (overloaded.len(), reports.len()) {
         (n, all) if n == all => "every scheme".to_string(),
         (1..=3, _) => list(&overloaded.iter().map(|i| labels[*i].as_str()).collect::<Vec<_>>()),
         (n, all) => format!("{n} of {all} schemes"),
     };
-    let mut text = format!(
+    let text = format!(
         "The drive is overloaded under {who}: requests arrive faster than it completes them, so latency \
-         grows with the length of the run. Compare throughput:"
+         grows with the length of the run."
     );
-    let served = |i: usize| mean(&reports[i], &|r| Some(r.throughput.iops)).unwrap_or(0.0);
     let ok = eligible(reports);
+    if let Some(others) = served(reports, &ok) {
+        let names: Vec<String> = others.runs.iter().map(|i| labels[*i].clone()).collect();
+        let ok_all = vec![true; names.len()];
+        let found = among(&others.reports, &names, others.baseline(baseline), &ok_all, "others");
+        let with = |found: String| format!("{text} {found}{}", left_out(labels, &ok));
+        return found.map(with).map_err(with);
+    }
+    let mut text = text + " Compare throughput:";
+    let served = |i: usize| mean(&reports[i], &|r| Some(r.throughput.iops)).unwrap_or(0.0);
     let others = (0..reports.len()).filter(|i| *i != baseline && ok[*i]);
     let Some(rival) = others.max_by(|a, b| served(*a).total_cmp(&served(*b))) else {
-        return text + " every scheme except the baseline failed requests.";
+        return Ok(text + " every scheme except the baseline failed requests.");
     };
     let (a, b) = (served(rival), served(baseline));
     text.push_str(&format!(
@@ -247,7 +309,7 @@ fn under_overload(reports: &[Report], labels: &[String], baseline: usize, overlo
     if let Some(waf) = waf_against(reports, rival, baseline) {
         text.push_str(&format!("; {waf}"));
     }
-    format!("{text}. {}.", Settled::of(reports).words())
+    Ok(format!("{text}. {}.", Settled::of(reports).words()))
 }
 
 type Pick = fn(&Report) -> Option<Latency>;

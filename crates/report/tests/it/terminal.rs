@@ -345,6 +345,43 @@ fn overloaded_schemes_are_listed_with_one_and() {
     assert!(said.contains(&listed), "{listed}: {said}");
 }
 
+/// One overloaded scheme of many once hid the latencies of all others, and the headline compared throughput.
+#[test]
+fn overloaded_scheme_leaves_others_compared() {
+    let mut c = sample::steady(sample::four());
+    for (i, r) in c.reports.iter_mut().enumerate() {
+        r.config["pacing"] = serde_json::json!({ "open": { "queue_depth": 64 } });
+        r.simulated_s = 1e6;
+        r.latency_us.write.as_mut().unwrap().mean = 1000.0 / (i + 1) as f64;
+    }
+    let named: Vec<String> = c.reports.iter().map(|r| r.scheme.name.clone()).collect();
+    let kept = verdict_of(&c);
+    assert!(
+        kept.contains(&format!("Of 4 schemes, {} has the lowest mean write latency", named[3])),
+        "{kept}"
+    );
+    // Another scheme than the baseline, and the baseline itself.
+    for (over, base) in [(1, 0), (0, 1)] {
+        let mut c = c.clone();
+        c.reports[over].latency_us.write.as_mut().unwrap().mean = 9e12;
+        let said = verdict_of(&c);
+        assert!(said.starts_with(&format!("The drive is overloaded under {}:", named[over])), "{said}");
+        let best = format!("Of 3 others, {} has the lowest mean write latency", named[3]);
+        assert!(said.contains(&best) && said.contains(&format!("of {} (", named[base])), "{said}");
+        for width in [80, 250] {
+            let text = table(&c, plain(width));
+            assert!(text.contains("overloaded") && text.contains("250") && !text.contains("9,000"), "{text}");
+        }
+        let decision = wordline_report::decided(c.clone()).decision.unwrap();
+        let mean = decision.measures.iter().find(|m| m.path == "latency_us.write.mean").unwrap();
+        let known: Vec<bool> = mean.values.iter().map(Option::is_some).collect();
+        assert_eq!(known, (0..4).map(|i| i != over).collect::<Vec<_>>());
+        assert_eq!((decision.winner, mean.best.as_slice()), (Some(3), &[3][..]));
+        let page = wordline_report::html(&c);
+        assert!(page.contains("overloaded</td>") || page.contains(">overloaded"), "no cell says so");
+    }
+}
+
 /// A figure of a few schemes does not decide between many.
 #[test]
 fn figure_that_most_schemes_lack_is_left_out() {

@@ -2,13 +2,14 @@
 
 use crate::ask::initial::{Filled, InitialSpec};
 use crate::begin::{KEEPS_COPIES_APART, filled_spelling};
+use crate::fill::growth::{GROWTH_MAX, late_growth};
 use crate::fill::outcome::Outcome;
 use serde_json::Value;
 use wordline_device::{Ack, Copies, GcClass, Packing, ProgramBuffer};
 use wordline_ftl::{Cause, RegionCounters, RegionId};
-use wordline_report::{Report, overload};
-use wordline_trace::Touched;
-use wordline_units::{Fraction, SimDuration, grouped};
+use wordline_report::{Reached, Report, overload};
+use wordline_trace::{PageSet, Touched};
+use wordline_units::{Fraction, HostOp, SimDuration, grouped};
 
 /// What a reader of this report should know.
 pub(crate) fn hints(report: &Report, run: &Outcome) -> Vec<String> {
@@ -57,6 +58,7 @@ pub(crate) fn hints(report: &Report, run: &Outcome) -> Vec<String> {
              can correct."
         ));
     }
+    hints.extend(growing(report, run));
     hints.extend(padded(run));
     let name = report.scheme.name.split(':').next().unwrap_or_default();
     if name == "raro" && run.setup.device.errors.is_none() {
@@ -81,6 +83,25 @@ pub(crate) fn hints(report: &Report, run: &Outcome) -> Vec<String> {
     }
     hints.extend(saturated(report, run));
     hints
+}
+
+/// A steady run whose drive holds just what it touches, where a longer one touches more.
+fn growing(report: &Report, run: &Outcome) -> Option<String> {
+    let setup = run.setup;
+    let is_steady = report.steady_state.as_ref().is_some_and(|s| s.reached == Reached::Yes);
+    let held = u64::from(setup.state.mapped.count()) * setup.device.unit.0;
+    let grows = matches!(setup.initial.filled, Filled::Preload(_)) && setup.workload.is_drawn();
+    if !(is_steady && grows && setup.from_state.is_none() && held < setup.device.logical_bytes()) {
+        return None;
+    }
+    let half = (report.host.requests / 2, report.host.requests);
+    let touches = |op| matches!(op, HostOp::Read | HostOp::Write);
+    late_growth(run, PageSet::default(), half, touches).filter(|rate| *rate > GROWTH_MAX)?;
+    Some(format!(
+        "the drive holds the {} that this run touches, and its later half still touches others: a longer \
+         run holds more data and has a higher WAF; --initial fill:100% holds all from the start.",
+        bytes(held)
+    ))
 }
 
 /// The share of pages with data if no GC happened; all, if the host reads.

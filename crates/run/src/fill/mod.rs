@@ -1,6 +1,7 @@
 //! The report of a run, filled from measurements and counters.
 
 pub(crate) mod flash;
+pub(crate) mod growth;
 pub(crate) mod hints;
 pub(crate) mod host;
 pub(crate) mod outcome;

@@ -45,6 +45,8 @@ pub(crate) struct Ended<'a> {
     pub wall_s: f64,
     /// Contents of the drive before the first request.
     pub held: Holdings,
+    /// Bytes of data that it held then.
+    pub live_bytes: u64,
     /// Erases of each plane before it, in all modes.
     pub plane_erases: Vec<u64>,
     /// How the drive was brought into steady state, if requested.

@@ -5,10 +5,12 @@
 //! including a WAF of 1, and nothing can be concluded.
 //!
 //! A flat series is not enough if the host writes. The stretch must be long enough for blocks to have been recycled
-//! ([`DRIVE_WRITES_MIN`], [`COLLECTED_MIN`]), the number of free blocks must not change ([`FREE_BLOCKS_MAX`]), and a
-//! drive that started in steady state must have its WAF ([`LAW_MAX`]).
+//! ([`DRIVE_WRITES_MIN`], [`COLLECTED_MIN`]), the number of free blocks must not change ([`FREE_BLOCKS_MAX`]), hardly any
+//! writes may add data to those that the drive holds ([`GROWTH_MAX`]), and a drive that started in steady state must have
+//! its WAF ([`LAW_MAX`]).
 
 use crate::begin::BY_LAW;
+use crate::fill::growth::{GROWTH_MAX, late_growth, pages_of};
 use crate::fill::outcome::{Outcome, plane_erases};
 use wordline_ftl::Settling;
 use wordline_report::{
@@ -16,7 +18,7 @@ use wordline_report::{
 };
 use wordline_sim::{Checkpoint, Pacing};
 use wordline_stats::{NOISE_MAX, Role, Series, Steadiness, interval, judge};
-use wordline_units::grouped;
+use wordline_units::{HostOp, grouped};
 
 /// Minimum number of requests: fifty for each of the twenty batches of the second half.
 const REQUESTS_MIN: u64 = 2000;
@@ -163,6 +165,7 @@ fn judged(run: &Outcome) -> Result<Steady, Against> {
     let of_writes = || {
         came_round(run, &cut, &end)?;
         keeps_free_blocks(run, &points[at.min(points.len())..])?;
+        keeps_data(run, (cut.ended + end.ended) / 2, end.ended)?;
         follows_law(run, &after)
     };
     let others = if recycles { of_writes() } else { Ok(()) };
@@ -246,6 +249,23 @@ fn keeps_free_blocks(run: &Outcome, points: &[Checkpoint]) -> Result<(), Against
     }
     let verb = if change < 0.0 { "fall" } else { "rise" };
     Err(moves(format!("free blocks still {verb}, by {} in each plane", significant(change.abs()))))
+}
+
+/// Whether the data that the drive holds no longer grow, from this request to that.
+fn keeps_data(run: &Outcome, from: u64, until: u64) -> Result<(), Against> {
+    let before = &run.setup.state.mapped;
+    // What a saved state or a drive of earlier runs holds is not known here.
+    let is_known = run.live_bytes == u64::from(before.count()) * run.setup.device.unit.0;
+    if !is_known || run.device.ftl.inspect().live_bytes() <= run.live_bytes {
+        return Ok(());
+    }
+    match late_growth(run, pages_of(before), (from, until), |op| op == HostOp::Write) {
+        Some(rate) if rate > GROWTH_MAX => Err(moves(format!(
+            "writes still reach pages that held no data, which takes {} of the spare flash per drive write",
+            percent(rate)
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// Whether the WAF equals that of the steady start: of its end in simulated time, or else of the untimed writes. Under

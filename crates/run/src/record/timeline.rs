@@ -76,6 +76,8 @@ pub(crate) struct Timeline {
     /// The displayed window as far as known: its end, once it has started.
     from: Option<SimTime>,
     until: SimTime,
+    /// The end of the last use or request.
+    last: SimTime,
     regions: Vec<String>,
     slot_shift: u32,
     /// The operations of each plane, one per register.
@@ -99,6 +101,7 @@ impl Timeline {
             asked: window,
             from,
             until,
+            last: SimTime(0),
             regions: vec![],
             slot_shift: 0,
             current: vec![],
@@ -180,6 +183,7 @@ impl Timeline {
             }
         };
         let Some(used) = used else { return Ok(()) };
+        self.last = self.last.max(used.end);
         if self.from.is_none() {
             self.running[plane] = Some(used);
             return Ok(());
@@ -245,6 +249,7 @@ impl Timeline {
             self.until = c.at;
         }
         let (arrival, at) = (c.request.arrival, c.at);
+        self.last = self.last.max(at);
         if !(self.shows(arrival, at) || self.from.is_some_and(|from| from <= at && at <= self.until)) {
             return Ok(());
         }
@@ -303,6 +308,17 @@ impl Timeline {
             let what =
                 ": no such request in this run\n  allowed: a number from 0, below that of its requests";
             return Err((Opt::Around.of(number) + what).into());
+        }
+        if let Window::Between(from, until) = self.asked
+            && from > self.last
+        {
+            let window = format!("{}..{}", SimDuration(from.0), SimDuration(until.0));
+            let what = format!(
+                ": the run ends at {} of simulated time, before the window\n  allowed: a window that begins \
+                 within the run",
+                SimDuration(self.last.0)
+            );
+            return Err((Opt::Window.of(window) + what).into());
         }
         self.out.write("\n]}\n")?;
         self.out.finish()

@@ -231,6 +231,11 @@ fn run_all(
 
 /// What an error of a scheme says, without its name, the command that leads to it, and advice.
 fn first_line(e: &RunError, scheme: &str) -> String {
+    if let RunError::Refused(refusal) = e
+        && !refusal.has_failed
+    {
+        return format!("it does not support the device: {}", refusal.reason);
+    }
     let text = e.to_string();
     let line = text.lines().next().unwrap_or_default();
     line.strip_prefix(&format!("scheme {scheme}: ")).unwrap_or(line).to_string()

@@ -2,7 +2,7 @@
 //! file.
 
 use crate::parameters::{Parameter, Parameters};
-use wordline_device::ProgramBuffer;
+use wordline_device::{Packing, ProgramBuffer};
 use wordline_flash::{Medium, ProgramRule};
 use wordline_ftl::{
     DriveInfo, EarlierBits, FreeOrder, Hooks, IdleHold, Layout, MapKind, Pool, PoolId, Refusal, Region,
@@ -54,10 +54,11 @@ pub(crate) fn take_earlier_bits(p: &mut Parameters) -> EarlierBits {
 /// The mode in which the pages of a wordline are programmed one by one: the one wanted, or the densest.
 ///
 /// # Errors
-/// A refusal where the flash lacks the mode, or programs whole wordlines in it.
+/// A refusal where the flash lacks the mode, or programs whole wordlines in it; `more` is what else would have to be set.
 pub(crate) fn by_page(
     medium: &Medium,
     wanted: Option<CellMode>,
+    more: &str,
     refuse: impl Fn(String) -> Refusal,
 ) -> Result<CellMode, Refusal> {
     let mode = wanted.unwrap_or(medium.densest());
@@ -75,10 +76,16 @@ pub(crate) fn by_page(
             Err(refuse(format!(
                 "its {mode} mode programs {pages} pages in one operation, so the scheme cannot choose a \
                  page type; set {key}.one_shot=false and {key}.program={each}, the share of each page in \
-                 {whole}"
+                 {whole}{more}"
             )))
         }
     }
+}
+
+/// What a scheme that decides about the pages of each write needs besides, where the drive packs writes as they arrive.
+pub(crate) fn unpacked(drive: &DriveInfo) -> &'static str {
+    let packs = drive.spec.packing == Packing::Page && drive.geometry.units_per_page(0) > 1;
+    if packs { ", and mapping.packing=off, since it is chosen for each write" } else { "" }
 }
 
 /// Default size of an SLC cache if the device file has none: a twentieth of a plane.

@@ -56,7 +56,7 @@ impl Windows {
     /// A refusal where the flash cannot be programmed page by page in two modes.
     pub fn layout(&self, drive: &DriveInfo, refuse: impl Fn(String) -> Refusal) -> Result<Layout, Refusal> {
         let medium = layout::only_medium(drive, &refuse)?;
-        let mode = layout::by_page(medium, self.mode, &refuse)?;
+        let mode = layout::by_page(medium, self.mode, "", &refuse)?;
         let Some(slc) = medium.mode(CellMode::Slc) else {
             return Err(refuse("its windows start in SLC mode, which its flash does not support".into()));
         };

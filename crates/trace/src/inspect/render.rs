@@ -284,11 +284,11 @@ fn render_faults(inspection: &Inspection, out: &mut String) {
         let binary = first.is_some_and(|u| !matches!(u.at, Position::Line(_)));
         let part = if binary { "record" } else { "line" };
         let s = if inspection.unusable.count == 1 { "" } else { "s" };
-        let _ = writeln!(out, "\n{} {part}{s} cannot be used:", grouped(inspection.unusable.count));
+        let _ = writeln!(out, "\n{} {part}{s} cannot be used:", inspection.unusable.counted());
         for u in &inspection.unusable.first {
             let _ = writeln!(out, "  {:>12}  {}", place(u.file.as_deref(), u.at), u.reason);
         }
-        let more = inspection.unusable.count - inspection.unusable.first.len() as u64;
+        let more = inspection.unusable.places - inspection.unusable.first.len() as u64;
         if more > 0 {
             let _ = writeln!(out, "  {:>12}  and {} more", "", grouped(more));
         }

@@ -196,7 +196,7 @@ mod tests {
                     ));
                 }
                 Event::Aside(_) => {}
-                Event::Unusable(reason) => panic!("{}: {reason}", format.name),
+                Event::Unusable(reason) | Event::Lost(_, reason) => panic!("{}: {reason}", format.name),
             }
         }
         out

@@ -67,6 +67,8 @@ pub(crate) enum Event {
     Aside(u64),
     /// Not part of the grammar, or an impossible request; with the reason.
     Unusable(String),
+    /// A part of the file with this many requests, where that is known, which cannot be read; with the reason.
+    Lost(Option<u64>, String),
 }
 
 /// Position of a reader.

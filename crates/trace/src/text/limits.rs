@@ -1,7 +1,7 @@
 //! Options of several workloads whose values are limited.
 
 use crate::text::parameter::Options;
-use wordline_units::{Fraction, SimDuration};
+use wordline_units::{Count, Fraction, SimDuration};
 
 /// A fraction from 0 to 1.
 pub fn share(options: &mut Options, key: &str, default: Fraction) -> Fraction {
@@ -18,6 +18,15 @@ pub fn number(options: &mut Options, key: &str, default: u64, allowed: std::ops:
     let given = options.get::<wordline_units::Count>(key, &range).map_or(default, |c| c.0);
     if !allowed.contains(&given) {
         options.reject(key, format!("{given} is out of range"), &range, "");
+    }
+    given
+}
+
+/// The number of requests after which a workload stops, if one is given: `over` that of its options.
+pub fn requests(options: &mut Options, over: Option<u64>) -> Option<u64> {
+    let given = over.or(options.get::<Count>("requests", "1 or more").map(|count| count.0));
+    if given == Some(0) {
+        options.reject("requests", "the number of requests is 0".into(), "1 or more", "");
     }
     given
 }

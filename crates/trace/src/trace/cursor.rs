@@ -34,13 +34,15 @@ pub(crate) struct Cursor {
     wanted: Option<String>,
     wanted_number: Option<u16>,
     asides: u64,
+    /// How many requests the last unusable item stands for, where that is known.
+    lost: Option<u64>,
 }
 
 impl Cursor {
     /// A pass over all volumes, or over the one called `wanted`.
     pub fn new(source: &Source, reader: Box<dyn RecordReader>, wanted: Option<&str>) -> Cursor {
         let wanted = wanted.map(str::to_string);
-        Cursor { source: source.clone(), reader, wanted, wanted_number: None, asides: 0 }
+        Cursor { source: source.clone(), reader, wanted, wanted_number: None, asides: 0, lost: None }
     }
 
     /// Steps to the next request, in whole blocks, or to an error.
@@ -74,10 +76,22 @@ impl Cursor {
                     }
                     return Ok(Some(Step::Request(record)));
                 }
-                Event::Unusable(reason) => return Ok(Some(Step::Unusable(reason))),
+                Event::Unusable(reason) => {
+                    self.lost = Some(1);
+                    return Ok(Some(Step::Unusable(reason)));
+                }
+                Event::Lost(requests, reason) => {
+                    self.lost = requests;
+                    return Ok(Some(Step::Unusable(reason)));
+                }
                 Event::Aside(n) => self.asides += n,
             }
         }
+    }
+
+    /// How many requests the last unusable item stands for; `None` if only the file's writer knew.
+    pub fn lost(&self) -> Option<u64> {
+        self.lost
     }
 
     #[cold]

@@ -16,18 +16,19 @@ pub(crate) fn judge(
     in_order: bool,
 ) -> Result<(), WorkloadError> {
     let mut problems = Vec::new();
-    let bad = scan.unusable.count;
+    let (bad, places) = (scan.unusable.count, scan.unusable.places);
     if bad > 0 && !skip_bad {
         let mut lines = scan.unusable.first.iter().take(5).peekable();
         let first = lines.peek().map_or(label.to_string(), |u| place_in(label, u.file.as_deref(), u.at));
         let binary = scan.unusable.first.first().is_some_and(|u| !matches!(u.at, Position::Line(_)));
         let parts = if binary { "records" } else { "lines" };
-        let mut what = format!("{} of {} {parts} cannot be used:", grouped(bad), grouped(bad + scan.usable));
+        let (lost, all) = (scan.unusable.counted(), grouped(bad + scan.usable));
+        let mut what = format!("{lost} of {all} {parts} cannot be used:");
         for u in lines {
             what += &format!("\n    {}: {}", place(u.file.as_deref(), u.at), u.reason);
         }
-        if bad > 5 {
-            what += &format!("\n    and {} more", grouped(bad - 5));
+        if places > 5 {
+            what += &format!("\n    and {} more", grouped(places - 5));
         }
         problems.push(
             Problem::new(ErrorKind::Content, first, what)
@@ -38,8 +39,8 @@ pub(crate) fn judge(
                     forced(identified)
                 )),
         );
-    } else if bad > scan.usable {
-        let what = format!("{} lines cannot be used and only {} can", grouped(bad), grouped(scan.usable));
+    } else if places > scan.usable {
+        let what = format!("{} lines cannot be used and only {} can", grouped(places), grouped(scan.usable));
         problems.push(
             Problem::new(ErrorKind::Content, label, what)
                 .allowed("with skip=bad, more usable lines than unusable ones")

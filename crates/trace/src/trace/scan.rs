@@ -5,6 +5,7 @@
 use crate::error::{ErrorKind, Problem, WorkloadError};
 use crate::reading::record::Position;
 use crate::requests::pages::PageSet;
+use crate::text::numbers::grouped;
 use crate::trace::cursor::{Cursor, Found, Step};
 use serde::Serialize;
 use wordline_units::{HostOp, LBA_BYTES};
@@ -27,8 +28,12 @@ pub struct UnusableLine {
 /// Unusable positions in a trace.
 #[derive(Clone, Default, PartialEq, Eq, Debug, Serialize)]
 pub struct Unusable {
-    /// Their number.
+    /// The number of requests lost there, one for a line.
     pub count: u64,
+    /// Whether more may be lost: the rest of a file cannot be read.
+    pub at_least: bool,
+    /// The number of positions.
+    pub places: u64,
     /// The first of them, up to a limit.
     pub first: Vec<UnusableLine>,
 }
@@ -45,6 +50,14 @@ pub struct StepBack {
     pub time_ns: u64,
     /// The latest time before it.
     pub after_ns: u64,
+}
+
+impl Unusable {
+    /// `4,096`, or `at least 1`.
+    pub(crate) fn counted(&self) -> String {
+        let count = grouped(self.count);
+        if self.at_least { format!("at least {count}") } else { count }
+    }
 }
 
 /// Requests that are earlier than a previous one.
@@ -199,7 +212,10 @@ impl Pass<'_> {
                 None => break,
                 Some(Step::Unusable(reason)) => {
                     let unusable = &mut self.scan.unusable;
-                    unusable.count += 1;
+                    let lost = self.cursor.lost();
+                    unusable.count += lost.unwrap_or(1);
+                    unusable.at_least |= lost.is_none();
+                    unusable.places += 1;
                     if unusable.first.len() < KEPT {
                         let (file, at) = (self.cursor.part(), self.cursor.position());
                         unusable.first.push(UnusableLine { file, at, reason });

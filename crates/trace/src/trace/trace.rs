@@ -27,7 +27,7 @@ use crate::trace::sorted::Sorted;
 use crate::trace::spelling::{Parts, check_is_there, parts};
 use serde_json::{Value, json};
 use std::sync::Arc;
-use wordline_units::{Count, HostOp, Listed, Message, SimDuration};
+use wordline_units::{HostOp, Listed, Message, SimDuration};
 
 /// How a trace without times is replayed: with the queue depth of a SATA drive.
 const WITHOUT_CLOCK: Pacing = Pacing::Closed { queue_depth: 32, threads: 1 };
@@ -168,10 +168,7 @@ impl Trace {
         if pacing != Pacing::Open && o.text("speedup").is_some() {
             o.reject("speedup", "a closed loop has no arrival times to scale".into(), "one of the two", "");
         }
-        let requests = over.requests.or(o.get::<Count>("requests", "1 or more").map(|c| c.0));
-        if requests == Some(0) {
-            o.reject("requests", "the number of requests is 0".into(), "1 or more", "");
-        }
+        let requests = crate::text::limits::requests(&mut o, over.requests);
         let duration = crate::text::limits::duration(&mut o, "a time such as 10s");
         let loops = crate::text::limits::number(&mut o, "loops", 1, 1..=1_000_000);
         let bytes = o.get::<ByteBound>("bytes", "a size such as 10GiB, or 3x the drive");

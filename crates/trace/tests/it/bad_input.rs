@@ -5,8 +5,8 @@ use std::io::Write;
 use std::path::Path;
 use tempfile::TempDir;
 use wordline_trace::{
-    DriveShape, ErrorKind, FORMATS, Inspection, Overrides, Pacing, Position, Trace, WorkloadError, inspect,
-    render_inspection,
+    DriveShape, ErrorKind, FORMATS, Form, Inspection, Losses, Overrides, Pacing, Pipeline, Position, Trace,
+    WorkloadError, inspect, render_inspection,
 };
 use wordline_units::HostRequest;
 
@@ -182,6 +182,42 @@ fn part_of_a_table_with_unusable_lines_is_read() {
             " --format 'csv:offset=sector:sector,op=op,size=size:sector,time=ts:ms'` lists them",
         ],
     );
+}
+
+/// A damaged block of 4,096 of 5,000 requests was once "1 of 905 records".
+#[test]
+fn damaged_block_counts_all_its_requests() {
+    let folder = Folder::new();
+    let mut content = vec![];
+    let form = Form::of("t.wl", None, Losses::Refuse).unwrap();
+    let from = folder.file("t.csv", msr(5000).as_bytes());
+    Pipeline::read(&from).unwrap().write(&form, &mut content).unwrap();
+    let broken = |at: usize| {
+        let mut content = content.clone();
+        content[at] ^= 0x10;
+        folder.file("t.wl", &content)
+    };
+    let path = broken(1000);
+    says(&fault(&path), &["4,096 of 5,000 records cannot be used", "a block of 4,096 requests is damaged"]);
+    let found = inspect(&path).unwrap();
+    assert_eq!((found.unusable.count, found.unusable.places, found.requests), (4096, 1, 904));
+    assert!(render_inspection(&found).contains("4,096 records cannot be used"));
+    let text = format!("{path}:skip=bad");
+    assert_eq!(all(&text).len(), 904);
+    assert_eq!(parse(&text).unwrap().resolved()["skipped"], 4096);
+    // How many were in the rest of a file nobody knows.
+    let cut = folder.file("cut.wl", &content[..content.len() * 9 / 10]);
+    says(
+        &fault(&cut),
+        &["at least 1 of 4,097 records cannot be used", "the file is truncated within a block"],
+    );
+}
+
+#[test]
+fn number_of_requests_is_not_zero() {
+    let folder = Folder::new();
+    let path = folder.file("t.csv", msr(50).as_bytes());
+    says(&fault(&format!("{path}:requests=0")), &["the number of requests is 0", "1 or more"]);
 }
 
 #[test]

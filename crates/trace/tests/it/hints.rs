@@ -539,3 +539,18 @@ fn what_a_table_lacks_is_named() {
         assert!(proposed(&said).is_empty() && said.contains(says), "{says:?}: {said}");
     }
 }
+
+/// A size in a column called `kib` was once proposed in units of the pages that another column counts.
+#[test]
+fn title_that_is_a_unit_is_the_unit() {
+    let row = |n: u64| format!("{n};{};{};{}\n", ["r", "w"][n as usize % 2], n * 7919 % 500, 8 + n % 3 * 4);
+    let case = file(format!("ts_ms;dir;page;kib\n{}", rows(200, row)).as_bytes());
+    let all = proposed(&refusal(&case));
+    assert!(
+        all.iter().all(|options| options.contains("size=kib:KiB") && options.contains("op=dir")),
+        "{all:?}"
+    );
+    let found = read(&case, &chosen(&all, &["offset=page:4KiB"]));
+    assert_eq!((found.requests, found.unusable.count), (200, 0));
+    assert!((found.mean_write_kib - 12.0).abs() < 0.2, "{}", found.mean_write_kib);
+}

@@ -192,6 +192,11 @@ fn units_said(table: &Table, n: usize) -> Vec<Unit> {
         return [("4KiB", 4 << 10), ("8KiB", 8 << 10), ("16KiB", 16 << 10)].map(of).to_vec();
     }
     let title = table.titles.as_ref().and_then(|t| t.get(n)).map(String::as_str).unwrap_or_default();
+    // A title that is nothing but its unit.
+    let whole = [("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30)];
+    if let Some(unit) = whole.into_iter().find(|(unit, _)| unit.eq_ignore_ascii_case(title.trim())) {
+        return vec![of(unit)];
+    }
     match unit_of(title) {
         Some(word) if titled_unit(word).is_some() => vec![Unit::Said],
         Some(word) => of_either(word).map(|units| units.map(of).to_vec()).unwrap_or_default(),
@@ -226,7 +231,7 @@ fn requests(format: &Format, sample: &Sample, settings: &Settings) -> Option<Vec
     while let Ok(Some(event)) = reader.next() {
         match event {
             Event::Request(r) if matches!(r.op, HostOp::Read | HostOp::Write) => all.push(r),
-            Event::Unusable(_) => unusable += 1,
+            Event::Unusable(_) | Event::Lost(..) => unusable += 1,
             _ => {}
         }
         if all.len() + unusable > 20 * LINES {

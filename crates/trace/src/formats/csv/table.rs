@@ -125,7 +125,7 @@ const TITLES: [(Role, &str); 6] = [
          end completion complete thread hit miss score percent temperature version cost",
     ),
     (Role::Time, "time timestamp stamp ts init when arrival arrive date issue start"),
-    (Role::Op, "op type kind rw rwbs command cmd direction action operation t opcode request"),
+    (Role::Op, "op type kind rw rwbs command cmd dir direction action operation t opcode request"),
     (Role::Size, "size length len bytes nblk sectors nsec nlb count blocks pages npages"),
     (
         Role::Offset,

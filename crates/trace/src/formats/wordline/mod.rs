@@ -111,7 +111,7 @@ mod tests {
             let Position::Byte(at) = reader.position() else { panic!() };
             match event {
                 Event::Request(r) => records.push(r),
-                Event::Unusable(reason) => faults.push((at, reason)),
+                Event::Unusable(reason) | Event::Lost(_, reason) => faults.push((at, reason)),
                 Event::Aside(_) => panic!(),
             }
         }

@@ -231,7 +231,7 @@ impl Columns {
     }
 
     /// Reads the next block or the footer. Returns what is wrong with it, if anything.
-    fn advance(&mut self) -> io::Result<Option<String>> {
+    fn advance(&mut self) -> io::Result<Option<Event>> {
         self.at = self.window.offset();
         self.next = 0;
         self.block.kinds.clear();
@@ -239,17 +239,18 @@ impl Columns {
         // If the limits of a block are wrong, what follows cannot be found.
         self.stage = Stage::Over;
         if content.starts_with(END) {
-            return self.footer();
+            return Ok(self.footer()?.map(Event::Unusable));
         }
         let Some(head) = content.get(..BLOCK_HEADER).filter(|h| h.starts_with(BLOCK)) else {
             let left = content.len();
             let tag = &content[..left.min(4)];
             let is_cut = left < BLOCK_HEADER && (BLOCK.starts_with(tag) || END.starts_with(tag));
-            return Ok(Some(if is_cut {
+            let reason = if is_cut {
                 self.truncated("before its footer")
             } else {
                 self.rest_is_lost("neither a block nor the footer found here")
-            }));
+            };
+            return Ok(Some(Event::Lost(None, reason)));
         };
         let (requests, raw, stored) = (u32_at(head, 4), u32_at(head, 8) as usize, u32_at(head, 12) as usize);
         let first = u64_at(head, 16);
@@ -259,10 +260,10 @@ impl Columns {
             || raw > LARGEST
             || stored > raw
         {
-            return Ok(Some(self.rest_is_lost("the header of a block is damaged")));
+            return Ok(Some(Event::Lost(None, self.rest_is_lost("the header of a block is damaged"))));
         }
         let Some(payload) = content.get(BLOCK_HEADER..BLOCK_HEADER + stored) else {
-            return Ok(Some(self.truncated("within a block")));
+            return Ok(Some(Event::Lost(None, self.truncated("within a block"))));
         };
         self.stage = Stage::Blocks;
         let sound = XxHash3_64::oneshot(payload) == u64_at(head, 24);
@@ -289,8 +290,9 @@ impl Columns {
         if let Err(reason) = outcome {
             self.block.kinds.clear();
             self.lost += requests as u64;
-            let requests = grouped(requests as u64);
-            return Ok(Some(format!("a block of {requests} requests is damaged: {reason}")));
+            let named = grouped(requests as u64);
+            let reason = format!("a block of {named} requests is damaged: {reason}");
+            return Ok(Some(Event::Lost(Some(requests as u64), reason)));
         }
         Ok(None)
     }
@@ -363,11 +365,11 @@ impl RecordReader for Columns {
                 Stage::Header => {
                     let header = self.header()?;
                     self.stage = if header.is_ok() { Stage::Blocks } else { Stage::Over };
-                    header.err()
+                    header.err().map(Event::Unusable)
                 }
             };
-            if let Some(reason) = fault {
-                return Ok(Some(Event::Unusable(reason)));
+            if fault.is_some() {
+                return Ok(fault);
             }
         }
     }

@@ -11,7 +11,7 @@ use wordline_trace::{
     ByteBound, DriveShape, ErrorKind, Limit, Overrides, Pacing, Parameter, Pauses, Pausing, Problem,
     RandomStream, WorkloadError, readable_bytes,
 };
-use wordline_units::{Bytes, Count, Fraction, HostOp, HostRequest, LBA_BYTES, Lba, SimDuration, SimTime};
+use wordline_units::{Bytes, Fraction, HostOp, HostRequest, LBA_BYTES, Lba, SimDuration, SimTime};
 
 /// Default number of requests of a workload without limits.
 const DEFAULT_REQUESTS: u64 = 1_000_000;
@@ -119,10 +119,7 @@ pub(crate) struct Bounds {
 
 impl Bounds {
     pub fn of(o: &mut Options, over: Overrides) -> Bounds {
-        let requests = over.requests.or(o.get::<Count>("requests", "1 or more").map(|c| c.0));
-        if requests == Some(0) {
-            o.reject("requests", "the number of requests is 0".into(), "1 or more", "");
-        }
+        let requests = wordline_trace::options::requests(o, over.requests);
         let duration = wordline_trace::options::duration(o, "a time such as 10s");
         let bytes = o.get::<ByteBound>("bytes", "a size such as 10GiB, or 3x the drive");
         Bounds { requests, duration, bytes }

@@ -16,7 +16,7 @@ use wordline_trace::{
     ByteBound, DriveShape, ErrorKind, Fit, Limit, Overrides, Pacing, Parameter, Pauses, Pausing, Placement,
     Problem, QueueDepth, Ratio, RequestStream, WorkloadError, readable_bytes,
 };
-use wordline_units::{Count, LBA_BYTES, SimDuration};
+use wordline_units::{LBA_BYTES, SimDuration};
 
 /// The options of every twin.
 pub const TWIN_OPTIONS: &[Parameter] = &[
@@ -129,10 +129,7 @@ impl Twin {
         };
         let mut o = Options::parse(head, options);
         o.check_known(TWIN_OPTIONS);
-        let requests = over.requests.or(o.get::<Count>("requests", "1 or more").map(|c| c.0));
-        if requests == Some(0) {
-            o.reject("requests", "the number of requests is 0".into(), "1 or more", "");
-        }
+        let requests = wordline_trace::options::requests(&mut o, over.requests);
         let duration = wordline_trace::options::duration(&mut o, "a time such as 1h");
         let bytes = o.get::<ByteBound>("bytes", "a size such as 10GiB, or 3x the drive");
         let scale = wordline_trace::options::number(&mut o, "scale", 1, 1..=65_536);
