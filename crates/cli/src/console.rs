@@ -105,7 +105,7 @@ impl Console {
     }
 
     /// A bar on a terminal, nothing in a pipe.
-    pub(crate) fn bar(&self, setup: &Setup, runs: usize) -> Bar {
+    pub(crate) fn bar(&self, setup: &Setup, runs: usize) -> Bar<'_> {
         // Counting may take a pass over the workload.
         let requests = if self.watched { setup.expected_requests() } else { None };
         self.bar_of_runs(runs, requests)
@@ -124,14 +124,14 @@ impl Console {
     }
 
     /// The same for a run of this many requests.
-    pub(crate) fn bar_of(&self, requests: u64) -> Bar {
+    pub(crate) fn bar_of(&self, requests: u64) -> Bar<'_> {
         self.bar_of_runs(1, Some(requests))
     }
 
     /// The same for runs of so many requests each, if that is known.
-    pub(crate) fn bar_of_runs(&self, runs: usize, requests: Option<u64>) -> Bar {
+    pub(crate) fn bar_of_runs(&self, runs: usize, requests: Option<u64>) -> Bar<'_> {
         if !self.watched {
-            return Bar { bar: ProgressBar::hidden(), completed: vec![0; runs] };
+            return Bar { bar: ProgressBar::hidden(), completed: vec![0; runs], begins: None };
         }
         let bar = match requests {
             Some(n) => ProgressBar::new(n * runs as u64)
@@ -141,7 +141,7 @@ impl Console {
         };
         bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(8));
         bar.enable_steady_tick(Duration::from_millis(200));
-        Bar { bar, completed: vec![0; runs] }
+        Bar { bar, completed: vec![0; runs], begins: None }
     }
 }
 
@@ -173,13 +173,24 @@ fn rate(per_second: f64) -> String {
 }
 
 /// How far some runs are.
-pub(crate) struct Bar {
+pub(crate) struct Bar<'a> {
     bar: ProgressBar,
     completed: Vec<u64>,
+    /// A line for when the runs have begun.
+    begins: Option<(&'a Console, String)>,
 }
 
-impl Bar {
+impl<'a> Bar<'a> {
+    /// The same bar, with a line above it once the runs have begun: not for those that are refused.
+    pub(crate) fn begins_with(mut self, console: &'a Console, line: String) -> Bar<'a> {
+        self.begins = Some((console, line));
+        self
+    }
+
     pub(crate) fn update(&mut self, p: Progress) -> ControlFlow<()> {
+        if let Some((console, line)) = self.begins.take() {
+            self.bar.suspend(|| console.note(&line));
+        }
         if let Some(run) = self.completed.get_mut(p.run) {
             *run = p.completed;
         }
@@ -188,7 +199,7 @@ impl Bar {
     }
 }
 
-impl Drop for Bar {
+impl Drop for Bar<'_> {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
     }

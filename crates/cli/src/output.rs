@@ -129,11 +129,33 @@ impl Sink {
     }
 }
 
+/// A folder under a lock that ends with its file; none where the system has no such locks.
+#[cfg(target_os = "linux")]
+fn locked(folder: &Path) -> Result<Option<File>, Failure> {
+    use rustix::fs::{FlockOperation, flock};
+    let Ok(file) = File::open(folder) else { return Ok(None) };
+    match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+        Err(rustix::io::Errno::WOULDBLOCK) => Err(Failure::Input(format!(
+            "{}: another command is about to write its results here\n  allowed: a folder of its own for each \
+             command, or one after the other",
+            folder.display()
+        ))),
+        _ => Ok(Some(file)),
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn locked(_: &Path) -> Result<Option<File>, Failure> {
+    Ok(None)
+}
+
 /// The folder that `--out` names. Created folders that stay empty are removed.
 pub(crate) struct Folder {
     path: PathBuf,
     /// The outermost first.
     made: Vec<PathBuf>,
+    /// The folder itself, locked: what two commands write into it may be of different runs.
+    _locked: Option<File>,
 }
 
 impl Drop for Folder {
@@ -152,11 +174,12 @@ impl Folder {
         let missing = figures.ancestors().take_while(|f| !f.as_os_str().is_empty() && !f.exists());
         let mut made: Vec<PathBuf> = missing.map(Path::to_path_buf).collect();
         made.reverse();
-        let folder = Folder { path: target.to_path_buf(), made };
+        let mut folder = Folder { path: target.to_path_buf(), made, _locked: None };
         fs::create_dir_all(&figures).map_err(|e| refused(target, &e))?;
         for folder in [target, &figures] {
             temporary(&folder.join("report.json")).map_err(|e| refused(folder, &e))?;
         }
+        folder._locked = locked(target)?;
         Ok(folder)
     }
 
@@ -211,6 +234,20 @@ mod tests {
     use super::*;
     use crate::advice::Record;
     use wordline_schemes::Registry;
+
+    /// Page and JSON in a folder once were of different runs.
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn folder_of_a_command_at_work_is_refused() {
+        let place = tempfile::tempdir().unwrap();
+        let target = place.path().join("out");
+        let first = Folder::open(&target).unwrap();
+        let e = Folder::open(&target).err().unwrap().to_string();
+        assert!(e.contains("another command is about to write its results here"), "{e}");
+        assert!(target.join("figures").is_dir(), "the second leaves what the first has made");
+        drop(first);
+        Folder::open(&target).unwrap();
+    }
 
     /// A full disk or a file in the way costs what it concerns, and not the report.
     #[test]

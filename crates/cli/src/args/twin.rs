@@ -56,9 +56,12 @@ pub(crate) struct TwinFitArgs {
     /// Force the trace format, as for --workload
     #[arg(long, value_name = "FORMAT")]
     pub(crate) format: Option<String>,
-    /// Write the twin to FILE, for --workload
+    /// Write the twin to this file, for --workload
     #[arg(long, value_name = "TWIN.toml")]
     pub(crate) out: Option<String>,
+    /// Overwrite an existing file
+    #[arg(long, requires = "out")]
+    pub(crate) force: bool,
     /// Name of the twin
     #[arg(long, value_name = "TEXT", default_value = "fitted to a trace")]
     pub(crate) title: String,

@@ -97,15 +97,20 @@ pub(crate) fn run(args: &RunArgs, console: &Console) -> Result<(), Failure> {
     }
     setup.spelling(&args.scheme)?;
     console.warn_of(&setup.device);
-    console.note(&forecast(&setup, &args.scheme, threads(args.what.threads)));
+    let begins = forecast(&setup, &args.scheme, threads(args.what.threads));
     let comparison = if !args.files().any() {
-        together(&setup, &spec, std::slice::from_ref(&args.scheme), &args.what, console)?
+        let scheme = std::slice::from_ref(&args.scheme);
+        let mut bar = console.bar(&setup, setup.spec.replicas as usize).begins_with(console, begins);
+        let threads = threads(args.what.threads);
+        let comparison = wordline_run::compare(&setup, scheme, threads, &mut |p| bar.update(p))?;
+        drop(bar);
+        shifted(comparison, (&setup, &spec), scheme, &args.what, console)?
     } else if args.what.twin_sensitivity {
         let what = "--log, --completions and --timeline record one run; leave --twin-sensitivity out";
         return Err(Failure::Input(what.to_string()));
     } else {
         let recording = Recording::open(&args.files())?;
-        let mut bar = console.bar(&setup, 1);
+        let mut bar = console.bar(&setup, 1).begins_with(console, begins);
         let update = &mut |p| bar.update(p);
         Comparison::new(vec![wordline_run::run_recorded(&setup, &args.scheme, recording, update)?])
     };
@@ -182,18 +187,6 @@ pub(crate) fn demo(args: &DemoArgs, console: &Console) -> Result<(), Failure> {
 pub(crate) fn threads(asked: Option<u16>) -> usize {
     let cores = || std::thread::available_parallelism().map_or(1, |n| n.get());
     asked.map_or_else(cores, |n| n as usize)
-}
-
-/// The runs, and those on the shifted twin if requested.
-fn together(
-    setup: &Setup,
-    spec: &RunSpec,
-    schemes: &[String],
-    what: &What,
-    console: &Console,
-) -> Result<Comparison, Failure> {
-    let comparison = compared(setup, schemes, threads(what.threads), console)?;
-    shifted(comparison, (setup, spec), schemes, what, console)
 }
 
 /// A comparison with the runs on the shifted twin, if requested.

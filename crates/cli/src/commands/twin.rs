@@ -121,7 +121,7 @@ const DRIVE: &str = "demo-8gb";
 const LARGEST: u64 = 4 << 40;
 
 pub(crate) fn fit(args: &TwinFitArgs, console: &Console) -> Result<(), Failure> {
-    let sink = args.out.as_deref().map(Sink::open).transpose()?;
+    let sink = args.out.as_deref().map(|out| Sink::open_new(out, args.force)).transpose()?;
     let text = match &args.format {
         Some(format) => with_format(&args.file, format),
         None => args.file.clone(),

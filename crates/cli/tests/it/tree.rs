@@ -99,6 +99,10 @@ fn results_go_to_standard_output_and_errors_do_not() {
     );
     let told = text(&good.stderr);
     assert!(told.starts_with("run: 500 requests, ") && told.lines().count() == 1, "{told}");
+    // Nothing is said of a run that is refused before it begins.
+    let refused = ["run", "--device", "demo-8gb", "--workload", "bursty", "--scheme", "pa-ssd"];
+    let told = text(&wordline(&refused).stderr);
+    assert!(told.starts_with("error: scheme pa-ssd does not support device demo-8gb: "), "{told}");
     let bad = wordline(&["explain", "demo-8bg"]);
     assert_eq!(bad.status.code(), Some(2));
     assert!(bad.stdout.is_empty() && text(&bad.stderr).contains("did you mean \"demo-8gb\"?"));
@@ -179,7 +183,9 @@ fn run_says_beforehand_how_long_it_is() {
     );
     // What a large drive is settled by before the first request, no number of requests foretells.
     let settles = ["run", "--device", "hierarchy-44gb", "--scheme", "conventional", "--workload"];
-    let settled = wordline(&[&settles[..], &["uniform:read=0%,requests=2k", "--initial", "steady"]].concat());
+    let part = ["uniform:read=0%,requests=2k,span=1GiB", "--initial", "steady:3%"];
+    let reachable = ["--set", "gc.trigger=free_blocks:9%"];
+    let settled = wordline(&[&settles[..], &part, &reachable].concat());
     let settled = text(&settled.stderr);
     assert!(
         settled.contains(
