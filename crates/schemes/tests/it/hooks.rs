@@ -31,7 +31,8 @@ impl Scheme for Forgetful {
         "forgetful"
     }
     fn layout(&mut self, drive: &DriveInfo) -> Result<Layout, Refusal> {
-        self.0.layout(drive)
+        let layout = self.0.layout(drive)?;
+        Ok(Layout { enabled_hooks: layout.enabled_hooks.without(Hooks::IDLE), ..layout })
     }
     fn place(&mut self, parcel: &Parcel, view: &View) -> Place {
         self.0.place(parcel, view)
