@@ -243,7 +243,7 @@ def writeback(wordline: str, mebibytes: int, limit: int = 400) -> None:
 
 
 def hour(wordline: str, seconds: int, clients: int) -> None:
-    """Many clients of a drive in a folder: every request is answered, and memory does not grow."""
+    """Run many clients on a drive in a folder: none loses a request, and memory does not grow."""
     folder = Path(tempfile.mkdtemp(prefix="soak-"))
     server = Server(wordline, folder, "--data", folder / "data")
     uri = f"nbd+unix:///?socket={server.socket}"

@@ -3,7 +3,7 @@
 use crate::args::run::{CheckLogArgs, CompareArgs, DemoArgs, RerunArgs, RunArgs, What, Where};
 use crate::args::values::Schemes;
 use crate::commands::forecast::forecast;
-use crate::console::Console;
+use crate::console::{Bar, Console};
 use crate::error::Failure;
 use crate::output::{Folder, Sink};
 use std::path::Path;
@@ -100,10 +100,8 @@ pub(crate) fn run(args: &RunArgs, console: &Console) -> Result<(), Failure> {
     let begins = forecast(&setup, &args.scheme, threads(args.what.threads));
     let comparison = if !args.files().any() {
         let scheme = std::slice::from_ref(&args.scheme);
-        let mut bar = console.bar(&setup, setup.spec.replicas as usize).begins_with(console, begins);
-        let threads = threads(args.what.threads);
-        let comparison = wordline_run::compare(&setup, scheme, threads, &mut |p| bar.update(p))?;
-        drop(bar);
+        let bar = console.bar(&setup, setup.spec.replicas as usize).begins_with(console, begins);
+        let comparison = compared(&setup, scheme, threads(args.what.threads), bar)?;
         shifted(comparison, (&setup, &spec), scheme, &args.what, console)?
     } else if args.what.twin_sensitivity {
         let what = "--log, --completions and --timeline record one run; leave --twin-sensitivity out";
@@ -179,7 +177,9 @@ pub(crate) fn demo(args: &DemoArgs, console: &Console) -> Result<(), Failure> {
         ..RunSpec::new("fair-tlc", "conventional", DEMO_WORKLOAD)
     };
     let schemes = ["conventional", "slc-cache", "sector"].map(str::to_string);
-    let comparison = compared(&Setup::resolve(&spec)?, &schemes, threads(None), console)?;
+    let setup = Setup::resolve(&spec)?;
+    let bar = console.bar(&setup, schemes.len());
+    let comparison = compared(&setup, &schemes, threads(None), bar)?;
     side_by_side(comparison, &rows, outputs, console)
 }
 
@@ -209,9 +209,8 @@ fn compared(
     setup: &Setup,
     schemes: &[String],
     threads: usize,
-    console: &Console,
+    mut bar: Bar<'_>,
 ) -> Result<Comparison, Failure> {
-    let mut bar = console.bar(setup, schemes.len() * setup.spec.replicas as usize);
     Ok(wordline_run::compare(setup, schemes, threads, &mut |p| bar.update(p))?)
 }
 

@@ -39,7 +39,7 @@ fn the_verdict_of_a_twin_is_printed_and_the_twin_runs() {
     for line in out.lines().filter(|line| !line.trim().is_empty()) {
         assert!(head.contains(&format!("# {line}").trim_end()), "{line} is not in\n{}", head.join("\n"));
     }
-    // As the commands beside it, it replaces a file only if told to.
+    // Like its sibling commands, it replaces a file only with --force.
     let again = ["twin", "fit", "t.csv", "--out", "my.toml"];
     let (code, _, err) = wordline(folder.path(), &again);
     assert_eq!((code, err.as_str()), (2, "error: my.toml: file exists; --force overwrites it\n"));

@@ -122,7 +122,7 @@ impl Blocks {
     /// Whether blocks of a region are like those of the home region, with which it shares the erased ones.
     #[inline]
     pub(crate) fn is_like_home(&self, region: RegionId) -> bool {
-        // Mostly it is that one, of which nothing need be looked up.
+        // Usually it is the home region itself, which needs no lookup.
         region == self.home || {
             let [a, b] = [self.home, region].map(|r| &self.regions[r.index()].region);
             a.pool == b.pool && a.mode == b.mode
