@@ -253,6 +253,15 @@ def test_what_has_finished_makes_a_page_without_a_run(wordline, tmp_path):
     assert "hold under every reading," in whole
 
 
+@pytest.mark.parametrize(("paper", "figure"), [("hyssd", "2a"), ("raro", "table-fit")])
+def test_a_figure_of_formulas_alone_needs_no_run(wordline, paper, figure):
+    asked = ("reproduce", paper, "--figure", figure, "--out", "p")
+    assert "none to do" in wordline(*asked, "--dry-run").out
+    done = wordline(*asked)
+    assert done.code == 0
+    assert f"{figure}.csv" in done.out
+
+
 def test_runs_that_are_all_refused_make_a_page(wordline):
     asked = ("reproduce", "ips", "--figure", "12a", "--scale", "64", "--out", "p")
     read_as = ("--reading", "split=traditional", "--only", "cooperative-burst/*/Cooperative")

@@ -254,7 +254,7 @@ def _check_only(read: Paper, scope: Scope, asked: Mapping[str, Run]) -> None:
             raise UserError(
                 f"--only {pattern}: matches no run; allowed: GROUP/WORKLOAD/SCHEME, groups {groups}"
             )
-    if not asked:
+    if scope.only and not asked:
         raise UserError(
             f"--only {' '.join(scope.only)}: matches no run of "
             f"{', '.join(f'figure {name}' for name in scope.figures) or read.name}"
