@@ -237,7 +237,7 @@ def test_what_has_finished_makes_a_page_without_a_run(wordline, tmp_path):
     assert "8 runs done" in wordline(*main).out
     part = wordline(*asked, "--finished").out
     assert "0 runs done and 8 found" in part
-    assert "hold under every reading that was run" in part
+    assert "put to the test under the readings that were run" in part
     assert "not run; `--reading split=traditional` does" in (tmp_path / "p/README.md").read_text()
     assert "8 runs done and 8 found" in wordline(*asked).out
     kept = sorted((tmp_path / "p/runs").iterdir(), key=lambda file: file.stat().st_mtime_ns)
@@ -245,12 +245,12 @@ def test_what_has_finished_makes_a_page_without_a_run(wordline, tmp_path):
     kept[-1].unlink()
     part = wordline(*asked, "--finished").out
     assert "0 runs done and 15 found" in part
-    assert "hold under every reading that was run" in part
+    assert "put to the test under the readings that were run" in part
     assert "so far, `--reading" in (tmp_path / "p/README.md").read_text()
     kept[-1].write_bytes(last)
     whole = wordline(*asked, "--finished").out
     assert "0 runs done and 16 found" in whole
-    assert "hold under every reading," in whole
+    assert "put to the test under any reading" in whole
 
 
 @pytest.mark.parametrize(("paper", "figure"), [("hyssd", "2a"), ("raro", "table-fit")])
@@ -260,6 +260,7 @@ def test_a_figure_of_formulas_alone_needs_no_run(wordline, paper, figure):
     done = wordline(*asked)
     assert done.code == 0
     assert f"{figure}.csv" in done.out
+    assert "0 of 0" not in done.out
 
 
 def test_runs_that_are_all_refused_make_a_page(wordline):

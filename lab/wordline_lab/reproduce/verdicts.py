@@ -105,8 +105,9 @@ def verdict(judged: Sequence[Judged], readings: str = "", *, in_words: bool = Fa
     others = Counter(j.verdict for j in results)
     whole = len(tested) == len(results)
     text = f"{_holding(tested)} results {'' if whole else 'put to the test '}hold"
-    if in_words and not tested:
-        text = "no result was put to the test"
+    if not tested:
+        under = {ALL: " under any reading", PART: " under the readings that were run"}
+        text = f"no result was put to the test{under.get(readings, '')}"
     elif readings in (ALL, PART):
         there = counts(tested)
         text += " under every reading" + (" that was run" if readings == PART else "")
