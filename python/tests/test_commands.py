@@ -1,6 +1,7 @@
 """How a command that is done in Python ends when its output cannot be written."""
 
 import errno
+import fcntl
 import os
 import subprocess
 import sys
@@ -52,3 +53,32 @@ def test_file_that_cannot_be_written_is_named(tmp_path):
         write_whole(tmp_path / "b.json", b"x")
     assert raised.value.filename == str(tmp_path / "b.json")
     assert [p.name for p in tmp_path.iterdir()] == ["b.json"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "sweep --scheme conventional --workload uniform:requests=50",
+        "atlas --scheme conventional --workload uniform:requests=50 --seeds 2",
+        "lifetime --on 1 --scheme conventional --workload uniform:requests=50",
+        "pts wsat --scheme conventional",
+        "model hyssd --workload uniform:requests=50",
+    ],
+)
+def test_a_folder_that_another_command_writes_is_refused(wordline, tmp_path, words):
+    out = tmp_path / "new" / "out"
+    out.mkdir(parents=True)
+    other = os.open(out, os.O_RDONLY)
+    fcntl.flock(other, fcntl.LOCK_EX)
+    command = [*words.split(), "--out", out, "--device"]
+    refused = wordline(*command, "demo-8gb")
+    assert refused.code == 2
+    said = "another command is about to write its results here\n  allowed: a folder of its own for "
+    assert f"{out}: {said}" in refused.err
+    # The lock goes with whoever has it; nothing is left of a command that comes to nothing.
+    os.close(other)
+    out.rmdir()
+    failed = wordline(*command, "nothing.toml")
+    assert failed.code == 2
+    assert "nothing.toml" in failed.err
+    assert not out.exists()

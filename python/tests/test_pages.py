@@ -70,6 +70,7 @@ def made(tmp_path_factory):
 
     keep("run", _wordline.html(reports[:1], ([], [])))
     keep("comparison of twelve", _wordline.html(reports[:12], ([], [])))
+    keep("overload", _wordline.html([overloaded(reports[0]), *reports[1:12]], ([], [])))
     keep(
         "comparison of two",
         _wordline.html(reports[:2], ([("pa-ssd", "it is not for this one")], [])),
@@ -127,6 +128,13 @@ def hostile(report: dict) -> str:
     report["workload"]["name"] = "bursty:" + ",".join(f"option_{i}={i}MB/s" for i in range(30))
     report["hints"] = [evil]
     return json.dumps(report)
+
+
+def overloaded(report: str) -> str:
+    """Return a report of a drive that admits no request."""
+    told = json.loads(report)
+    told["config"]["pacing"] = {"open": {"queue_depth": 0}}
+    return json.dumps(told)
 
 
 def renamed(scheme: dict, number: int) -> dict:
@@ -205,6 +213,18 @@ def test_page_of_many_schemes_is_short_light_and_soon_there(made, browser):
     tab.goto(made["comparison of many"].as_uri())
     ready = "performance.getEntriesByType('navigation')[0].domComplete"
     assert tab.evaluate(ready) <= 1000
+    tab.close()
+
+
+def test_decision_fits_beside_its_picture(made, browser):
+    tab = browser.new_page()
+    for kind in ("comparison of twelve", "replicas", "overload"):
+        tab.goto(made[kind].as_uri())
+        for width in (700, 1000, 1100, 1280):
+            tab.set_viewport_size({"width": width, "height": 900})
+            lacks = "(box) => box.scrollWidth - box.clientWidth"
+            assert tab.locator("#decision .scroll").evaluate(lacks) == 0, f"{kind}, {width} px"
+    assert "overloaded" in tab.locator("#decision").inner_text()
     tab.close()
 
 

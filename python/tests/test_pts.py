@@ -197,8 +197,8 @@ def test_folder_that_cannot_be_written_is_refused_first(
     (tmp_path / "file").touch()
     test = ["pts", "wsat", "--device", "fair-tlc", "--scheme", "conventional", "--cell", "1s"]
     done = wordline(*test, "--out", "file/page")
-    assert done.code == 1
-    assert "file: Not a directory" in done.err
+    assert done.code == 2
+    assert "file/page: cannot be written: Not a directory" in done.err
     assert "drive writes" not in done.err + done.out
     monkeypatch.setattr(os, "access", lambda path, mode: path != tmp_path)
     with pytest.raises(PermissionError, match=str(tmp_path)):

@@ -107,7 +107,7 @@ def test_sweep_says_how_long_runs_must_be(wordline, trace):
     (same,) = re.findall(r"workload\.loops=(\d+) or more", " ".join(compared.out.split()))
     assert float(loops.partition("=")[2]) == pytest.approx(float(same), rel=0.06)
     # The option is one of a sweep.
-    done = wordline("sweep", *words, *BOTH, "--out", "s", "--set", loops, "--dry-run")
+    done = wordline("sweep", *words, *BOTH, "--out", "t", "--set", loops, "--requests", "50")
     assert done.code == 0, done.err
     done = wordline("sweep", *SMALL, *BOTH, "--out", "s")
     assert "0 of 2 runs steady. Run longer: with --requests " in done.out

@@ -29,8 +29,10 @@ use commands::{
 };
 use console::Console;
 use error::Failure;
+use output::Folder;
 use std::ffi::OsString;
 use std::io::Write;
+use std::path::PathBuf;
 use wordline_run::Executor;
 use wordline_schemes::Registry;
 
@@ -77,8 +79,11 @@ pub fn main_with_schemes(
     let typed = typed.unwrap_or_else(|| args.clone());
     let console = Console::new(registry, executor, record);
     let mut code = 0;
+    let folder = folder_of(&cli.command);
     let mut in_python = |call: Result<Call, Failure>| {
         let call = call?;
+        // Locked until Python is done.
+        let _folder = folder.as_deref().map(Folder::bare).transpose()?;
         code = python.and_then(|python| python(&call)).ok_or_else(|| python::missing(&call))?;
         Ok(())
     };
@@ -140,6 +145,19 @@ pub fn main_with_schemes(
 /// Print the error of a command that is done in Python, as all errors are printed.
 pub fn show_error(args: &[OsString], text: &str) {
     Console::new(Registry::standard(), None, Record::of(args)).error(&Failure::Input(text.to_string()));
+}
+
+/// The folder that a Python command writes; a dry run only adds what a run of its own would find there.
+fn folder_of(command: &Command) -> Option<PathBuf> {
+    match command {
+        Command::Sweep(a) if !a.at.dry_run => Some(a.out.clone()),
+        Command::Atlas(a) if !a.at.dry_run => Some(a.out.clone()),
+        Command::Lifetime(a) if a.on.is_some() => a.out.clone(),
+        Command::Device { command: DeviceCommand::Fit(a) } => a.out.clone(),
+        Command::Model(a) => a.out.clone(),
+        Command::Pts(a) => a.out.clone(),
+        _ => None,
+    }
 }
 
 /// What a stopped Python command has saved by then, and how to resume it.

@@ -168,15 +168,23 @@ impl Drop for Folder {
 }
 
 impl Folder {
-    /// Make it, and make sure that files can be made in it.
+    /// Make it with its folder of pictures, and make sure that files can be made in both.
     pub(crate) fn open(target: &Path) -> Result<Folder, Failure> {
-        let figures = target.join("figures");
-        let missing = figures.ancestors().take_while(|f| !f.as_os_str().is_empty() && !f.exists());
+        Folder::with(target, &target.join("figures"))
+    }
+
+    /// The same for a command that is done in Python, which writes the files.
+    pub(crate) fn bare(target: &Path) -> Result<Folder, Failure> {
+        Folder::with(target, target)
+    }
+
+    fn with(target: &Path, deepest: &Path) -> Result<Folder, Failure> {
+        let missing = deepest.ancestors().take_while(|f| !f.as_os_str().is_empty() && !f.exists());
         let mut made: Vec<PathBuf> = missing.map(Path::to_path_buf).collect();
         made.reverse();
         let mut folder = Folder { path: target.to_path_buf(), made, _locked: None };
-        fs::create_dir_all(&figures).map_err(|e| refused(target, &e))?;
-        for folder in [target, &figures] {
+        fs::create_dir_all(deepest).map_err(|e| refused(target, &e))?;
+        for folder in [target, deepest] {
             temporary(&folder.join("report.json")).map_err(|e| refused(folder, &e))?;
         }
         folder._locked = locked(target)?;
@@ -246,6 +254,9 @@ mod tests {
         assert!(e.contains("another command is about to write its results here"), "{e}");
         assert!(target.join("figures").is_dir(), "the second leaves what the first has made");
         drop(first);
+        let second = Folder::bare(&target).unwrap();
+        assert!(Folder::open(&target).is_err() && Folder::bare(&target).is_err());
+        drop(second);
         Folder::open(&target).unwrap();
     }
 

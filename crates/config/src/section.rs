@@ -148,7 +148,7 @@ impl<'p> Section<'p> {
         if limits.contains(&value) {
             return Some(value);
         }
-        self.refuse(key, format!("{value} is not between {} and {}", limits.start(), limits.end()));
+        self.refuse(key, format!("{value:#} is not between {:#} and {:#}", limits.start(), limits.end()));
         None
     }
 

@@ -330,6 +330,15 @@ mod tests {
     }
 
     #[test]
+    fn time_reads_as_it_was_typed() {
+        for typed in ["2h", "90min", "36h", "30d", "1.5s", "75us", "0ns", "61s"] {
+            assert_eq!(format!("{:#}", typed.parse::<SimDuration>().unwrap()), typed);
+        }
+        // What is kept with a run stays as it was written.
+        assert_eq!(SimDuration(7_200_000_000_000).to_string(), "7200s");
+    }
+
+    #[test]
     fn share_exceeds_what_is_below_it_rounded_up() {
         for share in
             [0, 1, 7, 70_000_000, 333_333_333, 999_999_999, 1_000_000_000, 2_000_000_001].map(Fraction)

@@ -117,7 +117,12 @@ impl FromStr for SimDuration {
 }
 
 impl fmt::Display for SimDuration {
+    /// As configurations have it, in seconds at most; `{:#}` as people type it, in whole minutes, hours or days too: `2h`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let is_whole = |(_, size): &&(&str, u64)| self.0 > 0 && self.0.is_multiple_of(*size);
+        if let Some((unit, size)) = TIME_UNITS[4..7].iter().rev().find(is_whole).filter(|_| f.alternate()) {
+            return write!(f, "{}{unit}", self.0 / size);
+        }
         let (unit, m) = TIME_UNITS[..4]
             .iter()
             .rev()

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wordline import UserError, _wordline
-from wordline.commands import SWEEP, command, need_folder, settings, tell
+from wordline.commands import SWEEP, command, settings, tell
 from wordline.quantity import in_us
 
 if TYPE_CHECKING:
@@ -33,9 +33,6 @@ def main(
     """Do ``wordline pts``."""
     from wordline.progress import Meter
     from wordline.pts import show
-
-    if out is not None:
-        need_folder(Path(out))
 
     def one(scheme: str) -> Result:
         def told(text: str) -> None:

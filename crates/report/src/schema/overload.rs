@@ -2,6 +2,7 @@
 //! grows with its length, so no conclusion is drawn from them; throughput can be compared.
 
 use crate::schema::report::Report;
+use std::borrow::Borrow;
 
 /// An overloaded open loop.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -23,12 +24,12 @@ pub fn overload(report: &Report) -> Option<Overload> {
 }
 
 /// Which runs are overloaded, where others are not: their latencies cannot be compared with those of the others.
-pub(crate) fn overloaded_among(reports: &[Report]) -> Vec<bool> {
-    let are: Vec<bool> = reports.iter().map(|report| overload(report).is_some()).collect();
+pub(crate) fn overloaded_among(reports: &[impl Borrow<Report>]) -> Vec<bool> {
+    let are: Vec<bool> = reports.iter().map(|report| overload(report.borrow()).is_some()).collect();
     if are.contains(&false) { are } else { vec![false; are.len()] }
 }
 
 /// Whether all runs are overloaded, so that no latency can be compared.
-pub(crate) fn all_overloaded(reports: &[Report]) -> bool {
-    !reports.is_empty() && reports.iter().all(|report| overload(report).is_some())
+pub(crate) fn all_overloaded(reports: &[impl Borrow<Report>]) -> bool {
+    !reports.is_empty() && reports.iter().all(|report| overload(report.borrow()).is_some())
 }

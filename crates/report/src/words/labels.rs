@@ -3,6 +3,7 @@
 
 use crate::schema::replicas::mean;
 use crate::schema::report::Report;
+use std::borrow::Borrow;
 
 /// A distinct name for each run: the scheme's, numbered if repeated.
 pub(crate) fn labels(reports: &[Report]) -> Vec<String> {
@@ -33,8 +34,8 @@ pub(crate) fn intervals(reports: &[Report]) -> Option<String> {
 
 /// Which runs can be marked best: those without failed requests. A drive that fails requests is fast for the wrong
 /// reason.
-pub(crate) fn eligible(reports: &[Report]) -> Vec<bool> {
-    reports.iter().map(|r| failures(r) == 0.0).collect()
+pub(crate) fn eligible(reports: &[impl Borrow<Report>]) -> Vec<bool> {
+    reports.iter().map(|r| failures(r.borrow()) == 0.0).collect()
 }
 
 /// Requests that came out with an error, the mean over the replicas.

@@ -6,6 +6,7 @@ use crate::schema::replicas;
 use crate::schema::report::Report;
 use crate::words::figures::figure::{Better, Figure};
 use crate::words::number::{self, Quantity, Unit};
+use std::borrow::Borrow;
 
 /// What a table has in place of the latency of an overloaded run.
 const OVERLOADED: &str = "overloaded";
@@ -42,14 +43,14 @@ impl Row {
         label: &str,
         quantity: Quantity,
         better: Better,
-        reports: &[Report],
+        reports: &[impl Borrow<Report>],
         value: impl Fn(&Report) -> Option<f64>,
     ) -> Row {
         // Under overload a latency says how long the run was: none is better than another.
         let is_latency = quantity == Quantity::Latency;
         let better = if is_latency && all_overloaded(reports) { Better::Neither } else { better };
         let overloaded = if is_latency { overloaded_among(reports) } else { vec![false; reports.len()] };
-        let compared = || reports.iter().zip(&overloaded);
+        let compared = || reports.iter().map(Borrow::borrow).zip(&overloaded);
         let mean = |r| replicas::mean(r, &value).filter(|v| v.is_finite());
         let values = compared().map(|(r, out)| if *out { None } else { mean(r) }).collect();
         let samples = |r| replicas::samples(r, &value);

@@ -7,6 +7,7 @@ use crate::words::command::{of_all, shell_line};
 use crate::words::end::{End, bursts_for, end_of, further_bursts, parameters, two_digits};
 use crate::words::number;
 use serde_json::Value;
+use std::borrow::Borrow;
 
 /// Minimum factor by which a run that is too short is extended.
 const LONGER: f64 = 4.0;
@@ -31,8 +32,8 @@ pub(crate) struct Settled {
 }
 
 impl Settled {
-    pub(crate) fn of(reports: &[Report]) -> Settled {
-        let runs: Vec<&Report> = reports.iter().flat_map(each).collect();
+    pub(crate) fn of(reports: &[impl Borrow<Report>]) -> Settled {
+        let runs: Vec<&Report> = reports.iter().map(Borrow::borrow).flat_map(each).collect();
         Settled { steady: runs.iter().filter(|r| is_steady(r)).count(), runs: runs.len() }
     }
 
@@ -53,8 +54,8 @@ impl Settled {
 }
 
 /// Whether an answer can rest on these reports: enough runs of each are steady. A single run must be.
-pub(crate) fn stands(reports: &[Report]) -> bool {
-    let enough = |r: &Report| {
+pub(crate) fn stands<R: Borrow<Report>>(reports: &[R]) -> bool {
+    let enough = |r| {
         let of = Settled::of(std::slice::from_ref(r));
         of.steady as f64 >= ENOUGH * of.runs as f64
     };
@@ -308,7 +309,7 @@ mod tests {
         assert!(!stands(&[replicated(5), replicated(3)]));
         assert!(stands(&[run(Reached::Yes, json!({}))]));
         assert!(!stands(&[run(Reached::Yes, json!({})), run(Reached::TooShort, json!({}))]));
-        assert!(!stands(&[Report::default()]) && !stands(&[]));
+        assert!(!stands(&[Report::default()]) && !stands::<Report>(&[]));
     }
 
     /// Replicas carry no configuration: they were once taken to begin on a full drive.

@@ -11,6 +11,7 @@ use crate::words::number::Quantity;
 use crate::words::row::Row;
 use crate::words::steadiness::{self, Settled};
 use crate::words::{command, number};
+use std::borrow::Borrow;
 
 /// The verdict; as an error, what is known if the runs are too short.
 fn verdict(reports: &[Report], baseline: usize) -> Result<String, String> {
@@ -39,7 +40,7 @@ fn verdict(reports: &[Report], baseline: usize) -> Result<String, String> {
 
 /// The fastest of runs without overload, which are called `what`.
 fn among(
-    reports: &[Report],
+    reports: &[impl Borrow<Report>],
     labels: &[String],
     baseline: usize,
     ok: &[bool],
@@ -78,15 +79,15 @@ struct Measure {
 }
 
 /// Whether the latency of writes decides, rather than that of reads: there are writes, and some take time.
-pub(crate) fn writes_decide(reports: &[Report]) -> bool {
-    let some = |pick: Pick| reports.iter().any(|r| pick(r).is_some());
-    let slow =
-        reports.iter().any(|r| mean(r, &|r| r.latency_us.write.map(|l| l.max)).is_some_and(|max| max > 0.0));
+pub(crate) fn writes_decide(reports: &[impl Borrow<Report>]) -> bool {
+    let some = |pick: Pick| reports.iter().any(|r| pick(r.borrow()).is_some());
+    let longest = |r: &Report| mean(r, &|r| r.latency_us.write.map(|l| l.max));
+    let slow = reports.iter().any(|r| longest(r.borrow()).is_some_and(|max| max > 0.0));
     some(|r| r.latency_us.write) && (slow || !some(|r| r.latency_us.read))
 }
 
 /// Mean, median and tail of the decisive latency: that of writes, or of reads.
-fn measures(reports: &[Report]) -> [Measure; 3] {
+fn measures(reports: &[impl Borrow<Report>]) -> [Measure; 3] {
     let written = writes_decide(reports);
     let pick: Pick = if written { |r| r.latency_us.write } else { |r| r.latency_us.read };
     let of = if written { "write latency" } else { "read latency" };
@@ -94,7 +95,7 @@ fn measures(reports: &[Report]) -> [Measure; 3] {
     [measure("mean", |l| l.mean), measure("p50", |l| l.p50), measure("p99.9", |l| l.p999)]
 }
 
-fn latency(reports: &[Report], pick: Pick, value: Point) -> Row {
+fn latency(reports: &[impl Borrow<Report>], pick: Pick, value: Point) -> Row {
     Row::new("", Quantity::Latency, Better::Lower, reports, |r| pick(r).map(value))
 }
 
@@ -107,7 +108,13 @@ fn lowest(row: &Row, ok: &[bool]) -> Vec<usize> {
 }
 
 /// The scheme with the lowest mean, its distance from the baseline, and the leaders of the other percentiles.
-fn fastest(reports: &[Report], labels: &[String], baseline: usize, ok: &[bool], called: &str) -> String {
+fn fastest(
+    reports: &[impl Borrow<Report>],
+    labels: &[String],
+    baseline: usize,
+    ok: &[bool],
+    called: &str,
+) -> String {
     let [mean, others @ ..] = &measures(reports);
     let ratio = |row: &Row, run| row.against(run, baseline).unwrap_or_else(|| number::NONE.to_string());
     let best = lowest(&mean.row, ok);
@@ -131,7 +138,7 @@ fn fastest(reports: &[Report], labels: &[String], baseline: usize, ok: &[bool], 
         )
     };
     let what = format!("{} {}", mean.point, mean.of);
-    let free = !writes_decide(reports) && reports.iter().any(|r| r.latency_us.write.is_some());
+    let free = !writes_decide(reports) && reports.iter().any(|r| r.borrow().latency_us.write.is_some());
     let mut text = match (best.contains(&baseline), best.as_slice()) {
         (true, [_]) => format!(
             "Of {count} {called}, {} has the lowest {what}. Next is {}: {against}.",
@@ -176,12 +183,12 @@ fn fastest(reports: &[Report], labels: &[String], baseline: usize, ok: &[bool], 
 
 /// The scheme that the verdict names first: the fastest if known and significant, the one with the highest throughput
 /// if latencies of fewer than two runs can be compared; `None` where none leads.
-pub(crate) fn winner(reports: &[Report], baseline: usize) -> Option<usize> {
+pub(crate) fn winner(reports: &[impl Borrow<Report>], baseline: usize) -> Option<usize> {
     let ok = eligible(reports);
     if reports.len() < 2 || !ok[baseline] {
         return None;
     }
-    let overloaded = reports.iter().any(|r| overload(r).is_some());
+    let overloaded = reports.iter().any(|r| overload(r.borrow()).is_some());
     if let Some(others) = served(reports, &ok).filter(|_| overloaded) {
         return winner(&others.reports, others.baseline(baseline)).map(|run| others.runs[run]);
     }
@@ -207,7 +214,7 @@ pub(crate) fn winner(reports: &[Report], baseline: usize) -> Option<usize> {
 }
 
 /// Reads and write amplification of the named run.
-fn besides(reports: &[Report], labels: &[String], rival: usize, baseline: usize) -> String {
+fn besides(reports: &[impl Borrow<Report>], labels: &[String], rival: usize, baseline: usize) -> String {
     let mut also: Vec<String> = vec![];
     if writes_decide(reports) {
         let pick: Pick = |r| r.latency_us.read;
@@ -233,8 +240,8 @@ fn list(names: &[&str]) -> String {
 }
 
 /// "WAF 2.33 against 1.28 (1.82×)", where both have one.
-fn waf_against(reports: &[Report], rival: usize, baseline: usize) -> Option<String> {
-    let waf = |i: usize| mean(&reports[i], &|r| r.waf.as_ref().map(|w| w.total));
+fn waf_against(reports: &[impl Borrow<Report>], rival: usize, baseline: usize) -> Option<String> {
+    let waf = |i: usize| mean(reports[i].borrow(), &|r| r.waf.as_ref().map(|w| w.total));
     let (a, b) = (waf(rival)?, waf(baseline)?);
     if !(b > 0.0 && a.is_finite()) {
         return None;
@@ -245,13 +252,13 @@ fn waf_against(reports: &[Report], rival: usize, baseline: usize) -> Option<Stri
 }
 
 /// The runs without overload.
-struct Served {
+struct Served<'a> {
     /// Their positions among all.
     runs: Vec<usize>,
-    reports: Vec<Report>,
+    reports: Vec<&'a Report>,
 }
 
-impl Served {
+impl Served<'_> {
     /// The run that the others are compared with, by its position here: the baseline of all, or else the first.
     fn baseline(&self, of_all: usize) -> usize {
         self.runs.iter().position(|run| *run == of_all).unwrap_or(0)
@@ -259,10 +266,10 @@ impl Served {
 }
 
 /// The runs whose latencies can be compared, if there are two.
-fn served(reports: &[Report], ok: &[bool]) -> Option<Served> {
-    let runs: Vec<usize> =
-        (0..reports.len()).filter(|i| ok[*i] && overload(&reports[*i]).is_none()).collect();
-    let reports = runs.iter().map(|i| reports[*i].clone()).collect();
+fn served<'a, R: Borrow<Report>>(reports: &'a [R], ok: &[bool]) -> Option<Served<'a>> {
+    let at = |i: usize| -> &Report { reports[i].borrow() };
+    let runs: Vec<usize> = (0..reports.len()).filter(|i| ok[*i] && overload(at(*i)).is_none()).collect();
+    let reports = runs.iter().map(|i| at(*i)).collect();
     (runs.len() > 1).then_some(Served { runs, reports })
 }
 

@@ -1,9 +1,19 @@
 //! The page and its pictures: complete, safe, self-contained and whole, whatever the runs were?
 
 use crate::sample;
+use std::sync::LazyLock;
 use wordline_report::{
     Comparison, JobActivity, JobRequests, Rows, TerminalStyle, decided, figures, html, html_at,
 };
+
+/// Every sample with its page, made once for all tests that read them.
+static PAGES: LazyLock<Vec<(&str, Comparison, String)>> = LazyLock::new(|| {
+    let with_page = |(name, c): (&'static str, Comparison)| {
+        let page = html(&c);
+        (name, c, page)
+    };
+    sample::all().into_iter().map(with_page).collect()
+});
 
 /// Names of the elements still open at the end, or what closed wrongly. Void elements of HTML and
 /// closed ones of SVG are fine; script and style hold no markup.
@@ -81,9 +91,8 @@ fn a_job_file_has_its_jobs_on_the_page() {
 
 #[test]
 fn every_page_is_well_formed_and_under_a_megabyte() {
-    for (name, c) in sample::all() {
-        let page = html(&c);
-        assert_eq!(unbalanced(&page), Ok(()), "{name}");
+    for (name, _, page) in &*PAGES {
+        assert_eq!(unbalanced(page), Ok(()), "{name}");
         assert!(page.len() < 1_000_000, "{name}: {} bytes", page.len());
         assert!(page.ends_with("</html>\n"), "{name}");
     }
@@ -159,19 +168,19 @@ fn unreachable_threshold_heads_table_and_page() {
 
 #[test]
 fn every_report_says_what_is_not_modelled() {
-    for (name, c) in sample::all() {
-        let page = html(&c);
+    for (name, _, page) in &*PAGES {
         assert!(page.contains("<a href=\"#not-modelled\">"), "{name}");
+        let seen = visible(page);
         for part in ["Host and controller", "Times are constant", "Suspension"] {
-            assert!(visible(&page).contains(part), "{name}: {part}");
+            assert!(seen.contains(part), "{name}: {part}");
         }
     }
 }
 
 #[test]
 fn the_page_asks_the_network_for_nothing() {
-    for (name, c) in sample::all() {
-        let page = html(&c).replace("http://www.w3.org/2000/svg", "");
+    for (name, _, page) in &*PAGES {
+        let page = page.replace("http://www.w3.org/2000/svg", "");
         for scheme in ["http://", "https://", "url(", "@import", "src=\"", "import("] {
             assert!(!page.contains(scheme), "{name}: {scheme}");
         }
@@ -181,14 +190,13 @@ fn the_page_asks_the_network_for_nothing() {
 
 #[test]
 fn nothing_that_is_no_number_is_printed() {
-    for (name, c) in sample::all() {
-        let page = html(&c);
-        let seen = visible(&page);
+    for (name, c, page) in &*PAGES {
+        let seen = visible(page);
         for word in ["NaN", "inf", "null"] {
             let found = seen.split(|ch: char| !ch.is_alphabetic()).any(|w| w == word);
             assert!(!found, "{name}: {word}");
         }
-        for f in figures(&c) {
+        for f in figures(c) {
             for word in ["NaN", "inf,", "inf ", "inf\"", "-inf"] {
                 assert!(!f.svg.contains(word), "{name}, {}: {word}", f.name);
                 assert!(!f.csv.contains(word.trim_end_matches('"')), "{name}, {}.csv: {word}", f.name);

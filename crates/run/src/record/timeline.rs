@@ -312,9 +312,9 @@ impl Timeline {
         if let Window::Between(from, until) = self.asked
             && from > self.last
         {
-            let window = format!("{}..{}", SimDuration(from.0), SimDuration(until.0));
+            let window = format!("{:#}..{:#}", SimDuration(from.0), SimDuration(until.0));
             let what = format!(
-                ": the run ends at {} of simulated time, before the window\n  allowed: a window that begins \
+                ": the run ends at {:#} of simulated time, before the window\n  allowed: a window that begins \
                  within the run",
                 SimDuration(self.last.0)
             );

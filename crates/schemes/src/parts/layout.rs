@@ -85,7 +85,7 @@ pub(crate) fn by_page(
 /// What a scheme that decides about the pages of each write needs besides, where the drive packs writes as they arrive.
 pub(crate) fn unpacked(drive: &DriveInfo) -> &'static str {
     let packs = drive.spec.packing == Packing::Page && drive.geometry.units_per_page(0) > 1;
-    if packs { ", and mapping.packing=off, since it is chosen for each write" } else { "" }
+    if packs { ", and mapping.packing=off, since the page type is chosen for each write" } else { "" }
 }
 
 /// Default size of an SLC cache if the device file has none: a twentieth of a plane.

@@ -279,12 +279,15 @@ fn render_faults(inspection: &Inspection, out: &mut String) {
             place(first.file.as_deref(), first.at)
         );
     }
-    if inspection.unusable.count > 0 {
+    if inspection.unusable.places > 0 {
         let first = inspection.unusable.first.first();
         let binary = first.is_some_and(|u| !matches!(u.at, Position::Line(_)));
         let part = if binary { "record" } else { "line" };
         let s = if inspection.unusable.count == 1 { "" } else { "s" };
-        let _ = writeln!(out, "\n{} {part}{s} cannot be used:", inspection.unusable.counted());
+        let _ = match inspection.unusable.count {
+            0 => writeln!(out, "\nThe file is damaged, but none of its requests is known to be lost:"),
+            _ => writeln!(out, "\n{} {part}{s} cannot be used:", inspection.unusable.counted()),
+        };
         for u in &inspection.unusable.first {
             let _ = writeln!(out, "  {:>12}  {}", place(u.file.as_deref(), u.at), u.reason);
         }

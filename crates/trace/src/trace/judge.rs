@@ -17,13 +17,19 @@ pub(crate) fn judge(
 ) -> Result<(), WorkloadError> {
     let mut problems = Vec::new();
     let (bad, places) = (scan.unusable.count, scan.unusable.places);
-    if bad > 0 && !skip_bad {
+    if places > 0 && !skip_bad {
         let mut lines = scan.unusable.first.iter().take(5).peekable();
         let first = lines.peek().map_or(label.to_string(), |u| place_in(label, u.file.as_deref(), u.at));
         let binary = scan.unusable.first.first().is_some_and(|u| !matches!(u.at, Position::Line(_)));
         let parts = if binary { "records" } else { "lines" };
         let (lost, all) = (scan.unusable.counted(), grouped(bad + scan.usable));
-        let mut what = format!("{lost} of {all} {parts} cannot be used:");
+        let (mut what, skips, them) = match bad {
+            0 => {
+                let what = format!("the file is damaged; of its {all} requests none is known to be lost:");
+                (what, "reads", "the damage")
+            }
+            _ => (format!("{lost} of {all} {parts} cannot be used:"), "skips", "them"),
+        };
         for u in lines {
             what += &format!("\n    {}: {}", place(u.file.as_deref(), u.at), u.reason);
         }
@@ -34,7 +40,7 @@ pub(crate) fn judge(
             Problem::new(ErrorKind::Content, first, what)
                 .allowed(format!("{parts} in {} format", identified.format.name))
                 .hint(format!(
-                    "{0}:skip=bad skips them; `wordline trace inspect {0}{1}` lists them",
+                    "{0}:skip=bad {skips} them; `wordline trace inspect {0}{1}` lists {them}",
                     typed(label),
                     forced(identified)
                 )),

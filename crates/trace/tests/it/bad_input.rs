@@ -184,14 +184,20 @@ fn part_of_a_table_with_unusable_lines_is_read() {
     );
 }
 
-/// A damaged block of 4,096 of 5,000 requests was once "1 of 905 records".
-#[test]
-fn damaged_block_counts_all_its_requests() {
-    let folder = Folder::new();
+/// 5,000 requests as a `.wl` file.
+fn packed(folder: &Folder) -> Vec<u8> {
     let mut content = vec![];
     let form = Form::of("t.wl", None, Losses::Refuse).unwrap();
     let from = folder.file("t.csv", msr(5000).as_bytes());
     Pipeline::read(&from).unwrap().write(&form, &mut content).unwrap();
+    content
+}
+
+/// A damaged block of 4,096 of 5,000 requests was once "1 of 905 records".
+#[test]
+fn damaged_block_counts_all_its_requests() {
+    let folder = Folder::new();
+    let content = packed(&folder);
     let broken = |at: usize| {
         let mut content = content.clone();
         content[at] ^= 0x10;
@@ -211,6 +217,47 @@ fn damaged_block_counts_all_its_requests() {
         &fault(&cut),
         &["at least 1 of 4,097 records cannot be used", "the file is truncated within a block"],
     );
+}
+
+/// A file without its footer has all its requests: one was once said to be lost.
+#[test]
+fn damaged_footer_loses_no_request() {
+    let folder = Folder::new();
+    let content = packed(&folder);
+    let footer = content.windows(4).rposition(|w| w == b"END1").unwrap();
+    let known = "the file is truncated within its footer, after 5,000 requests, all there were";
+    let told = "the file is truncated before its footer, after 5,000 requests; only the footer says whether more \
+                followed";
+    let mut cases: Vec<(Vec<u8>, &str)> = vec![(content[..footer].to_vec(), told)];
+    for cut in [footer + 1, footer + 4, footer + 40, footer + 85, content.len() - 1] {
+        cases.push((content[..cut].to_vec(), known));
+    }
+    let mut changed = content.clone();
+    changed[footer + 30] ^= 0x10;
+    cases.push((changed, "the footer is damaged: checksum mismatch"));
+    cases.push(([content.as_slice(), b"more"].concat(), "trailing data after the footer"));
+    for (content, reason) in cases {
+        let path = folder.file("t.wl", &content);
+        let e = fault(&path);
+        says(&e, &["the file is damaged; of its 5,000 requests none is known to be lost:", reason]);
+        says(&e, &["t.wl:skip=bad reads them; ", "t.wl` lists the damage"]);
+        let found = inspect(&path).unwrap();
+        assert_eq!((found.unusable.count, found.unusable.places, found.requests), (0, 1, 5000));
+        let shown = render_inspection(&found);
+        assert!(shown.contains("damaged, but none of its requests is known to be lost:"), "{shown}");
+        assert!(shown.contains(reason), "{shown}");
+        assert_eq!(all(&format!("{path}:skip=bad")).len(), 5000);
+    }
+}
+
+/// A footer that counts more requests than are there says how many are lost.
+#[test]
+fn block_that_is_missing_counts_by_the_footer() {
+    let folder = Folder::new();
+    let content = packed(&folder);
+    let block = |n: usize| content.windows(4).enumerate().filter(|(_, w)| w == b"BLK1").nth(n).unwrap().0;
+    let path = folder.file("t.wl", &[&content[..block(0)], &content[block(1)..]].concat());
+    says(&fault(&path), &["4,096 of 5,000 records cannot be used", "the footer counts 5,000 requests in 2"]);
 }
 
 #[test]

@@ -239,18 +239,22 @@ impl Columns {
         // If the limits of a block are wrong, what follows cannot be found.
         self.stage = Stage::Over;
         if content.starts_with(END) {
-            return Ok(self.footer()?.map(Event::Unusable));
+            return Ok(self.footer()?.map(|(lost, reason)| Event::Lost(Some(lost), reason)));
         }
         let Some(head) = content.get(..BLOCK_HEADER).filter(|h| h.starts_with(BLOCK)) else {
             let left = content.len();
             let tag = &content[..left.min(4)];
             let is_cut = left < BLOCK_HEADER && (BLOCK.starts_with(tag) || END.starts_with(tag));
-            let reason = if is_cut {
-                self.truncated("before its footer")
-            } else {
-                self.rest_is_lost("neither a block nor the footer found here")
+            let (lost, reason) = match tag.first() {
+                _ if !is_cut => (None, self.rest_is_lost("neither a block nor the footer found here")),
+                Some(of_block) if *of_block == BLOCK[0] => (None, self.truncated("within a block")),
+                Some(_) => (Some(0), self.cut_in_footer()),
+                None => {
+                    let cut = self.truncated("before its footer");
+                    (Some(0), format!("{cut}; only the footer says whether more followed"))
+                }
             };
-            return Ok(Some(Event::Lost(None, reason)));
+            return Ok(Some(Event::Lost(lost, reason)));
         };
         let (requests, raw, stored) = (u32_at(head, 4), u32_at(head, 8) as usize, u32_at(head, 12) as usize);
         let first = u64_at(head, 16);
@@ -297,12 +301,13 @@ impl Columns {
         Ok(None)
     }
 
-    /// Compares the footer with what has been read. Returns what is wrong, if anything.
-    fn footer(&mut self) -> io::Result<Option<String>> {
+    /// Compares the footer with what has been read. Returns what is wrong, if anything,
+    /// with the number of requests that are lost: none where only the footer is damaged, since it follows all blocks.
+    fn footer(&mut self) -> io::Result<Option<(u64, String)>> {
         let mut hasher = XxHash3_64::with_seed(0);
         let counted = self.window.at_least(COUNTS)?;
         let Some(counted) = counted.get(..COUNTS) else {
-            return Ok(Some(self.truncated("within its footer")));
+            return Ok(Some((0, self.cut_in_footer())));
         };
         let (volumes, blocks, requests) = (u32_at(counted, 4), u64_at(counted, 8), u64_at(counted, 16));
         std::hash::Hasher::write(&mut hasher, counted);
@@ -310,30 +315,31 @@ impl Columns {
         for _ in 0..volumes {
             let volume = self.window.at_least(16)?;
             let Some(volume) = volume.get(..16) else {
-                return Ok(Some(self.truncated("within its footer")));
+                return Ok(Some((0, self.cut_in_footer())));
             };
             std::hash::Hasher::write(&mut hasher, volume);
             self.window.skip(16);
         }
         let sum = self.window.at_least(9)?;
         if sum.len() < 8 {
-            return Ok(Some(self.truncated("within its footer")));
+            return Ok(Some((0, self.cut_in_footer())));
         }
         if u64_at(sum, 0) != std::hash::Hasher::finish(&hasher) {
-            return Ok(Some("the footer is damaged: checksum mismatch".to_string()));
+            return Ok(Some((0, "the footer is damaged: checksum mismatch".to_string())));
         }
         if sum.len() > 8 {
-            return Ok(Some("trailing data after the footer".to_string()));
+            return Ok(Some((0, "trailing data after the footer".to_string())));
         }
         let read = self.requests + self.lost;
         if (blocks, requests) != (self.blocks, read) {
-            return Ok(Some(format!(
+            let what = format!(
                 "the footer counts {} requests in {} blocks, but the file has {} in {}",
                 grouped(requests),
                 grouped(blocks),
                 grouped(read),
                 grouped(self.blocks)
-            )));
+            );
+            return Ok(Some((requests.saturating_sub(read), what)));
         }
         Ok(None)
     }
@@ -341,6 +347,11 @@ impl Columns {
     #[cold]
     fn truncated(&self, within: &str) -> String {
         format!("the file is truncated {within}, after {} requests", grouped(self.requests))
+    }
+
+    #[cold]
+    fn cut_in_footer(&self) -> String {
+        format!("{}, all there were", self.truncated("within its footer"))
     }
 
     #[cold]
