@@ -1,5 +1,6 @@
 """The fixtures of all tests."""
 
+from cliff_tables import small_caches
 from exits import pytest_sessionfinish
 from helpers import advice_is_known, binary, interpreter, script, small, trace, wordline
 
@@ -10,6 +11,7 @@ __all__ = [
     "pytest_sessionfinish",
     "script",
     "small",
+    "small_caches",
     "trace",
     "wordline",
 ]

@@ -1,6 +1,7 @@
 """Hidden drives come back: each is probed in simulated time and fitted, and both are compared.
 
-Run by ``make recovery``, with DRIVES=20 drives of random values; `test_real` does one of them.
+Run by ``make recovery``, with DRIVES=20 drives of random values; `test_hidden_drives` has one
+of them.
 """
 
 from __future__ import annotations
