@@ -13,6 +13,7 @@ import pytest
 
 import wordline as wl
 from helpers import LIVED, ROOT
+from wordline.examples.slc_cache import SlcCachePy
 
 SMALL = {"device": "demo-8gb", "workload": "bursty", "requests": 3000}
 
@@ -500,6 +501,15 @@ def test_a_bar_is_shown_to_those_who_ask_for_one(capfd):
 
 def test_explain_returns_what_the_command_prints():
     assert "unused part of a page" in wl.explain("WAF excluding padding")
+    assert "when_full" in wl.explain(SlcCachePy)
+
+    class Inner(SlcCachePy):
+        pass
+
+    with pytest.raises(wl.UserError, match="no other process finds this class"):
+        wl.explain(Inner)
+    with pytest.raises(wl.UserError, match="pass a name as text, or a class of Scheme"):
+        wl.explain(3)
     with pytest.raises(wl.UserError, match="unknown device"):
         wl.explain("nonesuch")
     with pytest.raises(wl.UserError, match="the name is empty"):

@@ -48,6 +48,40 @@ def test_table_marks_the_best_and_shades_the_worse():
     assert said.endswith(": 5 of 8 runs steady.")
 
 
+def under_workloads(means) -> Table:
+    rows = [
+        Combination({"workload": w, "scheme": s}, {MEAN: (mean, None)}, ())
+        for (w, s), mean in means.items()
+    ]
+    return Table(["workload", "scheme"], [MEAN], rows)
+
+
+def test_workloads_are_no_choice():
+    """The easiest workload once was the winner of a sweep over several."""
+    swept = under_workloads({("w", "a"): 10, ("w", "b"): 12, ("v", "a"): 30, ("v", "b"): 35})
+    said = heat.verdict(swept, Steady(4, 4))
+    assert (
+        said
+        == "a has the lowest mean write latency under each of 2 conditions (4 of 4 runs steady)."
+    )
+    assert [(r.at["workload"], r.at["scheme"]) for r in heat.best(swept, MEAN)] == [
+        ("w", "a"),
+        ("v", "a"),
+    ]
+    text = decision.block(swept, "", Steady(4, 4))
+    assert "best of 2 under each of 2 conditions" in text
+    assert 'data-best="w · a, v · a"' in text
+    assert decision.winner(swept) is None
+    assert decision.tradeoff(swept) is None
+    assert heat.tables(swept, {}).count('class="best"') == 2
+    swept = under_workloads({("w", "a"): 10, ("w", "b"): 12, ("v", "a"): 35, ("v", "b"): 30})
+    said = heat.verdict(swept, Steady(4, 4))
+    assert said == "The lowest mean write latency: a under w; b under v (4 of 4 runs steady)."
+    assert "is not known" in heat.verdict(swept, Steady(1, 4))
+    # One scheme under several workloads: nothing is chosen.
+    assert heat.verdict(under_workloads({("w", "a"): 10, ("v", "a"): 30}), Steady(2, 2)) == ""
+
+
 def test_axis_that_changes_nothing_is_a_sentence():
     swept = table(
         {("a", "1"): (10, 2), ("a", "2"): (10, 2), ("b", "1"): (30, 3), ("b", "2"): (30, 3)}

@@ -6,11 +6,14 @@ import json
 import os
 import subprocess
 import sys
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from wordline import _wordline
 from wordline._figures import Figures
 from wordline._wordline import UserError
+
+if TYPE_CHECKING:
+    from wordline.scheme import Scheme
 
 
 class Entry(NamedTuple):
@@ -42,20 +45,22 @@ def inspect(trace: str | os.PathLike[str]) -> Figures:
     return Figures(json.loads(_wordline.inspect(os.fspath(trace))))
 
 
-def explain(name: str) -> str:
+def explain(name: str | type[Scheme]) -> str:
     """Explain a name, as ``wordline explain`` does.
 
     Parameters
     ----------
     name
         A device, scheme, workload, trace format, key of a device file, command, option, figure or
-        term, such as ``"waf.total"`` or ``"over-provisioning"``.
+        term, such as ``"waf.total"`` or ``"over-provisioning"``; or a class of a file.
 
     Raises
     ------
     UserError
         Unknown name; the message lists similar ones.
     """
+    if not isinstance(name, str):
+        name = _spelled(name)
     if not name.strip():
         raise UserError('explain(""): the name is empty')
     command = [sys.executable, "-m", "wordline", "explain", "--", *name.split()]
@@ -63,6 +68,22 @@ def explain(name: str) -> str:
     if done.returncode:
         raise UserError(done.stderr.strip().removeprefix("error: "))
     return done.stdout.rstrip()
+
+
+def _spelled(given: object) -> str:
+    """Return how the command names a class, or raise why it cannot."""
+    from wordline import spelling
+    from wordline.scheme import Scheme
+
+    if not (isinstance(given, type) and issubclass(given, Scheme)):
+        raise UserError(f"explain({given!r}): pass a name as text, or a class of Scheme")
+    typed = spelling.typed(given)
+    if typed.startswith("py:#"):
+        raise UserError(
+            f"explain({given.__name__}): no other process finds this class; define it at the top "
+            f"level of a file, or see help({given.__name__})"
+        )
+    return typed
 
 
 def devices() -> list[Entry]:

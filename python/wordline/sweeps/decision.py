@@ -22,7 +22,12 @@ _MEASURES = 6
 
 
 def tradeoff(table: Table) -> tuple[Axis, Axis] | None:
-    """Return cost and benefit of a sweep; None if no two figures of the table differ."""
+    """Return cost and benefit of a sweep; None if no two figures of the table differ.
+
+    None too if workloads or initial states vary: no combination is better for an easier workload.
+    """
+    if heat.given(table):
+        return None
 
     def first(paths: Sequence[str], but: str = "") -> str | None:
         differ = (path for path in paths if path != but and path in table.paths)
@@ -41,7 +46,9 @@ def _values(table: Table, path: str) -> list[float]:
 
 
 def winner(table: Table) -> Combination | None:
-    """Return the combination that the verdict names; None if no figure has a best one."""
+    """Return the combination that the verdict names; None without one for all workloads."""
+    if heat.given(table):
+        return None
     found = (heat.best(table, path) for path in table.paths)
     return next((best[0] for best in found if best), None)
 
@@ -65,10 +72,17 @@ def block(table: Table, scatter: str, rests: Steady) -> str:
         '<div id="decision">\n<h2 class="away">Decision</h2>\n'
         f'<div><div {box}><table class="deciding"><thead><tr><th scope="col">measure</th>'
         f'<th scope="col" class="number"><b class="run s0">{name}</b><small>first</small></th>'
-        f'<th scope="col">best of {len(table.measured)}</th></tr></thead>\n'
+        f'<th scope="col">best of {_choices(table)}</th></tr></thead>\n'
         f"<tbody>\n{rows}</tbody></table></div>"
         f'<p class="caption" id="certainty">{says}</p></div>\n{scatter}</div>\n'
     )
+
+
+def _choices(table: Table) -> str:
+    """Return how many combinations there are to choose from, under how many conditions."""
+    parts = heat.by_condition(table)
+    most = max(len(part.measured) for part in parts)
+    return f"{most} under each of {len(parts)} conditions" if len(parts) > 1 else str(most)
 
 
 def certainty(table: Table, rests: Steady) -> str:
@@ -102,6 +116,12 @@ def _row(table: Table, path: str, first: Combination, is_known: bool) -> str:
         who = f'<b class="run {"s1" if is_known else "other"}">{html.escape(names[0])}</b>'
         more = f' <span class="soft">and {len(names) - 1} more</span>' if names[1:] else ""
         said = f'<b class="best">▸&nbsp;{cell(best[0])}</b> {who}{more}'
+        if heat.given(table):
+            said = "<br>".join(
+                f'<b class="best">▸&nbsp;{cell(row)}</b> '
+                f'<b class="run other">{html.escape(name)}</b>'
+                for row, name in zip(best, names, strict=True)
+            )
     return (
         f'<tr data-measure="{html.escape(path)}" data-best="{html.escape(", ".join(names))}">'
         f'<th scope="row">{label}{unit}</th><td class="number">{cell(first)}</td>'

@@ -70,6 +70,8 @@ def unbeaten(costs: Iterable[tuple[float, ...]]) -> set[tuple[float, ...]]:
     return {own for own in known if not beaten(own)}
 
 
+#: Maximum number of characters of a label in the legend.
+_LONG = 36
 #: A linear axis ends at this many times the largest mean, however wide its interval.
 _BEYOND = 2.0
 
@@ -150,6 +152,11 @@ def _annotate(
             label.remove()
 
 
+def _short(label: str) -> str:
+    """Return the end of a long label, which would leave the picture no room."""
+    return label if len(label) <= _LONG else f"…{label[1 - _LONG :]}"
+
+
 def _bars(halves: Sequence[float | None]) -> list[float] | None:
     """Return error bars; without an interval there is none, in the legend neither."""
     return [half or 0.0 for half in halves] if any(halves) else None
@@ -190,8 +197,8 @@ def draw(
     others = [row for row in rows if row is not winner and row.at[hue] != first]
     roles = (
         ("others", others, plotting.OTHER, "o"),
-        (f"{called(table.rows[0], [hue])} (baseline)", baseline, plotting.BASELINE, "s"),
-        (called(winner, table.axes) if winner else "", own, plotting.SCHEMES[0], "D"),
+        (f"{_short(called(table.rows[0], [hue]))} (baseline)", baseline, plotting.BASELINE, "s"),
+        (_short(called(winner, table.axes)) if winner else "", own, plotting.SCHEMES[0], "D"),
     )
     with plotting.style():
         figure, at = plt.subplots(figsize=_SIZE, layout="constrained")

@@ -20,6 +20,10 @@ _WIDE = 4
 _TIE = 0.005
 #: Axes whose values say what they are.
 _SPEAK = ("device", "workload", "initial", "scheme")
+#: Axes that are given and not chosen: combinations are compared under the same values of them.
+_GIVEN = ("workload", "initial")
+#: Maximum number of conditions that a sentence names.
+_NAMED = 3
 
 #: Reports of first runs, by the `place_of` their combinations.
 Runs = Mapping[tuple[str, ...], str]
@@ -61,8 +65,30 @@ def _axes(table: Table) -> tuple[list[str], list[str]]:
     return (others, [rows]) if count(others) > max(_WIDE, count([rows])) else ([rows], others)
 
 
+def given(table: Table) -> list[str]:
+    """Return the axes that vary and are not chosen: workloads with their keys, initial states."""
+    axes = [axis for axis in table.axes if axis.split(".")[0] in _GIVEN]
+    return [axis for axis in axes if len({row.at[axis] for row in table.rows}) > 1]
+
+
+def by_condition(table: Table) -> list[Table]:
+    """Return the rows of each workload and initial state, as tables."""
+    axes = given(table)
+    rows: dict[tuple[str, ...], list[Combination]] = {}
+    for row in table.rows:
+        rows.setdefault(tuple(row.at[axis] for axis in axes), []).append(row)
+    return [Table(table.axes, table.paths, of) for of in rows.values()]
+
+
 def best(table: Table, path: str) -> list[Combination]:
-    """Return the combinations with the best mean of a figure; none if neither end is better."""
+    """Return the combinations with the best mean of a figure under each workload and initial state.
+
+    None of those where all are equal, and none at all if neither end is better.
+    """
+    return [row for part in by_condition(table) for row in _best(part, path)]
+
+
+def _best(table: Table, path: str) -> list[Combination]:
     found, better = _means(table, path), measure(path).better
     if better is None or len(found) < 2:
         return []
@@ -94,6 +120,8 @@ def verdict(table: Table, rests: Steady) -> str:
     It is unknown if too few of the runs are steady.
     """
     table = effective(table)
+    if given(table):
+        return _verdict_by_condition(table, rests)
     for path in table.paths:
         top = best(table, path)
         if top and (figure := top[0].figures[path]):
@@ -109,6 +137,37 @@ def verdict(table: Table, rests: Steady) -> str:
             of = f"Of {count} different combinations, {called(top[0], table.axes)}{further} {has}"
             unit = named.unit and chr(160) + named.unit
             return f"{of} the {end} {said}: {text}{unit} ({rests})."
+    return ""
+
+
+def _verdict_by_condition(table: Table, rests: Steady) -> str:
+    """Return the best choice under each condition; empty if nothing is chosen or better."""
+    axes = given(table)
+    chosen = [axis for axis in table.axes if axis not in axes]
+    for path in table.paths:
+        if not (top := best(table, path)):
+            continue
+        named = measure(path)
+        end = "lowest" if named.better == "lower" else "highest"
+        said = named._replace(unit="").said()
+        parts = by_condition(table)
+        if not rests.is_enough:
+            return f"The {end} {said} under each of {len(parts)} conditions is not known: {rests}."
+        winners: dict[str, list[str]] = {}
+        for row in top:
+            winners.setdefault(called(row, axes), []).append(called(row, chosen))
+        common = [
+            name
+            for name in winners[next(iter(winners))]
+            if all(name in w for w in winners.values())
+        ]
+        if common and len(winners) == len(parts):
+            who = " and ".join(common[:2])
+            has = "has" if len(common) == 1 else "have"
+            return f"{who} {has} the {end} {said} under each of {len(parts)} conditions ({rests})."
+        listed = [f"{names[0]} under {where}" for where, names in winners.items()]
+        more = f"; {len(listed) - _NAMED} more" if len(listed) > _NAMED else ""
+        return f"The {end} {said}: {'; '.join(listed[:_NAMED])}{more} ({rests})."
     return ""
 
 
@@ -166,7 +225,8 @@ def tables(table: Table, runs: Runs) -> str:
     if nothing:
         verb = "change" if len(nothing) > 1 else "changes"
         said += f'<p class="caption">{html.escape(" and ".join(nothing))} {verb} no figure.</p>\n'
-    note = "The stronger the shade, the worse; ▸ is the best. "
+    of = " under its workload and initial state" if given(table) else ""
+    note = f"The stronger the shade, the worse; ▸ is the best{of}. "
     note += "A figure links to the report of its first run."
     if any(figure and figure[1] for row in table.rows for figure in row.figures.values()):
         note += " ± is half of the 95 % confidence interval over the seeds (Student's t)."

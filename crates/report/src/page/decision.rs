@@ -191,8 +191,7 @@ fn cell(row: &Row, run: usize, baseline: usize, is_best: bool) -> String {
 /// The best run, with its value if no earlier column shows it.
 fn who(row: &Row, best: &[usize], roles: &Roles, shown: &[usize]) -> String {
     let Some(first) = best.first() else {
-        let is_chance = (0..row.values.len()).any(|run| row.half_width(run).is_some_and(|half| half > 0.0));
-        let said = if is_chance { "not significant" } else { "equal" };
+        let said = if row.is_uncertain() { "not significant" } else { "equal" };
         return format!("<span class=\"soft\">{said}</span>");
     };
     let name = |run: &usize| {

@@ -43,7 +43,12 @@ fn unit_of(sizes: impl Iterator<Item = u64> + Clone) -> Unit {
 fn flash_in(by_mode: &BTreeMap<String, u64>, unit: Unit) -> String {
     let modes = ["qlc", "tlc", "mlc", "slc"].into_iter().filter_map(|mode| Some((mode, *by_mode.get(mode)?)));
     let each = modes.map(|(mode, bytes)| {
-        let (size, _) = Quantity::Bytes.with_spread(bytes as f64, None, unit);
+        // What is built is known exactly: 10,752 MiB, which gives the over-provisioning beside it.
+        let whole = bytes as f64 / unit.size;
+        let size = match whole >= 1000.0 && whole.fract() == 0.0 {
+            true => number::count(whole as u64),
+            false => Quantity::Bytes.with_spread(bytes as f64, None, unit).0,
+        };
         format!("{size}{}{} {}", number::NO_BREAK, unit.sign, mode_title(mode))
     });
     each.collect::<Vec<_>>().join(" + ")
@@ -125,6 +130,12 @@ fn values(texts: &[String], labels: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn flash_that_is_built_is_told_exactly() {
+        let of = |tlc: u64, slc: u64| [("tlc".to_string(), tlc << 20), ("slc".to_string(), slc << 20)];
+        assert_eq!(flash(&of(10_752, 512).into()).replace('\u{a0}', " "), "10,752 MiB TLC + 512 MiB SLC");
+    }
 
     #[test]
     fn a_rest_of_whole_days_is_in_days() {

@@ -48,11 +48,12 @@ impl JobEnd {
         }
     }
 
+    /// The keys that lengthen any such job: more `size=` may not fit the drive, or be cut by `io_size=` or `number_ios=`.
     const fn keys(self) -> &'static str {
         match self {
             JobEnd::Time => "runtime=",
-            JobEnd::Size => "loops= or size=",
-            JobEnd::Either => "runtime=, loops= or size=",
+            JobEnd::Size => "loops=",
+            JobEnd::Either => "runtime= and loops=",
         }
     }
 }

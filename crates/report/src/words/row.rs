@@ -4,6 +4,7 @@ use crate::schema::estimate::Estimate;
 use crate::schema::overload::{all_overloaded, overloaded_among};
 use crate::schema::replicas;
 use crate::schema::report::Report;
+use crate::schema::steady::AfterWarmUp;
 use crate::words::figures::figure::{Better, Figure};
 use crate::words::number::{self, Quantity, Unit};
 use std::borrow::Borrow;
@@ -21,6 +22,8 @@ pub(crate) struct Row {
     pub values: Vec<Option<f64>>,
     /// The value of each replica of each run, with its seed.
     samples: Vec<Vec<(u64, f64)>>,
+    /// How far the value of each steady run without replicas may be from the mean of a longer one, as a share of it.
+    drifts: Vec<Option<f64>>,
     /// Runs whose value is left out since they are overloaded, and others are not.
     overloaded: Vec<bool>,
     /// Its JSON path; empty for a row made for a sentence.
@@ -67,8 +70,9 @@ impl Row {
         let label = label.to_string();
         // A sum of nothing is −0, which no table should say.
         let values = values.into_iter().map(|v| v.map(|v| v + 0.0)).collect();
-        let overloaded = vec![false; samples.len()];
-        Row { label, quantity, better, values, samples, overloaded, path: "", figure: None, sum_unit: None }
+        let (overloaded, drifts) = (vec![false; samples.len()], vec![None; samples.len()]);
+        let (path, figure, sum_unit) = ("", None, None);
+        Row { label, quantity, better, values, samples, drifts, overloaded, path, figure, sum_unit }
     }
 
     /// The row of samples over seeds, or of one seed.
@@ -99,7 +103,13 @@ impl Row {
         value: impl Fn(&Report) -> Option<f64>,
     ) -> Row {
         let row = Row::new(&figure.label_of(name), figure.quantity, figure.better, reports, value);
-        Row { path: figure.path, figure: Some(figure), ..row }
+        Row { figure: Some(figure), ..row.at_path(figure.path).within(figure.path, reports) }
+    }
+
+    /// The same row with the intervals of steady runs for the figure at a path.
+    pub(crate) fn within(self, path: &str, reports: &[Report]) -> Row {
+        let drift = |r: &Report| r.replicas.is_none().then(|| drift(r.after_warm_up()?, path))?;
+        Row { drifts: reports.iter().map(drift).collect(), ..self }
     }
 
     /// Whether it shows the figure at a path of the report.
@@ -177,6 +187,23 @@ impl Row {
         Estimate::of(&values)?.half_width_95
     }
 
+    /// Whether chance may have made the differences between runs: the replicas of a run differ, or a run alone has an
+    /// interval.
+    pub(crate) fn is_uncertain(&self) -> bool {
+        let runs = 0..self.values.len();
+        runs.into_iter().any(|run| self.drifts[run].or(self.half_width(run)).is_some_and(|half| half > 0.0))
+    }
+
+    /// Whether chance may have made the difference of two runs: over seeds, or by the intervals of single runs.
+    fn is_chance(&self, a: usize, b: usize) -> bool {
+        if let Some(d) = self.difference(a, b) {
+            return d.half_width_95.is_some_and(|half| d.mean.abs() <= half);
+        }
+        let half = |run: usize| Some(self.values[run]? * self.drifts[run]?);
+        let apart = self.values[a].zip(self.values[b]).map(|(a, b)| (a - b).abs());
+        apart.zip(half(a).zip(half(b))).is_some_and(|(apart, (a, b))| apart <= a.hypot(b))
+    }
+
     /// Difference of a run with replicas from another in percent, paired by seed.
     pub(crate) fn difference(&self, run: usize, baseline: usize) -> Option<Estimate> {
         if run == baseline || self.better == Better::Neither {
@@ -204,10 +231,6 @@ impl Row {
         };
         // What differs by less than half a percent is a tie, and what chance may have made.
         let near = |a: f64, b: f64| (a - b).abs() <= 0.005 * a.abs().max(b.abs());
-        let chance = |a: usize, b: usize| {
-            let d = self.difference(a, b);
-            d.is_some_and(|d| d.half_width_95.is_some_and(|h| d.mean.abs() <= h))
-        };
         let runs = || (0..self.values.len()).filter(|i| eligible.get(*i) == Some(&true));
         let best =
             runs().filter_map(|i| Some((i, self.values[i]? * sign))).min_by(|a, b| a.1.total_cmp(&b.1));
@@ -218,7 +241,7 @@ impl Row {
         }
         let mut marks = none.clone();
         for i in runs() {
-            marks[i] = self.values[i].is_some_and(|v| near(v * sign, best) || chance(i, first));
+            marks[i] = self.values[i].is_some_and(|v| near(v * sign, best) || self.is_chance(i, first));
         }
         if runs().all(|i| marks[i] || self.overloaded[i]) { none } else { marks }
     }
@@ -233,9 +256,51 @@ impl Row {
     }
 }
 
+/// Half-width of the interval of a figure of a steady run, as a share of its mean. That of a mean latency stands for the
+/// percentiles, of which none is known better, and those of the rates for requests per second.
+fn drift(after: &AfterWarmUp, path: &str) -> Option<f64> {
+    let rates = [after.write_mb_per_s, after.read_mb_per_s];
+    let of: &[Option<Estimate>] = match path.split('.').collect::<Vec<_>>().as_slice() {
+        ["latency_us", "write", _] => &[after.write_latency_us],
+        ["latency_us", "read", _] => &[after.read_latency_us],
+        ["throughput", "write_mb_per_s"] => &rates[..1],
+        ["throughput", "read_mb_per_s"] => &rates[1..],
+        ["throughput", "iops"] => &rates,
+        ["waf", "total" | "per_host_byte" | "without_pad"] => &[after.waf],
+        _ => &[],
+    };
+    let shares = of.iter().flatten().filter_map(|e| Some(e.half_width_95? / e.mean));
+    shares.filter(|share| share.is_finite()).reduce(f64::max)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::schema::steady::SteadyState;
+
+    /// Seeds of one command once named one winner or the other, at a difference of 1.4 % and intervals of 4 and 6 %.
+    #[test]
+    fn difference_within_intervals_of_runs_is_chance() {
+        let run = |mean: f64, half: Option<f64>| {
+            let e =
+                Some(Estimate { mean: 1.3 * mean, sd: None, half_width_95: half.map(|h| 1.3 * mean * h) });
+            let after = AfterWarmUp { write_latency_us: e, write_mb_per_s: e, waf: e, ..Default::default() };
+            let steady_state = Some(SteadyState { after: Some(after), ..SteadyState::default() });
+            Report { simulated_s: mean, steady_state, ..Report::default() }
+        };
+        let best = |runs: &[Report], path: &str| {
+            let row = Row::new("", Quantity::Latency, Better::Lower, runs, |r| Some(r.simulated_s));
+            row.within(path, runs).best(&[true, true, true])
+        };
+        let [a, b, c] = [run(1.40, Some(0.04)), run(1.42, Some(0.06)), run(1.56, Some(0.05))];
+        for path in ["latency_us.write.mean", "latency_us.write.p50", "throughput.iops", "waf.total"] {
+            assert_eq!(best(&[a.clone(), b.clone(), c.clone()], path), [true, true, false], "{path}");
+        }
+        assert_eq!(best(&[a.clone(), b.clone()], "latency_us.write.mean"), [false, false]);
+        // A figure without an interval, and a run without one, differ as they did.
+        assert_eq!(best(&[a.clone(), b.clone(), c.clone()], "latency_us.read.mean"), [true, false, false]);
+        assert_eq!(best(&[run(1.40, None), b, c], "latency_us.write.mean"), [true, false, false]);
+    }
 
     /// A ratio that is the same under every seed once had fewer decimals than its neighbors.
     #[test]

@@ -353,11 +353,14 @@ mod tests {
     #[test]
     fn workload_that_ends_by_itself_gets_a_factor() {
         let ends = [
-            (json!({ "kind": "jobs" }), "raise runtime=, loops= or size= of the jobs 20 times"),
-            (jobs(&[json!({ "size": "1g" })]), "raise loops= or size= of the jobs 20 times"),
+            (json!({ "kind": "jobs" }), "raise runtime= and loops= of the jobs 20 times"),
+            (jobs(&[json!({ "size": "1g" })]), "raise loops= of the jobs 20 times"),
             (jobs(&[json!({ "runtime": "3", "time_based": "1" })]), "raise runtime= of the jobs 20 times"),
-            (jobs(&[json!({ "runtime": "3" })]), "raise runtime=, loops= or size= of"),
-            (jobs(&[json!({ "runtime": "3", "time_based": "1" }), json!({})]), "raise runtime=, loops= or"),
+            (jobs(&[json!({ "runtime": "3" })]), "raise runtime= and loops= of"),
+            (
+                jobs(&[json!({ "runtime": "3", "time_based": "1" }), json!({})]),
+                "raise runtime= and loops= of",
+            ),
             (json!({ "kind": "synthetic", "parameters": { "bounds": { "bytes": "1x" } } }), "bytes="),
             (json!({ "kind": "synthetic", "parameters": { "duration": "3s" } }), "of the workload 20 times"),
             (json!({ "kind": "trace", "bytes": "0.05x" }), "of the workload 20 times"),

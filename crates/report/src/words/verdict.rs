@@ -1,6 +1,7 @@
 //! The verdict of a comparison in a sentence.
 
 use crate::schema::comparison::Comparison;
+use crate::schema::estimate::Estimate;
 use crate::schema::overload::overload;
 use crate::schema::replicas::mean;
 use crate::schema::report::{Latency, Report};
@@ -57,7 +58,33 @@ fn among(
     }
     let mut text = fastest(reports, labels, baseline, ok, what);
     text.push_str(&left_out(labels, ok));
-    Ok(format!("{text} {}.", settled.words()))
+    Ok(format!("{text} {}.{}", settled.words(), warm_up(reports)))
+}
+
+/// How much of the runs is warm-up, if a mean that decides lies outside the interval of the rest; empty otherwise.
+fn warm_up(reports: &[Report]) -> String {
+    let written = writes_decide(reports);
+    let pick: Pick = if written { |r| r.latency_us.write } else { |r| r.latency_us.read };
+    let rest = |r: &Report| {
+        let after = r.after_warm_up()?;
+        if written { after.write_latency_us } else { after.read_latency_us }
+    };
+    let runs = || reports.iter().filter(|r| r.replicas.is_none() && overload(r).is_none());
+    let rests: Vec<Estimate> = runs().filter_map(rest).collect();
+    let outside = |r: &Report| {
+        let (rest, latency) = (rest(r)?, pick(r)?);
+        Some((latency.mean - rest.mean).abs() > rest.half_width_95?)
+    };
+    if !runs().any(|r| outside(r) == Some(true)) {
+        return String::new();
+    }
+    let share = runs().filter_map(|r| Some(r.steady_state.as_ref()?.from?.share)).fold(0.0, f64::max);
+    let (least, most) =
+        rests.iter().fold((f64::INFINITY, 0.0), |(a, b): (f64, f64), e| (a.min(e.mean), b.max(e.mean)));
+    let (least, most) = (number::latency(least), number::latency(most));
+    let range = if least == most { least } else { format!("{least} to {most}") };
+    let share = (100.0 * share).ceil();
+    format!(" Up to {share} % of a run is warm-up; after it the mean is {range}.")
 }
 
 /// Which runs failed requests; empty if none did.
@@ -91,7 +118,9 @@ fn measures(reports: &[impl Borrow<Report>]) -> [Measure; 3] {
     let written = writes_decide(reports);
     let pick: Pick = if written { |r| r.latency_us.write } else { |r| r.latency_us.read };
     let of = if written { "write latency" } else { "read latency" };
-    let measure = |point, value: Point| Measure { point, of, row: latency(reports, pick, value) };
+    let path = if written { "latency_us.write.mean" } else { "latency_us.read.mean" };
+    let row = |value: Point| latency(reports, pick, value).within(path, reports);
+    let measure = |point, value: Point| Measure { point, of, row: row(value) };
     [measure("mean", |l| l.mean), measure("p50", |l| l.p50), measure("p99.9", |l| l.p999)]
 }
 
@@ -144,6 +173,12 @@ fn fastest(
             "Of {count} {called}, {} has the lowest {what}. Next is {}: {against}.",
             labels[baseline], labels[rival]
         ),
+        (true, tied) if tied.len() == count && !mean.row.is_alike() => {
+            format!(
+                "Among {count} {called} no difference in {what} is significant; {}: {against}.",
+                labels[rival]
+            )
+        }
         (true, tied) if tied.len() == count => format!(
             "{} have the same {what}: {}; no difference is significant.",
             if count == 2 { format!("Both {called}") } else { format!("All {count} {called}") },
