@@ -107,9 +107,9 @@ impl Row {
     }
 
     /// The same row with the intervals of steady runs for the figure at a path.
-    pub(crate) fn within(self, path: &str, reports: &[Report]) -> Row {
+    pub(crate) fn within(self, path: &str, reports: &[impl Borrow<Report>]) -> Row {
         let drift = |r: &Report| r.replicas.is_none().then(|| drift(r.after_warm_up()?, path))?;
-        Row { drifts: reports.iter().map(drift).collect(), ..self }
+        Row { drifts: reports.iter().map(Borrow::borrow).map(drift).collect(), ..self }
     }
 
     /// Whether it shows the figure at a path of the report.

@@ -62,14 +62,15 @@ fn among(
 }
 
 /// How much of the runs is warm-up, if a mean that decides lies outside the interval of the rest; empty otherwise.
-fn warm_up(reports: &[Report]) -> String {
+fn warm_up(reports: &[impl Borrow<Report>]) -> String {
     let written = writes_decide(reports);
     let pick: Pick = if written { |r| r.latency_us.write } else { |r| r.latency_us.read };
     let rest = |r: &Report| {
         let after = r.after_warm_up()?;
         if written { after.write_latency_us } else { after.read_latency_us }
     };
-    let runs = || reports.iter().filter(|r| r.replicas.is_none() && overload(r).is_none());
+    let alone = |r: &&Report| r.replicas.is_none() && overload(r).is_none();
+    let runs = || reports.iter().map(Borrow::borrow).filter(alone);
     let rests: Vec<Estimate> = runs().filter_map(rest).collect();
     let outside = |r: &Report| {
         let (rest, latency) = (rest(r)?, pick(r)?);
