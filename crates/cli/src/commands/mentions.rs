@@ -86,6 +86,11 @@ impl Entry {
         wanted.intersection(&self.words).count()
     }
 
+    /// Whether all words of its name are among the words.
+    fn is_named_by(&self, wanted: &BTreeSet<String>) -> bool {
+        words(&self.name).all(|word| wanted.contains(&word))
+    }
+
     /// How many of the words its name has.
     fn named(&self, wanted: &BTreeSet<String>) -> usize {
         words(&self.name).filter(|word| wanted.contains(word)).collect::<BTreeSet<_>>().len()
@@ -104,18 +109,27 @@ pub(crate) fn without_question(text: &str) -> &str {
     rest
 }
 
-/// Entries that mention all words of a text, or else the most of them, at least two and half of them; those with
-/// the words in their names come first. `None` without such entries.
+/// Entries that mention all words of a text, or else the most of them, at least two and half of them, or else those
+/// whose whole name is among them; those with the words in their names come first. `None` without such entries.
 pub(crate) fn page(text: &str, console: &Console) -> Option<String> {
     let wanted: BTreeSet<String> = words(text).filter(|word| !is_filler(word)).collect();
     let entries = entries(console);
     let most = entries.iter().map(|entry| entry.mentions(&wanted)).max().unwrap_or(0);
-    if wanted.is_empty() || most < wanted.len() && (most < 2 || most * 2 < wanted.len()) {
+    let few = most < wanted.len() && (most < 2 || most * 2 < wanted.len());
+    let is_found = |entry: &Entry| match few {
+        false => entry.mentions(&wanted) == most,
+        true => text.contains(' ') && entry.is_named_by(&wanted),
+    };
+    let mut found: Vec<Entry> = entries.into_iter().filter(is_found).collect();
+    if wanted.is_empty() || found.is_empty() {
         return None;
     }
-    let mut found: Vec<Entry> = entries.into_iter().filter(|entry| entry.mentions(&wanted) == most).collect();
     found.sort_by_key(|entry| std::cmp::Reverse(entry.named(&wanted)));
-    let missing = if most < wanted.len() { format!("{most} of its words are ") } else { String::new() };
+    let missing = match (few, most) {
+        (true, _) => "some of its words are ".to_string(),
+        (false, most) if most < wanted.len() => format!("{most} of its words are "),
+        _ => String::new(),
+    };
     let mut page = format!("{text:?} is not a name; {missing}mentioned in:\n\n");
     for entry in found.iter().take(MOST) {
         page += &format!("{}\n  {}\n", console.bold(&entry.name), entry.about);
@@ -217,6 +231,14 @@ mod tests {
         assert_eq!(without_question("What is a drive write?"), "drive write");
         assert_eq!(without_question("gc.victim"), "gc.victim");
         assert_eq!(without_question("the"), "the");
+    }
+
+    #[test]
+    fn name_of_an_entry_is_found_among_other_words() {
+        let wanted = |text: &str| words(text).collect::<BTreeSet<_>>();
+        let entry = Entry::new("WAF", "Bytes programmed over bytes written.");
+        assert!(entry.is_named_by(&wanted("WAF rise")) && !entry.is_named_by(&wanted("bytes rise")));
+        assert!(!Entry::new("WAF: per byte", "").is_named_by(&wanted("WAF rise")));
     }
 
     #[test]

@@ -286,6 +286,19 @@ fn figure(x: f64) -> String {
         x if x >= 1000.0 => grouped(x.round() as u64),
         x if x >= 10.0 => format!("{x:.0}"),
         x if x >= 0.1 => format!("{x:.1}"),
-        x => format!("{x:.3}"),
+        x if x > 0.0 => format!("{x:.*}", 1 + (-x.log10()).ceil() as usize),
+        x => format!("{x:.0}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A run of 80 ppm of a drive once had "0.000 drive writes".
+    #[test]
+    fn small_figures_keep_two_digits() {
+        let of = [0.0, 0.000_081_9, 0.005_73, 0.02, 0.5, 12.3, 12_345.6].map(figure);
+        assert_eq!(of, ["0", "0.000082", "0.0057", "0.020", "0.5", "12", "12,346"]);
     }
 }
