@@ -501,6 +501,7 @@ def test_a_bar_is_shown_to_those_who_ask_for_one(capfd):
 
 def test_explain_returns_what_the_command_prints():
     assert "unused part of a page" in wl.explain("WAF excluding padding")
+    assert "lower is better" in wl.explain("why did WAF rise?")
     assert "when_full" in wl.explain(SlcCachePy)
 
     class Inner(SlcCachePy):

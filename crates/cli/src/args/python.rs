@@ -43,6 +43,10 @@ pub(crate) struct SweepArgs {
     /// Initial state, as for `run`; repeatable
     #[arg(long = "initial", default_value = wordline_run::DEFAULT_INITIAL, value_name = "STATE")]
     pub(crate) initials: Vec<String>,
+    /// Start with the steady state of the workload: --initial steady
+    #[arg(long, conflicts_with = "initials")]
+    #[serde(skip)]
+    pub(crate) steady_state: bool,
     /// Key and the values to sweep: gc.victim=greedy,fifo. A comma inside brackets or quotes belongs to the
     /// value. Keys of the device, workload.KEY and scheme.KEY
     #[arg(long, value_name = "KEY=A,B,...")]

@@ -62,6 +62,9 @@ pub(crate) fn sweep(mut args: SweepArgs, console: &Console) -> Result<Call, Fail
     forced(&mut args.workloads, args.format.as_deref());
     replaced(&args.workloads, args.requests.map(|n| n.0), args.fit, console);
     args.traces = traces(args.traces);
+    if args.steady_state {
+        args.initials = vec!["steady".to_string()];
+    }
     call(Callee::Module { name: "wordline.sweeps", extra: "sweep" }, arguments(&args)?)
 }
 

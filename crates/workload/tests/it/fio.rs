@@ -340,6 +340,8 @@ fn all_job_file_problems_are_reported_with_their_line() {
     ] {
         assert!(e.contains(said), "{said:?} is missing in\n{e}");
     }
+    let e = parsed("[a]\ninclude gone.fio\n", "").unwrap_err();
+    assert!(e.contains(":2: include: gone.fio: the file cannot be read"), "{e}");
     let e = parsed("[a]\nsize=3g\n", "").unwrap_err();
     assert!(e.contains("exceed the drive size") && e.contains("size=2147483648"), "{e}");
     let e = parsed("[a]\nsize=1m\n[b]\nsize=1m\n", ":section=c").unwrap_err();

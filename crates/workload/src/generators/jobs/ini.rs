@@ -108,7 +108,12 @@ impl Reader<'_> {
                     let what = format!("files include each other more than {INCLUDES_MAX} deep");
                     return Err(Problem::new(ErrorKind::Content, place, what).into());
                 }
-                self.file(&found, depth + 1)?;
+                let bytes = std::fs::read(&found).map_err(|e| {
+                    let what = format!("include: {}: the file cannot be read: {e}", found.display());
+                    Problem::new(ErrorKind::Io, place, what)
+                        .allowed("a path beside the job file or from the working directory")
+                })?;
+                self.text(&found, bytes, depth + 1)?;
             } else if let Some(section) = section_name(line) {
                 self.section(section, place);
             } else {
