@@ -69,7 +69,7 @@ def test_sweep_runs_only_missing_runs(wordline):
     assert "2 runs done and 0 found" in wordline("sweep", *SMALL, *BOTH).out
     assert "0 runs done and 2 found" in wordline("sweep", *SMALL, *BOTH).out
     more = wordline("sweep", *SMALL, *BOTH, "--scheme", "slc-cache:static_blocks=8")
-    assert "1 runs done and 2 found" in more.out
+    assert "1 run done and 2 found" in more.out
     other = wordline("sweep", *SMALL, *BOTH, "--seed", "2")
     assert "2 runs done and 0 found" in other.out
 

@@ -99,7 +99,8 @@ class Bars:
     def summary(self) -> str:
         """Say how many runs there were, and how long they took."""
         seconds, done = time.perf_counter() - self._begin, self._done - self._found
-        return f"{done} runs done and {self._found} found in {seconds:.0f} s"
+        runs = "run" if done == 1 else "runs"
+        return f"{done} {runs} done and {self._found} found in {seconds:.0f} s"
 
 
 #: Seconds between two lines that say how far long work is.
