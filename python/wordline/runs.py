@@ -261,8 +261,8 @@ class Runner:
         missing = list(self._missing(asked))
         kept = len(asked) - len(missing) - len(wrong)
         to_do = f"{len(missing):,}" if missing else "none"
-        runs = "run" if len(asked) == 1 else "runs"
-        counted = f"{len(asked):,} {runs}: {kept:,} are kept, {to_do} to do"
+        what = "run" if len(asked) == 1 else "runs"
+        counted = f"{len(asked):,} {what}: {kept:,} are kept, {to_do} to do"
         counted += f", {len(wrong):,} cannot be done" if wrong else ""
         if not missing:
             return counted
