@@ -73,7 +73,8 @@ def test_latency_of_a_mix_is_of_all_its_requests() -> None:
     assert cell.requests == len(ended) > 100
     assert cell.mean_us == pytest.approx(np.mean(every))
     assert cell.max_us == every[-1]
-    assert cell.p99_us == every[math.ceil(0.99 * len(every)) - 1]
+    # Of the class of the histogram, as in a report.
+    assert cell.p99_us == pytest.approx(every[math.ceil(0.99 * len(every)) - 1], rel=1e-3)
     assert cell.mean_us != pytest.approx(np.mean([c.latency_us for c in ended if c.op == "write"]))
     assert cell.iops == pytest.approx(len(ended) / 0.06)
     assert cell.mb_per_s == pytest.approx(len(ended) * 4096 / 0.06 / 1e6)

@@ -101,8 +101,8 @@ class Feed:
         -------
         Figures
             ``seconds``, ``requests`` and ``failed`` (counts), ``read_bytes``, ``write_bytes``, and
-            ``latency_us`` by operation as in a report, in microseconds; only requests of this
-            workload that completed meanwhile.
+            ``latency_us`` by operation as in a report, in microseconds, and ``all_us`` of all
+            operations together; only requests of this workload that completed meanwhile.
 
         Raises
         ------

@@ -57,7 +57,8 @@ impl Feed {
     }
 
     /// Submit requests at their arrivals until a time or the last of them; returns a summary of what completed
-    /// meanwhile: seconds, successful and failed requests, bytes read and written, and latencies as in a report.
+    /// meanwhile: seconds, successful and failed requests, bytes read and written, and latencies as in a report, by
+    /// operation and of all together.
     ///
     /// # Errors
     /// As for [`Feed::step`].
@@ -78,6 +79,8 @@ impl Feed {
             moved[c.request.op as usize] += c.request.bytes();
             latencies[c.request.op as usize].record(c.at.since(c.request.arrival));
         })?;
+        let mut all = Histogram::default();
+        latencies.iter().for_each(|of_kind| all.add(of_kind));
         let [read, write, trim, flush] = latencies.each_ref().map(latency);
         Ok(json!({
             "seconds": drive.now().since(from).as_secs(),
@@ -86,6 +89,7 @@ impl Feed {
             "read_bytes": moved[HostOp::Read as usize],
             "write_bytes": moved[HostOp::Write as usize],
             "latency_us": Latencies { read, write, trim, flush },
+            "all_us": latency(&all),
         }))
     }
 

@@ -8,8 +8,6 @@ from dataclasses import asdict, dataclass, field
 from statistics import linear_regression
 from typing import Any
 
-import numpy as np
-
 from wordline import Drive, UserError
 from wordline.drive import Feed, programmed_bytes
 from wordline.quantity import significant
@@ -22,8 +20,6 @@ RANGE, SLOPE = 0.20, 0.10
 _ENDLESS = 10**15
 #: The latencies of a measurement: in `Cell`, and in a report.
 _POINTS = ("mean", "p99", "p999", "p9999", "max")
-#: Nanoseconds of a mix whose requests are held in memory together.
-_SLICE_NS = 50_000_000
 
 
 def size_name(size: int) -> str:
@@ -234,9 +230,10 @@ class Bench:
             feed = self.drive.feed(load.spelling(f"requests={_ENDLESS}"), seed=seed)
             self._feeds[load] = feed
         start, programmed, pages = self.now_s, programmed_bytes(self.drive), self._page_bytes()
-        found = self._measured(feed, load, self.drive.now_ns + round_ns(length))
-        self._checked(found["failed"])
-        wrote, requests, took = found["write_bytes"], found["requests"], found["seconds"]
+        found = feed.measure(until_ns=self.drive.now_ns + round_ns(length))
+        self._checked(found.failed)
+        wrote, requests, took = found.write_bytes, found.requests, found.seconds
+        together = found.to_dict()["all_us"] or {}
         self.written += wrote
         pages = self._page_bytes() - pages
         cell = Cell(
@@ -250,8 +247,8 @@ class Bench:
             seconds=took,
             requests=requests,
             iops=requests / took,
-            mb_per_s=(found["read_bytes"] + wrote) / took / 1e6,
-            **{f"{point}_us": found["all_us"].get(point) for point in _POINTS},
+            mb_per_s=(found.read_bytes + wrote) / took / 1e6,
+            **{f"{point}_us": together.get(point) for point in _POINTS},
             drive_writes=self.written / self.logical,
             waf=(programmed_bytes(self.drive) - programmed) / pages if pages else None,
         )
@@ -261,35 +258,6 @@ class Bench:
     def _page_bytes(self) -> int:
         """Return the bytes that the host has written so far, in whole mapping pages."""
         return int(self.drive.look().host_page_bytes)
-
-    def _measured(self, feed: Feed, load: Load, until_ns: int) -> dict[str, Any]:
-        """Return what `Feed.measure` does, and ``all_us``: latencies of reads and writes together.
-
-        Percentiles of both do not follow from those of each, so that a mix is measured by request.
-        """
-        if load.read in (0.0, 1.0):
-            found = feed.measure(until_ns=until_ns).to_dict()
-            return found | {"all_us": found["latency_us"]["read" if load.read else "write"] or {}}
-        begin = now = self.drive.now_ns
-        failed, sizes, parts = 0, {"read": 0, "write": 0}, [np.empty(0)]
-        while now < until_ns:
-            now = min(until_ns, now + _SLICE_NS)
-            ended = feed.step(until_ns=now)
-            parts.append(np.fromiter((c.latency_us for c in ended), float, len(ended)))
-            failed += sum(c.outcome != "done" for c in ended)
-            for c in ended:
-                sizes[c.op] += c.bytes
-        every = np.concatenate(parts)
-        together: dict[str, float] = {}
-        if every.size:
-            tail = np.percentile(every, (99, 99.9, 99.99), method="inverted_cdf")
-            figures = (every.mean(), *tail, every.max())
-            together = {name: float(us) for name, us in zip(_POINTS, figures, strict=True)}
-        return {
-            **{f"{op}_bytes": size for op, size in sizes.items()},
-            **{"failed": failed, "requests": every.size, "seconds": (until_ns - begin) / 1e9},
-            "all_us": together,
-        }
 
     def rest(self, seconds: float) -> None:
         """Leave the drive idle after its outstanding requests have completed."""
