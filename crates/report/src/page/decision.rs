@@ -78,8 +78,14 @@ fn certainty(comparison: &Comparison, cast: &Cast, leading: &Leading) -> String 
     let reports = &comparison.reports;
     let settled = Settled::of(reports);
     let settled = if reports.len() == 1 { settled.of_one() } else { settled.words() };
+    let within = leading.rows.iter().any(|(_, row)| row.is_uncertain());
     let intervals = match replicas(reports) {
         Some(text) => text,
+        None if within => {
+            "One seed: values that differ by less than the 95 % confidence intervals within the runs \
+                           count as equal; --replicas 5 gives intervals over seeds."
+                .to_string()
+        }
         None => "One seed, so no confidence intervals; --replicas 5 gives them.".to_string(),
     };
     let against = match cast.labels.len() {

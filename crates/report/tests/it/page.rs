@@ -475,6 +475,16 @@ fn between<'a>(text: &'a str, from: &str, to: &str) -> &'a str {
     text.split_once(from).and_then(|(_, rest)| rest.split_once(to)).unwrap_or_else(|| panic!("no {from}")).0
 }
 
+/// What is said of one seed: whether its runs have intervals of their own.
+#[test]
+fn caption_of_one_seed_names_intervals_within_runs() {
+    let said = |comparison: &Comparison| visible(between(&html(comparison), "id=\"certainty\">", "</p>"));
+    let steady = said(&sample::steady(sample::two()));
+    assert!(steady.contains("within the runs count as equal;"), "{steady}");
+    let short = said(&sample::two());
+    assert!(short.contains("One seed, so no confidence intervals;"), "{short}");
+}
+
 #[test]
 fn a_page_begins_with_what_decides() {
     let named = |n: usize| {
