@@ -43,7 +43,7 @@ fn unit_of(sizes: impl Iterator<Item = u64> + Clone) -> Unit {
 fn flash_in(by_mode: &BTreeMap<String, u64>, unit: Unit) -> String {
     let modes = ["qlc", "tlc", "mlc", "slc"].into_iter().filter_map(|mode| Some((mode, *by_mode.get(mode)?)));
     let each = modes.map(|(mode, bytes)| {
-        // What is built is known exactly: 10,752 MiB, which gives the over-provisioning beside it.
+        // The flash size is exact (10,752 MiB), so that over-provisioning follows from it.
         let whole = bytes as f64 / unit.size;
         let size = match whole >= 1000.0 && whole.fract() == 0.0 {
             true => number::count(whole as u64),
