@@ -219,8 +219,12 @@ endef
 ifneq ($(filter python-schemes,$(CASES)),)
 bench: $(INSTALLED) $(LABORATORY)
 	@$(BIN)/python crates/sim/benches/python_schemes.py $(filter-out python-schemes,$(CASES))
+else ifneq ($(filter terabyte,$(CASES)),)
+bench: $(INSTALLED)
+	@$(if $(MQSIM),$(BUILD_MQSIM))
+	@WORDLINE_MQSIM=$(if $(MQSIM),$(CURDIR)/target/mqsim/MQSim) $(BIN)/python crates/sim/benches/terabyte.py $(filter-out terabyte,$(CASES))
 else
-bench: ## Speed of the engine on fixed work, beside the naked loop and MQSim if LIMIT and MQSIM=DIR name them; CASES=size for others, CASES=python-schemes for examples in Python beside Rust
+bench: ## Speed of the engine on fixed work, beside the naked loop and MQSim if LIMIT and MQSIM=DIR name them; CASES=size for others, CASES=python-schemes for examples in Python beside Rust, CASES=terabyte for a steady figure from nothing
 	@$(if $(LIMIT),cargo build --quiet --release --manifest-path $(LIMIT) --target-dir target/limit)
 	@$(if $(MQSIM),$(BUILD_MQSIM))
 	@WORDLINE_LIMIT=$(if $(LIMIT),$(CURDIR)/target/limit/release/proto) WORDLINE_MQSIM=$(if $(MQSIM),$(CURDIR)/target/mqsim/MQSim) \
