@@ -58,6 +58,7 @@ pub(crate) fn hints(report: &Report, run: &Outcome) -> Vec<String> {
              can correct."
         ));
     }
+    hints.extend(instant_writes(report, run));
     hints.extend(growing(report, run));
     hints.extend(padded(run));
     let name = report.scheme.name.split(':').next().unwrap_or_default();
@@ -83,6 +84,18 @@ pub(crate) fn hints(report: &Report, run: &Outcome) -> Vec<String> {
     }
     hints.extend(saturated(report, run));
     hints
+}
+
+/// Why no write took any time.
+fn instant_writes(report: &Report, run: &Outcome) -> Option<String> {
+    let host = &run.setup.device.host;
+    let is_instant = report.latency_us.write.is_some_and(|l| l.max == 0.0);
+    let is_free = matches!(run.setup.device.ack, Ack::Buffer(_)) && host.write_latency == SimDuration::ZERO;
+    (is_instant && is_free).then(|| {
+        "writes take 0 µs: this device completes them in its write buffer, which never filled, and gives them \
+         no time of the controller; set one with --set host.write_latency=5us."
+            .to_string()
+    })
 }
 
 /// A steady run whose drive holds just what it touches, where a longer one touches more.

@@ -291,6 +291,20 @@ fn retention_without_error_model_gets_a_hint() {
 }
 
 #[test]
+fn writes_that_take_no_time_get_a_hint() {
+    let told = |key: &str, value: &str| {
+        let set = vec![(key.to_string(), value.to_string())];
+        let requests = Some(100);
+        let spec = RunSpec::new("fair-tlc", "slc-cache", "bursty:write_rate=50MB/s");
+        let hints = report(&RunSpec { set, requests, ..spec }).hints;
+        hints.iter().filter(|h| h.starts_with("writes take 0 µs: this device")).count()
+    };
+    assert_eq!(told("ack.pages", "64"), 1);
+    assert_eq!(told("host.write_latency", "5us"), 0);
+    assert_eq!(told("ack.mode", "program"), 0);
+}
+
+#[test]
 fn copies_that_a_scheme_does_not_keep_apart_get_a_hint() {
     let told = |scheme: &str, copies: &str| {
         let set = vec![("gc.copies".to_string(), copies.to_string())];
