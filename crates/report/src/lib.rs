@@ -53,7 +53,7 @@ pub use schema::why_summary::{PartShare, RootCause, WayShare, WhySummary};
 pub use terminal::lifetime::lifetime_table;
 pub use terminal::summary::summary;
 pub use terminal::table::{Rows, table};
-pub use terminal::text::TerminalStyle;
+pub use terminal::text::{TerminalStyle, paragraph};
 pub use terminal::why::why_text;
 pub use wordline_counters::{EnergyOf, IdleTime};
 pub use words::advice::advice;

@@ -7,6 +7,7 @@ use crate::console::Console;
 use crate::error::Failure;
 use std::collections::BTreeSet;
 use std::path::Path;
+use wordline_report::paragraph;
 use wordline_run::RunError;
 use wordline_schemes::{Entry, Registry};
 use wordline_trace::{Parameter, TRACE_OPTIONS};
@@ -133,9 +134,10 @@ fn unknown(name: &str, schemes: &Registry) -> String {
 
 /// A figure or a term of tables and pages.
 fn figure(found: &wordline_report::Explained, console: &Console) -> String {
-    let mut page = format!("{}\n  {}\n", console.bold(&found.name), found.about);
+    let mut page = format!("{}\n", console.bold(&found.name));
+    page += &paragraph("  ", &found.about, console.style());
     for (what, text) in &found.facts {
-        page += &format!("  {what}: {text}\n");
+        page += &paragraph("  ", &format!("{what}: {text}"), console.style());
     }
     page
 }

@@ -108,6 +108,14 @@ fn results_go_to_standard_output_and_errors_do_not() {
     assert!(bad.stdout.is_empty() && text(&bad.stderr).contains("did you mean \"demo-8gb\"?"));
 }
 
+#[test]
+fn explanations_fit_a_terminal() {
+    let done = wordline(&["explain", "figures"]);
+    let said = text(&done.stdout);
+    let wide: Vec<_> = said.lines().filter(|l| l.chars().count() > 100).collect();
+    assert!(done.status.success() && wide.is_empty(), "{wide:?}");
+}
+
 /// The demo prints the first of them.
 #[test]
 fn tables_of_schemes_are_explained() {

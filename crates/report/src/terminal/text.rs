@@ -19,6 +19,13 @@ impl Default for TerminalStyle {
     }
 }
 
+/// A paragraph of lines that are no longer than the terminal, all behind `indent`.
+pub fn paragraph(indent: &str, text: &str, style: TerminalStyle) -> String {
+    let mut page = Page::new(style);
+    page.wrap(indent, text, Look::Plain);
+    page.finish()
+}
+
 /// The text in at most `width` columns, with an ellipsis where something is missing. Control
 /// characters are dropped: a name cannot move the cursor.
 fn cut(text: &str, width: usize) -> String {
