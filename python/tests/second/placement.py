@@ -19,7 +19,7 @@ class Placement(Room):
             return home
         self.turn += 1
         n, is_dynamic = len(self.planes), self.config.order == "dynamic"
-        region, whole_page = self.host_route[0], units >= self.units_per_page
+        region = self.host_route[0]
         in_turn = [self.home_plane((i + self.turn) % n * self.units_per_page) for i in range(n)]
         waiting = [op for p in self.planes for op in p.backlog]
 
@@ -29,15 +29,16 @@ class Placement(Room):
             work = sum(self.mean_time(op.kind) for op in at_array)
             return work, sum(op.kind != "erase" for op in on_channel), len(plane.backlog)
 
+        sizes = (units, self.units_per_page, region.pages_per_program)
         plane = min(
             in_turn,
             key=lambda p: (
                 is_dynamic and self.free_slots(region, p) == 0,
-                not p.program_buffers[region, HOST].takes(whole_page),
+                not p.program_buffers[region, HOST].draws(*sizes),
                 stands_before(p) if is_dynamic else (),
             ),
         )
-        if plane.program_buffers[region, HOST].takes(whole_page):
+        if plane.program_buffers[region, HOST].joins(*sizes):
             self.turn -= 1  # what joins a program takes no turn
         return plane
 

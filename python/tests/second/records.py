@@ -121,9 +121,17 @@ class PlaneProgramBuffer:
     pages: int = 0
     since: object = None  # the timer of what waits
 
-    def takes(self, whole_page: bool) -> bool:
-        """Whether what waits has a place for more: a group for pages, a page for less than one."""
-        return self.group is not None or (not whole_page and bool(self.page))
+    def joins(self, units: int, page: int, pages: int) -> bool:
+        """Whether units begin no program, with so many in a page, so many pages in a program."""
+        if units >= page:
+            return self.group is not None
+        waiting = self.pages * page + len(self.page)
+        return waiting > 0 and waiting + units <= pages * page
+
+    def draws(self, units: int, page: int, pages: int) -> bool:
+        """Whether they join, and leave no part of a page behind."""
+        leaves_some = units >= page and bool(self.page) and self.pages == pages - 1
+        return self.joins(units, page, pages) and not leaves_some
 
     @property
     def parts(self) -> list[Part]:

@@ -188,10 +188,25 @@ impl PlaneProgramBuffer {
         !(self.group.is_none() && self.page.is_none())
     }
 
-    /// Whether what waits has a place for more data: a group for pages, and a page for less than one.
+    /// Whether this many units join what waits, in pages and programs of this size, and begin no program of their own: a
+    /// whole page joins a group, less than one also part of a page, if all of it has room.
     #[inline(always)]
-    pub fn takes(&self, whole_page: bool) -> bool {
-        !self.group.is_none() || !whole_page && !self.page.is_none()
+    pub fn joins(&self, units: u32, (units_per_page, pages_per_program): (u32, u32)) -> bool {
+        if units >= units_per_page {
+            return !self.group.is_none();
+        }
+        let waiting = u32::from(self.group_pages) * units_per_page + u32::from(self.page_slots);
+        self.holds_some() && waiting + units <= pages_per_program * units_per_page
+    }
+
+    /// Whether what waits draws this many units to its plane: they join it and leave no part of a page behind. What is left
+    /// behind would draw more, and the plane would take them all.
+    #[inline(always)]
+    pub fn draws(&self, units: u32, (units_per_page, pages_per_program): (u32, u32)) -> bool {
+        let leaves_some = units >= units_per_page
+            && !self.page.is_none()
+            && u32::from(self.group_pages) + 1 >= pages_per_program;
+        !leaves_some && self.joins(units, (units_per_page, pages_per_program))
     }
 }
 
@@ -318,6 +333,23 @@ impl RegionState {
     #[inline]
     pub fn has_slots_left(&self, local: usize) -> bool {
         self.slot_quota == u64::MAX || self.used_slots(local) < self.slot_quota
+    }
+
+    /// Whether this many units of the host join what waits in a plane, counted from the first one.
+    #[inline(always)]
+    pub fn joins(&self, local: usize, units: usize) -> bool {
+        self.host_buffer(local).joins(units as u32, (self.units_per_page, self.pages_per_program))
+    }
+
+    /// Whether what waits in a plane, counted from the first one, draws this many units of the host there.
+    #[inline(always)]
+    pub fn draws(&self, local: usize, units: usize) -> bool {
+        self.host_buffer(local).draws(units as u32, (self.units_per_page, self.pages_per_program))
+    }
+
+    #[inline(always)]
+    fn host_buffer(&self, local: usize) -> &PlaneProgramBuffer {
+        &self.planes[local].program_buffers[WriteStream::Host as usize]
     }
 
     /// Whether data wait for others without limit, and are counted.

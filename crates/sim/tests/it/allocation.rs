@@ -1,7 +1,7 @@
 //! Do pages go where they wait least, when they may go to any plane?
 
 use std::convert::Infallible;
-use wordline_device::Packing;
+use wordline_device::{Allocation, DeviceSpec, Packing, Superblock};
 use wordline_ftl::OpKind;
 use wordline_sim::{Device, Event, Log, NoProbe, Pacing, Stop, drive};
 use wordline_swarm::{Rng, Tiny};
@@ -81,18 +81,31 @@ fn pages_spread_over_channels_then_dies_then_planes() {
     }
 }
 
+/// What a drive has of its own.
+type Own = fn(&mut DeviceSpec);
+const BY_ADDRESS: Own = |_| {};
+const DYNAMIC: Own = |spec| spec.allocation = Allocation::Dynamic;
+const ROUND_ROBIN: Own = |spec| spec.allocation = Allocation::RoundRobin;
+const SUPERBLOCKS: Own = |spec| spec.superblock = Superblock::Drive;
+/// Drives that choose the plane of a page freely.
+const FREE: [(&str, Own); 3] =
+    [("dynamic", DYNAMIC), ("round-robin", ROUND_ROBIN), ("superblocks", SUPERBLOCKS)];
+
 /// Programs of each of six planes, each of three pages, after writes to these pages, far apart in time.
-fn programs(order: &'static str, pages: impl Iterator<Item = u64>) -> [u32; 6] {
-    programs_of(order, 1, pages.map(|page| (page, 1)))
+fn programs(own: Own, pages: impl Iterator<Item = u64>) -> [u32; 6] {
+    programs_of(own, 1, pages.map(|page| (page, 1)))
 }
 
 /// The same on a drive with some units in a page, where writes share pages, after writes from a unit on of so many.
-fn programs_of(order: &'static str, units: u32, writes: impl Iterator<Item = (u64, u32)>) -> [u32; 6] {
-    let mut tiny = Tiny { channels: 6, one_shot: true, ack_buffer: Some(12), ..drive_of(6, 4, false, true) };
-    (tiny.extra, tiny.units_per_page) = (order, units);
+fn programs_of(own: Own, units: u32, writes: impl Iterator<Item = (u64, u32)>) -> [u32; 6] {
+    // Its write buffer has room for incomplete programs in all planes.
+    let mut tiny =
+        Tiny { channels: 6, one_shot: true, ack_buffer: Some(48 * units), ..drive_of(6, 4, false, false) };
+    tiny.units_per_page = units;
     let scheme = wordline_schemes::build("conventional").unwrap();
     let mut spec = tiny.spec(1);
     spec.packing = if units > 1 { Packing::Page } else { spec.packing };
+    own(&mut spec);
     let mut d = Device::new(&spec, &spec.geometry().unwrap(), scheme, Log::default()).unwrap();
     let writes = writes.zip(0u64..).map(|((unit, units), i)| {
         let request = HostRequest::new(HostOp::Write, unit * 4, units * 4);
@@ -108,24 +121,51 @@ fn programs_of(order: &'static str, units: u32, writes: impl Iterator<Item = (u6
     programs
 }
 
-const DYNAMIC: &str = "[allocation]\norder = \"dynamic\"\n";
-const ROUND_ROBIN: &str = "[allocation]\norder = \"round-robin\"\n";
+/// How far programs of planes differ.
+fn spread(programs: [u32; 6]) -> u32 {
+    programs.iter().max().unwrap() - programs.iter().min().unwrap()
+}
 
 /// Three pages make a program, a divisor of the number of planes. The last write waits for two more.
 #[test]
 fn an_idle_drive_writes_to_each_plane_in_turn() {
-    for order in [DYNAMIC, ROUND_ROBIN] {
-        assert_eq!(programs(order, 0..=18 * 5), [5; 6], "{order}");
+    for (name, own) in FREE {
+        assert_eq!(programs(own, 0..=18 * 5), [5; 6], "{name}");
     }
 }
 
 /// A unit waits for others to fill its page. Whole pages cannot, and go on in turn.
 #[test]
 fn part_of_a_page_does_not_draw_whole_pages_to_its_plane() {
-    for order in [DYNAMIC, ROUND_ROBIN] {
+    for (name, own) in FREE {
         let pages = (1..=18 * 5).map(|page| (2 * page, 2));
-        let found = programs_of(order, 2, std::iter::once((0, 1)).chain(pages));
-        assert!(found.iter().all(|n| (4..=6).contains(n)), "{order}: {found:?}");
+        let found = programs_of(own, 2, std::iter::once((0, 1)).chain(pages));
+        assert!(found.iter().all(|n| (4..=6).contains(n)), "{name}: {found:?}");
+    }
+}
+
+/// What overfills a program leaves a part to the next one of its plane. If more followed it there, an odd unit would send
+/// all writes of even numbers of units to one plane. The first write makes the number odd; none leaves its page.
+#[test]
+fn what_overfills_a_program_does_not_draw_more_to_its_plane() {
+    for (name, own) in FREE {
+        for (units, each) in [(4, 2), (4, 3), (3, 2)] {
+            let writes = (1..=120).map(|page| (page * u64::from(units), each));
+            let found = programs_of(own, units, std::iter::once((0, 1)).chain(writes));
+            assert!(spread(found) <= 2, "{name}: {each} of {units}: {found:?}");
+        }
+    }
+}
+
+/// A page that fills up a program leaves part of a page behind, which draws no page either.
+#[test]
+fn pages_and_parts_of_pages_go_to_all_planes() {
+    for (name, own) in FREE {
+        for part in [1, 3] {
+            let writes = (0..240).map(|page| (4 * page, if page % 2 == 0 { 4 } else { part }));
+            let found = programs_of(own, 4, writes);
+            assert!(spread(found) <= 3, "{name}: {part}: {found:?}");
+        }
     }
 }
 
@@ -133,7 +173,7 @@ fn part_of_a_page_does_not_draw_whole_pages_to_its_plane() {
 fn a_hot_page_goes_to_each_plane_but_by_its_address_to_one() {
     let hot = || std::iter::repeat_n(7, 18 * 5 + 1);
     assert_eq!(programs(ROUND_ROBIN, hot()), [5; 6]);
-    assert_eq!(programs("", hot()), [0, 30, 0, 0, 0, 0]);
+    assert_eq!(programs(BY_ADDRESS, hot()), [0, 30, 0, 0, 0, 0]);
 }
 
 #[test]

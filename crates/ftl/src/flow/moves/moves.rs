@@ -192,7 +192,7 @@ pub(crate) fn finish_move_read(layer: &mut Layer, id: OpId, waits: OpId) -> Next
             &layer.state.backlog,
             region,
             read.plane,
-            WriteStream::Moved,
+            (WriteStream::Moved, 1),
         ),
         pick => moves_to(&mut layer.state, region, pick, read.plane),
     };

@@ -77,7 +77,8 @@ pub(crate) fn relocate(
             match chosen {
                 Some((region, target)) if region == to => target,
                 _ => {
-                    let target = least_filled_plane(&mut state.blocks, &state.backlog, to, plane, stream);
+                    let target =
+                        least_filled_plane(&mut state.blocks, &state.backlog, to, plane, (stream, 1));
                     chosen = Some((to, target));
                     target
                 }

@@ -24,7 +24,7 @@ pub(crate) fn pick_plane(state: &mut State, place: &Place, home: PlaneId, units:
         PlanePick::Home if !state.config.goes_anywhere() && state.blocks.reaches(region, home) => home,
         pick => choose(state, pick, (region, home), units),
     };
-    least_filled_plane(&mut state.blocks, &state.backlog, region, plane, WriteStream::Host)
+    least_filled_plane(&mut state.blocks, &state.backlog, region, plane, (WriteStream::Host, units))
 }
 
 /// The plane of a region that a decision means, where that is not just the home.
@@ -52,8 +52,8 @@ fn choose(state: &mut State, pick: PlanePick, (region, home): (RegionId, PlaneId
     let plane = best.unwrap_or(home);
     // A page that joins others of its program takes no turn. If it did, turns would pass in steps of a whole program, and an
     // idle drive would leave out each plane that no such step reaches.
-    let whole_page = units >= state.blocks.region(region).units_per_page as usize;
-    if state.blocks.at(region, plane).program_buffers[WriteStream::Host as usize].takes(whole_page) {
+    let r = state.blocks.region(region);
+    if r.joins((plane.0 - r.first_plane) as usize, units) {
         last_turn(&mut state.blocks);
     }
     plane

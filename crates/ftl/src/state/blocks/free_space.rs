@@ -145,8 +145,8 @@ pub(crate) fn level(blocks: &Blocks, backlog: &Backlog, region: RegionId) -> Opt
 }
 
 /// The plane where a host write waits least: one that has room, then one on a channel that is not unwanted, then
-/// one where a group, or a page that it does not fill alone, waits for other data, then the one whose array has the least to do, then whose channel has,
-/// then that has the fewest operations itself.
+/// one where other data wait for it, then the one whose array has the least to do, then whose channel
+/// has, then that has the fewest operations itself.
 #[inline]
 pub(crate) fn least_busy(
     blocks: &Blocks,
@@ -160,7 +160,6 @@ pub(crate) fn least_busy(
     // A loop, and numbers that are kept: every write passes here. The state of a plane that has more to do than
     // the best is looked at only where it could still be of a better kind.
     let best_kind = !(r.packs_host || r.pages_per_program > 1) as u32;
-    let whole_page = units >= r.units_per_page as usize;
     let (mut best, mut least) = (None, (u32::MAX, (u64::MAX, u32::MAX, u32::MAX)));
     for local in in_turn(blocks, region) {
         let plane = PlaneId(r.first_plane + local as u32);
@@ -172,7 +171,7 @@ pub(crate) fn least_busy(
         let full = at.open_slots == 0 && (free[local].is_empty() || at.owned >= r.quota);
         let avoided = unwanted
             .is_some_and(|set| set.contains(blocks.geometry.channel_of(blocks.geometry.die_of(plane))));
-        let alone = !at.program_buffers[WriteStream::Host as usize].takes(whole_page);
+        let alone = !r.draws(local, units);
         let kind = (full as u32) << 2 | (avoided as u32) << 1 | alone as u32;
         let waits = (kind, before);
         if waits < least {
@@ -182,17 +181,15 @@ pub(crate) fn least_busy(
     best
 }
 
-/// The plane of a host write whose turn it is, or where a group, or a page that it does not fill alone, waits for it. It need not have room: all planes
-/// of a log fill alike.
+/// The plane of a host write whose turn it is, or where other data wait for it. It need not have free
+/// slots: all planes of a log fill alike.
 pub(crate) fn next_in_log(blocks: &Blocks, region: RegionId, units: usize) -> Option<PlaneId> {
     let r = &blocks.regions[region.index()];
-    let whole_page = units >= r.units_per_page as usize;
-    let waits =
-        |local: &usize| r.planes[*local].program_buffers[WriteStream::Host as usize].takes(whole_page);
+    let draws = |local: &usize| r.draws(*local, units);
     let has_groups = r.packs_host || r.pages_per_program > 1;
     let mut planes = in_turn(blocks, region);
     let next = planes.next()?;
-    let local = if has_groups && !waits(&next) { planes.find(waits).unwrap_or(next) } else { next };
+    let local = if has_groups && !draws(&next) { planes.find(draws).unwrap_or(next) } else { next };
     Some(PlaneId(r.first_plane + local as u32))
 }
 

@@ -63,7 +63,7 @@ pub(crate) fn members(
     planes.zip(0..).map(move |(p, i)| (PlaneId(p), BlockId(first + i * stride)))
 }
 
-/// The plane of a group where a page goes: one where others wait for its company, else the least filled one,
+/// The plane of a group where so many units go: one where others wait for their company, else the least filled one,
 /// with the most slots left in open blocks when what is queued there has its own.
 #[inline(always)]
 pub(crate) fn least_filled_plane(
@@ -71,24 +71,25 @@ pub(crate) fn least_filled_plane(
     backlog: &Backlog,
     region: RegionId,
     plane: PlaneId,
-    stream: WriteStream,
+    (stream, units): (WriteStream, usize),
 ) -> PlaneId {
     if has_superblocks(blocks, region) {
-        least_filled_of_superblock(blocks, backlog, region, plane, Some(stream))
+        least_filled_of_superblock(blocks, backlog, region, plane, Some((stream, units)))
     } else {
         plane
     }
 }
 
-/// The plane of a group with the most slots left in open blocks when what is queued there has its own. If a page may have
-/// `company`, planes where others of that stream wait come first.
+/// The plane of a group with the most slots left in open blocks when what is queued there has its own. If units may have
+/// `company`, planes where others of that stream wait come first, for host data only if there is room for so many units.
+/// Collected data wait in as few planes as can be, since a collection may pad one program only.
 #[inline(never)]
 pub(crate) fn least_filled_of_superblock(
     blocks: &mut Blocks,
     backlog: &Backlog,
     region: RegionId,
     plane: PlaneId,
-    company: Option<WriteStream>,
+    company: Option<(WriteStream, usize)>,
 ) -> PlaneId {
     blocks.turn = blocks.turn.wrapping_add(1);
     let r = &blocks.regions[region.index()];
@@ -98,8 +99,12 @@ pub(crate) fn least_filled_of_superblock(
         at.open_slots as i64 - backlog.of(PlaneId(p)) as i64 * units
     };
     let alone = |p: u32| {
-        let buffers = &r.planes[(p - r.first_plane) as usize].program_buffers;
-        company.is_some_and(|stream| !buffers[stream as usize].holds_some())
+        let local = (p - r.first_plane) as usize;
+        match company {
+            None => false,
+            Some((WriteStream::Host, units)) => !r.draws(local, units),
+            Some((stream, _)) => !r.planes[local].program_buffers[stream as usize].holds_some(),
+        }
     };
     let (count, turn) = (planes.len() as u32, blocks.turn);
     let order = &blocks.superblocks.order[planes.start as usize..planes.end as usize];
