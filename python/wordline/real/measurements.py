@@ -327,7 +327,7 @@ def fio_json(file: Path) -> dict[str, Any]:
     """
     text = file.read_text(encoding="utf-8", errors="replace")
     again = "; delete the file, and run its job again"
-    as_json = f"  allowed: what fio --output-format=json writes{again}"
+    as_json = f"  allowed: JSON alone, as the fio command in the job file writes it{again}"
     try:
         found = json.loads(text[max(text.find("{"), 0) :])
     except ValueError as e:
