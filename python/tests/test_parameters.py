@@ -44,6 +44,42 @@ def test_a_parameter_takes_sizes_and_keeps_its_bounds():
         Bounded().size = 1
 
 
+def test_what_no_parameter_says_of_an_instance_is_refused():
+    class Own(wl.Scheme):
+        pages = wl.State([0, 0])
+
+        def __init__(self, k=3, **given):
+            super().__init__(**given)
+            self.k = k
+            self.helper = object()
+
+        def layout(self, drive):
+            return wl.Layout.one_region(drive)
+
+        def place(self, p, view):
+            return wl.to("dense")
+
+    class Unmade(Own):
+        def __init__(self, k):
+            pass
+
+    run = {"device": "fair-tlc", "workload": "uniform", "requests": 20}
+    # The class, and an instance like a new one, run.
+    assert wl.run(scheme=Own, **run).result_hash == wl.run(scheme=Own(3), **run).result_hash
+    later, learnt = Own(), Own()
+    later.limit = 5
+    learnt.pages[0] = 7
+    for wrong, says in ((Own(4), "k"), (later, "limit"), (learnt, "pages")):
+        with pytest.raises(
+            wl.UserError, match=rf"Own\.{says} is set apart .*\n  allowed: what a wl"
+        ):
+            wl.run(scheme=wrong, **run)
+        with pytest.raises(wl.UserError, match=rf"Own\.{says} is set apart"):
+            wl.compare(schemes=["conventional", wrong], **run)
+    with pytest.raises(wl.UserError, match=r"Unmade.__init__ does not call super"):
+        wl.run(scheme=Unmade(4), **run)
+
+
 def test_settings_take_sizes_as_numbers():
     small = {"device": "fair-tlc", "scheme": "conventional", "workload": "uniform", "requests": 10}
     asked = wl.identity(set={"capacity.logical": 256 * wl.MiB + wl.MiB // 2 * 2}, **small)

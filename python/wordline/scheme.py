@@ -33,7 +33,7 @@ from warnings import warn
 from wordline import _wordline, scheme_files
 from wordline._wordline import Parcel, Place, UserError, View
 from wordline.layout import DriveInfo, Layout
-from wordline.parameters import PLAIN, Param, State, lost, read_back, written
+from wordline.parameters import PLAIN, Param, State, differs, lost, read_back, written
 
 if TYPE_CHECKING:
     from wordline.parts import Span
@@ -296,6 +296,24 @@ class Scheme(ABC):
                 f"drive is saved or forked; declare it: {name} = wl.State(...)"
             )
         object.__setattr__(self, name, value)
+
+    def _set_apart(self) -> str | None:
+        """Return an attribute that the same scheme made again from its parameters has not so.
+
+        Runs make it again, as other processes do.
+        """
+        if "_values" not in self.__dict__:
+            raise UserError(
+                f"{type(self).__name__}.__init__ does not call super().__init__(); call it first"
+            )
+        try:
+            again = type(self)(**self._values)
+        except TypeError as e:
+            raise UserError(f"{type(self).__name__} cannot be made again: {e}") from e
+        if self._is_laid_out:
+            return None
+        mine, others = self.__dict__, again.__dict__
+        return next((k for k, v in mine.items() if k not in others or differs(v, others[k])), None)
 
     def __repr__(self) -> str:
         """Return the call that makes it."""
