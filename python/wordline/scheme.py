@@ -298,9 +298,9 @@ class Scheme(ABC):
         object.__setattr__(self, name, value)
 
     def _set_apart(self) -> str | None:
-        """Return an attribute that the same scheme made again from its parameters has not so.
+        """Return an attribute that a new scheme of the same parameters has not so.
 
-        Runs make it again, as other processes do.
+        Runs create a new one, as other processes do.
         """
         if "_values" not in self.__dict__:
             raise UserError(
@@ -309,7 +309,7 @@ class Scheme(ABC):
         try:
             again = type(self)(**self._values)
         except TypeError as e:
-            raise UserError(f"{type(self).__name__} cannot be made again: {e}") from e
+            raise UserError(f"{type(self).__name__} cannot be created from its parameters: {e}") from e
         if self._is_laid_out:
             return None
         mine, others = self.__dict__, again.__dict__

@@ -95,7 +95,7 @@ def text(given: Any) -> str:
     if given is not cls and (name := given._set_apart()) is not None:
         raise UserError(
             f"{cls.__name__}.{name} is set apart from its parameters and would be lost, since runs "
-            "make the scheme again\n  allowed: what a wl.Param of the class declares, given by name"
+            "create a new scheme\n  allowed: what a wl.Param of the class declares, given by name"
         )
     known = f"{scheme.file_of(cls)}#{cls.__name__}"
     _HERE[known] = cls
