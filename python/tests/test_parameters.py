@@ -80,6 +80,34 @@ def test_what_no_parameter_says_of_an_instance_is_refused():
         wl.run(scheme=Unmade(4), **run)
 
 
+def with_limit(limit):
+    class Limited(wl.Scheme):
+        most = 4
+
+        def layout(self, drive):
+            return wl.Layout.one_region(drive)
+
+        def place(self, p, view):
+            return wl.to("dense") if limit < self.most else wl.to("dense", plane="any")
+
+    return Limited
+
+
+def test_values_beyond_the_source_are_part_of_a_class(tmp_path):
+    run = {"device": "fair-tlc", "workload": "uniform", "requests": 20}
+    # Of two classes of one function, a sweep keeps the runs apart.
+    for limit, there in ((3, 1), (5, 2), (3, 2)):
+        wl.sweep(schemes=[with_limit(limit)], out=tmp_path, **run)
+        assert len(list((tmp_path / "runs").iterdir())) == there
+    # A class that was changed is not what another process would have.
+    changed = with_limit(3)
+    changed.most = 1
+    with pytest.raises(wl.UserError, match=r"Limited\.most is set apart .*\n  allowed: what a wl"):
+        wl.compare(schemes=[changed, "conventional"], replicas=2, **run)
+    changed.most = 4
+    wl.run(scheme=changed, **run)
+
+
 def test_settings_take_sizes_as_numbers():
     small = {"device": "fair-tlc", "scheme": "conventional", "workload": "uniform", "requests": 10}
     asked = wl.identity(set={"capacity.logical": 256 * wl.MiB + wl.MiB // 2 * 2}, **small)

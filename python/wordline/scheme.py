@@ -201,6 +201,8 @@ class Scheme(ABC):
     #: What the class declares, by name; made once, when the class is.
     _params: ClassVar[Mapping[str, Param[Any]]] = {}
     _states: ClassVar[Mapping[str, State[Any]]] = {}
+    #: Its own plain attributes when it was made, which its source says.
+    _begun: ClassVar[Mapping[str, str]] = {}
 
     _values: dict[str, Any]
     _is_laid_out = False
@@ -209,6 +211,7 @@ class Scheme(ABC):
         """Find what the class declares."""
         super().__init_subclass__(**kwargs)
         cls._params, cls._states = cls._declared(Param), cls._declared(State)
+        cls._begun = plain(vars(cls))
 
     def __init__(self, **parameters: Any) -> None:
         """Take parameters by their names.
@@ -297,6 +300,19 @@ class Scheme(ABC):
             )
         object.__setattr__(self, name, value)
 
+    @classmethod
+    def _changed(cls) -> str | None:
+        """Return a plain attribute that the class has not had from its source, if there is one.
+
+        Another process, which reads the source, would not have it.
+        """
+        for base in cls.__mro__:
+            begun = vars(base).get("_begun", {})
+            now = plain(vars(base)) if begun or issubclass(base, Scheme) else {}
+            if base is not Scheme and begun != now:
+                return next(k for k in {**begun, **now} if begun.get(k) != now.get(k))
+        return None
+
     def _set_apart(self) -> str | None:
         """Return an attribute that a new scheme of the same parameters has not so.
 
@@ -309,7 +325,9 @@ class Scheme(ABC):
         try:
             again = type(self)(**self._values)
         except TypeError as e:
-            raise UserError(f"{type(self).__name__} cannot be created from its parameters: {e}") from e
+            raise UserError(
+                f"{type(self).__name__} cannot be created from its parameters: {e}"
+            ) from e
         if self._is_laid_out:
             return None
         mine, others = self.__dict__, again.__dict__
@@ -480,6 +498,25 @@ def file_of(cls: type) -> str:
         return ""
 
 
+def plain(values: Mapping[str, Any]) -> dict[str, str]:
+    """Return the plain values among some of a class, a function or a module, as JSON."""
+    own = {k: v for k, v in values.items() if not k.startswith("_") and lost(v) is None}
+    return {k: json.dumps(v, default=written) for k, v in own.items()}
+
+
+def _around(cls: type, *, has_file: bool) -> str:
+    """Return the plain values beyond a class's source that its methods use.
+
+    They are those of the function that made the class, and of an interpreter or a notebook.
+    """
+    found: dict[str, str] = {}
+    for method in filter(inspect.isfunction, vars(cls).values()):
+        found |= plain(inspect.getclosurevars(method).nonlocals)
+        if not has_file:
+            found |= plain(inspect.getclosurevars(method).globals)
+    return "".join(f"\n# {name} = {value}" for name, value in sorted(found.items()))
+
+
 def source(cls: type) -> tuple[str, str]:
     """Return the text of the file of a class, or of the class alone, and its hash.
 
@@ -498,4 +535,6 @@ def source(cls: type) -> tuple[str, str]:
         text = "\n".join(
             f"{c.co_name} {c.co_code.hex()} {c.co_consts!r} {c.co_names}" for c in codes
         )
+        there = False
+    text += _around(cls, has_file=there)
     return text, hashlib.sha256(text.encode()).hexdigest()

@@ -92,10 +92,12 @@ def text(given: Any) -> str:
         raise UserError(
             f"{given!r} is not a scheme: pass a spelling, or a class or instance of Scheme"
         )
-    if given is not cls and (name := given._set_apart()) is not None:
+    apart = None if given is cls else given._set_apart()
+    if (name := apart or cls._changed()) is not None:
         raise UserError(
-            f"{cls.__name__}.{name} is set apart from its parameters and would be lost, since runs "
-            "create a new scheme\n  allowed: what a wl.Param of the class declares, given by name"
+            f"{cls.__name__}.{name} is set apart from source and parameters, and would be lost: "
+            "runs create a new scheme\n  allowed: what a wl.Param of the class declares, given by "
+            "name"
         )
     known = f"{scheme.file_of(cls)}#{cls.__name__}"
     _HERE[known] = cls
