@@ -1,6 +1,9 @@
 """What a class declares: parameters with sizes and bounds, settings, and what it learns."""
 
+import os
 import re
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -106,6 +109,24 @@ def test_values_beyond_the_source_are_part_of_a_class(tmp_path):
         wl.compare(schemes=[changed, "conventional"], replicas=2, **run)
     changed.most = 4
     wl.run(scheme=changed, **run)
+
+
+def test_a_class_that_is_extended_is_part_of_the_source(tmp_path):
+    (elsewhere := tmp_path / "elsewhere").mkdir()
+    base = "import wordline as wl\nclass Base(wl.Scheme):\n    {}\n"
+    base += "    def layout(self, drive):\n        return wl.Layout.one_region(drive)\n"
+    base += "    def place(self, p, view):\n        return wl.to('dense')\n"
+    (tmp_path / "own.py").write_text("import basis\nclass Own(basis.Base): pass\n")
+    hashes = set()
+    for k in ("k = 1", "k = 2"):
+        (elsewhere / "basis.py").write_text(base.format(k))
+        done = "from wordline import spelling, scheme\n"
+        done += "own = spelling.resolved('py:own.py#Own')[1][0]; print(scheme.source(own)[1])"
+        env = {**os.environ, "PYTHONPATH": str(elsewhere)}
+        run = [sys.executable, "-c", done]
+        found = subprocess.run(run, cwd=tmp_path, env=env, check=True, capture_output=True)
+        hashes.add(found.stdout)
+    assert len(hashes) == 2
 
 
 def test_settings_take_sizes_as_numbers():

@@ -520,14 +520,16 @@ def _around(cls: type, *, has_file: bool) -> str:
 def source(cls: type) -> tuple[str, str]:
     """Return the text of the file of a class, or of the class alone, and its hash.
 
-    Behind it are the files beside it that it imports.
+    Behind it are the files beside it that it imports, and those of classes that it extends.
     """
     file = Path(file_of(cls))
     try:
         there = file.is_file()
         text = file.read_text(encoding="utf-8") if there else inspect.getsource(cls)
-        for beside in scheme_files.read_with(file) if there else ():
-            text += f"\n# {beside.name}\n{beside.read_text(encoding='utf-8')}"
+        bases = [file_of(c) for c in cls.__mro__ if issubclass(c, Scheme) and c is not Scheme]
+        for other in scheme_files.read_with_all(Path(base) for base in bases if base):
+            if other != file.resolve():
+                text += f"\n# {other.name}\n{other.read_text(encoding='utf-8')}"
     except (OSError, TypeError):
         # Typed into an interpreter, or made by `type(...)`: what its methods do is what there is to
         # know it by.
