@@ -51,8 +51,10 @@ def test_a_measured_rate_goes_before_a_specified_one() -> None:
 
 def test_words_around_figures_are_understood() -> None:
     row = 'Drive,1000,QLC 64L,NVMe PCIe3,"78 (6 static + 72 dynamic)","530 spec, 487 measured",160'
-    more = ",second_stage\n" + row + ",100 after 600 GB\n"
-    found = table(HEAD + more)["Drive"]
+    stages = (",100 after 600 GB\n", ",0.1 GB/s after .6 TB\n")
+    found, again = (table(f"{HEAD},second_stage\n{row}{stage}")["Drive"] for stage in stages)
+    for key in ("second_mbps", "second_gb"):
+        assert again.values[key].value == pytest.approx(found.values[key].value)
     figures = {key: value.value for key, value in found.values.items()}
     assert figures == {
         "cache_gb": 78,
@@ -73,6 +75,8 @@ def test_words_around_figures_are_understood() -> None:
         f"{HEAD}\nD,1000,TLC,SATA,42,500,100\n".replace(",", ";"),
         f'{HEAD}\nD,"1,000",TLC,SATA,42 GB,0.5 GB/s,100 MB/s\n',
         f"{HEAD}\nD,1 TB,TLC,SATA,42000 MB,500,.1GB/s\n",
+        f"{HEAD}\nD,1 000,TLC,SATA,42,5e2 MBps,1e5 kB/s\n",
+        f"{HEAD}\nD,1'000 GB,TLC,SATA,42,500,100\n",
     ],
 )
 def test_tables_of_spreadsheets_and_units_in_cells_are_read(text: str) -> None:
@@ -91,6 +95,12 @@ def test_tables_of_spreadsheets_and_units_in_cells_are_read(text: str) -> None:
         ("D,,TLC,SATA,10,500,100", "cliffs.csv:2: column capacity_GB: ''"),
         ("D,1000,MLC,SATA,10,500,100", "cliffs.csv:2: column nand: 'MLC'"),
         (",1000,TLC,SATA,10,500,100", "cliffs.csv:2: column model: ''"),
+        ("D,1000,TLC,SATA,10,4.2 Gbit/s,100", "cliffs.csv:2: column speed_in_cache_MBps: '4.2"),
+        ("D,1000,TLC,SATA,10,4.2Gb/s,100", "cliffs.csv:2: column speed_in_cache_MBps: '4.2"),
+        ("D,1000,TLC,SATA,10,4.2 GB,100", "cliffs.csv:2: column speed_in_cache_MBps: '4.2"),
+        ("D,1000,TLC,SATA,10 %,500,100", "cliffs.csv:2: column slc_cache_GB: '10 %'"),
+        ("D,1000,TLC,SATA,10-50,500,100", "cliffs.csv:2: column slc_cache_GB: '10-50'"),
+        ("D,1000,TLC,SATA,10,-500,100", "cliffs.csv:2: column speed_in_cache_MBps: '-500'"),
     ],
 )
 def test_a_wrong_cell_is_refused_with_row_and_column(row: str, says: str) -> None:

@@ -1,6 +1,9 @@
 """What a class declares: parameters with sizes and bounds, settings, and what it learns."""
 
+import os
 import re
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -42,6 +45,88 @@ def test_a_parameter_takes_sizes_and_keeps_its_bounds():
         wl.Param("slc", "a mode", minimum=1)
     with pytest.raises(AttributeError, match="is a parameter"):
         Bounded().size = 1
+
+
+def test_what_no_parameter_says_of_an_instance_is_refused():
+    class Own(wl.Scheme):
+        pages = wl.State([0, 0])
+
+        def __init__(self, k=3, **given):
+            super().__init__(**given)
+            self.k = k
+            self.helper = object()
+
+        def layout(self, drive):
+            return wl.Layout.one_region(drive)
+
+        def place(self, p, view):
+            return wl.to("dense")
+
+    class Unmade(Own):
+        def __init__(self, k):
+            pass
+
+    run = {"device": "fair-tlc", "workload": "uniform", "requests": 20}
+    # The class, and an instance like a new one, run.
+    assert wl.run(scheme=Own, **run).result_hash == wl.run(scheme=Own(3), **run).result_hash
+    later, learnt = Own(), Own()
+    later.limit = 5
+    learnt.pages[0] = 7
+    for wrong, says in ((Own(4), "k"), (later, "limit"), (learnt, "pages")):
+        with pytest.raises(
+            wl.UserError, match=rf"Own\.{says} is set apart .*\n  allowed: what a wl"
+        ):
+            wl.run(scheme=wrong, **run)
+        with pytest.raises(wl.UserError, match=rf"Own\.{says} is set apart"):
+            wl.compare(schemes=["conventional", wrong], **run)
+    with pytest.raises(wl.UserError, match=r"Unmade.__init__ does not call super"):
+        wl.run(scheme=Unmade(4), **run)
+
+
+def with_limit(limit):
+    class Limited(wl.Scheme):
+        most = 4
+
+        def layout(self, drive):
+            return wl.Layout.one_region(drive)
+
+        def place(self, p, view):
+            return wl.to("dense") if limit < self.most else wl.to("dense", plane="any")
+
+    return Limited
+
+
+def test_values_beyond_the_source_are_part_of_a_class(tmp_path):
+    run = {"device": "fair-tlc", "workload": "uniform", "requests": 20}
+    # Of two classes of one function, a sweep keeps the runs apart.
+    for limit, there in ((3, 1), (5, 2), (3, 2)):
+        wl.sweep(schemes=[with_limit(limit)], out=tmp_path, **run)
+        assert len(list((tmp_path / "runs").iterdir())) == there
+    # A class that was changed is not what another process would have.
+    changed = with_limit(3)
+    changed.most = 1
+    with pytest.raises(wl.UserError, match=r"Limited\.most is set apart .*\n  allowed: what a wl"):
+        wl.compare(schemes=[changed, "conventional"], replicas=2, **run)
+    changed.most = 4
+    wl.run(scheme=changed, **run)
+
+
+def test_a_class_that_is_extended_is_part_of_the_source(tmp_path):
+    (elsewhere := tmp_path / "elsewhere").mkdir()
+    base = "import wordline as wl\nclass Base(wl.Scheme):\n    {}\n"
+    base += "    def layout(self, drive):\n        return wl.Layout.one_region(drive)\n"
+    base += "    def place(self, p, view):\n        return wl.to('dense')\n"
+    (tmp_path / "own.py").write_text("import basis\nclass Own(basis.Base): pass\n")
+    hashes = set()
+    for k in ("k = 1", "k = 2"):
+        (elsewhere / "basis.py").write_text(base.format(k))
+        done = "from wordline import spelling, scheme\n"
+        done += "own = spelling.resolved('py:own.py#Own')[1][0]; print(scheme.source(own)[1])"
+        env = {**os.environ, "PYTHONPATH": str(elsewhere)}
+        run = [sys.executable, "-c", done]
+        found = subprocess.run(run, cwd=tmp_path, env=env, check=True, capture_output=True)
+        hashes.add(found.stdout)
+    assert len(hashes) == 2
 
 
 def test_settings_take_sizes_as_numbers():

@@ -43,10 +43,52 @@ def test_output_of_fio_without_results_is_refused(
     whole = {"fio version": "fio-3.38", "jobs": [{"read": way, "write": way}]}
     (file := tmp_path / "x.json").write_text(f"fio: a note\n{json.dumps(whole)}")
     assert measurements.fio_json(file) == whole
+    file.write_text("fill: (groupid=0, jobs=1): err= 0")
+    with pytest.raises(wl.UserError, match=r"allowed: JSON alone"):
+        measurements.fio_json(file)
     file.write_text(json.dumps(whole | change))
     with pytest.raises(wl.UserError, match=r"allowed: .*run its job again") as told:
         measurements.fio_json(file)
     assert says in str(told.value)
+
+
+def wrote(gb: float) -> str:
+    """Return fio's JSON for a job that wrote this much."""
+    read = {"io_bytes": 0, "bw": 0.0, "iops": 0.0, "total_ios": 0, "clat_ns": {}}
+    ways = {"read": read, "write": read | {"io_bytes": round(gb * 1e9)}}
+    return json.dumps({"fio version": "fio-3.33", "jobs": [ways]})
+
+
+@pytest.mark.parametrize(
+    ("name", "logged", "gb", "says"),
+    [
+        ("01-fill", 40, 80.0, "its lines come to 40.96 GB, but fio wrote 80 GB"),
+        ("01-fill", 40, 40.96, "its job wrote 40.96 GB of 80 GB"),
+        ("09-uniform", 80, 81.92, "its job wrote 81.92 GB of 240 GB"),
+    ],
+)
+def test_a_curve_of_half_a_job_is_refused(
+    name: str, logged: int, gb: float, says: str, tmp_path: Path
+) -> None:
+    probed.write_about(tmp_path, 80 * 10**9, {"nand": "TLC", "interface": "off"})
+    log = "".join(f"{1000 * t}, 1000000, 1, 0, 0\n" for t in range(1, logged + 1))
+    # The log of a rest, which no curve needs, is left out.
+    for job in (name, "06-rest-3"):
+        (tmp_path / f"{job}_bw.1.log").write_text(log)
+        (tmp_path / f"{job}.json").write_text(wrote(gb))
+    with pytest.raises(wl.UserError, match="allowed: a whole ") as told:
+        probed.Probed(tmp_path).log(name)
+    assert says in str(told.value)
+    rest = probed.Probed(tmp_path).log("06-rest-3")
+    assert (rest is None) == ("lines come to" in says)
+
+
+def test_files_of_fio_alone_name_what_they_lack(tmp_path: Path) -> None:
+    (file := tmp_path / "01-fill.json").write_text("{}")
+    for given, says in ((file, "one file of fio"), (tmp_path, "no measurements")):
+        with pytest.raises(wl.UserError, match=r"allowed: .*probe.json") as told:
+            fit.load(given)
+        assert says in str(told.value)
 
 
 def test_a_line_that_is_none_of_a_log_is_refused(tmp_path: Path) -> None:
@@ -109,8 +151,8 @@ def test_writes_without_a_knee_are_named(tmp_path: Path) -> None:
     fill = [f"{n}, 200000, 1, 131072, 0\n" for n in range(9, 5000, 9)]
     (tmp_path / "01-fill_bw.1.log").write_text("".join(fill))
     (tmp_path / "09-uniform_bw.1.log").write_text("".join(lines))
-    for job in ("01-fill", "09-uniform"):
-        (tmp_path / f"{job}.json").write_text('{"jobs": [{"write": {"io_bytes": 1}}]}')
+    for job, gb in (("01-fill", 1.02), ("09-uniform", 3.1)):
+        (tmp_path / f"{job}.json").write_text(wrote(gb))
     drive = fit.load(tmp_path)
     assert "cache_gb" not in drive.values
     with pytest.raises(
@@ -126,7 +168,7 @@ def test_writes_without_a_knee_are_named(tmp_path: Path) -> None:
 
 def test_a_probe_names_the_nearest_measured_drive(tmp_path: Path) -> None:
     probe.write(tmp_path, 10**12, {"nand": "QLC", "interface": "PCIe3"})
-    (tmp_path / "01-fill.json").write_text('{"jobs": [{"write": {"io_bytes": 1}}]}')
+    (tmp_path / "01-fill.json").write_text(wrote(996))
     # 140 GB at 1,600 MB/s and the rest at 150 MB/s, as a Crucial P1; and a hundred times as fast.
     for factor, named in ((1, "Crucial P1"), (100, None)):
         rates = [1600 * factor] * 88 + [150 * factor] * 5700

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 import operator
 import re
 import sys
@@ -264,6 +265,12 @@ def lost(value: Any) -> str | None:
     if isinstance(value, (list, tuple)):
         return None if PLAIN.issuperset(map(type, value)) else _first(map(_inside, value))
     return None if _is_array(value) else f"holds {type(value).__name__}"
+
+
+def differs(one: Any, other: Any) -> bool:
+    """Return whether two values of plain types, or arrays, differ; of others none is known to."""
+    known = lost(one) is None and lost(other) is None
+    return known and json.dumps(one, default=written) != json.dumps(other, default=written)
 
 
 def _inside(value: Any) -> str | None:

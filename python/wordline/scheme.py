@@ -33,7 +33,7 @@ from warnings import warn
 from wordline import _wordline, scheme_files
 from wordline._wordline import Parcel, Place, UserError, View
 from wordline.layout import DriveInfo, Layout
-from wordline.parameters import PLAIN, Param, State, lost, read_back, written
+from wordline.parameters import PLAIN, Param, State, differs, lost, read_back, written
 
 if TYPE_CHECKING:
     from wordline.parts import Span
@@ -201,6 +201,8 @@ class Scheme(ABC):
     #: What the class declares, by name; made once, when the class is.
     _params: ClassVar[Mapping[str, Param[Any]]] = {}
     _states: ClassVar[Mapping[str, State[Any]]] = {}
+    #: Its own plain attributes when it was made, which its source says.
+    _begun: ClassVar[Mapping[str, str]] = {}
 
     _values: dict[str, Any]
     _is_laid_out = False
@@ -209,6 +211,7 @@ class Scheme(ABC):
         """Find what the class declares."""
         super().__init_subclass__(**kwargs)
         cls._params, cls._states = cls._declared(Param), cls._declared(State)
+        cls._begun = plain(vars(cls))
 
     def __init__(self, **parameters: Any) -> None:
         """Take parameters by their names.
@@ -296,6 +299,39 @@ class Scheme(ABC):
                 f"drive is saved or forked; declare it: {name} = wl.State(...)"
             )
         object.__setattr__(self, name, value)
+
+    @classmethod
+    def _changed(cls) -> str | None:
+        """Return a plain attribute that the class has not had from its source, if there is one.
+
+        Another process, which reads the source, would not have it.
+        """
+        for base in cls.__mro__:
+            begun = vars(base).get("_begun", {})
+            now = plain(vars(base)) if begun or issubclass(base, Scheme) else {}
+            if base is not Scheme and begun != now:
+                return next(k for k in {**begun, **now} if begun.get(k) != now.get(k))
+        return None
+
+    def _set_apart(self) -> str | None:
+        """Return an attribute that a new scheme of the same parameters has not so.
+
+        Runs create a new one, as other processes do.
+        """
+        if "_values" not in self.__dict__:
+            raise UserError(
+                f"{type(self).__name__}.__init__ does not call super().__init__(); call it first"
+            )
+        try:
+            again = type(self)(**self._values)
+        except TypeError as e:
+            raise UserError(
+                f"{type(self).__name__} cannot be created from its parameters: {e}"
+            ) from e
+        if self._is_laid_out:
+            return None
+        mine, others = self.__dict__, again.__dict__
+        return next((k for k, v in mine.items() if k not in others or differs(v, others[k])), None)
 
     def __repr__(self) -> str:
         """Return the call that makes it."""
@@ -462,17 +498,38 @@ def file_of(cls: type) -> str:
         return ""
 
 
+def plain(values: Mapping[str, Any]) -> dict[str, str]:
+    """Return the plain values among some of a class, a function or a module, as JSON."""
+    own = {k: v for k, v in values.items() if not k.startswith("_") and lost(v) is None}
+    return {k: json.dumps(v, default=written) for k, v in own.items()}
+
+
+def _around(cls: type, *, has_file: bool) -> str:
+    """Return the plain values beyond a class's source that its methods use.
+
+    They are those of the function that made the class, and of an interpreter or a notebook.
+    """
+    found: dict[str, str] = {}
+    for method in filter(inspect.isfunction, vars(cls).values()):
+        found |= plain(inspect.getclosurevars(method).nonlocals)
+        if not has_file:
+            found |= plain(inspect.getclosurevars(method).globals)
+    return "".join(f"\n# {name} = {value}" for name, value in sorted(found.items()))
+
+
 def source(cls: type) -> tuple[str, str]:
     """Return the text of the file of a class, or of the class alone, and its hash.
 
-    Behind it are the files beside it that it imports.
+    Behind it are the files beside it that it imports, and those of classes that it extends.
     """
     file = Path(file_of(cls))
     try:
         there = file.is_file()
         text = file.read_text(encoding="utf-8") if there else inspect.getsource(cls)
-        for beside in scheme_files.read_with(file) if there else ():
-            text += f"\n# {beside.name}\n{beside.read_text(encoding='utf-8')}"
+        bases = [file_of(c) for c in cls.__mro__ if issubclass(c, Scheme) and c is not Scheme]
+        for other in scheme_files.read_with_all(Path(base) for base in bases if base):
+            if other != file.resolve():
+                text += f"\n# {other.name}\n{other.read_text(encoding='utf-8')}"
     except (OSError, TypeError):
         # Typed into an interpreter, or made by `type(...)`: what its methods do is what there is to
         # know it by.
@@ -480,4 +537,6 @@ def source(cls: type) -> tuple[str, str]:
         text = "\n".join(
             f"{c.co_name} {c.co_code.hex()} {c.co_consts!r} {c.co_names}" for c in codes
         )
+        there = False
+    text += _around(cls, has_file=there)
     return text, hashlib.sha256(text.encode()).hexdigest()

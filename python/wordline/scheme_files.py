@@ -12,7 +12,7 @@ import hashlib
 import importlib.util
 import sys
 import sysconfig
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -139,6 +139,15 @@ def read_with(path: Path) -> list[Path]:
         found |= dict.fromkeys(new)
         left += new
     return sorted(found.keys() - {path})
+
+
+def read_with_all(paths: Iterable[Path]) -> list[Path]:
+    """Return these files that are none of this package, and those read with each, once."""
+    found: dict[Path, None] = {}
+    for path in paths:
+        if path.is_file() and root_of(path.resolve().parent) != _OWN:
+            found |= dict.fromkeys([*read_with(path), path.resolve()])
+    return list(found)
 
 
 @cache

@@ -82,7 +82,8 @@ _loading: list[str] = []
 def text(given: Any) -> str:
     """Return the text that stands for a scheme: a spelling, or ``py:FILE#CLASS`` of a class.
 
-    Raises `UserError`: it is no spelling, and no class or instance of `Scheme`.
+    Raises `UserError`: it is no spelling, and no class or instance of `Scheme`; or an instance has
+    what its parameters do not say.
     """
     if isinstance(given, str):
         return given
@@ -90,6 +91,13 @@ def text(given: Any) -> str:
     if not issubclass(cls, Scheme):
         raise UserError(
             f"{given!r} is not a scheme: pass a spelling, or a class or instance of Scheme"
+        )
+    apart = None if given is cls else given._set_apart()
+    if (name := apart or cls._changed()) is not None:
+        raise UserError(
+            f"{cls.__name__}.{name} is set apart from source and parameters, and would be lost: "
+            "runs create a new scheme\n  allowed: what a wl.Param of the class declares, given by "
+            "name"
         )
     known = f"{scheme.file_of(cls)}#{cls.__name__}"
     _HERE[known] = cls

@@ -84,11 +84,12 @@ def load(at: Path, name: str | None = None) -> Drive:
         raise UserError(f"{at}: no such file or folder")
     if at.is_dir() and (at / "probe.json").is_file():
         return probed.drive_of(at)
+    if at.is_file() and at.suffix in (".json", ".log"):
+        raise UserError(f"{at}: one file of fio\n  allowed: the folder of probe.json and its jobs")
     given = list(measurements.tables(at))
     if not given:
-        raise UserError(
-            f"{at}: no measurements\n  allowed: tables in CSV, or probe.json with results of jobs"
-        )
+        allowed = "tables in CSV, or probe.json and results of its jobs; device probe writes it"
+        raise UserError(f"{at}: no measurements\n  allowed: {allowed}")
     return measurements.chosen(steady_rows.drives(given), name, at)
 
 

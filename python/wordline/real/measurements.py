@@ -99,25 +99,53 @@ class Drive:
 
 
 Reader = Callable[[str], float | None]
-_NUMBER = r"(\d+(?:\.\d+)?|\.\d+)"
-#: Digits in groups of three, as in ``3,300``.
-_GROUPS = r"(?<![\d.])\d{1,3}(?:,\d{3})+(?![\d,])"
+_NUMBER = r"(\d+(?:\.\d+)?(?:e[+-]?\d+)?|\.\d+)"
+#: Digits in groups of three, as in ``3,300``, ``3'300`` and ``3 300``.
+_GROUPS = re.compile(r"(?<![\d.])\d{1,3}(?:([,' \u2019\u00a0\u202f])\d{3})(?:\1\d{3})*(?![\d,])")
 #: What a unit after a number comes to, in GB (10^9 B) and in MB/s.
 _GB = {"MB": 1e-3, "GB": 1.0, "TB": 1e3, "MiB": 2**20 / 1e9, "GiB": 2**30 / 1e9, "TiB": 2**40 / 1e9}
-_MBPS = {f"{unit}/s": 1e3 * gb for unit, gb in _GB.items()}
+_MBPS = {f"{unit}{per}": 1e3 * gb for unit, gb in _GB.items() for per in ("/s", "ps")}
+_MBPS |= {f"k{unit[1:]}": mbps / 1e3 for unit, mbps in _MBPS.items() if unit[0] == "M"}
+#: What follows a number and looks like its unit; what makes it one of several numbers.
+_UNIT = re.compile(r"\s*(%|[kmgt]?(?:i?b|bit)s?(?:/s|ps)?)(?![a-z])", re.IGNORECASE)
+_SEVERAL = re.compile(r"\s*(?:-|\u2013|\u2014|/|to\b|\.\.+)\s*\d")
+#: Bits, which fewer letters tell from bytes.
+_BITS = re.compile(r".?(?:b|bits?)(?:/s|ps)?")
+
+
+class _Unclear(ValueError):
+    """A cell whose number could be taken for another; its text says what is allowed."""
+
+
+def without_groups(text: str) -> str:
+    """Return a text without the commas, apostrophes and spaces between groups of three digits."""
+    return _GROUPS.sub(lambda group: re.sub(r"\D", "", group[0]), text)
 
 
 def _reader(*patterns: str, units: Mapping[str, float] | None = None) -> Reader:
-    """Return a function that reads the number of the first pattern that a text has, in its unit."""
-    of = {unit.lower(): size for unit, size in (units or {}).items()}
+    """Return a function that reads the number of the first pattern that a text has, in its unit.
+
+    It raises `_Unclear` where the number is below zero, one of a range, or of an unknown unit.
+    """
+    units = units or {}
+    of = {unit.lower(): size for unit, size in units.items()}
 
     def read(text: str) -> float | None:
-        text = re.sub(_GROUPS, lambda group: group[0].replace(",", ""), text)
+        text = without_groups(text)
         found = (re.search(pattern, text, re.IGNORECASE) for pattern in patterns)
         if (match := next(filter(None, found), None)) is None:
             return None
-        unit = re.match(r"\s*([a-zA-Z/]*)", text[match.end(1) :])
-        return float(match[1]) * (of.get(unit[1].lower(), 1.0) if unit else 1.0)
+        before, after = text[: match.start(1)], text[match.end(1) :]
+        if re.search(r"(?:^|\s)[-\u2212]$", before):
+            raise _Unclear("a number above 0")
+        if _SEVERAL.match(after):
+            raise _Unclear("one number, not a range")
+        if (unit := _UNIT.match(after)) is None:
+            return float(match[1])
+        size = None if _BITS.fullmatch(unit[1]) else of.get(unit[1].lower())
+        if size is None:
+            raise _Unclear(f"no unit, or bytes such as {next(iter(units))}" if units else "no unit")
+        return float(match[1]) * size
 
     return read
 
@@ -129,6 +157,8 @@ rate_in = _reader(
     rf"{_NUMBER} measured", rf"measured {_NUMBER}", rf"^[^\d.]*{_NUMBER}", units=_MBPS
 )
 _plain = _reader(rf"^\s*{_NUMBER}", units=_GB)
+_rated = _reader(rf"^\s*{_NUMBER}")
+_SIZE = rf"{_NUMBER} ?(?=[MGT]i?B)"
 #: Values of rows that state an SLC cache, with their columns; a cell has a number or is empty.
 _STATED = (
     ("cache_gb", "slc_cache_GB", size_in),
@@ -137,18 +167,18 @@ _STATED = (
 )
 #: Values of columns that may be absent, whose cells have a number or are empty, too.
 _RATED = (
-    ("random_read_kiops", READS, _plain),
-    ("random_write_kiops", WRITES, _plain),
-    ("random_depth", OUTSTANDING, _plain),
+    ("random_read_kiops", READS, _rated),
+    ("random_write_kiops", WRITES, _rated),
+    ("random_depth", OUTSTANDING, _rated),
 )
 #: Values that cells may have besides; the first of each counts. A static part may be as in
 #: ``78 (6 static + 72 dynamic)``.
 _BESIDES = (
-    ("second_mbps", "second_stage", _reader(rf"^{_NUMBER}")),
+    ("second_mbps", "second_stage", _reader(rf"^{_NUMBER}", units=_MBPS)),
     ("static_gb", "static_GB", _plain),
     ("static_gb", "slc_cache_GB", _reader(rf"{_NUMBER} (?:GB )?static")),
-    ("second_gb", "second_stage", _reader(rf"(?:after|from|past) (?:about )?{_NUMBER} GB")),
-    ("second_gb", "speed_after_cache_MBps", _reader(rf"until (?:about )?{_NUMBER} GB")),
+    ("second_gb", "second_stage", _reader(rf"(?:after|from|past) (?:about )?{_SIZE}", units=_GB)),
+    ("second_gb", "speed_after_cache_MBps", _reader(rf"until (?:about )?{_SIZE}", units=_GB)),
 )
 
 
@@ -168,23 +198,27 @@ class Table:
         """Return whether it has all of these columns."""
         return set(columns) <= set(self.columns)
 
-    def read(self, at: int, column: str, of: Reader) -> Value | None:
+    def read(self, at: int, column: str, of: Reader, *, is_optional: bool = False) -> Value | None:
         """Read a number from a cell; None if the cell is empty or has no number of this kind.
 
         The interval is the uncertainty of the last digit.
 
-        Raises `UserError`: the number is not above zero, or a required cell is empty.
+        Raises `UserError`: the number is not above zero, has another unit or is one of a range, or
+        a cell that must have one has no number; not if it is optional.
         """
         text = (self.rows[at].get(column) or "").strip()
         if not text:
             return None
-        if re.search(r"\d,\d", re.sub(_GROUPS, "", text)):
+        if re.search(r"\d,\d", without_groups(text)):
             self.refuse(at, column, text, "a number with a point before its decimals, such as 3.3")
-        value = of(text)
+        try:
+            value = of(text)
+        except _Unclear as e:
+            self.refuse(at, column, text, str(e))
         if value is None:
             if column in (READS, WRITES, OUTSTANDING, SINGLE):
                 self.refuse(at, column, text, "a number above 0")
-            if column in CLIFF:
+            if column in CLIFF and not is_optional:
                 allowed = "a number, with words around it if need be, or nothing"
                 self.refuse(at, column, text, allowed)
             return None
@@ -243,12 +277,12 @@ def cliffs(table: Table, found: dict[str, Drive]) -> None:
         for key, column, of in (*_STATED, *_RATED):
             if value := table.read(at, column, of):
                 drive.values[key] = value
-        if single := table.read(at, SINGLE, _plain):
+        if single := table.read(at, SINGLE, _rated):
             drive.values["read_us"] = single.mapped(lambda kiops: 1e3 / kiops)
         if {"random_read_kiops", "random_write_kiops", "read_us"} & drive.values.keys():
             drive.rated_at = stated(row, STATED_IN) or drive.address
         for key, column, of in _BESIDES:
-            if of(row.get(column) or "") is not None and (value := table.read(at, column, of)):
+            if value := table.read(at, column, of, is_optional=True):
                 drive.values.setdefault(key, value)
         if "small static" in (row.get("cache_kind") or "") and "cache_gb" in drive.values:
             drive.values.setdefault("static_gb", drive.values["cache_gb"])
@@ -292,13 +326,15 @@ def fio_json(file: Path) -> dict[str, Any]:
     Raises `UserError`: the text is not such output, is that of fio 2, or has no whole job.
     """
     text = file.read_text(encoding="utf-8", errors="replace")
+    again = "; delete the file, and run its job again"
+    as_json = f"  allowed: JSON alone, as the fio command in the job file writes it{again}"
     try:
         found = json.loads(text[max(text.find("{"), 0) :])
     except ValueError as e:
-        raise UserError(f"{file}: cannot be read as JSON: {e}") from e
+        raise UserError(f"{file}: cannot be read as JSON: {e}\n{as_json}") from e
     if not isinstance(found, dict) or not isinstance(found.get("jobs"), list):
-        raise UserError(f"{file}: no output of fio\n  allowed: output of fio as JSON")
-    version, again = str(found.get("fio version", "")), "; delete the file, and run its job again"
+        raise UserError(f"{file}: no output of fio\n{as_json}")
+    version = str(found.get("fio version", ""))
     if version.startswith("fio-2"):
         raise UserError(f"{file}: of {version}, whose units differ\n  allowed: fio 3{again}")
     named = [job if isinstance(job, dict) else {} for job in found["jobs"]]

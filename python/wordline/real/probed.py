@@ -45,6 +45,10 @@ POINTS = 400
 BUFFERS = 3
 #: A job with fewer lines in its log was too short for a curve.
 LINES = 4
+#: Share of what a job wrote by which its log may be off, and lines; fio leaves the last one out.
+ALL, LOST = 0.1, 2
+#: Jobs whose logs every other figure rests on.
+CURVES = {job.name: job.writes for job in jobs.JOBS if job.name in ("01-fill", "09-uniform")}
 
 
 def read_about(file: Path) -> dict[str, Any]:
@@ -93,12 +97,36 @@ class Probed:
         return float(self.entry(name, way)["bw"]) * 1.024e-3
 
     def log(self, name: str) -> tuple[Any, Any] | None:
-        """Return gigabytes and seconds from a job's log; None if it has too few lines."""
+        """Return gigabytes and seconds from a job's log; None if it is not whole, or too short.
+
+        Raises `UserError`: it is not whole, and one of `CURVES`.
+        """
         file = self.folder / f"{name}_bw.1.log"
         if not self.has(name) or not file.is_file():
             return None
-        lines = file.read_text(encoding="utf-8").splitlines()
-        return measurements.fio_log(file) if len(lines) >= LINES else None
+        lines = len(file.read_text(encoding="utf-8").splitlines())
+        if lines < LINES:
+            return None
+        gb, seconds = measurements.fio_log(file)
+        off = max(ALL, LOST / lines)
+        wrote = sum(entry["write"]["io_bytes"] for entry in self.entries(name)) / 1e9
+        if abs(gb[-1] - wrote) > off * wrote:
+            if name not in CURVES:
+                return None
+            raise UserError(
+                f"{file}: its lines come to {gb[-1]:.4g} GB, but fio wrote {wrote:.4g} GB\n"
+                "  allowed: a whole log, by the fio command in the job file; delete both files, "
+                "and run it again"
+            )
+        if (curve := CURVES.get(name)) is not None:
+            whole = curve.drive_writes * self.capacity / 1e9
+            if wrote < (1 - off) * whole:
+                raise UserError(
+                    f"{file}: its job wrote {wrote:.4g} GB of {whole:.4g} GB\n"
+                    f"  allowed: a whole job, on a drive of the capacity_bytes of {ABOUT}; delete "
+                    "its files to run it again"
+                )
+        return gb, seconds
 
     def waf(self, name: str) -> float | None:
         """Return the WAF of a job by the drive's counters, if it has counters of bytes."""
@@ -294,14 +322,14 @@ def drive_of(folder: Path) -> Drive:
     cell = measurements.cell_in(nand)
     if cell is None:
         raise UserError(f"{path}: nand {nand!r}; allowed: TLC or QLC")
-    drive = Drive(about.get("model") or folder.name, found.capacity, cell, nand)
+    drive = Drive(about.get("model") or folder.resolve().name, found.capacity, cell, nand)
     drive.interface = about.get("interface")
     fill = folder / "01-fill_bw.1.log"
     if not fill.is_file():
         raise UserError(
             f"{fill}: no such file; job 01-fill writes it, and its job file has the fio command"
         )
-    drive.fill = measurements.fio_log(fill)
+    drive.fill = found.log("01-fill") or measurements.fio_log(fill)
     measurements.cliff(drive, plateaus(*drive.fill), fill.name)
     if found.has("02-read"):
         rate = found.rate("02-read", "read")

@@ -373,7 +373,9 @@ impl Case<'_> {
             if let Some(time) = f.time.filter(|_| !one_time || self.untold) {
                 options.push(self.option(time));
             }
-            if let Some(unit) = f.unit.filter(|_| !one_unit && self.told_unit.is_none()) {
+            // A unit other than the grammar's is never taken without its option.
+            let is_found = one_unit && self.format.extents == Extents::Open;
+            if let Some(unit) = f.unit.filter(|_| self.told_unit.is_none() && !is_found) {
                 options.push(format!("unit={unit}"));
             }
             Reading {

@@ -4,7 +4,7 @@
 use crate::error::{ErrorKind, Problem, WorkloadError};
 use crate::formats::FORMATS;
 use crate::reading::detection::{Confidence, Detection, Miss, Sample, Settings};
-use crate::reading::format::{Format, Timing};
+use crate::reading::format::{Extents, Format, Timing};
 use crate::reading::readings::{Judged, Reading, Settled, settle, table};
 use crate::source::source::{Part, STANDARD_INPUT, Source};
 use crate::text::numbers::{excerpt, grouped};
@@ -281,7 +281,9 @@ pub(crate) fn ambiguous(
             format!("{name} has times in {unit}, but no interpretation of this file is plausible")
         }
         (Timing::Stated { unit, .. }, _) => {
-            format!("{name} has times in {unit}, but this file cannot be read this way")
+            let in_sectors = format.extents == Extents::Sectors;
+            let addresses = if in_sectors { " and addresses in sectors" } else { "" };
+            format!("{name} has times in {unit}{addresses}, but this file cannot be read this way")
         }
         (_, 0) => format!("{name} format, but no interpretation of its columns is plausible"),
         (_, 1) => format!("{name} format, but its units are not certain"),

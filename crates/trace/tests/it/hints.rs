@@ -232,6 +232,23 @@ fn every_row_of_readings_is_what_its_options_read() {
     );
 }
 
+/// A format in sectors whose numbers are bytes: the proposal says so, and reads the file.
+#[test]
+fn bytes_in_a_format_of_sectors_are_named() {
+    let row =
+        |n: u64| format!("{},{},{},{},9", 1_538_323_200 + n / 900, n * 7919 % 80_021 * 4096, 131_072, n % 2);
+    let case = file(rows(2_000, row).as_bytes());
+    let said = refusal(&case);
+    assert!(said.contains("addresses in sectors, but this file cannot be read this way"), "{said}");
+    let options = said.split("--format 'tencent:").nth(1).unwrap().split_once('\'').unwrap().0.to_string();
+    assert_eq!(options, "time=s,unit=byte");
+    let found = inspect(&format!("{}:format=tencent,{options}", case.path)).unwrap();
+    assert_eq!((found.requests, found.mean_read_kib), (2_000, 128.0));
+    // Its time alone does not settle the unit.
+    let again = inspect(&format!("{}:format=tencent,time=s", case.path)).unwrap_err().to_string();
+    assert!(again.contains("--format 'tencent:unit=byte'"), "{again}");
+}
+
 /// Rows of a table by number.
 fn rows(count: u64, row: impl Fn(u64) -> String) -> String {
     (0..count).map(|n| row(n) + "\n").collect()
@@ -311,6 +328,23 @@ fn of_several_readings_none_goes_first() {
     let said = refusal(&file(open.as_bytes()));
     let (_, hint) = said.split_once("hint:").unwrap();
     assert!(said.contains("time=us | time=ms") && !hint.contains("time="), "{said}");
+}
+
+#[test]
+fn odd_sizes_are_proposed_as_bytes_and_as_sectors() {
+    let odd = |i: u64| format!("{},W,{},{}", i * 1700, i * i * 7919 % 99991 + 9000, i * 37 % 8191 + 1);
+    let case = file(format!("time_us,op,offset,size\n{}", rows(200, odd)).as_bytes());
+    let all = proposed(&refusal(&case));
+    assert_eq!(all.len(), 2, "{all:?}");
+    let bytes = read(&case, &chosen(&all, &["offset=offset,size=size,"]));
+    let mean = (0..200u64).map(|i| i * 37 % 8191 + 1).sum::<u64>() as f64 / 200.0 / 1024.0;
+    // Rounded to whole blocks of 512 B.
+    assert!((mean..mean + 1.0).contains(&bytes.mean_write_kib), "{mean} {}", bytes.mean_write_kib);
+    read(&case, &chosen(&all, &["offset=offset:sector,size=size:sector,"]));
+    // Even numbers are sectors.
+    let even = |i: u64| format!("{},W,{},{}", i * 1700, i * i * 7919 % 99991 * 8, (i % 7 + 1) * 8);
+    let case = file(format!("time_us,op,offset,size\n{}", rows(200, even)).as_bytes());
+    assert_eq!(proposed(&refusal(&case)), ["time=time_us,offset=offset:sector,size=size:sector,op=op"]);
 }
 
 #[test]

@@ -11,6 +11,7 @@ use crate::reading::readings::{Reading, settle};
 use crate::reading::record::{Event, Record};
 use crate::text::numbers::{excerpt, time};
 use crate::text::parameter::unquoted_parts;
+use std::collections::VecDeque;
 use std::io::Cursor;
 use wordline_units::HostOp;
 
@@ -241,9 +242,15 @@ fn requests(format: &Format, sample: &Sample, settings: &Settings) -> Option<Vec
     (!all.is_empty() && unusable * 50 <= all.len()).then_some(all)
 }
 
-/// Whether addresses and sizes look like those of requests: whole sectors, no request of many megabytes, and
-/// addresses that are more numerous and further apart than sizes.
-fn is_plausible(requests: &[Record], units: (Unit, Unit)) -> bool {
+/// Whether numbers read as sectors may be bytes, as of requests to files: many sizes are odd, although hosts
+/// send multiples of 4 KiB.
+fn may_be_bytes(requests: &[Record]) -> bool {
+    requests.iter().filter(|r| (r.bytes / 512) % 2 == 1).count() * 4 > requests.len()
+}
+
+/// Whether addresses and sizes look like those of requests: multiples of a block, no request of many megabytes,
+/// and addresses that are more numerous and further apart than sizes.
+fn is_plausible(requests: &[Record], units: (Unit, Unit), block: u64) -> bool {
     let distinct = |of: fn(&Record) -> u64| {
         let mut values: Vec<u64> = requests.iter().map(of).collect();
         values.sort_unstable();
@@ -252,7 +259,7 @@ fn is_plausible(requests: &[Record], units: (Unit, Unit)) -> bool {
     };
     let (offsets, sizes) = (distinct(|r| r.offset), distinct(|r| r.bytes));
     let (Some(largest), Some(highest)) = (sizes.last(), offsets.last()) else { return false };
-    let whole = |r: &&Record| r.bytes > 0 && r.offset.is_multiple_of(512) && r.bytes.is_multiple_of(512);
+    let whole = |r: &&Record| r.bytes > 0 && r.offset.is_multiple_of(block) && r.bytes.is_multiple_of(block);
     let in_sectors = requests.iter().filter(whole).count() * 100 >= requests.len() * 99;
     in_sectors
         && *largest <= LONGEST
@@ -267,14 +274,21 @@ fn is_plausible(requests: &[Record], units: (Unit, Unit)) -> bool {
 /// time.
 fn passing(format: &Format, table: &Table, sample: &Sample, guess: &Guess) -> Vec<String> {
     let mut passed = vec![];
-    let all =
-        guess.units.iter().flat_map(|units| guess.spellings(table, *units).into_iter().map(|s| (*units, s)));
-    for (units, spelling) in all {
+    let spelled = |units: (Unit, Unit), block: u64| {
+        guess.spellings(table, units).into_iter().map(move |spelling| (units, spelling, block))
+    };
+    let mut all: VecDeque<_> = guess.units.iter().flat_map(|units| spelled(*units, 512)).collect();
+    let mut is_open = units(table, guess.offset, guess.size).len() > 1;
+    while let Some((units, spelling, block)) = all.pop_front() {
         let settings = settings_of(format, &spelling);
         let Ok(detection) = (format.detect)(sample, &settings) else { continue };
-        let all = requests(format, sample, &detection.settings);
-        if !all.is_some_and(|all| is_plausible(&all, units)) {
+        let Some(read) = requests(format, sample, &detection.settings) else { continue };
+        if !is_plausible(&read, units, block) {
             continue;
+        }
+        if is_open && units == (Unit::Sector, Unit::Sector) && may_be_bytes(&read) {
+            all.extend(spelled((Unit::Said, Unit::Said), 1));
+            is_open = false;
         }
         let settled = settle(format, sample, detection, &settings);
         if settled.readings.is_empty() {
