@@ -6,6 +6,7 @@ import json
 import os
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -287,6 +288,32 @@ def test_rests_show_delay_and_rate(
     # Of what the host stopped writing too early it is known that it was at least so much.
     early = [replace(back(t), at_least=True) for t in jobs.RESTS]
     assert rests.recovery(early) is None
+
+
+def test_rests_without_recovery_may_differ() -> None:
+    # Of a drive with a delay of 5.41 s and 15.1 MB/s.
+    sizes = {1: 45.7, 3: 54.8, 10: 117.4, 30: 430.5, 100: 541.0, 600: 541.0}
+    found = rests.recovery([rests.Back(t, mb / 1e3, 0.0022) for t, mb in sizes.items()])
+    assert found is not None
+    delay, rate = found
+    assert (delay.value, rate.value) == pytest.approx((5.41, 15.1), rel=0.06)
+
+
+def test_a_rate_that_rises_once_more_is_in_the_cache() -> None:
+    rates = [1900] * 20 + [1200, 960, 1200, 1400] + [1800] * 8 + [700, 300] + [80] * 30
+    gb = np.concatenate([[0.0, 0.1], 0.1 + np.cumsum(rates) / 1e6])
+    seconds = np.concatenate([[0.0, 3.0], 3.0 + np.arange(1, len(rates) + 1) / 1e3])
+    drive: Any = SimpleNamespace(
+        plateaus=[SimpleNamespace(mb_per_s=2000.0), SimpleNamespace(mb_per_s=575.0)],
+        log=lambda _: (gb, seconds),
+        capacity=10**9,
+    )
+    back = probed.Probed.behind(drive, "06-rest-3", 0.1 - jobs.DEPTH * jobs.BLOCK / 1e9)
+    assert back is not None
+    took, _, is_bound = back
+    # All that was written before the last fall, to a line of the log.
+    assert took == pytest.approx(sum(rates[:33]) / 1e6, abs=0.002)
+    assert not is_bound
 
 
 def test_half_full_drive_shows_its_static_cache() -> None:

@@ -34,6 +34,8 @@ AGAIN = 0.02
 #: Data written after an idle time count as the cache's while the rate is above this share of the
 #: rate in the cache.
 FAST = 0.7
+#: Lines of a log that are slow together where a cache is full.
+LASTING = 8
 #: The link does not limit single reads below this share of the sequential rate. If more than this
 #: share of the outstanding reads is in service, the number of units cannot be determined.
 LINKED, FULL = 0.8, 0.8
@@ -230,7 +232,12 @@ class Probed:
         behind = np.flatnonzero((gb[1:] > before) & (rates > 0))
         if len(behind) < 2:
             return None
-        slow = [i for i in behind[1:] if rates[i] < FAST * first[0].mb_per_s]
+        # Where a few units are full before the others, the rate falls and rises once more.
+        until = np.minimum(np.arange(len(rates)) + LASTING, len(rates))
+        on = (gb[until] - gb[:-1]) * 1e3 / np.maximum(seconds[until] - seconds[:-1], 1e-12)
+        middle = (first[0].mb_per_s + first[1].mb_per_s) / 2
+        is_slow = (rates < FAST * first[0].mb_per_s) & (on < middle)
+        slow = [i for i in behind[1:] if is_slow[i]]
         begin, end = float(gb[behind[0]]), float(gb[slow[0]] if slow else gb[-1])
         wrote = np.diff(gb)
         if slow and slow[0] + 1 < len(rates):

@@ -9,8 +9,8 @@ import numpy as np
 
 from wordline.real.measurements import Value
 
-#: Two sizes after idle times are equal if they differ by less than this share of the greatest, or
-#: by less than the resolution of the log.
+#: A size equals the greatest if it is smaller by less than this share of it, or by less than the
+#: resolution of the log.
 SAME = 0.04
 #: Minimum number of idle times that lie on the line.
 LEAST = 2
@@ -35,41 +35,54 @@ class Back:
 def recovery(found: Sequence[Back]) -> tuple[Value, Value] | None:
     """Return the delay in seconds and the rate in MB/s (10^6); None if they cannot be determined.
 
-    After an idle time t the cache takes what it takes without idle time plus min(C, R (t - D)). The
-    line goes through the idle times that recovered more than the shortest and less than the
-    longest. Its slope is the rate R, and it begins at the delay D. If every idle time recovered
-    something, what the cache takes without idle time is unknown and counts as zero; the delay is
-    then at most the shortest idle time. No two idle times are equally long.
+    After an idle time t the cache takes what it takes without idle time plus min(C, R (t - D)),
+    which is a level up to the delay D, and then a line of slope R up to the longest idle time. The
+    fewest idle times count as level with which all sizes lie on the two within half a line of the
+    log; if there are none, those with the least squares. If every idle time recovered something, what
+    the cache takes without idle time is unknown and counts as zero. No two idle times are equal.
     """
     rests = sorted(found, key=lambda b: b.rest_s)
     if len(rests) <= LEAST:
         return None
     most = max(b.gb for b in rests)
     between = [b for b in rests if not b.at_least and most - b.gb > max(b.off, SAME * most)]
-    flat = [b for b in between if abs(b.gb - rests[0].gb) <= b.off]
-    rising = [b for b in between if b not in flat]
-    if len(rising) < LEAST and len(flat) == 1:
-        # The shortest may lie on the line: then the cache takes nothing without idle time.
-        flat, rising = [], between
-    if len(rising) < LEAST:
+    shapes = (_shape(between, level) for level in range(len(between) - LEAST + 1))
+    rising = [shape for shape in shapes if shape.slope > 0]
+    if not rising:
         return None
-    t, gb = np.array([(b.rest_s, b.gb) for b in rising], dtype=float).T
-    slope = float(np.polyfit(t, gb, 1)[0])
-    if slope <= 0:
-        return None
-    off = max(b.off for b in rising)
-    begin = float(np.mean(t) - np.mean(gb) / slope)
-    while flat and flat[-1].gb < slope * (flat[-1].rest_s - begin) + off / 2:
-        flat.pop()  # it lies on the line
-    at_once = flat[-1].gb if flat else 0.0
+    off = max(b.off for b in between)
+    least = min(rising, key=lambda shape: shape.error)
+    shape = next((shape for shape in rising if shape.error <= off / 2), least)
+    off = max(off, shape.error)
     # The delay is at least the longest idle time without recovery, and at most the shortest with.
-    shortest, longest = flat[-1].rest_s if flat else 0.0, float(t[0])
-    delay = min(max(begin + at_once / slope, shortest), longest)
-    rate = 1e3 * slope
-    error = off / float(np.ptp(gb)) * rate
-    late = off / slope
+    shortest = between[shape.level - 1].rest_s if shape.level else 0.0
+    longest = float(between[shape.level].rest_s)
+    delay = min(max(shape.delay, shortest), longest)
+    rate, late = 1e3 * shape.slope, off / shape.slope
+    error = off / (between[-1].gb - between[shape.level].gb) * rate
     after = Value(delay, max(shortest, delay - late), min(longest, delay + late), FULL)
     return after, Value.around(rate, error, FULL)
+
+
+@dataclass(frozen=True)
+class _Shape:
+    """A level, and the line behind it."""
+
+    level: int
+    slope: float  #: GB/s.
+    delay: float
+    #: Root of the mean square by which the sizes are off, in GB.
+    error: float
+
+
+def _shape(sizes: Sequence[Back], level: int) -> _Shape:
+    """Return the shape by least squares of which the first `level` sizes are the level."""
+    t, gb = np.array([(b.rest_s, b.gb) for b in sizes], dtype=float).T
+    base = float(gb[:level].mean()) if level else 0.0
+    slope, at_zero = (float(x) for x in np.polyfit(t[level:], gb[level:], 1))
+    off = np.concatenate([gb[:level] - base, gb[level:] - slope * t[level:] - at_zero])
+    delay = (base - at_zero) / slope if slope else 0.0
+    return _Shape(level, slope, delay, float(np.sqrt(np.mean(off**2))))
 
 
 def static_of_full(
