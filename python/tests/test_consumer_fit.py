@@ -99,7 +99,8 @@ def test_tables_of_spreadsheets_and_units_in_cells_are_read(text: str) -> None:
         ("D,1000,TLC,SATA,10,4.2Gb/s,100", "cliffs.csv:2: column speed_in_cache_MBps: '4.2"),
         ("D,1000,TLC,SATA,10,4.2 GB,100", "cliffs.csv:2: column speed_in_cache_MBps: '4.2"),
         ("D,1000,TLC,SATA,10 %,500,100", "cliffs.csv:2: column slc_cache_GB: '10 %'"),
-        ("D,1000,TLC,SATA,10-50,500,100", "cliffs.csv:2: column slc_cache_GB: '10-50'"),
+        ("D,1000,TLC,SATA,10/50,500,100", "cliffs.csv:2: column slc_cache_GB: '10/50'"),
+        ("D,500-1000,TLC,SATA,10,500,100", "cliffs.csv:2: column capacity_GB: '500-1000'"),
         ("D,1000,TLC,SATA,10,-500,100", "cliffs.csv:2: column speed_in_cache_MBps: '-500'"),
     ],
 )
@@ -107,6 +108,15 @@ def test_a_wrong_cell_is_refused_with_row_and_column(row: str, says: str) -> Non
     with pytest.raises(wl.UserError, match="allowed: ") as told:
         table(f"{HEAD}\n{row}\n")
     assert str(told.value).startswith(says)
+
+
+def test_middle_of_a_range_counts_within_it() -> None:
+    cells = "6 - 24 GB,0.4 GB/s to 0.6 GB/s,450 spec—100 to 150 measured"
+    found = table(f"{HEAD}\nD,1000,TLC,SATA,{cells}\n")["D"].values
+    read = {key: (v.value, v.low, v.high) for key, v in found.items()}
+    assert read["cache_gb"] == pytest.approx((15, 6, 24))
+    assert read["cache_mbps"] == pytest.approx((500, 400, 600))
+    assert read["after_mbps"] == pytest.approx((125, 100, 150))
 
 
 RANDOM = "random_read_kIOPS,random_write_kIOPS,random_queue_depth,random_read_qd1_kIOPS"

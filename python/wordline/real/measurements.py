@@ -16,8 +16,9 @@ import numpy as np
 from wordline import UserError
 from wordline.real.curve import Plateau
 
-#: A table without these columns states no SLC cache.
-CLIFF = ("model", "capacity_GB", "slc_cache_GB", "speed_in_cache_MBps", "speed_after_cache_MBps")
+#: The column of the logical capacity; a table without all of these columns states no SLC cache.
+CAPACITY = "capacity_GB"
+CLIFF = ("model", CAPACITY, "slc_cache_GB", "speed_in_cache_MBps", "speed_after_cache_MBps")
 
 #: Columns that a drive with an SLC cache may have: thousands of random reads and writes of 4 KiB
 #: per second, outstanding requests then, reads per second at queue depth 1 in thousands, and where
@@ -98,7 +99,8 @@ class Drive:
         return self.flash not in (None, self)
 
 
-Reader = Callable[[str], float | None]
+#: Reads a number of a text, or a range of two.
+Reader = Callable[[str], tuple[float, float] | None]
 _NUMBER = r"(\d+(?:\.\d+)?(?:e[+-]?\d+)?|\.\d+)"
 #: Digits in groups of three, as in ``3,300``, ``3'300`` and ``3 300``.
 _GROUPS = re.compile(r"(?<![\d.])\d{1,3}(?:([,' \u2019\u00a0\u202f])\d{3})(?:\1\d{3})*(?![\d,])")
@@ -106,9 +108,11 @@ _GROUPS = re.compile(r"(?<![\d.])\d{1,3}(?:([,' \u2019\u00a0\u202f])\d{3})(?:\1\
 _GB = {"MB": 1e-3, "GB": 1.0, "TB": 1e3, "MiB": 2**20 / 1e9, "GiB": 2**30 / 1e9, "TiB": 2**40 / 1e9}
 _MBPS = {f"{unit}{per}": 1e3 * gb for unit, gb in _GB.items() for per in ("/s", "ps")}
 _MBPS |= {f"k{unit[1:]}": mbps / 1e3 for unit, mbps in _MBPS.items() if unit[0] == "M"}
-#: What follows a number and looks like its unit; what makes it one of several numbers.
+#: What follows a number and looks like its unit; what makes it the first of a range, or of others.
 _UNIT = re.compile(r"\s*(%|[kmgt]?(?:i?b|bit)s?(?:/s|ps)?)(?![a-z])", re.IGNORECASE)
-_SEVERAL = re.compile(r"\s*(?:-|\u2013|\u2014|/|to\b|\.\.+)\s*\d")
+_TO = re.compile(rf"\s*(?:-|\u2013|\u2014|to\b|\.\.+)\s*{_NUMBER}")
+_FROM = re.compile(rf"{_NUMBER}\s*(?:-|\u2013|\u2014|to\b|\.\.+)\s*$")
+_OR = re.compile(r"\s*/\s*\d")
 #: Bits, which fewer letters tell from bytes.
 _BITS = re.compile(r".?(?:b|bits?)(?:/s|ps)?")
 
@@ -125,12 +129,22 @@ def without_groups(text: str) -> str:
 def _reader(*patterns: str, units: Mapping[str, float] | None = None) -> Reader:
     """Return a function that reads the number of the first pattern that a text has, in its unit.
 
-    It raises `_Unclear` where the number is below zero, one of a range, or of an unknown unit.
+    Of a range it reads both ends. It raises `_Unclear` where the number is below zero, one of two,
+    or of an unknown unit.
     """
     units = units or {}
     of = {unit.lower(): size for unit, size in units.items()}
 
-    def read(text: str) -> float | None:
+    def unit_of(after: str) -> tuple[float | None, str]:
+        """Return what the unit before a text comes to, and the text behind it."""
+        if (unit := _UNIT.match(after)) is None:
+            return None, after
+        size = None if _BITS.fullmatch(unit[1]) else of.get(unit[1].lower())
+        if size is None:
+            raise _Unclear(f"no unit, or bytes such as {next(iter(units))}" if units else "no unit")
+        return size, after[unit.end() :]
+
+    def read(text: str) -> tuple[float, float] | None:
         text = without_groups(text)
         found = (re.search(pattern, text, re.IGNORECASE) for pattern in patterns)
         if (match := next(filter(None, found), None)) is None:
@@ -138,14 +152,19 @@ def _reader(*patterns: str, units: Mapping[str, float] | None = None) -> Reader:
         before, after = text[: match.start(1)], text[match.end(1) :]
         if re.search(r"(?:^|\s)[-\u2212]$", before):
             raise _Unclear("a number above 0")
-        if _SEVERAL.match(after):
-            raise _Unclear("one number, not a range")
-        if (unit := _UNIT.match(after)) is None:
-            return float(match[1])
-        size = None if _BITS.fullmatch(unit[1]) else of.get(unit[1].lower())
-        if size is None:
-            raise _Unclear(f"no unit, or bytes such as {next(iter(units))}" if units else "no unit")
-        return float(match[1]) * size
+        size, after = unit_of(after)
+        if _OR.match(after):
+            raise _Unclear("one number, or a range such as 400-500")
+        first = last = float(match[1])
+        last_size = size
+        if (begin := _FROM.search(before)) is not None:
+            first = float(begin[1])
+        elif (end := _TO.match(after)) is not None:
+            last = float(end[1])
+            last_size, _ = unit_of(after[end.end() :])
+        sizes = size or last_size or 1.0, last_size or size or 1.0
+        low, high = sorted((first * sizes[0], last * sizes[1]))
+        return low, high
 
     return read
 
@@ -201,10 +220,10 @@ class Table:
     def read(self, at: int, column: str, of: Reader, *, is_optional: bool = False) -> Value | None:
         """Read a number from a cell; None if the cell is empty or has no number of this kind.
 
-        The interval is the uncertainty of the last digit.
+        The interval is the uncertainty of the last digit, or that of a range, whose middle counts.
 
-        Raises `UserError`: the number is not above zero, has another unit or is one of a range, or
-        a cell that must have one has no number; not if it is optional.
+        Raises `UserError`: the number is not above zero, has another unit or is one of two, or a
+        cell that must have one has no number; not if it is optional.
         """
         text = (self.rows[at].get(column) or "").strip()
         if not text:
@@ -212,20 +231,25 @@ class Table:
         if re.search(r"\d,\d", without_groups(text)):
             self.refuse(at, column, text, "a number with a point before its decimals, such as 3.3")
         try:
-            value = of(text)
+            found = of(text)
         except _Unclear as e:
             self.refuse(at, column, text, str(e))
-        if value is None:
+        if found is None:
             if column in (READS, WRITES, OUTSTANDING, SINGLE):
                 self.refuse(at, column, text, "a number above 0")
             if column in CLIFF and not is_optional:
                 allowed = "a number, with words around it if need be, or nothing"
                 self.refuse(at, column, text, allowed)
             return None
-        if value <= 0:
+        low, high = found
+        if low <= 0:
             self.refuse(at, column, text, "a number above 0")
         source = f"{Path(self.name).name} line {at + 2}, {column}"
-        return Value.around(value, _half_digit(value), source)
+        if low < high:
+            if column == CAPACITY:
+                self.refuse(at, column, text, "one number")
+            return Value((low + high) / 2, low, high, source)
+        return Value.around(low, _half_digit(low), source)
 
     def refuse(self, at: int, column: str, text: str, allowed: str) -> NoReturn:
         """Raise `UserError` for a cell."""
@@ -265,8 +289,8 @@ def cliffs(table: Table, found: dict[str, Drive]) -> None:
     for at, row in enumerate(table.rows):
         if not models[at]:
             table.refuse(at, "model", "", "the name of the drive")
-        capacity = table.read(at, "capacity_GB", _plain) or table.refuse(
-            at, "capacity_GB", "", "the capacity in GB, such as 1000"
+        capacity = table.read(at, CAPACITY, _plain) or table.refuse(
+            at, CAPACITY, "", "the capacity in GB, such as 1000"
         )
         many = models.count(models[at]) > 1
         name = f"{models[at]} {capacity.value:g}" if many else models[at]

@@ -36,10 +36,11 @@ def recovery(found: Sequence[Back]) -> tuple[Value, Value] | None:
     """Return the delay in seconds and the rate in MB/s (10^6); None if they cannot be determined.
 
     After an idle time t the cache takes what it takes without idle time plus min(C, R (t - D)),
-    which is a level up to the delay D, and then a line of slope R up to the longest idle time. The
-    fewest idle times count as level with which all sizes lie on the two within half a line of the
-    log; if there are none, those with the least squares. If every idle time recovered something, what
-    the cache takes without idle time is unknown and counts as zero. No two idle times are equal.
+    which is a level up to the delay D, and then a line of slope R up to the longest idle time.
+    The fewest idle times count as level with which all sizes lie on the two within half a line
+    of the log; if there are none, those with the least squares. If every idle time recovered
+    something, what the cache takes without idle time is unknown and counts as zero. No two idle
+    times are equal.
     """
     rests = sorted(found, key=lambda b: b.rest_s)
     if len(rests) <= LEAST:
