@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import csv
+import html
 import math
 import os
 import queue
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -101,6 +103,71 @@ def test_outstanding_requests_are_counted() -> None:
     drive.run()
     # Of each, all but those that were under way as the other took over.
     assert drive.look().submitted - sum(counts.values()) <= 10 * 16
+
+
+def test_requests_of_one_load_end_before_another_begins() -> None:
+    bench = Bench("fair-tlc", "conventional", {}, 1, 0.2, 25, lambda _: None)
+    large, small = Load(0.0, 1024 * 1024), Load(0.0, 4096)
+    first = bench.measure("iops", 1, large)
+    assert bench.written == first.requests * large.size
+    second = bench.measure("iops", 1, small)
+    wrote = first.requests * large.size + second.requests * small.size
+    assert bench.written - wrote == large.depth * large.size
+    assert second.start_s > first.start_s + first.seconds
+    # What goes on with the same load goes on at once.
+    third = bench.measure("iops", 2, small)
+    assert third.start_s == pytest.approx(second.start_s + second.seconds)
+
+
+def unsteady(rounds: int, cell_s: float, waf: tuple[float, ...]) -> Result:
+    """Return a test that is not steady, whose 4 KiB writes have these WAF in turn."""
+    iops = [100.0 * (1 + n % 2) for n in range(rounds)]
+    cells = [
+        Cell(
+            "iops", n + 1, load.name, load.mix, load.size, 32, n, cell_s, 1, iops[n], 1, 1, 1, 1, 1,
+            1, 1, factor,
+        )
+        for n in range(rounds)
+        for load, factor in [(Load(0.0, 8192), 99.0), (Load(0.0, 4096), waf[n % len(waf)])]
+    ]  # fmt: skip
+    judged = judge("IOPS", iops)
+    assert judged is not None
+    return Result("iops", "d", "conventional", 1, cell_s, cells, {"iops": judged})
+
+
+def typed(**changed: object) -> str:
+    """Spell a command."""
+    return f"again {changed}"
+
+
+def test_what_is_not_steady_says_why_and_what_to_type() -> None:
+    sentence, then = show.advice([unsteady(5, 10.0, (9.5, 34.0))], typed) or ("", "")
+    assert "of its rounds was 9.5 to 34: garbage collection falls unevenly on" in sentence
+    assert sentence.endswith(" With more rounds: ")
+    assert then == "again {'rounds': 25}"
+    sentence, then = show.advice([unsteady(25, 10.0, (3.0, 3.1))], typed) or ("", "")
+    assert "was 3 to 3.1: that is not the cause). With longer cells: " in sentence
+    assert then == "again {'cell': '60s'}"
+    sentence, then = show.advice([unsteady(25, 60.0, (9.5, 34.0))], typed) or ("", "")
+    assert sentence.endswith("PTS ends here, and such a result is reported as not steady.")
+    assert not then
+    assert show.advice([Result("iops", "d", "conventional", 1, 10.0, [], {})], typed) is None
+
+
+def test_command_for_a_drive_that_is_not_steady_can_be_typed(
+    wordline: Callable[..., Any], tmp_path: Path
+) -> None:
+    test = ["pts", "throughput", "--device", "fair-tlc", "--scheme", "slc-cache", "--cell", "20ms"]
+    set_ = ["--set", "slc_cache.static_blocks=3", "--rounds", "5", "--out", str(tmp_path)]
+    done = wordline(*test, *set_)
+    assert done.code == 0, done.err
+    (line,) = [line for line in done.out.splitlines() if line.startswith("Not steady: ")]
+    then = line.partition("With more rounds: ")[2]
+    page = (tmp_path / "index.html").read_text(encoding="utf-8")
+    assert f"<code>{html.escape(then)}</code>" in page
+    again = wordline(*shlex.split(then)[1:])
+    assert again.code == 0, again.err
+    assert "With more rounds" not in again.out
 
 
 def test_saturation_of_a_drive_with_an_slc_cache() -> None:

@@ -48,15 +48,19 @@ def main(
 
     with Meter(schemes) as meter, ThreadPoolExecutor() as pool:
         results = list(pool.map(one, schemes))
-    print(show.terminal(results))
-    if out is not None:
+
+    def typed(**changed: object) -> str:
         words = ["wordline", "pts", test, "--device", how["device"]]
         for option, values in (("--scheme", schemes), ("--set", set)):
             words += [word for value in values for word in (option, value)]
-        words += [
-            word for key in ("cell", "rounds", "seed") for word in (f"--{key}", str(how[key]))
-        ]
-        tell(f"page: {show.write(results, Path(out), shlex.join(words))}")
+        for key in ("cell", "rounds", "seed"):
+            words += [f"--{key}", str((how | changed)[key])]
+        return shlex.join(words)
+
+    advice = show.advice(results, typed)
+    print(show.terminal(results, advice))
+    if out is not None:
+        tell(f"page: {show.write(results, Path(out), typed(), advice)}")
 
 
 def run(

@@ -191,6 +191,7 @@ class Bench:
         self.logical = self.drive.look().logical_bytes
         self.written = 0
         self._feeds: dict[Load, Feed] = {}
+        self._last: Load | None = None
 
     @property
     def now_s(self) -> float:
@@ -206,6 +207,7 @@ class Bench:
             found = feed.measure(until_ns=self.drive.now_ns + 10**9)
             self._checked(found.failed)
             wrote += found.write_bytes
+        self._complete()
 
     def tell(self, text: str) -> None:
         """Say what a round came to."""
@@ -220,9 +222,12 @@ class Bench:
     def measure(self, stage: str, round: int, load: Load, seconds: float | None = None) -> Cell:
         """Apply a load for some seconds, by default those of a cell, and store the result.
 
-        A load continues where its last measurement ended. Raises `UserError`: requests fail, since
-        the drive is out of space or worn out.
+        A load continues where its last measurement ended; outstanding requests of another complete
+        first. Raises `UserError`: requests fail, since the drive is out of space or worn out.
         """
+        if load != self._last:
+            self.written += self._complete()
+        self._last = load
         length = self.cell_s if seconds is None else seconds
         feed = self._feeds.get(load)
         if feed is None:
@@ -261,9 +266,15 @@ class Bench:
 
     def rest(self, seconds: float) -> None:
         """Leave the drive idle after its outstanding requests have completed."""
-        while self.drive.look().outstanding:
-            self.drive.run(most=1)
+        self.written += self._complete()
         self.drive.run(until_ns=self.drive.now_ns + round_ns(seconds))
+
+    def _complete(self) -> int:
+        """Complete the outstanding requests; return the bytes that they wrote."""
+        wrote = 0
+        while self.drive.look().outstanding:
+            wrote += sum(c.bytes for c in self.drive.run(most=1) if c.op == "write")
+        return wrote
 
     def until_steady(self, stage: str, figure: str, of: Callable[[int], float]) -> Steady:
         """Repeat rounds until a figure is in steady state or the maximum is reached.

@@ -11,7 +11,16 @@ from statistics import fmean
 from typing import Any
 
 from wordline.pts import procedure
-from wordline.pts.measured import RANGE, SLOPE, WINDOW, Cell, Load, Result, size_name
+from wordline.pts.measured import (
+    RANGE,
+    SLOPE,
+    WINDOW,
+    Cell,
+    Load,
+    Result,
+    Steady,
+    size_name,
+)
 from wordline.quantity import significant
 
 #: Maximum number of sentences on steady state at the head of a page.
@@ -20,15 +29,21 @@ _SAID = 2
 DECADE = 10.0
 #: Idle time after a cell, as a share of it, at which a line over time breaks.
 GAP = 1e-6
+#: Tests that repeat rounds until steady state; the limits of the specification.
+UNTIL_STEADY = ("iops", "throughput", "latency", "hir")
+ROUNDS, CELL_S = 25, 60
+#: Factor between the largest and the smallest WAF from which rounds differ by collection.
+UNEVEN = 1.1
 #: A table: its caption, its heads, its rows.
 Shown = tuple[str, list[str], list[list[str]]]
 
 
-def terminal(results: Sequence[Result]) -> str:
-    """Return titles, steady states and tables of a test under several schemes."""
+def terminal(results: Sequence[Result], advice: Advice | None = None) -> str:
+    """Return titles, steady states, advice and tables of a test under several schemes."""
     from wordline._terminal import printed, table
 
     said = [line for result in results for line in states(result)]
+    said += [] if advice is None else ["".join(advice)]
     shown = [table(heads, rows, title=caption) for caption, heads, rows in tables(results)]
     return printed(heading(results[0]), *said, *shown, about(results[0]), width=100)
 
@@ -41,9 +56,9 @@ def heading(result: Result) -> str:
 def about(result: Result) -> str:
     """Return which specification was followed, and what differs."""
     text = "After SNIA's PTS 2.0.2, in simulated time"
-    if result.cell_s != 60:
-        text += f"; its cells last 60 s, these {_time(result)}"
-    if result.test == "xsr" and result.cell_s < 60:
+    if result.cell_s != CELL_S:
+        text += f"; its cells last {CELL_S} s, these {_time(result)}"
+    if result.test == "xsr" and result.cell_s < CELL_S:
         text += f", and a stimulus ends after {procedure.STIMULUS_DRIVE_WRITES:g} drive writes"
     most = f"a range of {100 * RANGE:g} % and a slope of {100 * SLOPE:g} % of the mean"
     return f"{text}. Steady state allows {most} over {WINDOW} rounds."
@@ -57,6 +72,56 @@ def states(result: Result) -> list[str]:
         written = max(c.drive_writes for c in result.cells if c.stage == stage)
         found.append(f"{result.scheme}{part}: {judged.says} after {written:.2g} drive writes")
     return found
+
+
+#: A sentence, and a command that it ends with, if any.
+Advice = tuple[str, str]
+
+
+def advice(results: Sequence[Result], typed: Callable[..., str]) -> Advice | None:
+    """Return why a test that goes on until steady state ended without it, and what to type next.
+
+    ``typed`` spells the command with other options. None if all parts are steady.
+    """
+    unsteady = [
+        (result, stage, judged)
+        for result in results
+        if result.test in UNTIL_STEADY
+        for stage, judged in result.steady.items()
+        if not judged.holds
+    ]
+    if not unsteady:
+        return None
+    causes = []
+    for result, stage, judged in unsteady:
+        part = result.scheme if stage == result.test else f"{result.scheme}, {stage}"
+        wafs = _judged_wafs(result, stage, judged)
+        if wafs:
+            uneven = max(wafs) > UNEVEN * min(wafs)
+            so = (
+                "garbage collection falls unevenly on rounds" if uneven else "that is not the cause"
+            )
+            least, most = _number(min(wafs)), _number(max(wafs))
+            part += f" (the WAF of its rounds was {least} to {most}: {so})"
+        causes.append(part)
+    said = f"Not steady: {'; '.join(causes)}"
+    if any(judged.last < ROUNDS for _, _, judged in unsteady):
+        return f"{said}. With more rounds: ", typed(rounds=ROUNDS)
+    if results[0].cell_s < CELL_S:
+        return f"{said}. With longer cells: ", typed(cell=f"{CELL_S}s")
+    return f"{said}. PTS ends here, and such a result is reported as not steady.", ""
+
+
+def _judged_wafs(result: Result, stage: str, judged: Steady) -> list[float]:
+    """Return WAF in the rounds over which steady state was determined, of the writes it is for."""
+    small = result.test in ("iops", "latency")
+    return [
+        cell.waf
+        for cell in result.cells
+        if cell.stage == stage and judged.first <= cell.round <= judged.last
+        if cell.mix == "0/100" and (not small or cell.size == procedure.SATURATING.size)
+        if cell.waf is not None
+    ]
 
 
 def tables(results: Sequence[Result]) -> list[Shown]:
@@ -190,7 +255,9 @@ _TABLES: dict[str, Callable[[Sequence[Result]], list[Shown]]] = {
 }
 
 
-def write(results: Sequence[Result], folder: Path, command: str) -> Path:
+def write(
+    results: Sequence[Result], folder: Path, command: str, advice: Advice | None = None
+) -> Path:
     """Write index.html, pts.csv and the plots of a test into a folder; return the page."""
     from wordline import page, plotting
 
@@ -207,6 +274,9 @@ def write(results: Sequence[Result], folder: Path, command: str) -> Path:
     if len(said) > _SAID:
         lead = f"{sum(steady.holds for steady in judged)} of {len(judged)} parts in steady state."
         text += "".join(f"- {line}\n" for line in said) + "\n"
+    if advice is not None:
+        sentence, then = advice
+        text += f"{sentence}`{then}`\n\n" if then else f"{sentence}\n\n"
     text += f"{about(results[0])} Every measurement is in `pts.csv`.\n"
     section = ""
     for caption, heads, cells in tables(results):
