@@ -113,6 +113,18 @@ def test_a_wrong_cell_is_refused_with_row_and_column(row: str, says: str) -> Non
 RANDOM = "random_read_kIOPS,random_write_kIOPS,random_queue_depth,random_read_qd1_kIOPS"
 
 
+def test_lanes_of_a_link_count() -> None:
+    for words, rate in {
+        "NVMe PCIe4": 7000,
+        "PCIe 4.0 x4 NVMe": 7000,
+        "PCIe 3.0 x2": 1750,
+        "NVMe PCIe5 x8": 28000,
+        "SATA 6 Gb/s": 560,
+        "2000MB/s": 2000,
+    }.items():
+        assert sheet.link_of(words) == rate
+
+
 @pytest.mark.parametrize("column", range(4))
 def test_wrong_random_iops_are_refused(column: int) -> None:
     cells = ["98", "90", "32", "10"]
