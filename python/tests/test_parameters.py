@@ -111,8 +111,7 @@ def test_values_beyond_the_source_are_part_of_a_class(tmp_path):
     wl.run(scheme=changed, **run)
 
 
-FIXED = 4
-_VARIES = 2
+FIXED, _VARIES = 4, 2
 _VARIES += 1
 
 

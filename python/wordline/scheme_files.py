@@ -157,14 +157,17 @@ class Constants:
 
     def __init__(self, tree: ast.Module) -> None:
         """Find them in a syntax tree."""
-        names = (node for node in ast.walk(tree) if isinstance(node, ast.Name))
-        times = Counter(name.id for name in names if isinstance(name.ctx, ast.Store))
-        once = {}
+        every = (node for node in ast.walk(tree) if isinstance(node, ast.Name))
+        times = Counter(name.id for name in every if isinstance(name.ctx, ast.Store))
+        once: dict[str, ast.expr] = {}
         for node in tree.body:
             if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
                 first = node.targets[0] if isinstance(node, ast.Assign) else node.target
-                if isinstance(first, ast.Name) and times[first.id] == 1:
-                    once[first.id] = node.value
+                names, values = [first], [node.value]
+                if isinstance(first, ast.Tuple) and isinstance(node.value, ast.Tuple):
+                    names, values = first.elts, node.value.elts
+                pairs = zip(names, values, strict=False)
+                once |= {n.id: v for n, v in pairs if isinstance(n, ast.Name) and times[n.id] == 1}
         #: Names whose values differ from time to time.
         self.varying = times.keys() - once.keys()
         #: Values by name of those that are literals.
