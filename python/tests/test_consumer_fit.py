@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -120,6 +121,18 @@ def test_middle_of_a_range_counts_within_it() -> None:
 
 
 RANDOM = "random_read_kIOPS,random_write_kIOPS,random_queue_depth,random_read_qd1_kIOPS"
+
+
+def test_lanes_of_a_link_count() -> None:
+    for words, rate in {
+        "NVMe PCIe4": 7000,
+        "PCIe 4.0 x4 NVMe": 7000,
+        "PCIe 3.0 x2": 1750,
+        "NVMe PCIe5 x8": 28000,
+        "SATA 6 Gb/s": 560,
+        "2000MB/s": 2000,
+    }.items():
+        assert sheet.link_of(words) == rate
 
 
 @pytest.mark.parametrize("column", range(4))
@@ -285,6 +298,23 @@ def test_three_columns_fit_within_five_per_cent(row: str, trigger: str) -> None:
 
 
 @pytest.mark.usefixtures("small_caches")
+@pytest.mark.usefixtures("small_caches")
+def test_a_file_says_what_the_search_has_missed() -> None:
+    # Far more in the cache than its planes and its link can give beside so slow a rest.
+    row = "D,1000,TLC,NVMe PCIe4,200,4500,4.5"
+    found = fit.fit(table(f"{HEAD}\n{row}\n")["D"], "d", tell=lambda _: None)
+    errors = {row.what: abs(row.error) for row in found.rows}
+    far = [what for what in result.CLIFF if errors[what] > result.MISSED]
+    assert far
+    for text in (found.terminal(), found.toml()):
+        assert all(f"{what} \u2212" in text or f"{what} +" in text for what in far)
+    assert "missed: " in found.terminal()
+    assert "MISSED: " in found.toml()
+    near = replace(found, rows=[r for r in found.rows if r.what not in far])
+    assert "missed" not in near.terminal()
+    assert near.toml() == near.sheet.toml()
+
+
 def test_a_fall_that_no_fill_shows_leaves_the_size_as_given() -> None:
     found = fit.fit(
         table(f"{HEAD}\nD,1000,3-bit MLC,SATA,42,530,520\n")["D"], "d", tell=lambda _: None

@@ -111,6 +111,30 @@ def test_values_beyond_the_source_are_part_of_a_class(tmp_path):
     wl.run(scheme=changed, **run)
 
 
+FIXED, _VARIES = 4, 2
+_VARIES += 1
+
+
+def test_values_at_the_top_of_a_file_are_kept_or_part_of_a_class(tmp_path, monkeypatch):
+    class Above(wl.Scheme):
+        def layout(self, drive):
+            return wl.Layout.one_region(drive)
+
+        def place(self, p, view):
+            return wl.to("dense") if p.lpn % FIXED < _VARIES else wl.to("dense", plane="any")
+
+    run = {"device": "fair-tlc", "workload": "uniform", "requests": 20}
+    for varies, there in ((3, 1), (5, 2), (3, 2)):
+        monkeypatch.setitem(globals(), "_VARIES", varies)
+        wl.sweep(schemes=[Above], out=tmp_path, **run)
+        assert len(list((tmp_path / "runs").iterdir())) == there
+    monkeypatch.setitem(globals(), "FIXED", 5)
+    with pytest.raises(
+        wl.UserError, match=r"^FIXED of test_parameters.py is set apart from source"
+    ):
+        wl.run(scheme=Above, **run)
+
+
 def test_a_class_that_is_extended_is_part_of_the_source(tmp_path):
     (elsewhere := tmp_path / "elsewhere").mkdir()
     base = "import wordline as wl\nclass Base(wl.Scheme):\n    {}\n"

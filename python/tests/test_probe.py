@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import signal
+import subprocess
+import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -332,6 +336,7 @@ def test_half_full_drive_shows_its_static_cache() -> None:
 FIO = """#!/bin/sh
 [ "$1" = --version ] && { echo fio-stub; exit; }
 grep -q '^rw=' "$1" || { echo "$1: no job" >&2; exit 1; }
+[ -f slow ] && { touch begun; sleep 60; }
 [ -f broken ] && { echo "device is gone" >&2; exit 5; }
 for word; do
     case $word in --output=*) out=${word#*=};; --write_bw_log=*) log=${word#*=};; esac
@@ -407,6 +412,26 @@ def test_a_probe_goes_on_where_it_stopped(tmp_path: Path, disk: Path) -> None:
     (tmp_path / "other").write_bytes(b"x" * (64 << 20))
     with pytest.raises(wl.UserError, match="belongs to another drive"):
         probe.measure(folder, str(tmp_path / "other"), ask=lambda _: "", tell=lambda _: None)
+
+
+def test_a_stopped_probe_says_what_is_kept(tmp_path: Path, disk: Path) -> None:
+    (folder := tmp_path / "jobs").mkdir()
+    (folder / "slow").touch()
+    words = ["device", "probe", "--jobs", "jobs", "--run", str(disk), "--read-only"]
+    with subprocess.Popen(
+        [sys.executable, "-m", "wordline", *words],
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        while not (folder / "begun").exists():
+            assert process.poll() is None
+            time.sleep(0.05)
+        os.killpg(process.pid, signal.SIGTERM)
+        told = process.communicate()[1]
+    assert process.returncode == 143, told
+    assert "stopped: finished jobs are kept in jobs; the same command resumes" in told
 
 
 def test_what_is_no_drive_is_not_probed(tmp_path: Path, disk: Path) -> None:

@@ -302,15 +302,21 @@ class Scheme(ABC):
 
     @classmethod
     def _changed(cls) -> str | None:
-        """Return a plain attribute that the class has not had from its source, if there is one.
+        """Return a plain value that the class has not from its source, if there is one.
 
-        Another process, which reads the source, would not have it.
+        It is one of its attributes, or one at the top of its file. Another process, which reads the
+        source, would not have it.
         """
-        for base in cls.__mro__:
-            begun = vars(base).get("_begun", {})
-            now = plain(vars(base)) if begun or issubclass(base, Scheme) else {}
-            if base is not Scheme and begun != now:
-                return next(k for k in {**begun, **now} if begun.get(k) != now.get(k))
+        for base in (c for c in cls.__mro__ if issubclass(c, Scheme) and c is not Scheme):
+            begun, now = vars(base)["_begun"], plain(vars(base))
+            if begun != now:
+                name = next(k for k in {**begun, **now} if begun.get(k) != now.get(k))
+                return f"{cls.__name__}.{name}"
+            said = plain(scheme_files.constants(Path(file_of(base))).literals)
+            for method in filter(inspect.isfunction, vars(base).values()):
+                for name, value in plain(inspect.getclosurevars(method).globals).items():
+                    if said.get(name, value) != value:
+                        return f"{name} of {Path(file_of(base)).name}"
         return None
 
     def _set_apart(self) -> str | None:
@@ -499,21 +505,31 @@ def file_of(cls: type) -> str:
 
 
 def plain(values: Mapping[str, Any]) -> dict[str, str]:
-    """Return the plain values among some of a class, a function or a module, as JSON."""
-    own = {k: v for k, v in values.items() if not k.startswith("_") and lost(v) is None}
-    return {k: json.dumps(v, default=written) for k, v in own.items()}
+    """Return the plain values among some of a class, a function or a module, as JSON.
+
+    In place of an array it has its hash.
+    """
+
+    def hashed(array: Any) -> str:
+        return f"{array.dtype} {array.shape} {hashlib.sha256(array.tobytes()).hexdigest()}"
+
+    ours = ("_params", "_states", "_begun")
+    own = {k: v for k, v in values.items() if k[:2] != "__" and k not in ours and lost(v) is None}
+    return {k: json.dumps(v, default=hashed) for k, v in own.items()}
 
 
 def _around(cls: type, *, has_file: bool) -> str:
     """Return the plain values beyond a class's source that its methods use.
 
-    They are those of the function that made the class, and of an interpreter or a notebook.
+    They are those of the function that made the class, and of an interpreter, a notebook or a file
+    that sets them more than once.
     """
     found: dict[str, str] = {}
     for method in filter(inspect.isfunction, vars(cls).values()):
-        found |= plain(inspect.getclosurevars(method).nonlocals)
-        if not has_file:
-            found |= plain(inspect.getclosurevars(method).globals)
+        around = inspect.getclosurevars(method)
+        varying = scheme_files.constants(Path(file_of(cls))).varying if has_file else around.globals
+        found |= plain(around.nonlocals)
+        found |= {k: v for k, v in plain(around.globals).items() if k in varying}
     return "".join(f"\n# {name} = {value}" for name, value in sorted(found.items()))
 
 

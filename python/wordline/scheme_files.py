@@ -12,11 +12,13 @@ import hashlib
 import importlib.util
 import sys
 import sysconfig
+from collections import Counter
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 #: How the names of modules begin that are loaded here.
 MODULE = "wordline_scheme_"
@@ -148,6 +150,44 @@ def read_with_all(paths: Iterable[Path]) -> list[Path]:
         if path.is_file() and root_of(path.resolve().parent) != _OWN:
             found |= dict.fromkeys([*read_with(path), path.resolve()])
     return list(found)
+
+
+class Constants:
+    """What a file sets: names that it sets once, at its top, and others."""
+
+    def __init__(self, tree: ast.Module) -> None:
+        """Find them in a syntax tree."""
+        every = (node for node in ast.walk(tree) if isinstance(node, ast.Name))
+        times = Counter(name.id for name in every if isinstance(name.ctx, ast.Store))
+        once: dict[str, ast.expr] = {}
+        for node in tree.body:
+            if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
+                first = node.targets[0] if isinstance(node, ast.Assign) else node.target
+                names, values = [first], [node.value]
+                if isinstance(first, ast.Tuple) and isinstance(node.value, ast.Tuple):
+                    names, values = first.elts, node.value.elts
+                pairs = zip(names, values, strict=False)
+                once |= {n.id: v for n, v in pairs if isinstance(n, ast.Name) and times[n.id] == 1}
+        #: Names whose values differ from time to time.
+        self.varying = times.keys() - once.keys()
+        #: Values by name of those that are literals.
+        self.literals: dict[str, Any] = {}
+        for name, value in once.items():
+            with suppress(ValueError, TypeError):
+                self.literals[name] = ast.literal_eval(value)
+
+
+def constants(path: Path) -> Constants:
+    """Return what a file sets; nothing of one that is not there."""
+    return _constants(path, path.stat().st_mtime_ns if path.is_file() else 0)
+
+
+@cache
+def _constants(path: Path, changed_ns: int) -> Constants:
+    try:
+        return Constants(ast.parse(path.read_bytes()))
+    except (OSError, SyntaxError, ValueError):
+        return Constants(ast.Module([], []))
 
 
 @cache

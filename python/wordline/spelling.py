@@ -92,12 +92,11 @@ def text(given: Any) -> str:
         raise UserError(
             f"{given!r} is not a scheme: pass a spelling, or a class or instance of Scheme"
         )
-    apart = None if given is cls else given._set_apart()
-    if (name := apart or cls._changed()) is not None:
+    own = None if given is cls else given._set_apart()
+    if (apart := f"{cls.__name__}.{own}" if own else cls._changed()) is not None:
         raise UserError(
-            f"{cls.__name__}.{name} is set apart from source and parameters, and would be lost: "
-            "runs create a new scheme\n  allowed: what a wl.Param of the class declares, given by "
-            "name"
+            f"{apart} is set apart from source and parameters, and would be lost: runs create a "
+            "new scheme\n  allowed: what a wl.Param of the class declares, given by name"
         )
     known = f"{scheme.file_of(cls)}#{cls.__name__}"
     _HERE[known] = cls

@@ -167,11 +167,15 @@ fn kept_by(command: &Command) -> impl Fn() -> String + use<> {
         Command::Atlas(a) => (Some(a.out.clone()), true),
         Command::Lifetime(LifetimeArgs { out: Some(out), .. }) => (Some(out.clone()), true),
         Command::Reproduce(a) => (a.out.clone(), true),
+        Command::Device { command: DeviceCommand::Probe(a) } if a.run.is_some() => {
+            (Some(a.jobs.clone()), true)
+        }
         _ => (None, false),
     };
+    let what = if matches!(command, Command::Device { .. }) { "jobs" } else { "runs" };
     move || match &out {
         Some(out) if out.exists() => {
-            format!("finished runs are kept in {}; the same command resumes with the others", out.display())
+            format!("finished {what} are kept in {}; the same command resumes with the others", out.display())
         }
         Some(_) => "no run had finished; to start again".to_string(),
         None if resumes => "finished runs are kept; the same command resumes with the others".to_string(),

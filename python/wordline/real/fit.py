@@ -65,7 +65,7 @@ def main(
         need_folder(folder)
     fitted = fit(load(Path(measurements), drive), target.stem, seed=seed, tell=tell)
     target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_text(fitted.sheet.toml(), encoding="utf-8")
+    target.write_text(fitted.toml(), encoding="utf-8")
     print(fitted.terminal())
     tell(f"{target}: written")
     if out is not None:

@@ -325,10 +325,10 @@ def drive_of(folder: Path) -> Drive:
     found = Probed(folder)
     about = found.about
     path = folder / ABOUT
-    nand = str(about.get("nand"))
+    nand = str(about.get("nand") or "")
     cell = measurements.cell_in(nand)
     if cell is None:
-        raise UserError(f"{path}: nand {nand!r}; allowed: TLC or QLC")
+        raise UserError(f"{path}: nand {nand!r} cannot be used\n  allowed: TLC or QLC, to fill in")
     drive = Drive(about.get("model") or folder.resolve().name, found.capacity, cell, nand)
     drive.interface = about.get("interface")
     fill = folder / "01-fill_bw.1.log"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,11 @@ FITTED = ": fitted to "
 PUBLIC = "fitted to public measurements"
 #: Heads of the table of figures.
 HEADS = ["figure", "unit", "measured", "interval", "modelled", "error"]
+
+
+#: Figures that a drive with an SLC cache is fitted to, and the error above which a file is not one
+#: of that drive.
+CLIFF, MISSED = ("SLC cache", "in the cache", "past the cache"), 0.05
 
 
 @dataclass(frozen=True)
@@ -55,11 +60,27 @@ class FitResult:
     #: A fill of the model: gigabytes and seconds.
     fill: tuple[Any, Any] | None = None
 
+    @property
+    def missed(self) -> str:
+        """The figures of an SLC cache that the search has not come to, with their errors."""
+        cliff = (row for row in self.rows if row.what in CLIFF and abs(row.error) > MISSED)
+        return ", ".join(f"{row.what} {_percent(row.error)}" for row in cliff)
+
+    def toml(self) -> str:
+        """Return the device file, which says what it misses."""
+        if not self.missed:
+            return self.sheet.toml()
+        says = f"MISSED: {self.missed}. The search has found no drive with the figures measured."
+        return replace(self.sheet, head=(*self.sheet.head, "", says)).toml()
+
     def terminal(self) -> str:
         """Return the table of figures, and what is not known."""
         from wordline._terminal import lines
 
         text = lines(HEADS, [row.cells() for row in self.rows])
+        if self.missed:
+            text += f"\n\nmissed: {self.missed}; so the file is of another drive. Do the figures "
+            text += "belong together?"
         text += "\n\nnot identifiable from these measurements:\n"
         text += "".join(f"  {line}\n" for line in self.unknown)
         for size, figures in self.sizes:
@@ -85,7 +106,7 @@ class FitResult:
             rows = [[significant(s, 3), *map(significant, found)] for s, found in self.sizes]
             heads = ["simulated GB", *self.size_names]
             text += page.table(heads, rows, right=len(heads))
-        text += f"\n## Device file\n\n```\n{self.sheet.toml()}```\n"
+        text += f"\n## Device file\n\n```\n{self.toml()}```\n"
         lead = self._verdict()
         facts = [("capacity", f"{drive.capacity / 1e9:,.10g} GB"), ("cells", drive.nand)]
         if drive.address:

@@ -13,8 +13,9 @@ from wordline import UserError, toml
 from wordline.quantity import in_bytes, in_us
 
 PAGE, MAPPED = 16 << 10, 4 << 10
-#: Data rate of a link in MB/s (10^6), by words that name the link.
+#: Data rate of a link in MB/s (10^6), by words that name the link; with `LANES`, of PCIe.
 LINKS = {"pcie5": 14000.0, "pcie4": 7000.0, "pcie3": 3500.0, "nvme": 3500.0, "sata": 560.0}
+LANES = 4
 #: Array times in us (read, program of a wordline, erase) and P/E cycles.
 USUAL: dict[str, tuple[float, float, float, int]] = {
     "slc": (25.0, 200.0, 2000.0, 100_000),
@@ -151,9 +152,10 @@ def link_of(interface: str | None) -> float:
         return 1e5
     if found := re.match(r"([\d.]+)mb/s", word):
         return float(found[1])
+    lanes = re.search(r"(?:pcie|nvme).*?x(\d+)", word)
     for name, rate in LINKS.items():
         if name in word:
-            return rate
+            return rate * (int(lanes[1]) / LANES if lanes else 1.0)
     raise UserError(
         f"interface {interface or 'missing'}: unknown\n"
         f"  allowed: a text with {', '.join(LINKS)}, or a rate such as 2000MB/s"
