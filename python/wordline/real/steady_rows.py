@@ -181,11 +181,12 @@ def _whole(text: str | None) -> int | None:
 def _number(table: Table, at: int, column: str) -> Value | None:
     """Read the number in a cell, the largest if it lists several runs separated by ``|``."""
 
-    def largest(text: str) -> float | None:
+    def largest(text: str) -> tuple[float, float] | None:
         try:
-            return max(float(part) for part in text.split("|"))
+            found = max(float(part) for part in text.split("|"))
         except ValueError:
             table.refuse(at, column, text, "a number, several with | between them, or nothing")
+        return found, found
 
     return table.read(at, column, largest)
 
