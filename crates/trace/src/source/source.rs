@@ -260,7 +260,12 @@ impl Source {
 
 /// The content of `pipe` in a temporary file.
 fn spooled(label: &str, mut pipe: impl Read) -> Result<Spool, WorkloadError> {
-    Spool::of(&mut pipe).map_err(|e| io_problem(label, "cannot be spooled to a temporary file", &e))
+    Spool::of(&mut pipe).map_err(|e| {
+        let place = std::env::temp_dir();
+        let what = format!("cannot be spooled to a temporary file in {}: {e}", place.display());
+        let hint = "set TMPDIR to a folder with room for all of the input, which is read more than once";
+        Problem::new(ErrorKind::Io, label, what).hint(hint).into()
+    })
 }
 
 #[cfg_attr(not(feature = "archives"), expect(dead_code, reason = "no archive is read"))]

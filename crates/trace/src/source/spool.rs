@@ -15,7 +15,10 @@ mod on_disk {
         /// The content of `pipe` in a temporary file.
         pub fn of(pipe: &mut dyn Read) -> io::Result<Spool> {
             let mut spool = tempfile::Builder::new().prefix("wordline-").tempfile()?;
-            io::copy(pipe, spool.as_file_mut())?;
+            io::copy(pipe, spool.as_file_mut()).map_err(|e| {
+                let wrote = spool.as_file().metadata().map_or(0, |file| file.len());
+                io::Error::new(e.kind(), format!("{e}, after {wrote} bytes"))
+            })?;
             spool.as_file_mut().flush()?;
             Ok(Spool(Arc::new(spool.into_temp_path())))
         }

@@ -381,6 +381,38 @@ fn a_pipe_is_spooled_and_can_be_opened_twice() {
     assert_eq!(w.open(DRIVE).unwrap().count(), 2_000);
 }
 
+/// The folder of temporary files is that of the process, so the test runs itself in another.
+#[cfg(unix)]
+#[test]
+fn a_pipe_that_cannot_be_spooled_names_folder_and_tmpdir() {
+    const NOWHERE: &str = "/nowhere/at-all";
+    if std::env::temp_dir() == Path::new(NOWHERE) {
+        let fifo = std::env::var("WORDLINE_TEST_FIFO").unwrap();
+        let writer = std::thread::spawn({
+            let fifo = fifo.clone();
+            move || std::fs::write(fifo, b"128166372000000100,s,0,Read,0,4096,1\n")
+        });
+        println!("{}", parse(&fifo).unwrap_err());
+        let _ = writer.join().unwrap();
+        return;
+    }
+    let folder = Folder::new();
+    let fifo = folder.0.path().join("fifo");
+    assert!(std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+    let again = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["a_pipe_that_cannot_be_spooled", "--nocapture"])
+        .env("TMPDIR", NOWHERE)
+        .env("WORDLINE_TEST_FIFO", &fifo)
+        .output()
+        .unwrap();
+    let said = String::from_utf8(again.stdout).unwrap();
+    assert!(
+        said.contains("cannot be spooled to a temporary file in /nowhere/at-all: No such file"),
+        "{said}"
+    );
+    assert!(said.contains("set TMPDIR to a folder with room for all of the input"), "{said}");
+}
+
 /// Puts a file through everything; the outcome does not matter, a panic does.
 fn exercise(path: &Path) {
     let path = path.to_str().unwrap();
