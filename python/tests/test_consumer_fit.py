@@ -38,7 +38,7 @@ from wordline.real.curve import plateaus
     ],
 )
 def test_the_size_of_a_cache_is_read_from_its_cell(text: str, value: float | None) -> None:
-    assert measurements.size_in(text) == value
+    assert measurements.size_in(text) == (value and (value, value))
 
 
 def test_a_measured_rate_goes_before_a_specified_one() -> None:
@@ -47,13 +47,15 @@ def test_a_measured_rate_goes_before_a_specified_one() -> None:
         "5000 then 3500": 5000,
         "1800 (spec)": 1800,
     }.items():
-        assert measurements.rate_in(text) == rate
+        assert measurements.rate_in(text) == (rate, rate)
 
 
 def test_words_around_figures_are_understood() -> None:
     row = 'Drive,1000,QLC 64L,NVMe PCIe3,"78 (6 static + 72 dynamic)","530 spec, 487 measured",160'
     stages = (",100 after 600 GB\n", ",0.1 GB/s after .6 TB\n")
     found, again = (table(f"{HEAD},second_stage\n{row}{stage}")["Drive"] for stage in stages)
+    (other,) = table(f"{HEAD}\nD,1000,TLC,SATA,78 (6 GB static + 72 dynamic),500,100\n").values()
+    assert other.values["static_gb"].value == 6
     for key in ("second_mbps", "second_gb"):
         assert again.values[key].value == pytest.approx(found.values[key].value)
     figures = {key: value.value for key, value in found.values.items()}
@@ -78,6 +80,7 @@ def test_words_around_figures_are_understood() -> None:
         f"{HEAD}\nD,1 TB,TLC,SATA,42000 MB,500,.1GB/s\n",
         f"{HEAD}\nD,1 000,TLC,SATA,42,5e2 MBps,1e5 kB/s\n",
         f"{HEAD}\nD,1'000 GB,TLC,SATA,42,500,100\n",
+        f"{HEAD}\nD,1tb,TLC,SATA,42gb,500,100\n",
     ],
 )
 def test_tables_of_spreadsheets_and_units_in_cells_are_read(text: str) -> None:

@@ -198,6 +198,14 @@ def test_zones_that_do_not_show_the_unit_say_why() -> None:
     assert "no unit explains" in why(0.2, 0.4, 0.8, 1.0)
 
 
+def test_unit_is_found_where_gc_frees_nothing_of_the_smallest() -> None:
+    # Copies of units of 84 of 32,768 pages, simulated once.
+    shares = zip(jobs.ZONES, (0.965, 0.832, 0.534, 0.213), strict=True)
+    unit, why = collection_unit([Zones(*each) for each in shares], 1.34)
+    assert unit is not None, why
+    assert unit.value == pytest.approx(84 / 32_768, rel=0.02)
+
+
 def test_copies_of_zones_follow_from_rates() -> None:
     # Writes in order at 1,000 MB/s; random ones with a WAF of 2 take twice as long.
     rates = [1000, 500, 500, 1000, 1 / 0.0015]

@@ -118,7 +118,9 @@ def collection_unit(
         try:
             curves.append(copies_of(pages, usable, numbers, apart))
         except UserError:
-            break  # Units this large, and larger ones, leave GC no block to write to.
+            # From few pages GC frees none, and units as large as the spare flash leave it no block.
+            if curves:
+                break
     if len(curves) < 2:
         return None, f"{100 * (usable - 1):.2g} % of flash beyond the data is too little to show it"
     shares = np.log([share for share, _ in curves])

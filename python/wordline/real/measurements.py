@@ -113,8 +113,8 @@ _UNIT = re.compile(r"\s*(%|[kmgt]?(?:i?b|bit)s?(?:/s|ps)?)(?![a-z])", re.IGNOREC
 _TO = re.compile(rf"\s*(?:-|\u2013|\u2014|to\b|\.\.+)\s*{_NUMBER}")
 _FROM = re.compile(rf"{_NUMBER}\s*(?:-|\u2013|\u2014|to\b|\.\.+)\s*$")
 _OR = re.compile(r"\s*/\s*\d")
-#: Bits, which fewer letters tell from bytes.
-_BITS = re.compile(r".?(?:b|bits?)(?:/s|ps)?")
+#: Bits; in a rate, a small letter tells them from bytes.
+_BITS = re.compile(r".?(?:b(?:/s|ps)|bits?(?:/s|ps)?)")
 
 
 class _Unclear(ValueError):
@@ -195,7 +195,7 @@ _RATED = (
 _BESIDES = (
     ("second_mbps", "second_stage", _reader(rf"^{_NUMBER}", units=_MBPS)),
     ("static_gb", "static_GB", _plain),
-    ("static_gb", "slc_cache_GB", _reader(rf"{_NUMBER} (?:GB )?static")),
+    ("static_gb", "slc_cache_GB", _reader(rf"{_NUMBER} (?:GB )?static", units=_GB)),
     ("second_gb", "second_stage", _reader(rf"(?:after|from|past) (?:about )?{_SIZE}", units=_GB)),
     ("second_gb", "speed_after_cache_MBps", _reader(rf"until (?:about )?{_SIZE}", units=_GB)),
 )
