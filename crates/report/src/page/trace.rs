@@ -44,8 +44,8 @@ const SECTIONS: [(&str, &str, &[&str]); 3] = [
 
 fn verdict(i: &Inspection, p: &Profile) -> String {
     let mut text = format!(
-        "{} requests in {}, {} % of them writes.",
-        number::count(i.requests),
+        "{} in {}, {} % of them writes.",
+        number::requests(i.requests),
         Quantity::Time.show(i.span_s),
         number::significant(i.write_fraction * 100.0)
     );

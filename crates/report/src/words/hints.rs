@@ -49,9 +49,9 @@ pub(crate) fn hints(reports: &[Report]) -> Vec<Said> {
                 .map(|(outcome, n)| format!("{} {}", number::count(*n), outcome.replace('_', " ")))
                 .collect();
             let text = format!(
-                "{} of {} requests failed ({}); latencies and WAF cover the others, and are not marked best.",
+                "{} of {} failed ({}); latencies and WAF cover the others, and are not marked best.",
                 number::count(r.host.failures()),
-                number::count(r.host.requests),
+                number::requests(r.host.requests),
                 outcomes.join(", ")
             );
             add(text, run);

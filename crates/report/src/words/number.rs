@@ -14,6 +14,11 @@ pub(crate) const DAYS_A_YEAR: f64 = 365.25;
 /// Seconds of a year.
 pub(crate) const YEAR_S: f64 = DAYS_A_YEAR * 86_400.0;
 
+/// `1 request`, `72,175 requests`.
+pub(crate) fn requests(n: u64) -> String {
+    format!("{} request{}", count(n), if n == 1 { "" } else { "s" })
+}
+
 /// Three significant digits, with commas in long integers: `0.412`, `43.2`, `12,700`.
 pub fn significant(x: f64) -> String {
     if !x.is_finite() {
@@ -290,6 +295,11 @@ pub(crate) fn bytes(n: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_request_has_no_plural() {
+        assert_eq!([0, 1, 72_175].map(requests), ["0 requests", "1 request", "72,175 requests"]);
+    }
 
     #[test]
     fn three_digits_are_significant_whatever_the_size() {

@@ -26,10 +26,10 @@ fn verdict(reports: &[Report], baseline: usize) -> Result<String, String> {
     let ok = eligible(reports);
     if !ok[baseline] {
         return Ok(format!(
-            "{} failed {} of its {} requests, so it cannot serve as the baseline.",
+            "{} failed {} of its {}, so it cannot serve as the baseline.",
             labels[baseline],
             number::count(base.host.failures()),
-            number::count(base.host.requests)
+            number::requests(base.host.requests)
         ));
     }
     let overloaded: Vec<usize> = (0..reports.len()).filter(|i| overload(&reports[*i]).is_some()).collect();
@@ -395,7 +395,7 @@ fn alone(r: &Report, label: &str) -> Result<String, String> {
         n => format!(", {} of which failed", number::count(n)),
     };
     let body = if parts.is_empty() { String::new() } else { format!(": {}", parts.join("; ")) };
-    let text = format!("{label} answered {} requests{failures}{body}.", number::count(r.host.requests));
+    let text = format!("{label} answered {}{failures}{body}.", number::requests(r.host.requests));
     let settled = Settled::of(std::slice::from_ref(r));
     if steadiness::stands(std::slice::from_ref(r)) {
         Ok(format!("{text} {}.", settled.of_one()))
