@@ -135,7 +135,7 @@ fn unknown(name: &str, schemes: &Registry) -> String {
 /// A figure or a term of tables and pages.
 fn figure(found: &wordline_report::Explained, console: &Console) -> String {
     let mut page = format!("{}\n", console.bold(&found.name));
-    page += &paragraph("  ", &found.about, console.style());
+    page += &paragraph("  ", found.about, console.style());
     for (what, text) in &found.facts {
         page += &paragraph("  ", &format!("{what}: {text}"), console.style());
     }
