@@ -115,7 +115,7 @@ FIXED, _VARIES = 4, 2
 _VARIES += 1
 
 
-def test_values_at_the_top_of_a_file_are_kept_or_part_of_a_class(tmp_path, monkeypatch):
+def test_values_of_a_file_are_kept_or_part_of_a_class(tmp_path, monkeypatch):
     class Above(wl.Scheme):
         def layout(self, drive):
             return wl.Layout.one_region(drive)

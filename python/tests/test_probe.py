@@ -198,7 +198,7 @@ def test_zones_that_do_not_show_the_unit_say_why() -> None:
     assert "no unit explains" in why(0.2, 0.4, 0.8, 1.0)
 
 
-def test_unit_is_found_where_gc_frees_nothing_of_the_smallest() -> None:
+def test_unit_is_found_where_gc_frees_nothing_of_small_ones() -> None:
     # Copies of units of 84 of 32,768 pages, simulated once.
     shares = zip(jobs.ZONES, (0.965, 0.832, 0.534, 0.213), strict=True)
     unit, why = collection_unit([Zones(*each) for each in shares], 1.34)
