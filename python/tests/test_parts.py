@@ -41,10 +41,15 @@ def test_earlier_bits_are_read_again_as_in_rust():
 class Waiting(wl.Scheme):
     """Data that wait for the rest of a one-shot group as long as the test says."""
 
-    how: ClassVar[dict] = {}
+    protected = wl.Param(False, "whether power-protected RAM holds them")
+    pad_after = wl.Param("never", "nanoseconds until the device fills up a group")
+    pad_host_after = wl.Param("never", "the same, for host data")
 
     def layout(self, drive):
-        return wl.Layout.one_region(drive, **self.how)
+        both = (self.pad_after, self.pad_host_after)
+        after, host_after = (one if one == "never" else int(one) for one in both)
+        waiting = {"pad_after_ns": after, "pad_host_after_ns": host_after}
+        return wl.Layout.one_region(drive, protected=self.protected, **waiting)
 
     def place(self, p, view):
         return wl.to("dense")
@@ -53,18 +58,17 @@ class Waiting(wl.Scheme):
 @pytest.mark.parametrize(
     ("of_device", "of_region"),
     [
-        (("volatile", "20us", "50us"), (False, 20_000, 50_000)),
-        (("protected", "never", "1ms"), (True, "never", 1_000_000)),
+        (("volatile", "20us", "50us"), (False, "20000", "50000")),
+        (("protected", "never", "1ms"), (True, "never", "1000000")),
     ],
 )
-def test_region_pads_groups_like_device(of_device, of_region, monkeypatch):
+def test_region_pads_groups_like_device(of_device, of_region):
     how = {"device": GOLDEN / "hybrid.toml", "workload": "uniform:rate=2k", "requests": 1000}
     keys = ("buffer", "pad_after", "pad_host_after")
     settings = {f"program.{key}": value for key, value in zip(keys, of_device, strict=True)}
     rust = wl.run(scheme="conventional", set=settings, **how)
-    keys = ("protected", "pad_after_ns", "pad_host_after_ns")
-    monkeypatch.setattr(Waiting, "how", dict(zip(keys, of_region, strict=True)))
-    found = wl.run(scheme=Waiting, **how)
+    keys = ("protected", "pad_after", "pad_host_after")
+    found = wl.run(scheme=Waiting(**dict(zip(keys, of_region, strict=True))), **how)
     assert found.result_hash == rust.result_hash
     assert found.result_hash != wl.run(scheme="conventional", **how).result_hash
 
