@@ -110,8 +110,8 @@ _MBPS = {f"{unit}{per}": 1e3 * gb for unit, gb in _GB.items() for per in ("/s", 
 _MBPS |= {f"k{unit[1:]}": mbps / 1e3 for unit, mbps in _MBPS.items() if unit[0] == "M"}
 #: What follows a number and looks like its unit; what makes it the first of a range, or of others.
 _UNIT = re.compile(r"\s*(%|[kmgt]?(?:i?b|bit)s?(?:/s|ps)?)(?![a-z])", re.IGNORECASE)
-_TO = re.compile(rf"\s*(?:-|\u2013|\u2014|to\b|\.\.+)\s*{_NUMBER}")
-_FROM = re.compile(rf"{_NUMBER}\s*(?:-|\u2013|\u2014|to\b|\.\.+)\s*$")
+_DASH = r"\s*(?:-|\u2013|\u2014|to\b|\.\.+)\s*"
+_TO, _FROM = re.compile(_DASH + _NUMBER), re.compile(f"{_NUMBER}{_DASH}$")
 _OR = re.compile(r"\s*/\s*\d")
 #: Bits; in a rate, a small letter tells them from bytes.
 _BITS = re.compile(r".?(?:b(?:/s|ps)|bits?(?:/s|ps)?)")

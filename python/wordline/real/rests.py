@@ -60,7 +60,7 @@ def recovery(found: Sequence[Back]) -> tuple[Value, Value] | None:
     longest = float(between[shape.level].rest_s)
     delay = min(max(shape.delay, shortest), longest)
     rate, late = 1e3 * shape.slope, off / shape.slope
-    error = off / (between[-1].gb - between[shape.level].gb) * rate
+    error = off / float(np.ptp([b.gb for b in between[shape.level :]])) * rate
     after = Value(delay, max(shortest, delay - late), min(longest, delay + late), FULL)
     return after, Value.around(rate, error, FULL)
 
