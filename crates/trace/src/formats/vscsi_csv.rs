@@ -30,7 +30,7 @@ The same capture as a binary file gives the same requests.",
     order: Order::Kept,
     timing: Timing::Stated { unit: "us", decimals: false },
     quirks: Quirks::NONE,
-    extents: Extents::Bytes,
+    extents: Extents::SectorsAndBytes,
     detect,
     open: |settings, input| {
         LineReader::open(VscsiCsv(UNITS.with_settings(settings)), Volumes::unnamed(), input)

@@ -113,8 +113,10 @@ impl Timing {
 pub(crate) enum Extents {
     /// Not stated.
     Open,
-    /// Sizes are in bytes; the unit of addresses is not stated.
+    /// Sizes are in bytes; the unit of addresses is not questioned.
     Bytes,
+    /// Addresses are in sectors of 512 bytes, sizes in bytes.
+    SectorsAndBytes,
     /// Both are in sectors of 512 bytes.
     Sectors,
     /// They are fixed by the format or by the user.

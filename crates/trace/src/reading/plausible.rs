@@ -17,6 +17,20 @@ use crate::text::numbers::{grouped, readable_bytes};
 use std::io::Cursor;
 use wordline_units::HostOp;
 
+/// Bytes of a unit of addresses and of one of sizes.
+#[derive(Clone, Copy)]
+pub(crate) struct Scale {
+    pub address: u64,
+    pub size: u64,
+}
+
+impl Scale {
+    /// One unit for both.
+    pub fn both(bytes: u64) -> Scale {
+        Scale { address: bytes, size: bytes }
+    }
+}
+
 /// Properties of a sample, independent of units.
 pub(crate) struct Evidence {
     /// Times in steps (the smallest written digit), ascending.
@@ -35,7 +49,6 @@ pub(crate) struct Evidence {
     rows_of_512: usize,
     largest: u64,
     total: u64,
-    highest: u64,
 }
 
 impl Evidence {
@@ -99,7 +112,6 @@ impl Evidence {
             rows_of_512: extents.iter().filter(both).count(),
             largest: extents.iter().map(|e| e.1).max().unwrap_or(0),
             total: extents.iter().fold(0, |sum, e| sum.saturating_add(e.1)),
-            highest: extents.iter().map(|e| e.0.saturating_add(e.1)).max().unwrap_or(0),
             extents,
             steps,
             gaps,
@@ -198,12 +210,12 @@ impl Evidence {
     }
 
     /// Bytes in the distinct 4 KiB pages of the sample.
-    pub fn touched(&self, unit: u64) -> u64 {
+    pub fn touched(&self, unit: Scale) -> u64 {
         const PAGE: u64 = 4096;
         let mut pages = PageSet::default();
         for (at, size) in &self.extents {
-            let bytes = self.length.or_else(|| size.checked_mul(unit));
-            let (Some(first), Some(bytes)) = (at.checked_mul(unit), bytes) else { continue };
+            let bytes = self.length.or_else(|| size.checked_mul(unit.size));
+            let (Some(first), Some(bytes)) = (at.checked_mul(unit.address), bytes) else { continue };
             // A longer request does not increase the sampled footprint further.
             if let Some(past) = first.checked_add(bytes.min(LONGEST_ODD_REQUEST)) {
                 pages.insert(first / PAGE..past.div_ceil(PAGE));
@@ -213,11 +225,10 @@ impl Evidence {
     }
 
     /// The longest request and the highest address, in bytes.
-    pub fn reach(&self, unit: u64) -> (u64, u64) {
-        match self.length {
-            Some(length) => (length, self.highest.saturating_mul(unit).saturating_add(length)),
-            None => (self.largest.saturating_mul(unit), self.highest.saturating_mul(unit)),
-        }
+    pub fn reach(&self, unit: Scale) -> (u64, u64) {
+        let bytes = |size: u64| self.length.unwrap_or_else(|| size.saturating_mul(unit.size));
+        let end = |(at, size): &(u64, u64)| at.saturating_mul(unit.address).saturating_add(bytes(*size));
+        (bytes(self.largest), self.extents.iter().map(end).max().unwrap_or(0))
     }
 
     /// Bytes read and written.
@@ -354,6 +365,18 @@ impl Evidence {
             _ => return Vec::new(),
         };
         vec![against]
+    }
+
+    /// Evidence that addresses are in bytes, as sizes are, and not in sectors.
+    pub fn sectors_like_bytes(&self) -> Vec<String> {
+        let by_512 = |n: &u64| n.is_multiple_of(512);
+        let is_grid = self.extents.len() >= SOME && self.extents.iter().all(|e| by_512(&e.0));
+        // Addresses on a grid of 256 KiB are those of requests as long, or all the same.
+        let is_long = self.extents.iter().all(|e| e.1 % (512 * 512) == 0);
+        let is_spread = self.extents.iter().any(|e| e.0 != self.extents[0].0);
+        let against = "every address is a multiple of 512, as those in bytes are: in sectors, requests of other \
+                       lengths would all begin at multiples of 256 KiB";
+        (is_grid && is_spread && !is_long).then(|| against.to_string()).into_iter().collect()
     }
 
     /// Whether all requests have the same length, in any unit.

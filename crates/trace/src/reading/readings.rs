@@ -6,7 +6,7 @@
 use crate::reading::claim::Claim;
 use crate::reading::detection::{Confidence, Detection, Sample, Settings};
 use crate::reading::format::{Extents, Format, Timing};
-use crate::reading::plausible::Evidence;
+use crate::reading::plausible::{Evidence, Scale};
 use crate::reading::units::{ADDRESS_UNITS, TIME_UNITS, time_ns};
 use crate::text::numbers::{grouped, readable_bytes};
 use crate::text::table::aligned;
@@ -56,7 +56,9 @@ pub(crate) fn settle(format: &Format, sample: &Sample, mut detection: Detection,
         return Settled { detection, readings: Vec::new(), rows: 0, judged: None };
     }
     let mut settings = detection.settings.clone();
-    if told_unit.is_none() && matches!(format.extents, Extents::Open | Extents::Sectors) {
+    if told_unit.is_none()
+        && matches!(format.extents, Extents::Open | Extents::Sectors | Extents::SectorsAndBytes)
+    {
         settings.insert("unit", "byte".to_string());
     }
     let evidence = Evidence::of(format, &settings, sample);
@@ -140,8 +142,8 @@ struct Case<'a> {
 struct Found {
     time: Option<&'static str>,
     unit: Option<&'static str>,
-    /// Bytes of the unit in which addresses were read.
-    bytes: u64,
+    /// Units in which addresses and sizes were read.
+    scale: Scale,
     /// Whether it is the grammar's unit or, if there is none, one of the usual units.
     usual: bool,
     claim: Claim,
@@ -158,8 +160,8 @@ impl Found {
     }
 }
 
-/// A unit of addresses: its word, its bytes, whether it is usual, and the evidence against it.
-type Unit = (Option<&'static str>, u64, bool, Vec<String>);
+/// A unit of addresses: its word, its bytes and those of sizes, whether it is usual, and the evidence against it.
+type Unit = (Option<&'static str>, Scale, bool, Vec<String>);
 
 impl Case<'_> {
     /// All combinations of units, usual ones first.
@@ -171,10 +173,10 @@ impl Case<'_> {
         all
     }
 
-    fn reading(&self, time: Option<&'static str>, (unit, unit_bytes, usual, against): &Unit) -> Found {
+    fn reading(&self, time: Option<&'static str>, (unit, scale, usual, against): &Unit) -> Found {
         let e = self.evidence;
         let ns = time.and_then(time_ns).unwrap_or(1);
-        let bytes = e.bytes(*unit_bytes);
+        let bytes = e.bytes(scale.size);
         let is_stated = self.stated.is_some_and(|(stated, _)| Some(stated) == time);
         let (mut against, mut unusual, mut usual) = (against.clone(), Vec::new(), *usual);
         if self.is_open && e.rows() == 0 {
@@ -197,7 +199,7 @@ impl Case<'_> {
             }
         }
         let claim = e.claim(ns, bytes);
-        Found { time, unit: *unit, bytes: *unit_bytes, usual, claim, date, against, unusual }
+        Found { time, unit: *unit, scale: *scale, usual, claim, date, against, unusual }
     }
 
     /// How the digits differ from those of the grammar's times.
@@ -224,11 +226,11 @@ impl Case<'_> {
         let e = self.evidence;
         let read_in = |word: &str, usual: bool| {
             let (word, bytes) = *ADDRESS_UNITS.iter().find(|u| u.0 == word).unwrap_or(&ADDRESS_UNITS[0]);
-            (Some(word), bytes, usual, e.unusual_extents(bytes))
+            (Some(word), Scale::both(bytes), usual, e.unusual_extents(bytes))
         };
         match (self.told_unit, self.format.extents) {
             // The evidence was read in this unit.
-            (Some(told), _) => vec![(read_in(told, true).0, 1, true, Vec::new())],
+            (Some(told), _) => vec![(read_in(told, true).0, Scale::both(1), true, Vec::new())],
             (_, Extents::Open) if e.has_addresses_alone() => {
                 ["byte", "sector", "4KiB"].map(|word| read_in(word, true)).to_vec()
             }
@@ -237,15 +239,22 @@ impl Case<'_> {
                     ["sector", "byte", "4KiB"].into_iter().filter(|w| *w != "4KiB" || e.counts_pages());
                 words.map(|word| read_in(word, true)).collect()
             }
-            (_, Extents::Bytes) if e.below_a_sector() => {
+            (_, Extents::Bytes | Extents::SectorsAndBytes) if e.below_a_sector() => {
                 let shorter = "nine of ten requests would be shorter than 512 bytes".to_string();
-                vec![(None, 1, true, vec![shorter]), read_in("sector", false), read_in("4KiB", false)]
+                let stated = (None, Scale::both(1), true, vec![shorter]);
+                vec![stated, read_in("sector", false), read_in("4KiB", false)]
             }
-            (_, Extents::Bytes | Extents::Fixed) => vec![(None, 1, true, Vec::new())],
+            (_, Extents::SectorsAndBytes) => {
+                let against = e.sectors_like_bytes();
+                let bytes = (!against.is_empty()).then(|| read_in("byte", false));
+                let stated = (None, Scale { address: 512, size: 1 }, true, against);
+                std::iter::once(stated).chain(bytes).collect()
+            }
+            (_, Extents::Bytes | Extents::Fixed) => vec![(None, Scale::both(1), true, Vec::new())],
             (_, Extents::Sectors) => {
                 let against = e.unusual_extents(512);
                 let bytes = (!against.is_empty()).then(|| read_in("byte", false));
-                [(None, 512, true, against)].into_iter().chain(bytes).collect()
+                [(None, Scale::both(512), true, against)].into_iter().chain(bytes).collect()
             }
         }
     }
@@ -266,8 +275,8 @@ impl Case<'_> {
 
     /// The longest request, the highest address and the bytes touched.
     fn extents(&self, found: &Found) -> [String; 3] {
-        let (longest, highest) = self.evidence.reach(found.bytes);
-        [longest, highest, self.evidence.touched(found.bytes)].map(readable_bytes)
+        let (longest, highest) = self.evidence.reach(found.scale);
+        [longest, highest, self.evidence.touched(found.scale)].map(readable_bytes)
     }
 
     fn choose<'f>(&self, found: &'f [Found]) -> Option<&'f Found> {
@@ -360,10 +369,15 @@ impl Case<'_> {
         let open = |f: &&Found| f.is_plausible();
         let mut shown: Vec<&Found> = found.iter().collect();
         shown.sort_by_key(|f| (!open(f), !f.usual));
-        // A unit of addresses with no plausible candidate is left out if another one has some.
+        // A unit of addresses with no plausible candidate is left out if another one has some, but not that of the grammar.
         if shown.first().is_some_and(open) {
             let units: Vec<_> = shown.iter().filter(|f| open(f)).map(|f| f.unit).collect();
-            shown.retain(|f| units.contains(&f.unit));
+            shown.retain(|f| units.contains(&f.unit) || f.usual && self.stated.is_some());
+        }
+        // Nor is the grammar's unit of time in question, if addresses alone contradict it.
+        let is_stated = |f: &Found| f.time.is_some() && f.time == self.stated.map(|(unit, _)| unit);
+        if shown.iter().any(|f| open(&f) && is_stated(f)) {
+            shown.retain(|f| is_stated(f));
         }
         let one_unit = shown.iter().all(|f| f.unit == shown[0].unit);
         let one_time = shown.iter().all(|f| f.time == shown[0].time);

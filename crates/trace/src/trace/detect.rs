@@ -281,7 +281,7 @@ pub(crate) fn ambiguous(
             format!("{name} has times in {unit}, but no interpretation of this file is plausible")
         }
         (Timing::Stated { unit, .. }, _) => {
-            let in_sectors = format.extents == Extents::Sectors;
+            let in_sectors = matches!(format.extents, Extents::Sectors | Extents::SectorsAndBytes);
             let addresses = if in_sectors { " and addresses in sectors" } else { "" };
             format!("{name} has times in {unit}{addresses}, but this file cannot be read this way")
         }

@@ -187,3 +187,26 @@ fn sizes_below_a_sector_are_asked_for() {
     assert_eq!(mean_kib("csv:time=#1:ms,offset=#2:sector,size=#3:sector,op=#4"), 4.0);
     assert!(mean_kib(&format!("{columns},unit=byte")) < 1.0);
 }
+
+/// SPC has addresses in sectors and sizes in bytes: a file with both in bytes is asked for, never read 512 times too far.
+#[test]
+fn addresses_in_bytes_where_sectors_are_due_are_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.spc").display().to_string();
+    let read = |unit: u64, size: u64, options: &str| {
+        let row = |i: u64| format!("0,{},{size},W,{i}.25\n", i * 37 % 400 * size / unit);
+        std::fs::write(&path, (0..400).map(row).collect::<String>()).unwrap();
+        inspect(&format!("{path}{options}"))
+    };
+    let e = read(1, 4096, "").unwrap_err().to_string();
+    for said in
+        ["addresses in sectors", "multiples of 256 KiB", "1.56 MiB", "798.0 MiB", "t.spc:time=s,unit=byte"]
+    {
+        assert!(e.contains(said), "{said:?} is not in: {e}");
+    }
+    let highest = |unit, size, options| read(unit, size, options).unwrap().highest_address_gib;
+    let gib = |kib: u32| f64::from(kib) / f64::from(1 << 20);
+    assert_eq!(highest(1, 4096, ":time=s,unit=byte"), gib(1600));
+    assert_eq!(highest(512, 4096, ""), gib(1600));
+    assert_eq!(highest(512, 256 << 10, ""), gib(400 * 256));
+}
