@@ -42,8 +42,9 @@ pub(crate) fn forecast(setup: &Setup, scheme: &str, threads: usize) -> String {
         None => "time unknown".to_string(),
     };
     format!(
-        "run: {times}{about}{} requests, {about}{} drive writes, {wall}: {}",
+        "run: {times}{about}{} request{}, {about}{} drive writes, {wall}: {}",
         grouped(length.requests),
+        if length.requests == 1 { "" } else { "s" },
         significant(writes),
         verdict(setup, length, writes)
     )

@@ -202,8 +202,9 @@ pub(crate) fn rerun(folder: &Path, console: &Console) -> Result<(), Failure> {
         Some(_) => "identical result,",
     };
     console.say(&format!(
-        "{verdict} {}: {requests} requests and {cuts} power cut{}, {:.3} s simulated",
+        "{verdict} {}: {requests} request{} and {cuts} power cut{}, {:.3} s simulated",
         done.again,
+        if requests == 1 { "" } else { "s" },
         if cuts == 1 { "" } else { "s" },
         done.end.0 as f64 / 1e9
     ))
