@@ -9,7 +9,7 @@ import pytest
 import schemes
 import wordline as wl
 from schemes import MINE, RESTS, SMALL, SmallFirst, made
-from wordline import spelling
+from wordline import scheme_source, spelling
 from wordline.examples.slc_cache import SlcCachePy
 
 
@@ -106,18 +106,18 @@ def test_an_interrupt_ends_a_run_in_python(tmp_path):
 
 def test_the_report_holds_the_hash_of_the_source():
     report = wl.run(scheme=SmallFirst, **SMALL)
-    own = wl.scheme.source(SmallFirst)[1][:16]
+    own = scheme_source.source(SmallFirst)[1][:16]
     assert json.loads(report.json)["config"]["scheme"]["parameters"]["source"] == own
-    assert Path(schemes.__file__).read_text() == wl.scheme.source(SmallFirst)[0]
+    assert Path(schemes.__file__).read_text() == scheme_source.source(SmallFirst)[0]
 
 
 def test_classes_made_by_type_differ_by_their_methods():
     one = made(place=lambda self, p, view: wl.to("slc"))
     other = made(place=lambda self, p, view: wl.to("dense"))
     # Neither has a file: Python names that of their metaclass.
-    assert wl.scheme.file_of(one) == ""
-    assert "class ABCMeta" not in wl.scheme.source(one)[0]
-    assert wl.scheme.source(one) != wl.scheme.source(other)
+    assert scheme_source.file_of(one) == ""
+    assert "class ABCMeta" not in scheme_source.source(one)[0]
+    assert scheme_source.source(one) != scheme_source.source(other)
     assert wl.spelling.text(other) == "py:#Made"
 
 
@@ -163,7 +163,7 @@ def test_rerun_refuses_changed_class():
         assert again.result_hash == report.result_hash
         with pytest.raises(wl.UserError, match="a Python class; pass it with classes="):
             wl.rerun(report)
-        own = wl.scheme.source(SmallFirst)[1][:16]
+        own = scheme_source.source(SmallFirst)[1][:16]
         changed = report.json.replace(own, "0" * 16)
         with pytest.raises(wl.UserError, match="source of SmallFirst has changed"):
             wl.rerun(changed, classes=[SmallFirst])

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 import wordline as wl
-from wordline import scheme, scheme_files, spelling
+from wordline import scheme_files, scheme_source, spelling
 
 SMALL = {"device": "fair-tlc", "workload": "uniform", "requests": 500}
 CLASS = """
@@ -62,11 +62,11 @@ def test_two_folders_may_have_a_helper_each(tmp_path):
 def test_class_hash_covers_imported_files(tmp_path):
     text = written(tmp_path / "c", "from helper import SIZE")
     [cls] = spelling.resolved(text)[1]
-    before = scheme.source(cls)[1]
+    before = scheme_source.source(cls)[1]
     (tmp_path / "c" / "unused.py").write_text("SIZE = 9\n")
-    assert scheme.source(cls)[1] == before
+    assert scheme_source.source(cls)[1] == before
     (tmp_path / "c" / "helper.py").write_text("SIZE = 1  # as before\n")
-    assert scheme.source(cls)[1] != before
+    assert scheme_source.source(cls)[1] != before
     assert scheme_files.read_with(tmp_path / "c" / "mine.py") == [tmp_path / "c" / "helper.py"]
 
 

@@ -17,7 +17,6 @@ engine calls only those that a class defines.
 from __future__ import annotations
 
 import copy
-import hashlib
 import inspect
 import json
 import re
@@ -26,11 +25,10 @@ from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from functools import cache
 from math import isfinite
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from warnings import warn
 
-from wordline import _wordline, scheme_files
+from wordline import _wordline, scheme_source
 from wordline._wordline import Parcel, Place, UserError, View
 from wordline.layout import DriveInfo, Layout
 from wordline.parameters import PLAIN, Param, State, differs, lost, read_back, written
@@ -202,7 +200,7 @@ class Scheme(ABC):
     _params: ClassVar[Mapping[str, Param[Any]]] = {}
     _states: ClassVar[Mapping[str, State[Any]]] = {}
     #: Its own plain attributes when it was made, which its source says.
-    _begun: ClassVar[Mapping[str, str]] = {}
+    _begun: ClassVar[Mapping[str, str]]
 
     _values: dict[str, Any]
     _is_laid_out = False
@@ -211,7 +209,7 @@ class Scheme(ABC):
         """Find what the class declares."""
         super().__init_subclass__(**kwargs)
         cls._params, cls._states = cls._declared(Param), cls._declared(State)
-        cls._begun = plain(vars(cls))
+        cls._begun = scheme_source.plain(vars(cls))
 
     def __init__(self, **parameters: Any) -> None:
         """Take parameters by their names.
@@ -300,25 +298,6 @@ class Scheme(ABC):
             )
         object.__setattr__(self, name, value)
 
-    @classmethod
-    def _changed(cls) -> str | None:
-        """Return a plain value that the class has not from its source, if there is one.
-
-        It is one of its attributes, or one at the top of its file. Another process, which reads the
-        source, would not have it.
-        """
-        for base in (c for c in cls.__mro__ if issubclass(c, Scheme) and c is not Scheme):
-            begun, now = vars(base)["_begun"], plain(vars(base))
-            if begun != now:
-                name = next(k for k in {**begun, **now} if begun.get(k) != now.get(k))
-                return f"{cls.__name__}.{name}"
-            said = plain(scheme_files.constants(Path(file_of(base))).literals)
-            for method in filter(inspect.isfunction, vars(base).values()):
-                for name, value in plain(inspect.getclosurevars(method).globals).items():
-                    if said.get(name, value) != value:
-                        return f"{name} of {Path(file_of(base)).name}"
-        return None
-
     def _set_apart(self) -> str | None:
         """Return an attribute that a new scheme of the same parameters has not so.
 
@@ -369,7 +348,7 @@ class Scheme(ABC):
     def _about(cls) -> dict[str, Any]:
         if missing := sorted(cls.__abstractmethods__):
             raise UserError(f"{cls.__name__} has no method {missing[0]}(), which is required")
-        text, sha256 = source(cls)
+        text, sha256 = scheme_source.source(cls)
         params = [(p.name, p.text(p.default), p.meaning) for p in cls._params.values()]
         return {
             "name": cls._name(),
@@ -397,7 +376,7 @@ class Scheme(ABC):
     @classmethod
     def _parse(cls, key: str, text: str) -> Any:
         if key == "source":
-            own = source(cls)[1][:16]
+            own = scheme_source.source(cls)[1][:16]
             if text != own:
                 raise UserError(f"the class was {text} and is {own} now: its source has changed")
             return text
@@ -491,68 +470,3 @@ def _misspelt(cls: type[Scheme]) -> list[tuple[str, str]]:
 
     close = {name: near(name) or near(word) for name, word in plain.items()}
     return [(name, found[0]) for name, found in close.items() if found]
-
-
-def file_of(cls: type) -> str:
-    """Return the file of a class; an empty text if it has none."""
-    # Of a class made by `type(...)` Python takes the file of the metaclass for its own.
-    if cls.__module__ == ABC.__module__:
-        return ""
-    try:
-        return inspect.getsourcefile(cls) or ""
-    except (OSError, TypeError):
-        return ""
-
-
-def plain(values: Mapping[str, Any]) -> dict[str, str]:
-    """Return the plain values among some of a class, a function or a module, as JSON.
-
-    In place of an array it has its hash.
-    """
-
-    def hashed(array: Any) -> str:
-        return f"{array.dtype} {array.shape} {hashlib.sha256(array.tobytes()).hexdigest()}"
-
-    ours = ("_params", "_states", "_begun")
-    own = {k: v for k, v in values.items() if k[:2] != "__" and k not in ours and lost(v) is None}
-    return {k: json.dumps(v, default=hashed) for k, v in own.items()}
-
-
-def _around(cls: type, *, has_file: bool) -> str:
-    """Return the plain values beyond a class's source that its methods use.
-
-    They are those of the function that made the class, and of an interpreter, a notebook or a file
-    that sets them more than once.
-    """
-    found: dict[str, str] = {}
-    for method in filter(inspect.isfunction, vars(cls).values()):
-        around = inspect.getclosurevars(method)
-        varying = scheme_files.constants(Path(file_of(cls))).varying if has_file else around.globals
-        found |= plain(around.nonlocals)
-        found |= {k: v for k, v in plain(around.globals).items() if k in varying}
-    return "".join(f"\n# {name} = {value}" for name, value in sorted(found.items()))
-
-
-def source(cls: type) -> tuple[str, str]:
-    """Return the text of the file of a class, or of the class alone, and its hash.
-
-    Behind it are the files beside it that it imports, and those of classes that it extends.
-    """
-    file = Path(file_of(cls))
-    try:
-        there = file.is_file()
-        text = file.read_text(encoding="utf-8") if there else inspect.getsource(cls)
-        bases = [file_of(c) for c in cls.__mro__ if issubclass(c, Scheme) and c is not Scheme]
-        for other in scheme_files.read_with_all(Path(base) for base in bases if base):
-            if other != file.resolve():
-                text += f"\n# {other.name}\n{other.read_text(encoding='utf-8')}"
-    except (OSError, TypeError):
-        # Typed into an interpreter, or made by `type(...)`: what its methods do is what there is to
-        # know it by.
-        codes = [f.__code__ for f in vars(cls).values() if inspect.isfunction(f)]
-        text = "\n".join(
-            f"{c.co_name} {c.co_code.hex()} {c.co_consts!r} {c.co_names}" for c in codes
-        )
-        there = False
-    text += _around(cls, has_file=there)
-    return text, hashlib.sha256(text.encode()).hexdigest()

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from wordline import _wordline, scheme, scheme_files
+from wordline import _wordline, scheme_files, scheme_source
 from wordline._wordline import UserError
 from wordline.scheme import Scheme
 
@@ -93,12 +93,12 @@ def text(given: Any) -> str:
             f"{given!r} is not a scheme: pass a spelling, or a class or instance of Scheme"
         )
     own = None if given is cls else given._set_apart()
-    if (apart := f"{cls.__name__}.{own}" if own else cls._changed()) is not None:
+    if (apart := f"{cls.__name__}.{own}" if own else scheme_source.changed(cls)) is not None:
         raise UserError(
             f"{apart} is set apart from source and parameters, and would be lost: runs create a "
             "new scheme\n  allowed: what a wl.Param of the class declares, given by name"
         )
-    known = f"{scheme.file_of(cls)}#{cls.__name__}"
+    known = f"{scheme_source.file_of(cls)}#{cls.__name__}"
     _HERE[known] = cls
     parameters = "" if given is cls else given.spelling.partition(":")[2]
     return f"{PREFIX}{known}" + (f":{parameters}" if parameters else "")
@@ -319,7 +319,7 @@ def check_sources(
             raise UserError(
                 f"the report is of the scheme {name}, a Python class; pass it with classes=[...]"
             )
-        own = scheme.source(given[name])[1][:16]
+        own = scheme_source.source(given[name])[1][:16]
         if own != was:
             raise UserError(
                 f"the source of {given[name].__name__} has changed since the report: its hash was "
