@@ -46,6 +46,7 @@ def test_published_pages_say_what_their_figures_do(tmp_path):
 def test_a_reading_joins_a_page(ips, tmp_path):
     found = data(ips)
     found["readings_run"].pop(READING, None)
+    found["readings_run"]["split=both-parts"] = False
     row = next(r for r in found["claims"] if r["verdict"] == "holds" and r["kind"] == "result")
     same = next(r for r in found["claims"] if r["kind"] == "result" and r is not row)
     for one in found["claims"]:
@@ -71,6 +72,21 @@ def test_a_reading_joins_a_page(ips, tmp_path):
     rejudge.rejudge("ips", ips)
     assert (ips / "README.md").read_text() == before
     assert f"{row['id']} depends" in (ips / "sentences.csv").read_text()
+
+
+def test_a_page_of_all_readings_is_one_command(ips, tmp_path):
+    found = data(ips)
+    choices = paper.read("ips").readings.choices()
+    found["readings_run"] = {choice.label: choice.label != READING for choice in choices}
+    found["command"] = (
+        "wordline reproduce ips --causes --finished\nwordline reproduce ips --reading a"
+    )
+    (ips / "claims.json").write_text(json.dumps(found))
+    rejudge.rejudge("ips", ips, [reading(ips, tmp_path / "other", {})])
+    assert (data(ips)["command"], data(ips)["read_as"]) == (
+        "wordline reproduce ips --causes",
+        "all",
+    )
 
 
 def test_what_is_no_reading_of_the_page_is_refused(ips, tmp_path):

@@ -87,6 +87,10 @@ def rejudge(name: str, folder: Path, add: Sequence[Path] = ()) -> list[Judged]:
     for other in add:
         found = _added(found, read, other)
     study = Kept(read, {}, kept=found)
+    if verdicts.read_as(study) == verdicts.ALL:
+        # One command makes all that is there now.
+        first = found["command"].splitlines()[0].replace(" --finished", "")
+        study.kept = {**found, "command": first}
     judged = _judged(study)
     _write(study, judged, folder, registered)
     return judged
