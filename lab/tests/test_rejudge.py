@@ -67,9 +67,9 @@ def test_a_reading_joins_a_page(ips, tmp_path):
     assert f"`{READING}`" in text.partition("## What depends on a reading")[2].partition("##")[0]
     assert f"not run; `--reading {READING}`" not in text
     assert f"\nwordline reproduce ips --reading {READING}\n" in text
-    # What was added stays when it is judged once more.
+    # What was added stays when it is judged once more, and when other rows of the reading join.
     before = text
-    rejudge.rejudge("ips", ips)
+    rejudge.rejudge("ips", ips, [reading(ips, tmp_path / "rest", {same["id"]: same["came_out"]})])
     assert (ips / "README.md").read_text() == before
     assert f"{row['id']} depends" in (ips / "sentences.csv").read_text()
 

@@ -221,7 +221,7 @@ def first(
     links = " · ".join(f"[{HEADS[name].lower()}]({name})" for name in further)
     text += sections.by_figure(judged)
     text += f"More: {links} · [claims.json]({CLAIMS}).\n\n"
-    text += sections.findings(study) + open_points.depending(judged)
+    text += sections.findings(study, judged) + open_points.depending(judged)
     text += sections.deviating(study, judged, is_brief=True)
     text += open_points.table(
         study.paper.readings, study.readings_run, judged
@@ -286,7 +286,7 @@ def _whole(study: Study, judged: Sequence[Judged], further: Mapping[str, str]) -
     figures, others = further[FIGURES], [further.get(name, "") for name in (EVERY, HISTORY)]
     parts = [
         sections.by_figure(judged),
-        sections.findings(study),
+        sections.findings(study, judged),
         open_points.depending(judged),
         sections.deviating(study, judged),
         open_points.table(study.paper.readings, study.readings_run, judged),

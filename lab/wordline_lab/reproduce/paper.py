@@ -9,7 +9,7 @@ A folder in `wordline_lab.experiments` holds only the specifics of its paper:
 - ``before.json``, ``changes.toml``: the page before, what changed;
   `wordline_lab.reproduce.changes`.
 - its package: ``FIGURES``, the functions that claims name, and ``findings``: what came out, in
-  three sentences that open the page.
+  three sentences that open the page; ``of_readings``, if it has that: what turns on which reading.
 """
 
 from __future__ import annotations

@@ -146,9 +146,12 @@ def _added(found: Mapping[str, Any], read: Paper, folder: Path) -> dict[str, Any
     rows = []
     for row in found["claims"]:
         other = by_id.get(row["id"])
-        others = {k: v for k, v in row["readings"].items() if k != label}
-        if other and other["verdict"] != NOT_RUN and not _same(row["came_out"], other["came_out"]):
-            others[label] = {"came_out": other["came_out"]}
+        others = dict(row["readings"])
+        # A row that was not run there keeps what the page has of it.
+        if other and other["verdict"] != NOT_RUN:
+            others.pop(label, None)
+            if not _same(row["came_out"], other["came_out"]):
+                others[label] = {"came_out": other["came_out"]}
         rows.append({**row, "readings": others})
     ran = {**found["readings_run"], label: bool(there["readings_run"].get(label))}
     command = found["command"]

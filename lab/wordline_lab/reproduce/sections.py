@@ -32,9 +32,16 @@ MARKS = {
 }
 
 
-def findings(study: Study) -> str:
+def all_findings(study: Study, judged: Sequence[Judged]) -> list[str]:
+    """Return the findings: of the runs, and of the rows under all readings."""
+    of_readings = getattr(study.paper.module, "of_readings", None)
+    rows = {j.claim.id: j for j in judged}
+    return study.findings + (of_readings(study.paper.readings, rows) if of_readings else [])
+
+
+def findings(study: Study, judged: Sequence[Judged]) -> str:
     """Return the findings, one or two sentences each."""
-    said = "".join(f"- {finding}\n" for finding in study.findings)
+    said = "".join(f"- {finding}\n" for finding in all_findings(study, judged))
     return f"## Findings\n\n{said}\n" if said else ""
 
 

@@ -25,7 +25,7 @@ from wordline_lab.reproduce.claims import (
 )
 from wordline_lab.reproduce.page import Written
 from wordline_lab.reproduce.paper import Figure, Study
-from wordline_lab.reproduce.sections import cell, results_first
+from wordline_lab.reproduce.sections import all_findings, cell, results_first
 from wordline_lab.reproduce.verdicts import model_verdict, read_as, sizes, verdict
 
 Rows = Sequence[Mapping[str, Any]]
@@ -59,7 +59,7 @@ def show(study: Study, written: Written, judged: Sequence[Judged], folder: Path,
     if there:
         console.print(_table(there), highlight=False)
     _causes(console, study, own)
-    for finding in study.findings:
+    for finding in all_findings(study, judged):
         _say(console, f"- {finding}")
     if own:
         of = "" if study.scope.is_full else f"; {study.scope.words}"

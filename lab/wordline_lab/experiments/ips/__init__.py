@@ -37,7 +37,7 @@ from wordline_lab.experiments.ips.measures import (
     waits_over_baseline,
     written_to_slc,
 )
-from wordline_lab.experiments.ips.words import findings
+from wordline_lab.experiments.ips.words import findings, of_readings
 
 __all__ = [
     "FIGURES",
@@ -58,6 +58,7 @@ __all__ = [
     "modest_over_small",
     "more_at_slc_speed",
     "most_written_to_tlc",
+    "of_readings",
     "ratio",
     "ratio_over_mean",
     "reprogrammed_by_host",

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from wordline_lab.experiments.ips import measures as m
+from wordline_lab.reproduce.claims import Judged
 from wordline_lab.reproduce.paper import Study
+from wordline_lab.reproduce.readings import Readings
 
 
 def findings(study: Study) -> list[str]:
@@ -51,3 +55,35 @@ def _writes(study: Study) -> str:
         "because each SLC page of a window needs two further pages. Counting only premature "
         f"copies, IPS/agc has {paper:.2f} times, which on an aged drive equals IPS itself."
     )
+
+
+#: Rows of daily use, with what is printed.
+PRINTED = {
+    "10b-latency": "1.3 of IPS",
+    "11-latency": ".75 of IPS/agc",
+    "12b-latency": ".78 of the cooperative design",
+}
+
+
+def of_readings(readings: Readings, rows: Mapping[str, Judged]) -> list[str]:
+    """Say which baseline gives what is printed of daily use, once every one was run."""
+    reading = readings.all["baseline"]
+    names = [f"baseline={name}" for name in reading.alternatives]
+    main = f"baseline={reading.main}"
+    said, by_row = [], []
+    for claim, printed in PRINTED.items():
+        row = rows[claim]
+        under = {o.reading: (o.is_met, o.figure) for o in row.outcomes}
+        under[main] = (row.is_met, row.figure)
+        if not set(names) <= set(under):
+            return []
+        met = [name for name in names if under[name][0]]
+        by_row.append(set(met))
+        given = " and ".join(f"`{name}` ({under[name][1]:.2f})" for name in met)
+        said.append(f"the printed {printed} comes out under {given or 'none'}")
+    every = set.intersection(*by_row)
+    last = f"{', '.join(sorted(every))} gives all three" if every else "none gives all three"
+    return [
+        f"Of the {len(names)} ways in which Turbo Write may reclaim its cache, by the text or its "
+        f"simulator, {', '.join(said)}; {last}."
+    ]
