@@ -376,7 +376,7 @@ impl Case<'_> {
         }
         // Nor is the grammar's unit of time in question, if addresses alone contradict it.
         let is_stated = |f: &Found| f.time.is_some() && f.time == self.stated.map(|(unit, _)| unit);
-        if shown.iter().any(|f| open(&f) && is_stated(f)) {
+        if shown.iter().any(|f| open(f) && is_stated(f)) {
             shown.retain(|f| is_stated(f));
         }
         let one_unit = shown.iter().all(|f| f.unit == shown[0].unit);
