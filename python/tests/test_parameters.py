@@ -145,7 +145,9 @@ def test_a_class_that_is_extended_is_part_of_the_source(tmp_path):
     for k in ("k = 1", "k = 2"):
         (elsewhere / "basis.py").write_text(base.format(k))
         done = "from wordline import spelling, scheme_source\n"
-        done += "own = spelling.resolved('py:own.py#Own')[1][0]; print(scheme_source.source(own)[1])"
+        done += (
+            "own = spelling.resolved('py:own.py#Own')[1][0]; print(scheme_source.source(own)[1])"
+        )
         env = {**os.environ, "PYTHONPATH": str(elsewhere)}
         run = [sys.executable, "-c", done]
         found = subprocess.run(run, cwd=tmp_path, env=env, check=True, capture_output=True)
