@@ -36,7 +36,8 @@ def all_findings(study: Study, judged: Sequence[Judged]) -> list[str]:
     """Return the findings: of the runs, and of the rows under all readings."""
     of_readings = getattr(study.paper.module, "of_readings", None)
     rows = {j.claim.id: j for j in judged}
-    return study.findings + (of_readings(study.paper.readings, rows) if of_readings else [])
+    of_rows = of_readings(study.paper.readings, rows) if of_readings and rows else []
+    return study.findings + of_rows
 
 
 def findings(study: Study, judged: Sequence[Judged]) -> str:
