@@ -1,4 +1,4 @@
-"""The source by which a scheme class in Python is known, and the values beside it that it uses.
+"""The source code of a scheme class in Python, its hash, and the values outside that it uses.
 
 Runs in other processes read the class from its file, and results are kept under a hash of the
 source. So that has whatever a run depends on: the file, the files that it imports, the classes that
@@ -62,7 +62,7 @@ def _around(cls: type, *, has_file: bool) -> str:
 def source(cls: type) -> tuple[str, str]:
     """Return the text of the file of a class, or of the class alone, and its hash.
 
-    Behind it are the files beside it that it imports, and those of classes that it extends.
+    The files that it imports, and those of the classes that it extends, follow.
     """
     file = Path(file_of(cls))
     try:
