@@ -464,6 +464,40 @@ fn units_of_titles_are_taken_or_asked_for() {
     assert!((found.mean_read_kib - 32.0).abs() < 16.0, "{}", found.mean_read_kib);
 }
 
+/// NVMe has one less than the number of blocks in NLB, and scripts may write the number itself.
+#[test]
+fn nlb_is_read_as_its_numbers_say() {
+    let nlb = |block: u64, less: u64| {
+        let op = |is_read| if is_read { "R" } else { "W" };
+        let blocks = 4096 / block;
+        let content = table("time_ms,op,slba,nlb", |t, page, n, r| {
+            format!("{t},{},{},{}", op(r), page * blocks, n * blocks - less)
+        });
+        let case = file(content.as_bytes());
+        let all = proposed(&refusal(&case));
+        (case, all)
+    };
+    let pages = |found: &Inspection| (found.read_gib + found.write_gib) * f64::from(1 << 18);
+    // Whole pages in sectors tell which it is.
+    for (less, size) in [(1, "nlb:sector:zero-based"), (0, "nlb:sector")] {
+        let (case, all) = nlb(512, less);
+        assert_eq!(all, [format!("time=time_ms,offset=slba:sector,size={size},op=op")]);
+        let found = read(&case, &all[0]);
+        assert_eq!(pages(&found), 80.0);
+    }
+    // Blocks of 4 KiB cannot be told from sectors. A 0 is one block, and without one the user has to say.
+    let (case, all) = nlb(4096, 1);
+    assert!(all.len() == 2 && all.iter().all(|s| s.contains(":zero-based")), "{all:?}");
+    let found = read(&case, &chosen(&all, &["slba:4KiB,size=nlb:4KiB:zero-based"]));
+    assert_eq!(pages(&found), 80.0);
+    let (_, all) = nlb(4096, 0);
+    assert_eq!(all.len(), 4, "{all:?}");
+    // One more of what: it has to be said.
+    let bare = format!("{}:format=csv,time=time_ms,offset=slba:sector,size=nlb:zero-based,op=op", case.path);
+    let said = inspect(&bare).unwrap_err().to_string();
+    assert!(said.contains("size=nlb:sector:zero-based"), "{said}");
+}
+
 #[test]
 fn decimal_commas_are_no_reason_to_drop_the_clock() {
     let comma = table("Zeit;Offset;Laenge;Art", |t, page, n, r| {

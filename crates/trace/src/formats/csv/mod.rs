@@ -33,7 +33,7 @@ pub static FORMAT: Format = Format {
     name: "csv",
     title: "any delimited text: name its columns and their units",
     grammar: "\
-format=csv,time=COLUMN[:UNIT],offset=COLUMN[:UNIT][:hex],size=COLUMN[:UNIT][:hex],op=COLUMN
+format=csv,time=COLUMN[:UNIT],offset=COLUMN[:UNIT][:hex],size=COLUMN[:UNIT][:hex][:zero-based],op=COLUMN
 
 COLUMN  a title of the title row, or #1, #2, ... in a table without titles. Write a title that holds a comma
         in double quotes.
@@ -50,6 +50,8 @@ such as a command name with spaces.
 latency=COLUMN means that times are completion times; the latency is subtracted to get the arrival, as for
 biosnoop.
 
+size=COLUMN:UNIT:zero-based: 0 in the column is one unit, as in the field NLB of NVMe commands.
+
 time=none: a table without times, replayed as a closed loop.
 
 size=always:4KiB and op=always:write apply to all rows; end=COLUMN can replace size. Lines before the title
@@ -62,7 +64,7 @@ hint= and stream= say what their columns are called.",
         column("time", "none", "arrival time with its unit: Init Time:us; none for a table without times"),
         column("latency", "none", "latency with its unit, if times are completion times"),
         column("offset", "none", "first byte or unit; append :hex for hexadecimal"),
-        column("size", "none", "length; append :hex for hexadecimal; always:4KiB for all rows"),
+        column("size", "none", "length; append :hex for hexadecimal, :zero-based if 0 is one unit; always:4KiB for all rows"),
         column("end", "none", "one past the last byte or unit, in place of size"),
         Parameter {
             default: "byte",

@@ -43,6 +43,8 @@ pub(crate) struct Column {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Extent {
     Size(Column),
+    /// One less than the count, as NLB of NVMe has it ("0's based"), with the bytes of a unit.
+    SizeLessOne(Column, u64),
     End(Column),
     Always(u64),
 }
@@ -183,7 +185,7 @@ impl Plan {
                 Some(always) => Extent::Always(extent_unit(always).ok_or_else(|| {
                     fault("size", format!("{always:?} is not a size"), "a size such as 4KiB")
                 })?),
-                None => Extent::Size(column("size", needed("size", EXTENT_UNITS)?)?),
+                None => sized(needed("size", EXTENT_UNITS)?, usual)?,
             },
         };
         let words = words_of(settings);
@@ -235,7 +237,7 @@ impl Plan {
     /// The named columns, in the order of [`Places`].
     pub(crate) fn names(&self) -> [Option<&Name>; 8] {
         let extent = match &self.extent {
-            Extent::Size(c) | Extent::End(c) => Some(&c.name),
+            Extent::Size(c) | Extent::SizeLessOne(c, _) | Extent::End(c) => Some(&c.name),
             Extent::Always(_) => None,
         };
         let op = match &self.op {
@@ -335,6 +337,28 @@ pub(crate) fn extent(key: &'static str, text: &str, usual: u64) -> Result<Column
     let unit = unit.or_else(|| unit_of(name).and_then(titled_unit)).unwrap_or(usual);
     let measure = if hex { Measure::Hexadecimal(unit) } else { Measure::Decimal(unit) };
     Ok(Column { name: name_of(key, name)?, measure })
+}
+
+/// The word of a column of sizes in which 0 is one unit.
+pub(crate) const ZERO_BASED: &str = ":zero-based";
+
+/// A column of sizes, which may be [`ZERO_BASED`].
+fn sized(text: &str, usual: u64) -> Result<Extent, Miss> {
+    if !text.contains(ZERO_BASED) {
+        return Ok(Extent::Size(extent("size", text, usual)?));
+    }
+    let name = text.replacen(ZERO_BASED, "", 1);
+    let column = extent("size", &name, usual)?;
+    match column.measure {
+        Measure::Decimal(unit) | Measure::Hexadecimal(unit) if unit > 1 => {
+            Ok(Extent::SizeLessOne(column, unit))
+        }
+        _ => Err(fault(
+            "size",
+            format!("{text:?} does not say what its unit is"),
+            &format!("size={name}:sector{ZERO_BASED}, size={name}:4KiB{ZERO_BASED}"),
+        )),
+    }
 }
 
 /// The words of every operation. The words of the options come first, so that one of them can change the meaning of a

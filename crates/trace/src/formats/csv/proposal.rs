@@ -3,13 +3,13 @@
 //! drives have. If several guesses pass, none is chosen, and what only the user can know is listed.
 
 use crate::formats::csv::missing::missing;
-use crate::formats::csv::plan::{of_either, titled_unit, unit_of};
+use crate::formats::csv::plan::{ZERO_BASED, of_either, titled_unit, unit_of};
 use crate::formats::csv::table::{LINES, Role, Table, find, is_number};
 use crate::reading::detection::{Sample, Settings};
 use crate::reading::format::Format;
 use crate::reading::readings::{Reading, settle};
 use crate::reading::record::{Event, Record};
-use crate::text::numbers::{excerpt, time};
+use crate::text::numbers::{excerpt, hexadecimal, time};
 use crate::text::parameter::unquoted_parts;
 use std::collections::VecDeque;
 use std::io::Cursor;
@@ -40,6 +40,8 @@ enum Unit {
     Sector,
     /// A unit given with the column: its word and its bytes.
     Of(&'static str, u64),
+    /// Such a unit, of which the column has one less than the count.
+    LessOne(&'static str),
 }
 
 impl Unit {
@@ -48,6 +50,7 @@ impl Unit {
             Unit::Said => String::new(),
             Unit::Sector => ":sector".to_string(),
             Unit::Of(word, _) => format!(":{word}"),
+            Unit::LessOne(word) => format!(":{word}{ZERO_BASED}"),
         }
     }
 
@@ -55,7 +58,7 @@ impl Unit {
     /// unit.
     fn is_twice(self, values: &[u64]) -> bool {
         let bytes = match self {
-            Unit::Said => return false,
+            Unit::Said | Unit::LessOne(_) => return false,
             Unit::Sector => 512,
             Unit::Of(_, bytes) => bytes,
         };
@@ -174,6 +177,9 @@ impl Guess {
 /// The units of offset and size that their titles permit. Each element is a guess with its alternatives.
 fn units(table: &Table, offset: usize, size: usize) -> Vec<Vec<(Unit, Unit)>> {
     let same = |units: &[Unit]| units.iter().map(|unit| (*unit, *unit)).collect::<Vec<_>>();
+    if table.counts_nvme_blocks(size) {
+        return vec![of_nvme(table, offset, size)];
+    }
     match (units_said(table, offset).as_slice(), units_said(table, size).as_slice()) {
         ([], []) => vec![same(&[Unit::Said]), same(&[Unit::Sector])],
         // Sizes are in the unit of offsets, or in bytes.
@@ -182,6 +188,25 @@ fn units(table: &Table, offset: usize, size: usize) -> Vec<Vec<(Unit, Unit)>> {
         (one, other) if one == other => vec![same(one)],
         (one, other) => vec![one.iter().flat_map(|a| other.iter().map(move |b| (*a, *b))).collect()],
     }
+}
+
+/// The units of a column NLB. NVMe has one less than the count there, while scripts may write the count, and a
+/// block has 512 bytes or 4 KiB. What makes half of the requests multiples of 4 KiB in blocks of 512 bytes is
+/// meant; if nothing does, only the user knows. No request is empty.
+fn of_nvme(table: &Table, offset: usize, size: usize) -> Vec<(Unit, Unit)> {
+    let fields: Vec<u64> = table.column(size).filter_map(|c| time(c, 1).or_else(|_| hexadecimal(c)).ok()).collect();
+    let pages = |more: u64| fields.iter().filter(|n| (**n + more).is_multiple_of(8)).count() * 2 >= fields.len();
+    let sector = (Unit::Sector, [Unit::Sector, Unit::LessOne("sector")]);
+    let block = (of(("4KiB", 4 << 10)), [of(("4KiB", 4 << 10)), Unit::LessOne("4KiB")]);
+    let mores = || [0, 1].into_iter().filter(|more| *more == 1 || !fields.contains(&0));
+    let whole: Vec<u64> = mores().filter(|more| pages(*more)).collect();
+    let (blocks, mores) = match whole.is_empty() {
+        true => (vec![sector, block], mores().collect()),
+        false => (vec![sector], whole),
+    };
+    let said = units_said(table, offset).into_iter().find(|unit| *unit != Unit::Sector);
+    let pair = |(at, sizes): &(Unit, [Unit; 2]), more: u64| (said.unwrap_or(*at), sizes[more as usize]);
+    blocks.iter().flat_map(|block| mores.iter().map(move |more| pair(block, *more))).collect()
 }
 
 /// The units that a title permits. Empty if it names none.

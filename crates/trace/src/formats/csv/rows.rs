@@ -180,6 +180,10 @@ impl Row<'_> {
             bytes = match &plan.extent {
                 Extent::Always(bytes) => *bytes,
                 Extent::Size(c) => self.extent(c.measure, self.field(2)?, "size")?,
+                Extent::SizeLessOne(c, unit) => {
+                    let less = self.extent(c.measure, self.field(2)?, "size")?;
+                    less.checked_add(*unit).ok_or("the size is too large")?
+                }
                 Extent::End(c) => {
                     let end = self.extent(c.measure, self.field(2)?, "end")?;
                     end.checked_sub(offset).ok_or("the end is before the offset")?

@@ -356,6 +356,11 @@ impl Table<'_> {
         !title.contains('(') && self.words(n).iter().any(sectors)
     }
 
+    /// Whether a column's title is that of a command's number of logical blocks in NVMe.
+    pub fn counts_nvme_blocks(&self, n: usize) -> bool {
+        self.words(n).iter().any(|w| w == "nlb")
+    }
+
     /// The unit of time at the end of a title: `timestamp_ms`.
     pub fn time_unit(&self, n: usize) -> Option<String> {
         let last = self.words(n).pop()?;

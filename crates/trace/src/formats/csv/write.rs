@@ -1,6 +1,8 @@
 //! Writes a table that the same options can read.
 
-use crate::formats::csv::plan::{Column, Extent, Measure, Name, Op, Plan, TIME_UNITS, fault, tells_time};
+use crate::formats::csv::plan::{
+    Column, Extent, Measure, Name, Op, Plan, TIME_UNITS, ZERO_BASED, fault, tells_time,
+};
 use crate::formats::csv::rows::HINTS;
 use crate::reading::detection::{Miss, Settings};
 use crate::reading::record::Record;
@@ -44,8 +46,16 @@ pub(crate) fn write(told: &Settings) -> Result<Writing, Miss> {
             "ns, us, ms, s, filetime",
         ));
     };
-    let (Extent::Size(extent) | Extent::End(extent)) = &plan.extent else {
-        return Err(fault("size", "an output table needs the size of each request".to_string(), "a title"));
+    let extent = match &plan.extent {
+        Extent::Size(extent) | Extent::End(extent) => extent,
+        Extent::SizeLessOne(..) => {
+            let reason = format!("{ZERO_BASED} is allowed for input tables only");
+            return Err(fault("size", reason, "a title, perhaps with a unit"));
+        }
+        Extent::Always(_) => {
+            let reason = "an output table needs the size of each request".to_string();
+            return Err(fault("size", reason, "a title"));
+        }
     };
     let Op::Column(op) = &plan.op else {
         return Err(fault(
