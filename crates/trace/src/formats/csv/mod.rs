@@ -64,7 +64,11 @@ hint= and stream= say what their columns are called.",
         column("time", "none", "arrival time with its unit: Init Time:us; none for a table without times"),
         column("latency", "none", "latency with its unit, if times are completion times"),
         column("offset", "none", "first byte or unit; append :hex for hexadecimal"),
-        column("size", "none", "length; append :hex for hexadecimal, :zero-based if 0 is one unit; always:4KiB for all rows"),
+        column(
+            "size",
+            "none",
+            "length; append :hex for hexadecimal, :zero-based if 0 is one unit; always:4KiB for all rows",
+        ),
         column("end", "none", "one past the last byte or unit, in place of size"),
         Parameter {
             default: "byte",

@@ -194,8 +194,10 @@ fn units(table: &Table, offset: usize, size: usize) -> Vec<Vec<(Unit, Unit)>> {
 /// block has 512 bytes or 4 KiB. What makes half of the requests multiples of 4 KiB in blocks of 512 bytes is
 /// meant; if nothing does, only the user knows. No request is empty.
 fn of_nvme(table: &Table, offset: usize, size: usize) -> Vec<(Unit, Unit)> {
-    let fields: Vec<u64> = table.column(size).filter_map(|c| time(c, 1).or_else(|_| hexadecimal(c)).ok()).collect();
-    let pages = |more: u64| fields.iter().filter(|n| (**n + more).is_multiple_of(8)).count() * 2 >= fields.len();
+    let fields: Vec<u64> =
+        table.column(size).filter_map(|c| time(c, 1).or_else(|_| hexadecimal(c)).ok()).collect();
+    let pages =
+        |more: u64| fields.iter().filter(|n| (**n + more).is_multiple_of(8)).count() * 2 >= fields.len();
     let sector = (Unit::Sector, [Unit::Sector, Unit::LessOne("sector")]);
     let block = (of(("4KiB", 4 << 10)), [of(("4KiB", 4 << 10)), Unit::LessOne("4KiB")]);
     let mores = || [0, 1].into_iter().filter(|more| *more == 1 || !fields.contains(&0));
