@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -180,6 +181,16 @@ def test_reading_chosen_after_results_moves_nothing_to_holds(folder):
     assert all(choice.is_counted for choice in readings.read(folder).choices())
 
 
+def test_the_main_alternative_stands_first_with_its_question(folder):
+    read = readings.read(folder)
+    heat = read.all["heat"]
+    other = {name: heat.alternatives[name] for name in reversed(heat.alternatives)}
+    turned = replace(read, all={"heat": replace(heat, alternatives=other)})
+    rows = [row for row in open_points.table(turned, {}, []).splitlines() if "`heat=" in row]
+    assert rows[0].startswith("| When is a page hot? | `heat=count`")
+    assert all(row.startswith("|  | `heat=") for row in rows[1:])
+
+
 def test_the_verdict_has_three_counts_and_sizes():
     rows = [
         outcome(1.5, id="a", printed=1.5, no_effect=1.0),
@@ -190,7 +201,8 @@ def test_the_verdict_has_three_counts_and_sizes():
     rows[2] = outcome(9.0, id="c", printed=1.5, no_effect=1.0)
     found = verdicts.under_readings(rows, [(readings.Choice({"r": "1"}), turned)])
     assert verdicts.verdict(found, verdicts.ALL) == (
-        "1 of 3 results hold under every reading, 1 depends on a reading, 1 deviates (T2 1 of 3)"
+        "1 of 3 results hold under every reading, 1 depends on a reading, 1 deviates "
+        "(orders and signs 1 of 3)"
     )
     assert verdicts.verdict(rows, verdicts.MAIN).startswith(
         "2 of 3 results hold under the main readings ("

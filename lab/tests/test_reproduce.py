@@ -400,13 +400,11 @@ def test_verdicts():
 
 def test_only_tested_claims_count_as_holding_or_not():
     tested = [judged(1.5), judged(9.0), judged(1.5, kind="calibration"), judged(1, kind="model")]
-    whole = "1 of 2 results hold (T2 1 of 2)"
+    whole = "1 of 2 results hold (orders and signs 1 of 2)"
     assert verdicts.verdict(tested) == whole
     model = "the model is the paper's: 1 of 1; calibration: 1 of 1 met"
     assert verdicts.model_verdict(tested) == model
-    # The lead of a page has words for the classes.
-    assert verdicts.verdict(tested, in_words=True) == whole.replace("T2", "orders and signs")
-    assert verdicts.verdict([judged(paper.NotRun("a run"))], in_words=True) == (
+    assert verdicts.verdict([judged(paper.NotRun("a run"))]) == (
         "no result was put to the test; 1 not run"
     )
     others = [judged(paper.NotRun("a run")), judged(1.5, full_scale=True)]

@@ -47,7 +47,13 @@ KEYS = {
     *("unit", "kind", "no_effect", "equal", "over", "full_scale"),
 }
 NEEDED = ("id", "where", "says", "class", "kind", "measure")
-CLASSES = ("T0", "T1", "T2", "T3")
+#: What pages call a claim of each class, and several.
+CLASSES = {
+    "T0": ("exact value", "exact values"),
+    "T1": ("closed form", "closed forms"),
+    "T2": ("order or sign", "orders and signs"),
+    "T3": ("size", "sizes"),
+}
 RESULT, MODEL = "result", "model"
 #: The share of an effect that a result's tolerance may take up, and of what is said to be equal.
 OF_EFFECT, OF_EQUAL = 0.5, 0.05

@@ -62,7 +62,8 @@ def table(readings: Readings, was_run: Mapping[str, bool], judged: Sequence[Judg
         return ""
     rows = []
     for reading in readings.all.values():
-        for alternative in reading.alternatives.values():
+        main_first = sorted(reading.alternatives.values(), key=lambda a: a.name != reading.main)
+        for alternative in main_first:
             is_main = alternative.name == reading.main
             label = f"{reading.name}={alternative.name}"
             if is_main:
@@ -90,7 +91,8 @@ def table(readings: Readings, was_run: Mapping[str, bool], judged: Sequence[Judg
     return (
         "## Readings\n\nWhat the paper leaves open. A result holds if it holds under every "
         "alternative that a sentence of the paper or the original simulator decides; those of "
-        f"results seen are shown and not counted.\n\n{page.table(head, rows)}\n"
+        "results seen are shown and not counted, unless the main one is of results seen, too: then "
+        f"all of that point count.\n\n{page.table(head, rows)}\n"
     )
 
 

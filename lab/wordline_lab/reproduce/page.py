@@ -154,7 +154,7 @@ def _html(study: Study, judged: Sequence[Judged], text: str, folder: Path, comma
     return pages.to_html(
         f"# {study.paper.title}\n\n{text}",
         folder,
-        lead=" ".join(headline(study, judged, in_words=True)),
+        lead=" ".join(headline(study, judged)),
         facts=[(what, said) for what, said in facts if said],
         command=command,
     )
@@ -295,14 +295,12 @@ def _whole(study: Study, judged: Sequence[Judged], further: Mapping[str, str]) -
     return [*([figures, *parts] if study.scope.figures else [*parts, figures]), *others]
 
 
-def headline(
-    study: Study, judged: Sequence[Judged], mark: str = "", *, in_words: bool = False
-) -> list[str]:
+def headline(study: Study, judged: Sequence[Judged], mark: str = "") -> list[str]:
     """Say how many results hold, between marks, then the sizes, and how far the model is theirs."""
     if not judged:
         return []
     below = [
         f"{said[0].upper()}{said[1:]}." for said in (sizes(judged), model_verdict(judged)) if said
     ]
-    holding = verdict(judged, read_as(study), in_words=in_words)
+    holding = verdict(judged, read_as(study))
     return [f"{mark}{holding[0].upper()}{holding[1:]}.{mark}", *below]

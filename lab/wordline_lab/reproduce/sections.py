@@ -10,6 +10,7 @@ from typing import Any
 from wordline import page as pages
 from wordline_lab.reproduce.claims import (
     CALIBRATION,
+    CLASSES,
     DEPENDS,
     DEVIATES,
     ELSEWHERE,
@@ -121,26 +122,23 @@ def tables(judged: Sequence[Judged]) -> tuple[str, str]:
 
 
 def by_figure(judged: Sequence[Judged]) -> str:
-    """Return how many results of each figure hold, depend, deviate or were not tested."""
+    """Return how many results of each figure hold, depend, deviate or, if any, were not tested."""
+    columns = {HOLDS: "hold", DEPENDS: "depend on a reading", DEVIATES: "deviate"}
+    untested = "not tested"
     counts: dict[str, Counter[str]] = {}
     for j in judged:
         if j.claim.kind == RESULT:
             where = j.claim.where.split(",")[0]
-            counts.setdefault(where, Counter())[j.verdict] += 1
+            counts.setdefault(where, Counter())[columns.get(j.verdict, untested)] += 1
     if not counts:
         return ""
     counts["all"] = sum(counts.values(), Counter())
-    heads = {"hold": HOLDS, "depend on a reading": DEPENDS, "deviate": DEVIATES}
+    heads = [*columns.values(), *([untested] if counts["all"][untested] else [])]
     rows = [
-        [
-            where,
-            f"{of.total():,}",
-            *(str(of[verdict] or "") for verdict in heads.values()),
-            str(of.total() - sum(of[verdict] for verdict in heads.values()) or ""),
-        ]
+        [where, f"{of.total():,}", *(str(of[head] or "") for head in heads)]
         for where, of in counts.items()
     ]
-    table = pages.table(["results of", "all", *heads, "not tested"], rows)
+    table = pages.table(["results of", "all", *heads], rows)
     return f"## Results by figure\n\n{table}\n"
 
 
@@ -151,7 +149,7 @@ def _claims_table(judged: Sequence[Judged]) -> str:
             j.claim.id,
             j.claim.where,
             j.claim.says,
-            j.claim.tolerance_class,
+            CLASSES[j.claim.tolerance_class][0],
             j.claim.allowed,
             j.came_out or "–",  # noqa: RUF001
         ]

@@ -24,13 +24,6 @@ from wordline_lab.reproduce.readings import Choice
 
 #: The shares of a printed effect within which sizes are counted.
 SHARES = (0.5, 0.25, 0.1)
-#: What a class of claims is called where the classes are not explained.
-CLASS_WORDS = {
-    "T0": "exact values",
-    "T1": "closed forms",
-    "T2": "orders and signs",
-    "T3": "sizes",
-}
 #: Of which readings a verdict is: of all, of those that were run, or of the main ones.
 ALL, PART, MAIN = "all", "part", "main"
 
@@ -87,7 +80,7 @@ def counts(judged: Sequence[Judged]) -> dict[str, int]:
     return {name: found[name] for name in (HOLDS, DEPENDS, DEVIATES)}
 
 
-def verdict(judged: Sequence[Judged], readings: str = "", *, in_words: bool = False) -> str:
+def verdict(judged: Sequence[Judged], readings: str = "") -> str:
     """Say how many of the paper's results hold of those that were put to the test.
 
     Parameters
@@ -97,8 +90,6 @@ def verdict(judged: Sequence[Judged], readings: str = "", *, in_words: bool = Fa
     readings
         Under which readings they were put to the test: ``all``, ``part`` (the main ones and those
         others that were run), ``main``, or a choice of them; none where the paper has none.
-    in_words
-        Whether classes of claims have their words instead of their names.
     """
     results = [j for j in judged if j.claim.kind == RESULT]
     tested = [j for j in results if j.is_tested]
@@ -116,10 +107,10 @@ def verdict(judged: Sequence[Judged], readings: str = "", *, in_words: bool = Fa
     elif readings:
         text += f" under {'the main readings' if readings == MAIN else readings}"
     said = []
-    for name in CLASSES:
+    for name, (_, several) in CLASSES.items():
         here = [j for j in tested if j.claim.tolerance_class == name]
         if here:
-            said.append(f"{CLASS_WORDS[name] if in_words else name} {_holding(here)}")
+            said.append(f"{several} {_holding(here)}")
     text += f" ({', '.join(said)})" if said else ""
     text += f"; {others[NOT_RUN]} not run" if others[NOT_RUN] else ""
     return text + (
