@@ -485,6 +485,12 @@ fn nlb_is_read_as_its_numbers_say() {
         let found = read(&case, &all[0]);
         assert_eq!(pages(&found), 80.0);
     }
+    // A FLUSH has no blocks.
+    let flushes = table("time_ms,op,slba,nlb", |t, page, n, r| match r {
+        true => format!("{t},flush,0,0"),
+        false => format!("{t},W,{},{}", page * 8, n * 8),
+    });
+    assert!(proposed(&refusal(&file(flushes.as_bytes())))[0].contains("size=nlb:sector,"));
     // Blocks of 4 KiB cannot be told from sectors. A 0 is one block, and without one the user has to say.
     let (case, all) = nlb(4096, 1);
     assert!(all.len() == 2 && all.iter().all(|s| s.contains(":zero-based")), "{all:?}");

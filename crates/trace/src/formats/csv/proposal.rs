@@ -3,7 +3,7 @@
 //! drives have. If several guesses pass, none is chosen, and what only the user can know is listed.
 
 use crate::formats::csv::missing::missing;
-use crate::formats::csv::plan::{ZERO_BASED, of_either, titled_unit, unit_of};
+use crate::formats::csv::plan::{Meaning, ZERO_BASED, meaning, of_either, titled_unit, unit_of, words_of};
 use crate::formats::csv::table::{LINES, Role, Table, find, is_number};
 use crate::reading::detection::{Sample, Settings};
 use crate::reading::format::Format;
@@ -192,23 +192,29 @@ fn units(table: &Table, offset: usize, size: usize) -> Vec<Vec<(Unit, Unit)>> {
 
 /// The units of a column NLB. NVMe has one less than the count there, while scripts may write the count, and a
 /// block has 512 bytes or 4 KiB. What makes half of the requests multiples of 4 KiB in blocks of 512 bytes is
-/// meant; if nothing does, only the user knows. No request is empty.
+/// meant; if nothing does, only the user knows. No request but a FLUSH is empty.
 fn of_nvme(table: &Table, offset: usize, size: usize) -> Vec<(Unit, Unit)> {
-    let fields: Vec<u64> =
-        table.column(size).filter_map(|c| time(c, 1).or_else(|_| hexadecimal(c)).ok()).collect();
-    let pages =
-        |more: u64| fields.iter().filter(|n| (**n + more).is_multiple_of(8)).count() * 2 >= fields.len();
-    let sector = (Unit::Sector, [Unit::Sector, Unit::LessOne("sector")]);
-    let block = (of(("4KiB", 4 << 10)), [of(("4KiB", 4 << 10)), Unit::LessOne("4KiB")]);
-    let mores = || [0, 1].into_iter().filter(|more| *more == 1 || !fields.contains(&0));
-    let whole: Vec<u64> = mores().filter(|more| pages(*more)).collect();
-    let (blocks, mores) = match whole.is_empty() {
-        true => (vec![sector, block], mores().collect()),
-        false => (vec![sector], whole),
+    let (words, op) = (words_of(&Settings::new()), table.op());
+    let is_flush = |row: &[&[u8]]| {
+        let word = op.and_then(|n| row.get(n));
+        word.is_some_and(|w| meaning(&words, w) == Some(Meaning::Is(HostOp::Flush)))
     };
+    let cells = table.rows.iter().filter(|row| !is_flush(row)).filter_map(|row| row.get(size));
+    let fields: Vec<u64> = cells.filter_map(|c| time(c, 1).or_else(|_| hexadecimal(c)).ok()).collect();
+    let in_pages =
+        |more: &u64| fields.iter().filter(|n| (**n + more).is_multiple_of(8)).count() * 2 >= fields.len();
+    let mores = if fields.contains(&0) { vec![1] } else { vec![0, 1] };
+    let of_sectors: Vec<u64> = mores.iter().copied().filter(in_pages).collect();
     let said = units_said(table, offset).into_iter().find(|unit| *unit != Unit::Sector);
-    let pair = |(at, sizes): &(Unit, [Unit; 2]), more: u64| (said.unwrap_or(*at), sizes[more as usize]);
-    blocks.iter().flat_map(|block| mores.iter().map(move |more| pair(block, *more))).collect()
+    let pairs = |block: Unit, word: &'static str, mores: &[u64]| {
+        let count = |more: &u64| if *more == 1 { Unit::LessOne(word) } else { block };
+        mores.iter().map(|more| (said.unwrap_or(block), count(more))).collect::<Vec<_>>()
+    };
+    if of_sectors.is_empty() {
+        [pairs(Unit::Sector, "sector", &mores), pairs(of(("4KiB", 4 << 10)), "4KiB", &mores)].concat()
+    } else {
+        pairs(Unit::Sector, "sector", &of_sectors)
+    }
 }
 
 /// The units that a title permits. Empty if it names none.
