@@ -244,17 +244,14 @@ impl Case<'_> {
                 let stated = (None, Scale::both(1), true, vec![shorter]);
                 vec![stated, read_in("sector", false), read_in("4KiB", false)]
             }
-            (_, Extents::SectorsAndBytes) => {
-                let against = e.sectors_like_bytes();
-                let bytes = (!against.is_empty()).then(|| read_in("byte", false));
-                let stated = (None, Scale { address: 512, size: 1 }, true, against);
-                std::iter::once(stated).chain(bytes).collect()
-            }
             (_, Extents::Bytes | Extents::Fixed) => vec![(None, Scale::both(1), true, Vec::new())],
-            (_, Extents::Sectors) => {
-                let against = e.unusual_extents(512);
+            (_, extents @ (Extents::Sectors | Extents::SectorsAndBytes)) => {
+                let (scale, against) = match extents {
+                    Extents::Sectors => (Scale::both(512), e.unusual_extents(512)),
+                    _ => (Scale { address: 512, size: 1 }, e.sectors_like_bytes()),
+                };
                 let bytes = (!against.is_empty()).then(|| read_in("byte", false));
-                [(None, Scale::both(512), true, against)].into_iter().chain(bytes).collect()
+                [(None, scale, true, against)].into_iter().chain(bytes).collect()
             }
         }
     }
