@@ -42,9 +42,8 @@ pub(crate) struct Column {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Extent {
-    Size(Column),
-    /// One less than the count, as NLB of NVMe has it ("0's based"), with the bytes of a unit.
-    SizeLessOne(Column, u64),
+    /// With the bytes of a 0: none, or a unit where the column has one less than the count, as NLB of NVMe.
+    Size(Column, u64),
     End(Column),
     Always(u64),
 }
@@ -237,7 +236,7 @@ impl Plan {
     /// The named columns, in the order of [`Places`].
     pub(crate) fn names(&self) -> [Option<&Name>; 8] {
         let extent = match &self.extent {
-            Extent::Size(c) | Extent::SizeLessOne(c, _) | Extent::End(c) => Some(&c.name),
+            Extent::Size(c, _) | Extent::End(c) => Some(&c.name),
             Extent::Always(_) => None,
         };
         let op = match &self.op {
@@ -345,14 +344,12 @@ pub(crate) const ZERO_BASED: &str = ":zero-based";
 /// A column of sizes, which may be [`ZERO_BASED`].
 fn sized(text: &str, usual: u64) -> Result<Extent, Miss> {
     if !text.contains(ZERO_BASED) {
-        return Ok(Extent::Size(extent("size", text, usual)?));
+        return Ok(Extent::Size(extent("size", text, usual)?, 0));
     }
     let name = text.replacen(ZERO_BASED, "", 1);
     let column = extent("size", &name, usual)?;
     match column.measure {
-        Measure::Decimal(unit) | Measure::Hexadecimal(unit) if unit > 1 => {
-            Ok(Extent::SizeLessOne(column, unit))
-        }
+        Measure::Decimal(unit) | Measure::Hexadecimal(unit) if unit > 1 => Ok(Extent::Size(column, unit)),
         _ => Err(fault(
             "size",
             format!("{text:?} does not say what its unit is"),

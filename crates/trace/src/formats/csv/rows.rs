@@ -179,10 +179,9 @@ impl Row<'_> {
             offset = self.extent(plan.offset.measure, self.field(1)?, "offset")?;
             bytes = match &plan.extent {
                 Extent::Always(bytes) => *bytes,
-                Extent::Size(c) => self.extent(c.measure, self.field(2)?, "size")?,
-                Extent::SizeLessOne(c, unit) => {
-                    let less = self.extent(c.measure, self.field(2)?, "size")?;
-                    less.checked_add(*unit).ok_or("the size is too large")?
+                Extent::Size(c, zero) => {
+                    let size = self.extent(c.measure, self.field(2)?, "size")?;
+                    size.checked_add(*zero).ok_or("the size is too large")?
                 }
                 Extent::End(c) => {
                     let end = self.extent(c.measure, self.field(2)?, "end")?;

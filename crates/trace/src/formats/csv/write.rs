@@ -47,8 +47,8 @@ pub(crate) fn write(told: &Settings) -> Result<Writing, Miss> {
         ));
     };
     let extent = match &plan.extent {
-        Extent::Size(extent) | Extent::End(extent) => extent,
-        Extent::SizeLessOne(..) => {
+        Extent::Size(extent, 0) | Extent::End(extent) => extent,
+        Extent::Size(..) => {
             let reason = format!("{ZERO_BASED} is allowed for input tables only");
             return Err(fault("size", reason, "a title, perhaps with a unit"));
         }
